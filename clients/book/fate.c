@@ -43,11 +43,11 @@ void wait_duration_text(char *s, size_t size, const struct trace_time_info *now,
     if (now->live && clock)
         snprintf(s, size, "for %s", time);
     else if (clock)
-        snprintf(s, size, "until the end, for %s", time);
+        snprintf(s, size, "for %s (until the end of the trace)", time);
     else if (ns > 0)
-        snprintf(s, size, "until the end, since %s before the last event", time);
+        snprintf(s, size, "since %s before the last event (until the end of the trace)", time);
     else
-        snprintf(s, size, "until the end, since the last event");
+        snprintf(s, size, "since the last event (until the end of the trace)");
 }
 
 /* ---- sentences ---- */
@@ -77,24 +77,32 @@ static void hang_text_report_ref(struct hang_text_buffer *s, struct event_id at)
     fputs(text, s->f);
 }
 
+char *deadlock_text(const struct cycle_info *cycle)
+{
+    return cycle->count == 1 ? xstrdup("DEADLOCK: a thread waits for itself")
+                             : xasprintf("DEADLOCK: %u threads wait for each other", cycle->count);
+}
+
 char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
                          uint32_t i)
 {
     const struct cycle_step_info *step = &cycle->steps[i],
                                  *next = &cycle->steps[(i + 1) % cycle->count];
     struct hang_text_buffer s;
+    bool held = step->about != next->thread;
     hang_text_begin(&s);
-    if (step->about == next->thread) {
+    if (!held) {
         fprintf(s.f, "%s waits for ", metadata_label(book, step->thread));
         fprintf(s.f, "%s", metadata_label(book, next->thread));
     } else {
         fprintf(s.f, "%s waits for ", metadata_label(book, step->thread));
-        fprintf(s.f, "%s held by ", metadata_label(book, step->about));
+        fprintf(s.f, "%s, held by ", metadata_label(book, step->about));
         fprintf(s.f, "%s", metadata_label(book, next->thread));
     }
     if (step->since.number) {
-        fputs(", since ", s.f);
+        fputs(held ? " (acquired at event " : " (since event ", s.f);
         hang_text_report_ref(&s, step->since);
+        fputc(')', s.f);
     }
     return hang_text_finish(&s);
 }
@@ -103,18 +111,18 @@ char *transitive_wait_text(const struct trace_metadata *book, const struct wait_
 {
     static const char *const ends[OUTCOME_COUNT] = {[OUTCOME_OPEN] = "",
                                                     [OUTCOME_POSSIBLE] =
-                                                        ", and perhaps never goes on",
-                                                    [OUTCOME_NEVER] = ", and never goes on"};
+                                                        " and will likely never resume",
+                                                    [OUTCOME_NEVER] = " and will never resume"};
     struct hang_text_buffer s;
     hang_text_begin(&s);
-    fprintf(s.f, "%s itself waits", metadata_label(book, of->thread));
+    fprintf(s.f, "%s is itself blocked", metadata_label(book, of->thread));
     if (of->about)
-        fprintf(s.f, " for %s", metadata_label(book, of->about));
+        fprintf(s.f, " on %s", metadata_label(book, of->about));
     fputs(ends[of->fate], s.f);
     return hang_text_finish(&s);
 }
 
-/* ---- verdicts ---- */
+/* ---- diagnoses ---- */
 
 /* Those who wait are woken by one another: all have to come, as to a barrier. */
 static bool hang_text_needs_all_participants(const struct trace_metadata *book,
@@ -136,13 +144,16 @@ static void hang_text_report_worst(const struct trace_metadata *book,
 {
     const char *about = metadata_label(book, v->about);
     if (v->fate == OUTCOME_NEVER)
-        fprintf(s->f, "nobody is left who could wake who waits for %s: this is a hang\n", about);
+        fprintf(s->f, "HANG: no remaining thread can wake the waiters of %s\n", about);
     else if (v->fate == OUTCOME_POSSIBLE && v->doubts & UNCERTAIN_RUNS)
-        fprintf(s->f, "nobody who ever did a %s of %s can run: perhaps a hang\n",
+        fprintf(s->f,
+                "POSSIBLE HANG: every thread that ever performed %s on %s is blocked or has "
+                "exited\n",
                 hang_text_signal_name(book, v), about);
     else if (v->fate == OUTCOME_POSSIBLE)
-        fprintf(s->f, "nobody is left who could wake who waits for %s: a hang, as far as is seen\n",
-                about);
+        fprintf(s->f, "LIKELY HANG: no traced thread can still wake the waiters of %s\n", about);
+    else
+        fputs("POSSIBLE LOST WAKE-UP: ", s->f);
 }
 
 static void hang_text_report_waker(const struct trace_metadata *book,
@@ -152,34 +163,38 @@ static void hang_text_report_waker(const struct trace_metadata *book,
     if (!v->waker.line && v->doubts & UNCERTAIN_TYPES)
         return;
     if (!v->waker.line) {
-        fprintf(s->f, "nobody ever woke anybody who waited for %s\n", about);
+        fprintf(s->f, "%s was never signaled\n", about);
         return;
     }
-    fprintf(s->f, "last %s of %s: ", hang_text_signal_name(book, v), about);
+    fprintf(s->f, "last %s of %s: event ", hang_text_signal_name(book, v), about);
     hang_text_report_ref(s, v->waker);
     if (v->went_on == WAKE_NO_THREAD)
-        fputs(" woke nobody", s->f);
+        fputs(", no thread was woken", s->f);
     char wait[48];
     event_id_print(wait, sizeof wait, v->wait);
     if (v->stands == RELATION_CODE(ORDER_BEFORE))
-        fprintf(s->f, "; it was before the wait %s began\n", wait);
+        fprintf(s->f, "; it happened before the wait (event %s)\n", wait);
     else if (v->stands == RELATION_CODE(ORDER_CONCURRENT))
-        fprintf(s->f, "; concurrent with the wait %s: %s\n", wait,
-                v->went_on == WAKE_NO_THREAD ? "perhaps lost" : "perhaps it came too early");
+        fprintf(s->f, "; concurrent with the wait (event %s)%s\n", wait,
+                v->fate == OUTCOME_OPEN        ? ""
+                : v->went_on == WAKE_NO_THREAD ? ": possible lost wake-up"
+                                               : ": it may have come before the wait");
     else if (v->stands == RELATION_CODE(ORDER_AFTER))
-        fprintf(s->f, "; after the wait %s began\n", wait);
+        fprintf(s->f, "; it happened after the wait began (event %s)\n", wait);
     else
-        fprintf(s->f, "; how it stands to the wait %s is not known: perhaps lost\n", wait);
+        fprintf(s->f,
+                "; its order relative to the wait (event %s) is unknown: possible lost wake-up\n",
+                wait);
 }
 
 static void hang_text_report_able(const struct trace_metadata *book, const struct diagnosis_info *v,
                                   bool come, struct hang_text_buffer *s)
 {
     static const char *const does[WAKER_COUNT] = {
-        [WAKER_ENDED] = "has ended", [WAKER_WAITS] = "waits itself", [WAKER_RUNS] = "runs"};
+        [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
     if (!v->able_count)
         return;
-    fputs(come ? "has not come: " : "who did that: ", s->f);
+    fputs(come ? "has not arrived: " : "performed by: ", s->f);
     for (uint32_t i = 0; i < v->able_count && i < NAMED; i++)
         fprintf(s->f, "%s%s (%s)", i ? ", " : "", metadata_label(book, v->able[i].thread),
                 does[v->able[i].state]);
@@ -192,21 +207,22 @@ static void hang_text_report_doubts(const struct trace_metadata *book,
                                     const struct diagnosis_info *v, struct hang_text_buffer *s)
 {
     if (v->doubts & UNCERTAIN_RUNS && v->run_count) {
-        fputs("not certain: ", s->f);
+        fputs("uncertain: ", s->f);
         for (uint32_t i = 0; i < v->run_count && i < NAMED; i++)
             fprintf(s->f, "%s%s", i ? ", " : "", metadata_label(book, v->runs[i]));
-        fputs(" did it never so far, but runs\n", s->f);
+        fprintf(s->f, " %s still running and might do so for the first time\n",
+                v->run_count == 1 ? "is" : "are");
     }
     if (v->doubts & UNCERTAIN_WAKER)
-        fputs("not certain: one of them may have been woken, and has not gone on yet\n", s->f);
+        fputs("uncertain: a waiter may already have been woken and not resumed yet\n", s->f);
     if (v->doubts & UNCERTAIN_HANDLER)
-        fputs("not certain: a signal handler might do it\n", s->f);
+        fputs("uncertain: a signal handler could wake them\n", s->f);
     if (v->doubts & UNCERTAIN_UNTRACED)
-        fputs("not certain: not every thread was seen\n", s->f);
+        fputs("uncertain: not all threads were traced\n", s->f);
     if (v->doubts & UNCERTAIN_TYPES)
-        fputs("not certain: the description of this run does not say what wakes them\n", s->f);
+        fputs("uncertain: the target description does not say what wakes them\n", s->f);
     if (v->doubts & UNCERTAIN_PAST)
-        fputs("not all that was recorded was looked at\n", s->f);
+        fputs("only part of the trace was analyzed\n", s->f);
 }
 
 char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_info *v)
@@ -229,8 +245,9 @@ char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_i
 
 const char *outcome_name(enum wait_outcome fate)
 {
-    static const char *const words[OUTCOME_COUNT] = {
-        [OUTCOME_OPEN] = "open", [OUTCOME_POSSIBLE] = "perhaps", [OUTCOME_NEVER] = "never"};
+    static const char *const words[OUTCOME_COUNT] = {[OUTCOME_OPEN] = "may_resume",
+                                                     [OUTCOME_POSSIBLE] = "likely_never",
+                                                     [OUTCOME_NEVER] = "never"};
     return fate < OUTCOME_COUNT ? words[fate] : "";
 }
 
@@ -240,11 +257,11 @@ const char *uncertainty_text(unsigned doubt)
     case UNCERTAIN_WAKER:
         return "woken";
     case UNCERTAIN_RUNS:
-        return "runs";
+        return "running";
     case UNCERTAIN_HANDLER:
         return "handler";
     case UNCERTAIN_UNTRACED:
-        return "unseen";
+        return "untraced";
     case UNCERTAIN_PAST:
         return "past";
     case UNCERTAIN_TYPES:

@@ -19,8 +19,8 @@ struct event_text {
 };
 struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait);
 
-/* "held by T:worker since event 2:17" */
+/* "held by T:worker, acquired at f.c:12 (event 2:17)"; site: "" if it is not known. */
 void holder_text(char *s, size_t size, const struct trace_metadata *book,
-                 const struct holder_info *holder);
+                 const struct holder_info *holder, const char *site);
 
 #endif

@@ -35,7 +35,7 @@ def waits():
 def does(thread):
     """As the kernel said before it was stopped."""
     call = told.get("calls", {}).get(str(thread.ptid[1]))
-    return "it is blocked in %s" % call if call else "it runs"
+    return "blocked in %s" % call if call else "running"
 
 
 gdb.write("\n" + poet("blocked", told["source"]))
@@ -44,7 +44,7 @@ for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):
     thread.switch()
     line = line_of(thread)
     if line is None:
-        gdb.write("\nthread %d (LWP %d), which is not in the trace: %s\n" %
+        gdb.write("\nthread %d (LWP %d), not in the trace: %s\n" %
                   (thread.num, thread.ptid[1], does(thread)))
     elif line["line"] in waiting:
         wait = waiting[line["line"]]

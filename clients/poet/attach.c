@@ -1,4 +1,4 @@
-/* poet attach: who waits for what in a program that runs, and where each of its threads is. */
+/* poet attach: blocked threads of a running program, and a stack trace of each of its threads. */
 #define _GNU_SOURCE
 #include "clients/poet/subject.h"
 #include "clients/source/installed.h"
@@ -48,10 +48,9 @@ static bool has_server(const struct command *command, const struct attach_option
 {
     if (strncmp(a->source, "unix:/", 6) != 0 || access(a->source + strlen("unix:"), F_OK) == 0)
         return true;
-    command_fail(
-        command,
-        "%d: not traced, or its server has ended (%s is missing); start it with poet record", pid,
-        a->source + strlen("unix:"));
+    command_fail(command,
+                 "%d: not traced, or its server exited (%s is missing); start it with poet record",
+                 pid, a->source + strlen("unix:"));
     return false;
 }
 
@@ -210,7 +209,7 @@ static int attach_run(const struct command *command, int argc, char **argv)
     char *end = NULL;
     long pid = argc - first == 1 ? strtol(argv[first], &end, 10) : 0;
     if (pid <= 0 || pid > INT_MAX || *end)
-        return command_usage(command, "one PID is needed");
+        return command_usage(command, argc == first ? "missing operand: PID" : "expected one PID");
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return command_fail(command, "%ld: no such process", pid);
     if (!find_source(command, &a, (int)pid) || !has_server(command, &a, (int)pid) ||
@@ -229,21 +228,20 @@ static int attach_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"interactive", 'i', NULL, 0, "stay in gdb", 0},
-    {"source", 's', "SOURCE", 0, "where its run is, in place of the server that it has", 0},
-    {"gdb", 'g', "PROGRAM", 0, "in place of gdb", 0},
+    {"source", 's', "SOURCE", 0, "the run of the process, instead of that of its server", 0},
+    {"gdb", 'g', "PROGRAM", 0, "use this debugger instead of gdb", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = attach_parse_option,
     .args_doc = "PID",
     .doc =
-        "Say who waits for what in a traced program that runs, as poet blocked does, and print the "
-        "stack of each of its threads beside its event.  gdb holds the program meanwhile; it goes on "
-        "then.",
+        "Show the blocked threads of a running traced program (as poet blocked), with a stack trace of "
+        "every thread.  The program is stopped by gdb while this runs.",
     .children = options_children};
 
 const struct command command_attach = {
     .name = "attach",
-    .summary = "say who waits in a program that runs, with the stacks of its threads",
+    .summary = "show blocked threads and stack traces of a running program",
     .run = attach_run,
     .argp = &argp};

@@ -1,4 +1,4 @@
-/* poet blocked: who waits for what, who holds it since when, any cycle, and who can never go on. */
+/* poet blocked: blocked threads, lock holders, deadlocks and hangs. */
 #include "clients/poet/blocked.h"
 #include "clients/poet/colour.h"
 #include "clients/poet/command.h"
@@ -16,6 +16,7 @@
 
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void blocked_receive_waits(void *user, const struct response_chunk *answer)
 {
@@ -44,8 +45,8 @@ static void one_text(const struct blocked_report *r, const struct wait_info *w)
     for (uint32_t i = 0; i < w->holder_count; i++) {
         const char *taken =
             command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
-        holder_text(held, sizeof held, r->book, &w->holders[i]);
-        printf("    %s%s%s\n", held, *taken ? " at " : "", taken);
+        holder_text(held, sizeof held, r->book, &w->holders[i], taken);
+        printf("    %s\n", held);
     }
     const struct wait_info *of = wait_list_of_thread(r->waits, w->about);
     if (of && of != w) {
@@ -55,10 +56,25 @@ static void one_text(const struct blocked_report *r, const struct wait_info *w)
     }
 }
 
+/* Prints a diagnosis with its tag, up to the first colon, in color; the lines after the first are
+ * set in. */
+static void blocked_print_tag(const char *text)
+{
+    int tag = (int)strcspn(text, ":") + 1;
+    printf("%s%.*s%s", terminal_color_begin(COLOR_BAD), tag, text, terminal_color_end());
+    for (const char *c = text + tag; *c; c++) {
+        putchar(*c);
+        if (*c == '\n' && c[1])
+            fputs("    ", stdout);
+    }
+}
+
 static void cycle_text(const struct blocked_report *r, const struct cycle_info *cycle)
 {
-    printf("%scycle:%s each of these waits for the next, the last for the first: a deadlock\n",
-           terminal_color_begin(COLOR_BAD), terminal_color_end());
+    char *text = deadlock_text(cycle);
+    blocked_print_tag(text);
+    putchar('\n');
+    free(text);
     for (uint32_t i = 0; i < cycle->count; i++) {
         char *said = deadlock_edge_text(r->book, cycle, i);
         printf("    %s\n", said);
@@ -66,18 +82,11 @@ static void cycle_text(const struct blocked_report *r, const struct cycle_info *
     }
 }
 
-/* The lines after the first are set in. */
 static void verdict_text(const struct blocked_report *r, const struct diagnosis_info *verdict)
 {
     char *said = diagnosis_text(r->book, verdict);
-    if (!said)
-        return;
-    printf("%sverdict:%s ", terminal_color_begin(COLOR_BAD), terminal_color_end());
-    for (const char *c = said; *c; c++) {
-        putchar(*c);
-        if (*c == '\n' && c[1])
-            fputs("    ", stdout);
-    }
+    if (said)
+        blocked_print_tag(said);
     free(said);
 }
 
@@ -89,7 +98,7 @@ static void at_exit_text(const struct blocked_report *r)
         if (!r->waits->items[i].at_exit)
             continue;
         if (!any)
-            puts("waiting at exit (the program ended by itself):");
+            puts("waiting at exit (the program exited by itself):");
         any = true;
         one_text(r, &r->waits->items[i]);
     }
@@ -160,7 +169,7 @@ static void waits_text(const struct blocked_report *r)
 static void print_text(const struct blocked_report *r)
 {
     if (r->waits->count == 0 && r->waits->sleeper_count == 0)
-        puts("no thread waits");
+        puts("no thread is blocked");
     for (size_t i = 0; i < r->waits->cycle_count; i++)
         cycle_text(r, &r->waits->cycles[i]);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
@@ -196,12 +205,12 @@ static struct json_object *one_json(const struct blocked_report *r, const struct
         struct json_object *h = line_json(r, w->holders[i].thread);
         const char *taken =
             command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
-        json_object_object_add(h, "since_event", since.number ? json_event_id(since) : NULL);
-        json_object_object_add(h, "since_site", *taken ? json_object_new_string(taken) : NULL);
+        json_object_object_add(h, "acquired_event", since.number ? json_event_id(since) : NULL);
+        json_object_object_add(h, "acquired_site", *taken ? json_object_new_string(taken) : NULL);
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
-    json_object_object_add(o, "fate", json_object_new_string(outcome_name(w->fate)));
+    json_object_object_add(o, "outcome", json_object_new_string(outcome_name(w->fate)));
     json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
     return o;
 }
@@ -223,7 +232,7 @@ static struct json_object *sleeper_json(const struct blocked_report *r,
 static struct json_object *able_json(const struct blocked_report *r, const struct waker_info *able)
 {
     static const char *const states[WAKER_COUNT] = {
-        [WAKER_ENDED] = "ended", [WAKER_WAITS] = "waits", [WAKER_RUNS] = "runs"};
+        [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
     struct json_object *o = line_json(r, able->thread);
     json_object_object_add(o, "state", json_object_new_string(states[able->state]));
     json_object_object_add(o, "last", json_event_id(able->last));
@@ -236,29 +245,29 @@ static struct json_object *verdict_json(const struct blocked_report *r,
     static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
                        *able = json_object_new_array(), *runs = json_object_new_array();
-    json_object_object_add(o, "about", line_json(r, v->about));
-    json_object_object_add(o, "fate", json_object_new_string(outcome_name(v->fate)));
+    json_object_object_add(o, "object", line_json(r, v->about));
+    json_object_object_add(o, "outcome", json_object_new_string(outcome_name(v->fate)));
     for (unsigned bit = 1; bit; bit <<= 1)
         if (v->doubts & bit && uncertainty_text(bit))
             json_object_array_add(doubts, json_object_new_string(uncertainty_text(bit)));
-    json_object_object_add(o, "doubts", doubts);
+    json_object_object_add(o, "uncertainties", doubts);
     json_object_object_add(o, "wait", json_event_id(v->wait));
     json_object_object_add(o, "last", v->waker.line ? json_event_id(v->waker) : NULL);
     json_object_object_add(
         o, "type",
         v->waker_type ? json_object_new_string(metadata_type_name(r->book, v->waker_type)) : NULL);
-    json_object_object_add(o, "order",
+    json_object_object_add(o, "relation",
                            v->stands ? json_object_new_string(stands[v->stands]) : NULL);
-    json_object_object_add(o, "woke",
+    json_object_object_add(o, "woke_waiter",
                            v->went_on == WAKE_UNKNOWN
                                ? NULL
                                : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
     for (uint32_t i = 0; i < v->able_count; i++)
         json_object_array_add(able, able_json(r, &v->able[i]));
-    json_object_object_add(o, "able", able);
+    json_object_object_add(o, "candidates", able);
     for (uint32_t i = 0; i < v->run_count; i++)
         json_object_array_add(runs, line_json(r, v->runs[i]));
-    json_object_object_add(o, "runs", runs);
+    json_object_object_add(o, "running", runs);
     char *said = diagnosis_text(r->book, v);
     json_object_object_add(o, "text", said ? json_object_new_string(said) : NULL);
     free(said);
@@ -273,7 +282,7 @@ static struct json_object *step_json(const struct blocked_report *r, const struc
     struct json_object *o = line_json(r, step->thread);
     json_object_object_add(o, "waits_for", line_json(r, step->about));
     json_object_object_add(o, "event", json_event_id(step->at));
-    json_object_object_add(o, "since_event",
+    json_object_object_add(o, "acquired_event",
                            step->since.number ? json_event_id(step->since) : NULL);
     json_object_object_add(o, "text", json_object_new_string(said));
     free(said);
@@ -301,7 +310,7 @@ struct json_object *blocked_json(struct command_source *subject, const struct wa
     json_object_object_add(o, "cycles", cycles);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         json_object_array_add(verdicts, verdict_json(r, &r->waits->verdicts[i]));
-    json_object_object_add(o, "verdicts", verdicts);
+    json_object_object_add(o, "diagnoses", verdicts);
     const struct trace_time_info *now = &r->waits->now;
     json_object_object_add(o, "live", json_object_new_boolean(now->live));
     json_object_object_add(o, "now_ns",
@@ -345,16 +354,16 @@ static const struct argp argp = {
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say what hangs at the end of what was recorded: any cycle of threads that wait for each other, "
-        "and who can never go on because nobody is left who could wake it; then each thread that waits, "
-        "those that hang first, then those that a thread keeps waiting, each oldest first: for what, "
-        "since when, called from where, who holds it, and where that was "
-        "taken.  What is not certain is said to be so, and why.  Threads of a program that ended by itself "
-        "are listed as waiting at exit: no hang.",
+        "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, then "
+        "objects whose waiters no remaining thread can wake; then every blocked thread: those that hang, "
+        "those that another thread keeps waiting, then the others, each group longest wait first, with "
+        "the object, the wait time, the call site, the current holder and where it acquired the lock.  "
+        "Conclusions that are not certain are marked as such, with the reason.  Threads of a program "
+        "that exited by itself are listed as waiting at exit: no hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",
                                         .summary =
-                                            "say who waits for what, who holds it, and any cycle",
+                                            "show blocked threads, lock holders and deadlocks",
                                         .run = blocked_run,
                                         .argp = &argp};

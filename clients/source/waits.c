@@ -83,9 +83,9 @@ char *wait_list_sleepers(const struct wait_list *waits)
         if (waits->sleepers[i].since_ns > since_ns)
             since_ns = waits->sleepers[i].since_ns;
     if (n == 1)
-        fputs("1 thread sleeps in a call that is not traced", to);
+        fputs("1 thread is asleep in an untraced call", to);
     else
-        fprintf(to, "%zu threads sleep in calls that are not traced", n);
+        fprintf(to, "%zu threads are asleep in untraced calls", n);
     wait_list_append_calls(to, waits);
     fprintf(to, ", since %.6f s", (double)since_ns / 1e9);
     fclose(to);

@@ -27,25 +27,25 @@ like "messages are arrows" "$(poet dump latest)" 'receive +A:bob .*<> [0-9]'
 check "deadlock compiles" compile deadlock
 ./deadlock &
 program=$!
-blocked() { poet blocked latest | grep -q "^cycle:"; }
+blocked() { poet blocked latest | grep -q "^DEADLOCK:"; }
 check "the deadlock is seen live" until_true blocked
 answer=$(poet blocked latest)
 like "alice waits for knives" "$answer" "T:alice asks for M:knives at deadlock.c:12"
 like "bob waits for forks" "$answer" "T:bob asks for M:forks at deadlock.c:20"
-like "alice holds forks" "$answer" "held by T:alice since event"
-like "bob holds knives" "$answer" "held by T:bob since event"
-like "the cycle" "$answer" "^cycle: "
+like "alice holds forks" "$answer" "held by T:alice, acquired at deadlock.c:10 \(event"
+like "bob holds knives" "$answer" "held by T:bob, acquired at deadlock.c:18 \(event"
+like "the cycle" "$answer" "^DEADLOCK: "
 like "a row for each step of it, with what it holds since when" "$answer" \
-    "^    T:alice waits for M:knives held by T:bob, since [0-9]+:[0-9]+"
-like "and back" "$answer" "^    T:bob waits for M:forks held by T:alice, since [0-9]+:[0-9]+"
+    "^    T:alice waits for M:knives, held by T:bob \(acquired at event [0-9]+:[0-9]+\)"
+like "and back" "$answer" "^    T:bob waits for M:forks, held by T:alice \(acquired at event [0-9]+:[0-9]+\)"
 kill -KILL $program
 wait $program 2>/dev/null
 check "after SIGKILL the run is over" until_true finished latest
-said() { grep -vE '^    (for|until) '; } # how long is told otherwise
+said() { grep -vE '^    for '; } # how long is told otherwise
 is "and says the same" "$(poet blocked latest | said)" "$(printf '%s' "$answer" | said)"
 like "with addresses, if they are wanted" "$(poet blocked latest --labels address)" \
-    "^    T:alice \(0x[0-9a-f]+\) waits for M:knives \(0x[0-9a-f]+\) held by T:bob \(0x[0-9a-f]+\), since [0-9]+:[0-9]+"
-is "what is wrong is said first" "$(poet blocked latest | head -n 1)" "cycle: each of these waits for the next, the last for the first: a deadlock"
+    "^    T:alice \(0x[0-9a-f]+\) waits for M:knives \(0x[0-9a-f]+\), held by T:bob \(0x[0-9a-f]+\) \(acquired at event [0-9]+:[0-9]+\)"
+is "what is wrong is said first" "$(poet blocked latest | head -n 1)" "DEADLOCK: 2 threads wait for each other"
 like "as JSON, with addresses" "$(poet blocked latest --json)" '"label":"T:alice \(0x'
 like "as JSON" "$(poet blocked latest --json)" '"cycles":\[\[\{"line"'
 like "and in the picture" "$(poet show latest)" "asks for M:(knives|forks)"

@@ -172,7 +172,7 @@ pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[1], sys.argv[1:])
 end = time.time() + 60
-while time.time() < end and b"a deadlock" not in subprocess.run(["poet", "blocked", "new.poet"], capture_output=True).stdout:
+while time.time() < end and b"DEADLOCK" not in subprocess.run(["poet", "blocked", "new.poet"], capture_output=True).stdout:
     time.sleep(0.05)
 os.write(terminal, b"\x03")
 try:

@@ -444,9 +444,9 @@ poetcc -trace cycle.c -o cycle
 start_server -o d/ -q
 ./cycle & pids="$pids $!"
 found() {
-    poet blocked latest >answer && grep -q "^cycle:" answer &&
-        grep -q "^    T:main.* waits for M:book.* held by T:locks" answer &&
-        grep -q "^    T:locks.* waits for M:desk.* held by T:main" answer
+    poet blocked latest >answer && grep -q "^DEADLOCK:" answer &&
+        grep -q "^    T:main.* waits for M:book.*, held by T:locks" answer &&
+        grep -q "^    T:locks.* waits for M:desk.*, held by T:main" answer
 }
 check "a cycle through a read-write lock is found" until_true found
 both() { poet blocked latest >answer && [ "$(grep -c '^    held by T:\(reads\|locks\)' answer)" = 2 ]; }

@@ -75,11 +75,11 @@ gcc -g -pthread idle.c -o idle
 neutral() { # NAME FILE
     check "$1: the trace is finished" until_true finished "$2"
     said=$(poet blocked "$2")
-    is "$1: no hang" "$(echo "$said" | grep -c -E 'hang|verdict|deadlock|nobody')" 0
-    like "$1: what waits at exit is listed" "$said" '^waiting at exit \(the program ended by itself\):$'
+    is "$1: no hang" "$(echo "$said" | grep -c -E 'HANG|DEADLOCK|LOST|hang|never|last ')" 0
+    like "$1: what waits at exit is listed" "$said" '^waiting at exit \(the program exited by itself\):$'
     like "$1: the thread that serves" "$said" '^T:serve waits for Q:more at idle.c:'
     is "$1: none of it may be called a hang in JSON" \
-        "$(poet blocked --json "$2" | grep -c -E '"fate":"(never|perhaps)"|"at_exit":false')" 0
+        "$(poet blocked --json "$2" | grep -c -E '"outcome":"(never|likely_never)"|"at_exit":false')" 0
     said=$(poet report "$2")
     is "$1: nothing hangs in the report" "$(echo "$said" | grep -c -E 'Deadlocks and hangs|never resume|blocked at end')" 0
     like "$1: the report has a table of its own" "$said" '^Waiting at exit$'
@@ -93,12 +93,12 @@ done
 poet record -o killed.poet -- ./idle kill 2>/dev/null &
 record=$!
 pids="$pids $record"
-hangs() { poet blocked killed.poet | grep -q 'this is a hang'; }
+hangs() { poet blocked killed.poet | grep -q '^HANG: '; }
 check "as it hangs: that is said" until_true hangs
 kill -TERM "$record"
 wait "$record"
 check "killed: the trace is finished" until_true finished killed.poet
-like "killed: it is still a hang" "$(poet blocked killed.poet)" 'this is a hang$'
+like "killed: it is still a hang" "$(poet blocked killed.poet)" '^HANG: no remaining thread can wake the waiters of '
 is "killed: that is no waiting at exit" "$(poet blocked killed.poet | grep -c 'at exit')" 0
 like "killed: the report says so" "$(poet report killed.poet)" '^Deadlocks and hangs$'
 
@@ -133,7 +133,7 @@ C
 gcc -g -pthread dead.c -o dead
 poet record -o dead.poet -- ./dead 2>/dev/null
 check "a deadlock: the trace is finished" until_true finished dead.poet
-like "a deadlock at exit is one" "$(poet blocked dead.poet)" '^cycle: '
+like "a deadlock at exit is one" "$(poet blocked dead.poet)" '^DEADLOCK: '
 like "and in the report" "$(poet report dead.poet)" '^deadlock'
 
 cat >region.c <<'C'

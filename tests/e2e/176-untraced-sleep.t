@@ -1,5 +1,5 @@
 #!/bin/bash
-# Threads that sleep in calls that are not traced are named: no bare "no thread waits" where all of them sleep.
+# Threads that sleep in calls that are not traced are named: no bare "no thread is blocked" where all of them sleep.
 . "$(dirname "$0")/lib.sh"
 
 cat >library.c <<'C'
@@ -50,9 +50,9 @@ if ! until_true switches; then
 fi
 check "both threads are said to sleep" until_true both
 said=$(poet blocked asleep.poet)
-like "in calls that are not traced" "$said" '^2 threads sleep in calls that are not traced'
+like "in calls that are not traced" "$said" '^2 threads are asleep in untraced calls'
 like "and since when, after what" "$said" '^    T:work .* after event [0-9]+:[0-9]+ at asleep.c:'
-is "no bare word that no thread waits" "$(echo "$said" | grep -c 'no thread waits')" 0
+is "no bare word that no thread waits" "$(echo "$said" | grep -c 'no thread is blocked')" 0
 cat >noted.c <<'C'
 #include <poet.h>
 #include <unistd.h>
@@ -66,12 +66,12 @@ C
 poetcc -trace -g noted.c -o noted
 POET_OUTPUT=noted.poet ./noted 2>/dev/null &
 pids="$pids $!"
-noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread sleeps in a call that is not traced' answer; }
+noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread is asleep in an untraced call' answer; }
 check "one whose last event has a text" until_true noted || cat answer
 program=$(ls "$work"/run | sed -n 's/^poet-\([0-9]*\).sock$/\1/p' | head -n 1)
 if [ -n "$program" ] && command -v gdb >/dev/null; then
     like "poet attach: it does not run" "$(timeout 120 poet attach "$program" 2>&1)" \
-        'T:work.*: it is blocked in futex_wait, after event'
+        'T:work.*: blocked in futex_wait, after event'
 else
     skip "no gdb, or no server of the program's own"
 fi

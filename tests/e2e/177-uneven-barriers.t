@@ -98,14 +98,14 @@ for compiler in gcc clang; do
         "$(printf '%s\n' "$said" | grep -Ec "^T:(main|thread 1) reaches a barrier of P:.* at less.c:($first|$((first + 1)))\$")" 2
     like "$compiler:   the third at the end of the region" "$said" \
         '^T:thread 2 waits, with fewer barriers passed than others, at the end of P:'
-    like "$compiler:   it is a hang" "$said" '^verdict: .*: this is a hang'
-    is "$compiler:   and that one has not come" "$(printf '%s\n' "$said" | sed -n 's/^ *has not come: //p' | sort -u)" \
-        "T:thread 2 (waits itself)"
+    like "$compiler:   it is a hang" "$said" '^HANG: no remaining thread can wake the waiters of '
+    is "$compiler:   and that one has not come" "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p' | sort -u)" \
+        "T:thread 2 (blocked)"
     hangs stuck 3 "^T:(main|thread [12]) (reaches a barrier of P|asks for M):"
     is "$compiler: one that came to no barrier is named, one of an earlier team is not" \
-        "$(printf '%s\n' "$said" | sed -n 's/^ *has not come: //p')" "T:thread 1 (waits itself)"
+        "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p')" "T:thread 1 (blocked)"
     is "$compiler:   nothing is concluded from a thread without work" \
-        "$(printf '%s\n' "$said" | grep '^verdict')" "$(printf '%s\n' "$said" | grep '^verdict.*: this is a hang')"
+        "$(printf '%s\n' "$said" | grep -E '^[A-Z ]*HANG: ')" "$(printf '%s\n' "$said" | grep '^HANG: ')"
     poet record -o even.poet -- ./even
     is "$compiler: a program whose threads pass as many barriers ends" "$?" 0
     check "$compiler:   its trace is sound" sound even.poet

@@ -16,7 +16,7 @@ like "predict: kinds are listed" "$(said predict --kinds foo dating.poet)" '^poe
 is "confirm: a finding that is not there" "$(said confirm dating.poet 300)" "poet confirm: dating.poet: no finding 300; see poet predict"
 is "attach: no process" "$(said attach 99999999)" "poet attach: 99999999: no such process"
 is "attach: a process that is not traced" "$(said attach $$)" \
-    "poet attach: $$: not traced, or its server has ended ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"
+    "poet attach: $$: not traced, or its server exited ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"
 head -c $(($(wc -c <dating.poet) / 2)) dating.poet >short.poet
 is "a file that was cut short" "$(said stat short.poet)" \
     "poet stat: short.poet: the run was cut off: its server ended before it, or the file was cut short"

@@ -79,8 +79,8 @@ if ! until_true sleeping; then
     done_testing
     exit
 fi
-three='^3 threads sleep in calls that are not traced (futex 2, poll 1), since [0-9.]* s'
-two='^2 threads sleep in calls that are not traced (futex 1, loader 1), since [0-9.]* s'
+three='^3 threads are asleep in untraced calls (futex 2, poll 1), since [0-9.]* s'
+two='^2 threads are asleep in untraced calls (futex 1, loader 1), since [0-9.]* s'
 check "how many sleep in which call" until_true said asleep "$three"
 check "the loader's lock is told apart from other futexes" until_true said loads "$two"
 like "and which of them" "$(poet blocked asleep.poet)" '^    T:work.* in poll '
@@ -91,7 +91,7 @@ until_true over asleep && until_true over loads
 check "also once it was killed" said asleep "$three:\$"
 check "with the loader, too" said loads "$two:\$"
 like "as JSON" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
-like "in the report" "$(poet report asleep.poet)" 'note: 3 threads sleep in calls that are not traced \(futex 2, poll 1\), since'
+like "in the report" "$(poet report asleep.poet)" 'note: 3 threads are asleep in untraced calls \(futex 2, poll 1\), since'
 like "with a row for each" "$(poet report asleep.poet)" '^asleep: futex +T:main '
 
 # ---- in the viewer: its panel, as it is read to those who do not see it ----
@@ -105,7 +105,7 @@ fi
 export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1 launcher
 cat >panel.py <<'P'
 from atspi import until
-for text in "3 threads sleep in calls that are not traced (futex 2, poll 1)", " sleeps in poll":
+for text in "3 threads are asleep in untraced calls (futex 2, poll 1)", " asleep in poll":
     print(bool(until(lambda a: text in a.get_name())))
 P
 echo 'action show-waiting' >script

@@ -52,13 +52,13 @@ wait $program 2>/dev/null
 check "the trace of a program that was killed is finished" until_true finished stuck.poet
 said=$(poet blocked stuck.poet)
 like "and says the same" "$said" "$waits"
-like "that its end never comes" "$said" '^    T:first itself waits for M:right, and never goes on'
+like "that its end never comes" "$said" '^    T:first is itself blocked on M:right and will never resume'
 json() { poet blocked --json stuck.poet | python3 -c "
 import json, sys
 name = lambda of: of['label'].split()[0]
 w = [w for w in json.load(sys.stdin)['blocked'] if name(w['thread']) == 'T:main'][0]
 print($1)"; }
-is "as JSON" "$(json "w['type'], name(w['waits_for']), w['site'], w['fate'], w['held_by']")" \
+is "as JSON" "$(json "w['type'], name(w['waits_for']), w['site'], w['outcome'], w['held_by']")" \
     'awaits end T:first None never []'
 is "it is no event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { print $3 }' | xargs)" 'create start'
 last() { poet states --list --lines T:main "$1" --json | python3 -c "
@@ -72,7 +72,7 @@ like "among what hangs" "$(poet report stuck.poet)" '^never resumes +T:main +T:f
 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
 check "where the other one ends, the trace is sound" poet check ends.poet
-is "no task waits" "$(poet blocked ends.poet)" 'no thread waits'
+is "no task waits" "$(poet blocked ends.poet)" 'no thread is blocked'
 like "the wait has ended, and is explained" "$(poet waits ends.poet)" '1 +- +awaits end +T:slow '
 like "none is unexplained" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
 

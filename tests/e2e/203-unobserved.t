@@ -100,7 +100,7 @@ start_server -o e/ -q
 ./becomes &
 becomes=$!
 pids="$pids $becomes"
-hangs() { poet blocked latest | grep -q 'verdict'; }
+hangs() { poet blocked latest | grep -q 'HANG: '; }
 until_true hangs
 is "after exec, one thread of the new program waits for another" \
     "$(poet blocked latest | grep -c 'waits for the end of T:waiter')" 1
@@ -111,7 +111,7 @@ wait $becomes 2>/dev/null
 until_true finished latest
 poet blocked latest >blocked
 is "killed, the new program hangs as before, and the one before does not" \
-    "$(grep -c '^verdict' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits for')" "1 1"
+    "$(grep -c 'HANG: ' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits for')" "1 1"
 stop_server
 
 # somebody sets the clock of the machine an hour ahead while the program waits
@@ -137,7 +137,7 @@ until_true poet runs
 ./becomes again &
 becomes=$!
 pids="$pids $becomes"
-hangs_here() { poet blocked j/becomes-*.poet | grep -q verdict; }
+hangs_here() { poet blocked j/becomes-*.poet | grep -q 'HANG: '; }
 until_true hangs_here
 touch jumped
 is "a clock that jumps makes no wait longer" \
@@ -146,7 +146,7 @@ kill -KILL $becomes
 wait $becomes 2>/dev/null
 until_true finished j/becomes-*.poet
 is "nor the run, which ends when its programs end" \
-    "$(poet blocked j/becomes-*.poet | grep -Ec 'until the end, for [0-9.]+ (us|ms|s), event')" 2
+    "$(poet blocked j/becomes-*.poet | grep -Ec 'for [0-9.]+ (us|ms|s) \(until the end of the trace\), event')" 2
 rm jumped
 stop_server
 done_testing

@@ -168,7 +168,7 @@ for mpi in openmpi mpich; do
     pid=$!
     until_true sh -c 'ls deadlock.*.poet'
     trace=$(trace_of deadlock)
-    until_true sh -c "poet blocked $trace | grep -q cycle && poet blocked $trace | grep -q MPI_Barrier"
+    until_true sh -c "poet blocked $trace | grep -q ^DEADLOCK && poet blocked $trace | grep -q MPI_Barrier"
     poet blocked "$trace" >blocked.txt
     like "$mpi: a deadlock: who waits for whom" "$(cat blocked.txt)" "rank 0 waits for a message from R:rank 1 at deadlock.c:12"
     like "$mpi: and the cycle" "$(cat blocked.txt)" "^    .*rank [01] .*waits for R:rank [01]"

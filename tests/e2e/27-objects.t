@@ -401,12 +401,12 @@ poetcc -trace -g stuck.c -o stuck
 stuck=$!
 pids="$pids $stuck"
 disown "$stuck"
-all_wait() { poet blocked latest | grep -q '^cycle: '; }
+all_wait() { poet blocked latest | grep -q '^DEADLOCK: '; }
 check "they wait for each other" until_true all_wait
 like "the one who runs the initialiser is the holder" "$(poet blocked latest | grep -A2 '^T:main.*asks for O:flag')" \
     'held by T:runs$'
-like "and the cycle goes through it" "$(poet blocked latest)" '^    T:main waits for O:flag held by T:runs'
-like "and back" "$(poet blocked latest)" '^    T:runs waits for M:m held by T:main'
+like "and the cycle goes through it" "$(poet blocked latest)" '^    T:main waits for O:flag, held by T:runs'
+like "and back" "$(poet blocked latest)" '^    T:runs waits for M:m, held by T:main'
 kill -KILL "$stuck"
 
 stop_server

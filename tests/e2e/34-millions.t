@@ -39,7 +39,7 @@ begin=$(poet show $endpoint --ascii | tail -n 1)
 like "the begin, too, says what has no room" "$begin" 'lines that have some are not drawn, either'
 check "a picture" poet export $endpoint --last 50 -o end.pdf
 like "says it in its caption" "$(pdftotext end.pdf - | tr '\n' ' ')" 'lines have no event here and are not drawn'
-is "nobody waits" "$(poet blocked $endpoint)" "no thread waits"
+is "nobody waits" "$(poet blocked $endpoint)" "no thread is blocked"
 like "around an event of a line that was not told yet" "$(poet show $endpoint --around 150000:1 --ascii | grep -c '^T:')" '^1$'
 like "one that is not there" "$(poet show $endpoint --around 150000:9 2>&1)" "^poet show: no event 150000:9 in this run [(]line 150000 has [0-9] events[)]$"
 is "an order" "$(poet order $endpoint 150000:2 150001:1)" before

@@ -120,9 +120,9 @@ cat >says.pl <<'P'
 use JSON::PP;
 my ($source, $expression) = @ARGV;
 my $j = decode_json(`poet blocked --json $source`);
-our %fate = map { ($_->{thread}{label} =~ /T:(\w+)/)[0] => $_->{fate} } @{$j->{blocked}};
-our $v = $j->{verdicts}[0] // {};
-our %doubt = map { $_ => 1 } @{$v->{doubts} // []};
+our %fate = map { ($_->{thread}{label} =~ /T:(\w+)/)[0] => $_->{outcome} } @{$j->{blocked}};
+our $v = $j->{diagnoses}[0] // {};
+our %doubt = map { $_ => 1 } @{$v->{uncertainties} // []};
 exit(eval($expression) ? 0 : 1);
 P
 says() { perl says.pl "$@"; }
@@ -148,36 +148,36 @@ deadlock=$source
 check "a deadlock is never over, nor is who waits for one of it" says "$source" \
     '$fate{ann} eq "never" && $fate{bob} eq "never" && $fate{main} eq "never"'
 text=$(poet blocked "$source")
-like "a row for each of the two" "$text" 'T:ann waits for M:second held by T:bob, since [0-9]+:[0-9]+|T:ann waits for M:first'
-is "two of them" "$(printf '%s\n' "$text" | grep -c 'waits for M:.* held by T:.*, since')" 2
-like "a join says that the other waits itself" "$text" 'T:ann itself waits for M:.*, and never goes on'
+like "a row for each of the two" "$text" 'T:ann waits for M:second, held by T:bob \(acquired at event [0-9]+:[0-9]+\)|T:ann waits for M:first'
+is "two of them" "$(printf '%s\n' "$text" | grep -c 'waits for M:.*, held by T:.* (acquired at event')" 2
+like "a join says that the other waits itself" "$text" 'T:ann is itself blocked on M:.* and will never resume'
 like "what is live says for how long by the clock" "$text" '^    for [0-9.]+ (ms|s), event'
-check "and so it is told to programs" says "$source" '$j->{now_ns} > 0 && $j->{cycles}[0][0]{since_event} =~ /:/'
+check "and so it is told to programs" says "$source" '$j->{now_ns} > 0 && $j->{cycles}[0][0]{acquired_event} =~ /:/'
 over
-like "afterwards, until when" "$(poet blocked "$source")" '^    until the end, for [0-9.]+ (ms|s), event'
+like "afterwards, until when" "$(poet blocked "$source")" '^    for [0-9.]+ (ms|s) \(until the end of the trace\), event'
 
 live lost "$main_joins"'$fate{ann}'
 check "a signal concurrent with the wait is perhaps lost" says "$source" \
-    '$v->{order} eq "concurrent" && $v->{type} eq "signal" && !$v->{woke} && $v->{text} =~ /woke nobody; concurrent with the wait \d+:\d+: perhaps lost/'
+    '$v->{relation} eq "concurrent" && $v->{type} eq "signal" && !$v->{woke_waiter} && $v->{text} =~ /event \d+:\d+, no thread was woken; concurrent with the wait \(event \d+:\d+\): possible lost wake-up/'
 check "so it is a hang as far as is seen, and the doubt is named" says "$source" \
-    '$fate{ann} eq "perhaps" && $doubt{woken} && !$doubt{handler} && $fate{main} eq "perhaps"'
+    '$fate{ann} eq "likely_never" && $doubt{woken} && !$doubt{handler} && $fate{main} eq "likely_never"'
 over
 
 live before "$main_joins"'$fate{ann}'
 check "a signal before the wait began cannot wake it: a hang" says "$source" \
-    '$v->{order} eq "before" && $fate{ann} eq "never" && $fate{main} eq "never" && !%doubt && $v->{text} =~ /^nobody is left who could .*: this is a hang/'
+    '$v->{relation} eq "before" && $fate{ann} eq "never" && $fate{main} eq "never" && !%doubt && $v->{text} =~ /^HANG: no remaining thread can wake the waiters of /'
 check "with who did it, and how that is" says "$source" \
-    '@{$v->{able}} == 1 && $v->{able}[0]{label} =~ /bob|signals/ && $v->{able}[0]{state} eq "ended"'
+    '@{$v->{candidates}} == 1 && $v->{candidates}[0]{label} =~ /bob|signals/ && $v->{candidates}[0]{state} eq "exited"'
 over
 
 live semaphore "$main_joins"'$fate{ann} && $v->{type} eq "post"'
 check "nobody is left who could post, but for signal handlers" says "$source" \
-    '$fate{ann} eq "perhaps" && $doubt{handler}'
+    '$fate{ann} eq "likely_never" && $doubt{handler}'
 over
 
 live barrier "$main_joins"'$fate{ann}'
 check "who has not come to a barrier" says "$source" \
-    '$v->{text} =~ /has not come: T:(bob|comes) [^,]*\(has ended\)/ && $fate{ann} =~ /never|perhaps/'
+    '$v->{text} =~ /has not arrived: T:(bob|comes) [^,]*\(exited\)/ && $fate{ann} =~ /^(likely_)?never$/'
 over
 
 live kept "$main_joins"'$fate{ann}'
@@ -186,17 +186,17 @@ over
 
 # These must not be called hung.
 live pool '$fate{ann}'
-check "a pool whose feeder only sleeps is open" says "$source" '$fate{ann} eq "open"'
+check "a pool whose feeder only sleeps is open" says "$source" '$fate{ann} eq "may_resume"'
 over
 live gone '$fate{ann}'
 check "who signalled has ended, another runs: perhaps, and it is named" says "$source" \
-    '$fate{ann} eq "perhaps" && $doubt{runs} && $v->{runs}[0]{label} =~ /main/'
+    '$fate{ann} eq "likely_never" && $doubt{running} && $v->{running}[0]{label} =~ /main/'
 over
 live timed '$fate{ann} && $fate{main}'
-check "who waits for a time only goes on" says "$source" '$fate{ann} eq "open" && $fate{main} eq "open"'
+check "who waits for a time only goes on" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
 over
 live outside '$fate{ann} && $fate{main}'
-check "who waits for a signal from outside goes on, and may wake others" says "$source" '$fate{ann} eq "open" && $fate{main} eq "open"'
+check "who waits for a signal from outside goes on, and may wake others" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
 over
 
 # A semaphore that threads share: each event's counts are those of asking for every pair, and quick.

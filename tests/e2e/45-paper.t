@@ -298,7 +298,7 @@ poetcc -trace -g hangs.c -o hangs
 POET_SERVER= POET_OUTPUT=hangs.poet ./hangs &
 hung=$!
 pids="$pids $hung"
-cycle() { poet blocked hangs.poet | grep -q cycle; }
+cycle() { poet blocked hangs.poet | grep -q ^DEADLOCK; }
 until_true cycle
 kill -KILL $hung
 until_true finished hangs.poet
@@ -308,7 +308,7 @@ eval document.querySelector("[aria-selected=true]").dataset.tab
 eval document.getElementById("page").textContent
 S
 is "a page of a hang opens with who waits" "$(sed -n 1p said)" waiting
-like "and says the cycle" "$(sed -n 2p said)" "Cycle: "
+like "and says the cycle" "$(sed -n 2p said)" "DEADLOCK: "
 }
 if command -v chromium >/dev/null; then in_a_browser; else skip "no browser to open a page with (chromium)"; fi
 

@@ -75,7 +75,7 @@ echo "no trace" >other.txt
 poet record -o killed.poet -- "$work/deadlock" >/dev/null 2>&1 &
 program=$!
 pids="$pids $program"
-dead() { poet blocked killed.poet | grep -q ^cycle; }
+dead() { poet blocked killed.poet | grep -q ^DEADLOCK; }
 until_true dead
 run_of() { poet ls --json | RUN=$1 perl -MJSON::PP -0777 -ne '
     my ($r) = grep { $_->{run} eq $ENV{RUN} } @{decode_json($_)->{runs}}; print join " ", map { $r->{$_} // "null" } qw(program ended)'; }

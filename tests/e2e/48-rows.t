@@ -32,7 +32,7 @@ POET_OUTPUT=crossed.poet ./crossed &
 crossed=$!
 pids="$pids $crossed"
 disown $crossed
-until_true sh -c 'poet blocked crossed.poet | grep -q "^cycle"'
+until_true sh -c 'poet blocked crossed.poet | grep -q "^DEADLOCK"'
 kill -KILL $crossed
 until_true finished crossed.poet
 is "two that wait for each other are said to" "$(poet show crossed.poet | grep -c 'asks for M:[a-z]*, part of a deadlock$')" 2

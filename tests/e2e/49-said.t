@@ -198,8 +198,8 @@ hung() {
 }
 says() { poet blocked "$1" | grep -Eq "$2"; }
 poetcc -trace -g come.c -o come
-hung come 'has not come'
-is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not come: //p')" "T:work#2 (waits itself)"
+hung come 'has not arrived'
+is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not arrived: //p')" "T:work#2 (blocked)"
 
 # ---- how a run ended, as far as that is recorded ----
 like "a run that was killed" "$(poet ls come.poet)" 'stopped \(killed, or it ended in a call that is not traced\), deadlock$'

@@ -130,7 +130,7 @@ compile deadlock
 ./deadlock &
 program=$!
 pids="$pids $program"
-dead() { poet blocked latest | grep -q ^cycle; }
+dead() { poet blocked latest | grep -q ^DEADLOCK; }
 until_true dead
 like "a deadlock: blocked to the end" "$(poet states latest --list --lines alice | grep '^T:alice' | tail -n 1)" "blocked .*M:knives"
 poet states latest --follow >follow.txt &

@@ -381,8 +381,8 @@ is "dead: the deadlock, then who waits for it" "$(sed -n '/^Deadlocks and hangs/
 takes=$(at dead '// takes') asks=$(at dead '// asks')
 like "dead: who holds it, where that was taken, and where it is asked for" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all)" \
     "^deadlock +T:clerk[#0-9]* +M:(savings|shares) +T:clerk[#0-9]* +clerk \(dead.c:$takes\) +[0-9.]+ +clerk \(dead.c:$asks\) "
-like "dead: poet blocked says so, too" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]* since event [0-9]+:[0-9]+ at dead.c:$takes"
-like "dead: and in JSON" "$(poet blocked dead.poet --json)" "\"since_site\": *\"dead.c:$takes\""
+like "dead: poet blocked says so, too" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]*, acquired at dead.c:$takes \\(event [0-9]+:[0-9]+\\)"
+like "dead: and in JSON" "$(poet blocked dead.poet --json)" "\"acquired_site\": *\"dead.c:$takes\""
 for run in storm tokens pool greedy poll startup baton crowd good dead; do
     like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
 done

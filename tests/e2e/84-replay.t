@@ -68,7 +68,7 @@ int main(void)
 }
 C
 poetcc -trace -g dead.c -o dead
-blocks() { poet blocked "$1" 2>/dev/null | grep -q "a deadlock"; }
+blocks() { poet blocked "$1" 2>/dev/null | grep -q "^DEADLOCK"; }
 rm -f dead.poet again.poet
 POET_OUTPUT=dead.poet ./dead & program=$!
 until_true blocks dead.poet
@@ -109,7 +109,7 @@ int main(void)
 }
 C
 poetcc -trace -g lost.c -o lost
-hangs() { poet blocked "$1" 2>/dev/null | grep -q "nobody is left who could wake who waits for Q:c"; }
+hangs() { poet blocked "$1" 2>/dev/null | grep -q "no remaining thread can wake the waiters of Q:c\|no traced thread can still wake the waiters of Q:c"; }
 rm -f lost.poet again.poet
 POET_OUTPUT=lost.poet ./lost & program=$!
 until_true hangs lost.poet

@@ -25,7 +25,7 @@ int main(void)
 }
 C
 poetcc -trace -g dead.c -o dead
-blocks() { poet blocked dead.poet 2>/dev/null | grep -q "a deadlock"; }
+blocks() { poet blocked dead.poet 2>/dev/null | grep -q "^DEADLOCK"; }
 POET_OUTPUT=dead.poet ./dead & program=$!
 pids=$program
 until_true blocks
@@ -36,7 +36,7 @@ if ! gdb -q -batch -p $program -ex detach >/dev/null 2>said || grep -qi "not per
 fi
 poet attach $program >said 2>errors
 is "it is attached to" "$?" 0
-like "who waits is said" "$(cat said)" 'cycle:.*a deadlock'
+like "who waits is said" "$(cat said)" '^DEADLOCK: 2 threads wait for each other'
 like "of main its event" "$(cat said)" '^T:main, thread 1 \(LWP [0-9]*\): petition \(event [0-9]*:[0-9]*, dead\.c:10\)'
 like "of the other thread, too" "$(cat said)" '^T:work, thread 2 \(LWP [0-9]*\): petition \(event [0-9]*:[0-9]*, dead\.c:10\)'
 is "and both stacks" "$(grep -c ' work (p=.*dead\.c:10' said)" 2

@@ -207,9 +207,9 @@ is "and its program with it" "$(own_processes long | wc -l) $(ls run/*.steer 2>/
 # ---- what it says ----
 poet confirm bad_two.poet 1 >out 2>said
 like "it says what is wanted" "$(cat said)" '^    T:alice acquired M:forks at alice \(bad_two.c:8\)'
-like "and what the trace says of who waits" "$(cat out)" 'cycle: .* a deadlock'
+like "and what the trace says of who waits" "$(cat out)" '^DEADLOCK: 2 threads wait for each other'
 check "it has a name by itself" test -s bad_two.confirmed.poet
-like "which poet blocked says, too" "$(poet blocked bad_two.confirmed.poet)" 'a deadlock'
+like "which poet blocked says, too" "$(poet blocked bad_two.confirmed.poet)" '^DEADLOCK: 2 threads wait for each other'
 is "nothing is left behind" "$(ls run/*.steer 2>/dev/null)" ""
 is "no number is wrong usage" "$(poet confirm bad_two.poet 2>/dev/null; echo $?)" 2
 is "a number that there is not is an error" "$(poet confirm bad_two.poet 7 2>/dev/null; echo $?)" 1

@@ -413,12 +413,12 @@ const pages = {
   },
   waiting() {
     const b = D.blocked;
-    if (!b.blocked || !b.blocked.length) el("p", "No thread waits at the end of the run.", pageBox);
-    for (const c of b.cycles || []) el("p", "Cycle: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
-    for (const v of b.verdicts || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
+    if (!b.blocked || !b.blocked.length) el("p", "No blocked threads at the end.", pageBox);
+    for (const c of b.cycles || []) el("p", "DEADLOCK: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
+    for (const v of b.diagnoses || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
     const ol = el("ol", null, pageBox);
     for (const w of b.blocked || []) {
-      const held = (w.held_by || []).map(h => "held by " + h.label + (h.since_event ? " since " + h.since_event : "")).join("; ");
+      const held = (w.held_by || []).map(h => "held by " + h.label + (h.acquired_event ? " (acquired at event " + h.acquired_event + ")" : "")).join("; ");
       const li = el("li", `${w.thread.label}: ${w.type} ${w.waits_for ? w.waits_for.label : ""}${w.site ? " at " + w.site : ""}, event ${w.event}${held ? " — " + held : ""}`, ol, { tabindex: 0 });
       const i = byId.get(w.event);
       if (i !== undefined) li.onclick = () => goTo(i);

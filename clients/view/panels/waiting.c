@@ -51,9 +51,10 @@ static struct trace_time_info now_of(const struct blocked_panel *state)
 static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *state,
                                     const struct cycle_info *cycle)
 {
-    row_list_add(state->list,
-                 "<b>Deadlock</b>: each of these waits for the next, the last for the first",
-                 cycle->count ? cycle->steps[0].at : (struct event_id){0, 0});
+    char *title = deadlock_text(cycle), *head = g_markup_printf_escaped("<b>%s</b>", title);
+    row_list_add(state->list, head, cycle->count ? cycle->steps[0].at : (struct event_id){0, 0});
+    g_free(head);
+    free(title);
     for (uint32_t i = 0; i < cycle->count && i < TOLD_MOST; i++) {
         char *said = deadlock_edge_text(view_metadata(view), cycle, i);
         char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", said);
@@ -108,7 +109,7 @@ static void blocked_panel_add_wait(struct view *view, struct blocked_panel *stat
     }
     g_string_append(s, "</small>");
     for (uint32_t i = 0; i < w->holder_count; i++) {
-        holder_text(text, sizeof text, view_metadata(view), &w->holders[i]);
+        holder_text(text, sizeof text, view_metadata(view), &w->holders[i], "");
         add_small(s, text);
     }
     const struct wait_info *of = wait_list_of_thread(&state->waits, w->about);
@@ -136,7 +137,7 @@ static void blocked_panel_add_waits(struct view *view, struct blocked_panel *sta
         if (w->at_exit != at_exit)
             continue;
         if (at_exit && !any)
-            row_list_add(state->list, "<b>Waiting at exit</b>: the program ended by itself",
+            row_list_add(state->list, "<b>Waiting at exit</b>: the program exited by itself",
                          w->event.at);
         any = true;
         blocked_panel_add_wait(view, state, w);
@@ -157,7 +158,7 @@ static void tell_sleepers(struct view *view, struct blocked_panel *state)
         const struct sleeper_info *s = &waits->sleepers[i];
         const char *call = sleep_call_name(s->call);
         wait_duration_text(since, sizeof since, &now, s->since_ns);
-        char *row = g_markup_printf_escaped("<b>%s</b> sleeps%s%s\n<small>%s</small>",
+        char *row = g_markup_printf_escaped("<b>%s</b> asleep%s%s\n<small>%s</small>",
                                             metadata_label(view_metadata(view), s->thread),
                                             *call ? " in " : "", call, since);
         row_list_add(state->list, row, s->event.at);
@@ -222,7 +223,7 @@ static void show_waits(struct view *view, struct blocked_panel *state)
     if (state->waits.cycle_count && !state->hang_shown) {
         state->hang_shown = true;
         panel_show(view, panel_waiting.name);
-        status_line_show(&view->status_line, "Threads wait for each other in a cycle");
+        status_line_show(&view->status_line, "Deadlock detected");
     }
     notify_listener(&view->listener, NOTIFY_WAITS);
 }
@@ -329,7 +330,7 @@ static GtkWidget *blocked_panel_create(struct view *view)
     struct blocked_panel *state = g_new0(struct blocked_panel, 1);
     panel_keep(view, &panel_waiting, state);
     GtkWidget *page =
-        row_list_new(view, &state->list, "No thread waits at the end of what was recorded.");
+        row_list_new(view, &state->list, "No thread is blocked at the end of the trace.");
     g_signal_connect(page, "destroy", G_CALLBACK(on_destroy), state);
     return page;
 }
