@@ -146,7 +146,8 @@ bool rerun_may_run(const struct command *command, const char *trace, char *const
     free(line);
     if (!foreign || rerun_user_confirms())
         return true;
-    command_fail(command, "%s is another user's: it is not run; name the program if you trust it",
+    command_fail(command,
+                 "%s belongs to another user; not run (specify the program if you trust it)",
                  trace);
     return false;
 }

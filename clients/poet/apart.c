@@ -52,7 +52,7 @@ static bool too_many(const struct divergence_state *c)
         if (source->book.run.events <= EVENTS_MOST)
             continue;
         command_fail(c->apart->command,
-                     "no picture: %s has %llu events, of which no more than %u are compared",
+                     "no diagram: %s has %llu events; at most %u can be compared",
                      source->name, (unsigned long long)source->book.run.events, EVENTS_MOST);
         return true;
     }
@@ -119,7 +119,7 @@ static char *divergence_object_text(const struct trace_metadata *book, const str
     return xstrdup(metadata_label(book, e->about ? e->about : e->at.line));
 }
 
-/* "T:work#2 did petition of M:a, racy.c:8" */
+/* "T:work#2 performed petition on M:a, racy.c:8" */
 static char *divergence_event_text(struct divergence_state *c, const struct event_info *e)
 {
     struct command_source *subject = &c->subjects[c->run];
@@ -127,7 +127,8 @@ static char *divergence_event_text(struct divergence_state *c, const struct even
     const char *site = command_source_site(subject, e);
     char *of = divergence_object_text(book, e);
     char *said =
-        xasprintf("%s did %s of %s%s%s", metadata_label(book, e->thread ? e->thread : e->at.line),
+        xasprintf("%s performed %s on %s%s%s",
+                  metadata_label(book, e->thread ? e->thread : e->at.line),
                   metadata_type_name(book, e->type), of, *site ? ", " : "", site);
     free(of);
     return said;
@@ -180,13 +181,13 @@ static char *divergence_run_heading(const char *word, const char *file)
 static void divergence_format_place(const struct divergence_state *c)
 {
     char at[48];
-    printf("they part after %llu equal event%s\n",
+    printf("the runs diverge after %llu matching event%s\n",
            (unsigned long long)alignment_equal_count(c->beside),
            plural_suffix(alignment_equal_count(c->beside)));
     for (unsigned run = 0; run < 2; run++) {
         event_id_print(at, sizeof at, c->at[run]);
         printf("%s: %s%s%s\n", c->subjects[run].source.name, c->at[run].line ? at : "",
-               c->at[run].line ? " " : "", c->said[run] ? c->said[run] : "nothing more");
+               c->at[run].line ? " " : "", c->said[run] ? c->said[run] : "no further event");
     }
 }
 
@@ -243,19 +244,18 @@ static char *caption_of(const struct divergence_state *c)
     if (c->apart->caption)
         fputs(c->apart->caption, f);
     else
-        fprintf(f, "%llu events are equal", (unsigned long long)alignment_equal_count(c->beside));
+        fprintf(f, "%llu matching events", (unsigned long long)alignment_equal_count(c->beside));
     if (c->before)
-        fputs("; by what lines are called, the runs differ before that", f);
+        fputs("; line names differ before that", f);
     if (!c->at[0].line || !c->at[1].line)
-        fprintf(f, "; all of the %s run that is compared is equal",
+        fprintf(f, "; all compared events of the %s run match",
                 c->at[1].line ? "recorded" : "new");
     if (c->left_out)
-        fprintf(f, "; %llu event%s not in order, or behind a gap, and not compared",
-                (unsigned long long)c->left_out, c->left_out == 1 ? " is" : "s are");
+        fprintf(f, "; %llu event%s unordered or after a gap, not compared",
+                (unsigned long long)c->left_out, plural_suffix(c->left_out));
     if (c->halves.left_lines)
-        fprintf(f, "; %u more line%s part and %s not drawn", c->halves.left_lines,
-                c->halves.left_lines == 1 ? " takes" : "s take",
-                c->halves.left_lines == 1 ? "is" : "are");
+        fprintf(f, "; %u more diverging line%s not drawn", c->halves.left_lines,
+                plural_suffix(c->halves.left_lines));
     fclose(f);
     return caption;
 }
@@ -308,7 +308,7 @@ static int divergence_write_diagram(struct divergence_state *c, const char *file
         return EXIT_FAILED;
     if (!divergence_find_events(c)) {
         command_fail(c->apart->command,
-                     "no picture: all that can be compared of both traces is equal");
+                     "no divergence; no diagram written");
         return EXIT_DONE;
     }
     return divergence_draw_diagram(c) ? write_file(c, file) : EXIT_FAILED;
@@ -356,9 +356,10 @@ static int divergence_print_comparison(struct divergence_state *c, const char *f
                    ? EXIT_FAILED
                    : EXIT_TROUBLE;
     if (c->says)
-        printf("the same: %llu events\n", (unsigned long long)alignment_equal_count(c->beside));
+        printf("no divergence: %llu matching events\n",
+               (unsigned long long)alignment_equal_count(c->beside));
     if (file)
-        command_fail(c->apart->command, "%s is not written: all is equal", file);
+        command_fail(c->apart->command, "no divergence; %s not written", file);
     return EXIT_DONE;
 }
 

@@ -30,7 +30,7 @@ static int compare_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first != 2)
-        return command_usage(command, "two traces are needed");
+        return command_usage(command, "expected two traces");
     struct divergence apart = {.command = command,
                                .recorded = argv[first],
                                .again = argv[first + 1],
@@ -40,21 +40,21 @@ static int compare_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"picture", 'p', "FILE", 0,
-     "draw the place where they part, the first above the second: .pdf, .svg, .png or .txt", 0},
-    {"quiet", 'q', NULL, 0, "say nothing: the exit status tells", 0},
+     "draw the first divergence, the first run above the second: .pdf, .svg, .png or .txt", 0},
+    {"quiet", 'q', NULL, 0, "print nothing; set only the exit status", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = compare_parse_option,
     .args_doc = "TRACE OTHER",
     .doc =
-        "Compare two runs of a program, as a run and its replay: which events are equal, and where the runs part.\vEqual are "
-        "events that the same thread did as the same of its acts, on the same line at the same place, where all that is "
-        "before them is equal, too; threads are matched by who made them.  Times are not compared.  The exit status is 0 if "
-        "all is equal, 1 if not, 2 if they cannot be compared.",
+        "Compare two runs of a program, such as a run and its replay, and show where they diverge.\vTwo events match if "
+        "they are the same numbered action of the same thread, at the same position on the same line, and all events "
+        "before them match.  Threads are matched by their creation.  Times are not compared.  Exit status: 0 if all "
+        "compared events match, 1 if the runs diverge, 2 if they cannot be compared.",
     .children = options_children};
 
 const struct command command_compare = {.name = "compare",
-                                        .summary = "two runs of a program: where they part",
+                                        .summary = "compare two runs and show where they diverge",
                                         .run = compare_run,
                                         .argp = &argp};

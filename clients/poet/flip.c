@@ -135,8 +135,8 @@ bool swap_events_hold_points(const struct swap_events *f, const struct trace_met
 {
     const struct swap_occurrence *both[] = {&f->first, &f->other};
     *head = hold_points_unresolved();
-    *why = !f->other.known                      ? "it does not have both of these events"
-           : f->first.thread == f->other.thread ? "one thread did both"
+    *why = !f->other.known                      ? "the trace does not contain both of them"
+           : f->first.thread == f->other.thread ? "one thread performed both"
                                                 : NULL;
     for (uint32_t i = 0; i < 2 && !*why; i++) {
         struct hold_point *p = &head->points[head->point_count++];
@@ -148,7 +148,7 @@ bool swap_events_hold_points(const struct swap_events *f, const struct trace_met
                                  .most = 1};
         if (!both[i]->site ||
             !hold_points_point(p, book, place, metadata_type_name(book, both[i]->type)))
-            *why = "where they are in the code is not known";
+            *why = "their call sites are unknown";
     }
     return !*why;
 }

@@ -85,7 +85,7 @@ bool input_files_write(const struct command *command, const struct input_files *
     good = f && fclose(f) == 0 && good;
     if (!good)
         command_fail(command, "%s: %s", path,
-                     inputs->wrong ? "more input than there can be" : strerror(errno));
+                     inputs->wrong ? "input too large" : strerror(errno));
     return good;
 }
 

@@ -20,7 +20,7 @@ static void replay_result_describe_event(struct replay_run *r, const struct even
     char at[48];
     event_id_print(at, sizeof at, e->at);
     const char *site = command_source_site(&r->subject, e);
-    fprintf(f, "%s of %s (%s%s%s)", metadata_type_name(book, e->type),
+    fprintf(f, "%s on %s (event %s%s%s)", metadata_type_name(book, e->type),
             replay_result_line_label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "",
             site);
 }
@@ -32,11 +32,11 @@ static void replay_result_describe_received(struct replay_run *r, FILE *f)
     const char *all = (const char *)r->script;
     const struct schedule_line *lines = (const void *)(all + r->script->lines_at);
     const struct schedule_event *was = (const void *)(all + r->script->events_at);
-    fprintf(f, "%s took up event %u of %s", replay_result_line_label(r, end->thread), end->number,
+    fprintf(f, "%s received event %u of %s", replay_result_line_label(r, end->thread), end->number,
             replay_result_line_label(r, end->line));
     if (end->thread <= r->script->line_count && end->event < lines[end->thread].count) {
         was += lines[end->thread].first + end->event;
-        fprintf(f, ", where it took up event %u of %s", was->after_number,
+        fprintf(f, ", recorded was event %u of %s", was->after_number,
                 replay_result_line_label(r, was->after_line));
     }
     fputs(", for ", f);
@@ -47,30 +47,30 @@ static void replay_result_describe_divergence(struct replay_run *r, FILE *f)
     const struct schedule_end *end = &r->script->end;
     const char *who = replay_result_line_label(r, end->thread);
     if (end->why == SCHEDULE_END_OTHER_EVENT)
-        fprintf(f, "%s did %s of %s, where it did ", who, end->did,
+        fprintf(f, "%s performed %s on %s, recorded was ", who, end->did,
                 replay_result_line_label(r, end->line));
     else if (end->why == SCHEDULE_END_INPUT)
-        fprintf(f, "%s called %s (%u), where it called %s (%u), before ", who, end->did, end->by,
+        fprintf(f, "%s called %s (%u), recorded was %s (%u), before ", who, end->did, end->by,
                 recorded_input_name(end->line), end->number);
     else if (end->why == SCHEDULE_END_FOREIGN_THREAD)
-        fprintf(f, "%s came to ", who);
+        fprintf(f, "%s reached ", who);
     else if (end->why == SCHEDULE_END_RECEIVED)
         replay_result_describe_received(r, f);
     else
-        fprintf(f, "%s waits until %s comes to %u for ", who,
-                replay_result_line_label(r, end->line), end->number);
+        fprintf(f, "%s is waiting for event %u on %s before ", who, end->number,
+                replay_result_line_label(r, end->line));
 }
 
 static void replay_result_describe_end(const struct replay_run *r, FILE *f)
 {
     const struct schedule_end *end = &r->script->end;
-    const char *by = end->by ? replay_result_line_label(r, end->by) : "nobody";
+    const char *by = end->by ? replay_result_line_label(r, end->by) : "an unknown thread";
     if (end->why == SCHEDULE_END_NO_WAKER)
-        fprintf(f, "; %s is to do that, which waits, too", by);
+        fprintf(f, "; %s should perform it, but is blocked, too", by);
     else if (end->why == SCHEDULE_END_TIMEOUT)
-        fprintf(f, "; %s is to do that and does not come to it", by);
+        fprintf(f, "; %s should perform it but has not reached it", by);
     else if (end->why == SCHEDULE_END_FOREIGN_THREAD)
-        fprintf(f, " as number %u of %s: somebody was there before who has no part in the trace",
+        fprintf(f, " as number %u on %s: a thread that is not in the trace was there first",
                 end->number, replay_result_line_label(r, end->line));
 }
 
@@ -82,7 +82,7 @@ static void replay_result_describe_exit(struct replay_run *r, FILE *f)
     if (schedule_builder_event_at(r->plan, end->thread, end->event, &was))
         replay_result_describe_event(r, &was, f);
     else
-        fputs("nothing more", f);
+        fputs("no further event", f);
     replay_result_describe_end(r, f);
 }
 
@@ -92,22 +92,22 @@ static void replay_result_describe_remote(struct replay_run *r, const struct rep
 {
     unsigned long long all = r->script->event_count;
     if (o->left) {
-        fputs("differs: ", f);
+        fputs("divergence: ", f);
         replay_result_describe_exit(r, f);
         fputs("; ", f);
     } else if (r->led) {
         fprintf(f, "%s: ",
-                o->good ? "flipped: the other came first" : "not flipped: the other did not come");
+                o->good ? "order swapped" : "order not swapped: the other event did not occur");
     } else if (done < all) {
         fputs("ended early: ", f);
     } else {
-        fprintf(f, "the same: %llu event%s", all, plural_suffix(all));
+        fprintf(f, "no divergence in %llu event%s", all, plural_suffix(all));
         if (o->more)
-            fprintf(f, ", and %llu record%s more than it has", (unsigned long long)o->more,
+            fprintf(f, " (%llu additional record%s)", (unsigned long long)o->more,
                     plural_suffix(o->more));
         return;
     }
-    fprintf(f, "%llu of %llu events were repeated", (unsigned long long)done, all);
+    fprintf(f, "%llu of %llu events were replayed", (unsigned long long)done, all);
 }
 
 void replay_result_make(struct replay_result *o, struct replay_run *r, uint64_t done, int status)
@@ -125,9 +125,9 @@ void replay_result_make(struct replay_result *o, struct replay_run *r, uint64_t 
     command_source_label_lines(&r->subject);
     replay_result_describe_remote(r, o, done, f);
     if (WIFSIGNALED(status))
-        fprintf(f, "; the program was ended by signal %d", WTERMSIG(status));
+        fprintf(f, "; the program was killed by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
-        fprintf(f, "; the program's status is %d", WEXITSTATUS(status));
+        fprintf(f, "; the program's exit status is %d", WEXITSTATUS(status));
     fclose(f);
 }
 

@@ -5,8 +5,8 @@
 #include "clients/poet/replay.h"
 
 struct replay_result {
-    char *text; /* "differs: T:work did enter of M:a, where ..." */
-    bool good; /* all was repeated, or the two were flipped */
+    char *text; /* "divergence: T:work performed enter on M:a, recorded was ..." */
+    bool good; /* all was replayed, or the two were swapped */
     bool left; /* the script was left: something differed, */
     struct event_id at; /*   of the trace, where that is known; line 0: it is not */
     uint64_t more; /* records more than the trace has */

@@ -1,4 +1,4 @@
-/* poet replay: runs a program again, in the order that a trace has of it. */
+/* poet replay: re-runs a program with the recorded synchronization order. */
 #define _GNU_SOURCE
 #include "clients/poet/replay.h"
 
@@ -152,7 +152,7 @@ bool replay_script(const struct command *command, struct replay_run *r)
     for (uint32_t i = 1; script && i <= book->line_count; i++)
         script->far |= is_far(book, i);
     if (!script)
-        command_fail(command, "%s: cannot be repeated: %s", r->subject.source.name, why);
+        command_fail(command, "%s: cannot be replayed: %s", r->subject.source.name, why);
     bool done = script && write_file(command, r, script, bytes);
     free(script);
     if (done)
@@ -166,11 +166,12 @@ bool replay_command_words(const struct command *command, const struct replay_run
     if (!**words)
         *words = *recorded = rerun_arguments(&r->subject.source.book);
     if (!*words)
-        command_usage(command, "%s does not say all of what was run: name the program", trace);
+        command_usage(command,
+                      "%s does not record its complete command line; specify the program", trace);
     else if (*recorded && r->launched)
         command_usage(
             command,
-            "%s has %u processes that were started by what is not in it: say how, as in poet %s %s -- "
+            "%s has %u processes whose launcher is not in the trace; specify it, as in poet %s %s -- "
             "mpirun -n %u %s",
             trace, r->launched, command->name, trace, r->launched, **words);
     else
@@ -199,14 +200,14 @@ static void replay_report_input(const struct command *command, const struct repl
 {
     if (r->inputs.cut)
         command_fail(command,
-                     "not all input of %u thread%s was recorded: from there on it is as it is now",
+                     "input of %u thread%s was recorded only in part; the rest is live input",
                      r->inputs.cut, plural_suffix(r->inputs.cut));
     if (r->inputs.passed)
-        command_fail(command, "%llu call%s in signal handlers brought input that was not recorded",
+        command_fail(command,
+                     "input of %llu call%s in signal handlers was not recorded; live input is used",
                      (unsigned long long)r->inputs.passed, plural_suffix(r->inputs.passed));
     if (r->inputs.streams)
-        command_fail(command, "what the program reads through C's stdio was not recorded: it is as "
-                              "it is now");
+        command_fail(command, "stdio input was not recorded; live input is used");
 }
 
 /* ---- the program ---- */
@@ -257,7 +258,7 @@ static bool make_steer(const struct command *command, struct replay_run *r)
     if (!r->flip.events[0].line)
         return true;
     if (!swap_events_hold_points(&r->flip, &r->subject.source.book, &head, &why)) {
-        command_fail(command, "%s: cannot be flipped: %s", r->subject.source.name, why);
+        command_fail(command, "%s: cannot swap the events: %s", r->subject.source.name, why);
         return false;
     }
     if (!hold_points_file(command, r->steer_file, sizeof r->steer_file, &r->led))
@@ -290,7 +291,9 @@ static void replay_check_progress(const struct command *command, struct replay_r
         return;
     r->told = true;
     if (!r->quiet)
-        command_fail(command, "all that %s has was repeated; the program goes on from there",
+        command_fail(command,
+                     "end of the recorded schedule of %s reached; the program continues "
+                     "uncontrolled",
                      r->subject.source.name);
 }
 
@@ -321,7 +324,7 @@ static int replay_draw_divergence(const struct command *command, struct replay_r
                                .caption = o->text};
     if (o->good && !r->led) {
         if (!r->quiet)
-            command_fail(command, "nothing is drawn: it did the same");
+            command_fail(command, "no divergence; no diagram written");
         return EXIT_DONE;
     }
     recorded_program_is_complete(child);
@@ -344,7 +347,7 @@ static void replay_report_unsteered(const struct command *command, const struct 
         if (schedule_builder_event_at(r->plan, end->thread, end->event - i, &was[place.was_count]))
             place.was_count++;
     char *said = uncontrolled_report(&r->unsteered, &r->subject.source.book, &place);
-    command_fail(command, "not steered: %s", said);
+    command_fail(command, "not controlled by the replay: %s", said);
     free(said);
 }
 
@@ -355,7 +358,7 @@ static int replay_report_outcome(const struct command *command, struct replay_ru
     replay_result_make(&o, r, replay_replayed_count(r), status);
     char *differ = o.left ? variables_differ(&r->subject.source.book) : NULL;
     if (differ)
-        command_fail(command, "the environment is not as it was recorded: %s", differ);
+        command_fail(command, "the environment differs from the recorded one: %s", differ);
     free(differ);
     if (!r->quiet || !o.good || o.more)
         command_fail(command, "%s", o.text);
@@ -372,10 +375,10 @@ static error_t replay_parse_option(int key, char *value, struct argp_state *stat
 {
     struct replay_run *r = state->input;
     switch (key) {
-    case 'f':
+    case 'w':
         if (swap_events_read(&r->flip, value, state->argv[state->next]))
             return state->next++, 0;
-        command_usage(&command_replay, "--flip: two events are needed, as 3:7 5:12");
+        command_usage(&command_replay, "--swap: expected two different events, as in 3:7 5:12");
         return EINVAL;
     case 'o':
         r->output = value;
@@ -420,7 +423,7 @@ static int replay_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (first == argc)
-        return command_usage(command, "a TRACE is needed");
+        return command_usage(command, "missing operand: TRACE");
     const char *trace = argv[first];
     argc -= first, argv += first; /* options may come behind it, too */
     status = command_read(command, argc, argv, &r, &first);
@@ -447,30 +450,31 @@ static int replay_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "the trace of the new run (TRACE.again.poet)", 0},
-    {"flip", 'f', "A B", 0,
-     "up to two events A and B of two threads, of which one was first, as poet predict names them; then let the other one "
-     "be first, and go freely",
+    {"output", 'o', "FILE", 0, "write the trace of the new run to FILE (TRACE.again.poet)", 0},
+    {"swap", 'w', "A B", 0,
+     "replay up to events A and B of two threads (as poet predict reports them), then let them occur in the opposite "
+     "order and continue uncontrolled",
      0},
     {"picture", 'p', "FILE", 0,
-     "where it did something else, or two events were flipped: both runs there as FILE.pdf, .svg, .png or .txt, one above "
-     "the other",
+     "draw the recorded run above the new one at the first divergence or the swapped events: FILE.pdf, .svg, .png or "
+     ".txt",
      0},
-    {"strict", 's', NULL, 0, "end the program where it does something else, with SIGTERM", 0},
-    {"quiet", 'q', NULL, 0, "say nothing where it did the same", 0},
+    {"strict", 's', NULL, 0, "send SIGTERM at the first divergence", 0},
+    {"quiet", 'q', NULL, 0, "print nothing if there is no divergence", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = replay_parse_option,
     .args_doc = "TRACE [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Run a program again, so that its threads take their locks, are woken and give up in the order that "
-        "TRACE has.  Files and what comes from outside are as they are now, unless they were recorded (poet record --with-input).\vWhere a thread does something else, that "
-        "is said, and the program goes on freely.  The exit status is 0 if all was repeated, 1 if not.",
+        "Re-run a program so that locks, wake-ups and timeouts occur in the recorded order.  Input is not replayed "
+        "unless it was recorded (poet record --with-input).\vAt the first divergence a message is printed and the "
+        "program continues uncontrolled.  Exit status: 0 if everything was replayed, 1 if not.",
     .children = options_children};
 
 const struct command command_replay = {.name = "replay",
-                                       .summary = "run a program again, in the order of a trace",
+                                       .summary =
+                                           "re-run a program with the recorded synchronization order",
                                        .run = replay_run,
                                        .argp = &argp,
                                        .program_follows = true};

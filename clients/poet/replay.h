@@ -29,7 +29,7 @@ struct replay_run {
     struct input_files inputs; /* what was recorded of them */
     char input_file[400]; /* of it; "": there is none */
     struct swap_events flip;
-    struct schedule_control *led; /* as the program has it; NULL: nothing is flipped */
+    struct schedule_control *led; /* as the program has it; NULL: nothing is swapped */
     char steer_file[400];
     struct uncontrolled_events unsteered;
     char again[PATH_MAX]; /* the new trace, where none is named */

@@ -35,12 +35,12 @@ void uncontrolled_free(struct uncontrolled_events *u)
 static const char *uncontrolled_reason(const char *type)
 {
     static const char *const reasons[][2] = {
-        {"handler", "when a signal comes"},
-        {"signalled", "when a signal comes"},
-        {"readable", "which descriptor poll or epoll finds ready first"},
-        {"reap", "which child ends first"},
-        {"reaped", "which child ends first"},
-        {"choose", "among how many the program chose"},
+        {"handler", "signal arrival"},
+        {"signalled", "signal arrival"},
+        {"readable", "descriptor readiness order (poll, epoll)"},
+        {"reap", "child exit order"},
+        {"reaped", "child exit order"},
+        {"choose", "number of alternatives of a recorded choice"},
         {NULL, NULL}};
     for (size_t i = 0; reasons[i][0]; i++)
         if (strcmp(reasons[i][0], type) == 0)
@@ -61,11 +61,11 @@ static char *uncontrolled_likely(const struct uncontrolled_events *u,
         const struct event_info *e = &p->was[i];
         char at[48];
         why = uncontrolled_reason(metadata_type_name(book, e->type));
-        if (!why || (i && strcmp(why, "when a signal comes") != 0))
+        if (!why || (i && strcmp(why, "signal arrival") != 0))
             continue;
         bool child = map_get(&u->children, e->at.line, e->at.number) != NULL;
         event_id_print(at, sizeof at, e->at);
-        return xasprintf("%s (%s)", child ? "when SIGCHLD comes" : why, at);
+        return xasprintf("%s (%s)", child ? "SIGCHLD arrival" : why, at);
     }
     return NULL;
 }
@@ -117,14 +117,14 @@ static void uncontrolled_possible(const struct trace_metadata *book,
     if (!p->input)
         uncontrolled_add(to, "input, time and random numbers (poet record --with-input)", &any);
     if (p->input && p->streams)
-        uncontrolled_add(to, "what C's stdio reads", &any);
+        uncontrolled_add(to, "stdio input", &any);
     if (python)
-        uncontrolled_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its switches of threads",
+        uncontrolled_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its thread switches",
                          &any);
     if (rust)
         uncontrolled_add(to, "Rust's hash seeds", &any);
     uncontrolled_add(to, "addresses, process ids", &any);
-    uncontrolled_add(to, "data that is shared without a recorded call", &any);
+    uncontrolled_add(to, "data shared without a traced call", &any);
 }
 
 char *uncontrolled_report(const struct uncontrolled_events *u, const struct trace_metadata *book,

@@ -144,7 +144,7 @@ void variables_restore(const struct command *command, const struct trace_metadat
             break;
     }
     if (said.text && !quiet)
-        command_fail(command, "the environment is as it was recorded: %s", said.text);
+        command_fail(command, "environment restored from the trace: %s", said.text);
     free(said.text);
 }
 
@@ -182,7 +182,7 @@ char *variables_differ(const struct trace_metadata *book)
 {
     const struct process_info *p = variables_process(book);
     struct variables_said said[3] = {{0}};
-    static const char *const words[] = {"with another value", "not set now", "not set then"};
+    static const char *const words[] = {"different value", "no longer set", "newly set"};
     char *all = NULL;
     if (!p)
         return NULL;

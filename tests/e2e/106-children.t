@@ -81,6 +81,6 @@ for i in 1 2 3; do
 done
 is "children end as they ended, and are found as they were, six times of six" "$equal" 6
 is "and do what they did" "$same" 6
-like "all of it" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+like "all of it" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
 is "event for event" "$(python3 "$here/same.py" run.poet again.poet | tr -d 0-9 | tr -s ' ' | head -n 1)" "the same: events"
 done_testing

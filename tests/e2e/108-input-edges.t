@@ -122,7 +122,7 @@ for program in plain traced; do
     record $program handler
     like "$program: calls in handlers are counted" "$(poet stat in.poet)" '^input +1 call; not 2 in signal handlers$'
     replay
-    like "$program: and told" "$(cat said)" '^poet replay: 2 calls in signal handlers brought input that was not recorded$'
+    like "$program: and told" "$(cat said)" '^poet replay: input of 2 calls in signal handlers was not recorded; live input is used$'
 
     record $program differ
     is "$program: without a difference it reads what it read" "$(replay; cat second)" "4  abcd
@@ -132,7 +132,7 @@ for program in plain traced; do
 4  abcd
 5  EFGHI
 4  JKLM"
-    like "$program: the difference is told" "$(cat said)" '^poet replay: differs: T:main called read \(5\), where it called read \(4\), before '
+    like "$program: the difference is told" "$(cat said)" '^poet replay: divergence: T:main called read \(5\), recorded was read \(4\), before '
     record $program more
     is "$program: what comes behind the recording is read" "$(replay OTHER=1; tail -n 2 second)" "4  ijkl
 4  MNOP"
@@ -144,7 +144,7 @@ is "more than 256 MB are not recorded: the program goes on" "$(cat first)" 31457
 like "and that is said, of a child as well" "$(poet stat in.poet)" '^input +2[0-9][0-9] calls; not all of 2 threads$'
 is "it is repeated as far as that goes" "$(replay; echo $?; cat second)" "0
 314572800"
-like "which is said, too" "$(cat said)" '^poet replay: not all input of 2 threads was recorded: from there on it is as it is now$'
+like "which is said, too" "$(cat said)" '^poet replay: input of 2 threads was recorded only in part; the rest is live input$'
 
 # ---- static programs, and one that has a function of that name itself ----
 if poetcc -trace -static -g edge.c -o fixed 2>/dev/null; then

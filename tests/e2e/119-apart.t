@@ -1,5 +1,5 @@
 #!/bin/bash
-# Two runs of a program in one picture, where they come apart: the recorded one above, the one that was repeated or flipped below.
+# Two runs of a program in one picture, where they diverge: the recorded one above, the one that was replayed or swapped below.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e
@@ -18,36 +18,36 @@ part() { awk -v h="$2: " 'index($0, h) == 1 { on = 1; next } on && /^(recorded|a
 row() { part "$1" "$2" | grep -m 1 "^$3 " | sed "s/^[^ ]* *//"; }
 cells() { python3 -c 'import sys; print([i for i, c in enumerate(sys.argv[1]) if c not in " ━─╌·╍│┼"][:int(sys.argv[2])])' "$1" "$2"; }
 
-# ---- a flip ----
+# ---- a swap ----
 poetcc -trace -g "$here/maybe/bad_use.c" -o bad_use
 record bad_use
 refs=$(poet dump bad_use.poet | awk '$3 == "entered" { print $1 }' | xargs)
-like "two visits are flipped and drawn" "$(picture bad_use flip.txt --flip $refs)" \
-    '^0 poet replay: flipped: the other came first: .*ended by signal 6$'
-is "the recorded run is above, the other one below" "$(grep -E '^(recorded|again):' flip.txt)" \
+like "two visits are swapped and drawn" "$(picture bad_use swap.txt --swap $refs)" \
+    '^0 poet replay: order swapped: .*killed by signal 6$'
+is "the recorded run is above, the other one below" "$(grep -E '^(recorded|again):' swap.txt)" \
     "recorded: bad_use.poet
 again: new.poet"
-is "each has the same rows" "$(part flip.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
-    "$(part flip.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
-is "of all that take part" "$(part flip.txt again | grep -oE '^[TM]:[^ ]*' | xargs)" "T:main T:makes T:uses M:lock"
-like "where they come apart is said of the one" "$(cat flip.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes did (petition|enter) of M:lock, bad_use\.c:8$'
-like "and of the other" "$(cat flip.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses did enter of M:lock, bad_use\.c:16$'
-is "and marked in both" "$(part flip.txt recorded | grep -cE '^[^TM]* 1( |$)') $(part flip.txt again | grep -cE '^[^TM]* 2( |$)')" "1 1"
-like "what came of it stands below" "$(tail -n 1 flip.txt)" '^flipped: the other came first'
-is "what is equal stands in one column" "$(cells "$(row flip.txt recorded T:main)" 2)" "$(cells "$(row flip.txt again T:main)" 2)"
-is "also behind that" "$(cells "$(row flip.txt recorded T:uses)" 3)" "$(cells "$(row flip.txt again T:uses)" 3)"
-for kind in pdf svg png; do picture bad_use flip.$kind --flip $refs >/dev/null; done
-is "as PDF, SVG and PNG, too" "$(head -c 4 flip.pdf) $(head -c 5 flip.svg) $(head -c 4 flip.png | tail -c 3)" "%PDF <?xml PNG"
-like "an SVG says of a mark which run it is of" "$(cat flip.svg)" '<title>M:lock: entered \(again [0-9:]*\).*bad_use\.c:16</title>'
+is "each has the same rows" "$(part swap.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
+    "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
+is "of all that take part" "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)" "T:main T:makes T:uses M:lock"
+like "where they come apart is said of the one" "$(cat swap.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes performed (petition|enter) on M:lock, bad_use\.c:8$'
+like "and of the other" "$(cat swap.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses performed enter on M:lock, bad_use\.c:16$'
+is "and marked in both" "$(part swap.txt recorded | grep -cE '^[^TM]* 1( |$)') $(part swap.txt again | grep -cE '^[^TM]* 2( |$)')" "1 1"
+like "what came of it stands below" "$(tail -n 1 swap.txt)" '^order swapped: '
+is "what is equal stands in one column" "$(cells "$(row swap.txt recorded T:main)" 2)" "$(cells "$(row swap.txt again T:main)" 2)"
+is "also behind that" "$(cells "$(row swap.txt recorded T:uses)" 3)" "$(cells "$(row swap.txt again T:uses)" 3)"
+for kind in pdf svg png; do picture bad_use swap.$kind --swap $refs >/dev/null; done
+is "as PDF, SVG and PNG, too" "$(head -c 4 swap.pdf) $(head -c 5 swap.svg) $(head -c 4 swap.png | tail -c 3)" "%PDF <?xml PNG"
+like "an SVG says of a mark which run it is of" "$(cat swap.svg)" '<title>M:lock: entered \(again [0-9:]*\).*bad_use\.c:16</title>'
 
 # ---- an example: girls and boys in another order ----
 compile dating
 record dating
 visits=$(poet dump dating.poet | awk '$3 == "entered" && ++n <= 2 { print $1 }' | xargs)
-like "an example is flipped and drawn" "$(picture dating dating.txt --flip $visits)" '^0 poet replay: flipped'
+like "an example is swapped and drawn" "$(picture dating dating.txt --swap $visits)" '^0 poet replay: order swapped: '
 is "all its lines are in both" "$(part dating.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
     "$(part dating.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
-is "and two places are marked" "$(grep -c '^note [12] .* did enter of M:service, dating.c:23$' dating.txt)" 2
+is "and two places are marked" "$(grep -c '^note [12] .* performed enter on M:service, dating.c:23$' dating.txt)" 2
 
 # ---- a program that does something else, far behind its begin ----
 cat >other.c <<'C'
@@ -78,13 +78,13 @@ C
 poetcc -trace -g other.c -o other
 record other 0
 like "what differs is drawn, and the status is that of a difference" "$(picture other other.txt ./other 1)" \
-    '^1 poet replay: differs: T:work did petition of M:b, where it did petition of M:c'
+    '^1 poet replay: divergence: T:work performed petition on M:b, recorded was petition on M:c'
 is "at the place that was named" "$(grep '^note' other.txt | sed 's/[0-9]*:[0-9]*//')" \
-    "note 1    T:work did petition of M:c, other.c:5
-note 2  again   T:work did petition of M:b, other.c:5"
+    "note 1    T:work performed petition on M:c, other.c:5
+note 2  again   T:work performed petition on M:b, other.c:5"
 is "only what is around it" "$(python3 -c 'print(max(map(len, open("other.txt"))) < 200)')" True
 is "and lines that take part there" "$(part other.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" "M:b M:c T:work M:a"
-like "its caption says how far all was equal" "$(tail -n 1 other.txt)" '^differs: .* [0-9]+ of [0-9]+ events were repeated'
+like "its caption says how far all was equal" "$(tail -n 1 other.txt)" '^divergence: .* [0-9]+ of [0-9]+ events were replayed'
 
 # ---- chance ----
 cat >racy.c <<'C'
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g racy.c -o racy
 record racy 0
-like "whatever a racy program does" "$(picture racy racy.txt ./racy 1)" '^1 poet replay: differs: '
+like "whatever a racy program does" "$(picture racy racy.txt ./racy 1)" '^1 poet replay: divergence: '
 is "two places are marked" "$(grep -c '^note [12] ' racy.txt)" 2
 is "one of each run" "$(grep -c '^note 2  again ' racy.txt)" 1
 is "of which neither is equal: another thread, type or line" \
@@ -139,9 +139,9 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g stops.c -o stops
 record stops 9
-like "a run that ended early is drawn" "$(picture stops stops.txt ./stops 3)" '^1 poet replay: .*ended by signal 6'
-is "with the place that it did not come to" "$(grep -c '^note 1 .* T:main did .* of M:m, stops.c:9$' stops.txt)" 1
-like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all of the new run that is compared is equal$'
+like "a run that ended early is drawn" "$(picture stops stops.txt ./stops 3)" '^1 poet replay: .*killed by signal 6'
+is "with the place that it did not come to" "$(grep -c '^note 1 .* T:main performed .* on M:m, stops.c:9$' stops.txt)" 1
+like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all compared events of the new run match$'
 
 # ---- a deadlock that was provoked ----
 poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
@@ -186,13 +186,13 @@ poetcc -trace -g hangs.c -o hangs
 record hangs 0
 rm -f new.poet hangs.txt
 timeout 120 python3 terminal.py poet replay hangs.poet -o new.poet --picture hangs.txt ./hangs 1
-is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main did petition of M:m, hangs.c:7$' hangs.txt)" "1 1"
+is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main performed petition on M:m, hangs.c:7$' hangs.txt)" "1 1"
 is "with who waits there" "$(grep -c '^again .* T:main: asks for M:m, part of a deadlock$' hangs.txt)" 1
 
 # ---- nothing to draw ----
 is "where it did the same nothing is drawn, and that is said" "$(picture stops same.txt)" \
-    "0 poet replay: the same: $(figure stops.poet events) events
-poet replay: nothing is drawn: it did the same"
+    "0 poet replay: no divergence in $(figure stops.poet events) events
+poet replay: no divergence; no diagram written"
 is "there is no file" "$(ls same.txt 2>/dev/null)" ""
 is "quietly" "$(picture stops same.txt -q)" "0 "
 like "what has no picture is wrong usage, and nothing is run" "$(picture stops same.html)" '^2 .*must end in \.pdf, \.svg, \.png or \.txt'

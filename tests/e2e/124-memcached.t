@@ -48,7 +48,7 @@ is "recorded" "$(serve poet record --with-input -o m.poet -- memcached -u "$user
 until_true finished m.poet
 check "its trace is sound" sound m.poet
 is "repeated, it serves its client" "$(serve poet replay m.poet -o again.poet | head -n 1)" 10
-like "the first difference is named, or there is none" "$(cat said)" "poet replay: (differs: T:[^ ]+ .*; [0-9]+ of [0-9]+ events were repeated|the same: )"
+like "the first difference is named, or there is none" "$(cat said)" "poet replay: (divergence: T:[^ ]+ .*; [0-9]+ of [0-9]+ events were replayed|no divergence in )"
 repeated=$(sed -n 's/.*; \([0-9]*\) of .*/\1/p' said)
 check "far behind its beginning" [ "${repeated:-1000000}" -gt 1000 ]
 done_testing

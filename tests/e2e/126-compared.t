@@ -43,31 +43,31 @@ record other.poet env OTHER=1 ./parts 3
 record more.poet ./parts 3 1
 
 # ---- in words ----
-is "equal" "$(poet compare one.poet same.poet; echo $?)" "the same: $(figure one.poet events) events
+is "equal" "$(poet compare one.poet same.poet; echo $?)" "no divergence: $(figure one.poet events) matching events
 0"
 poet compare one.poet other.poet >said
 is "they part" $? 1
-is "who did what instead of what" "$(tail -n +2 said)" "one.poet: 2:12 T:work did petition of M:a, parts.c:7
-other.poet: 2:12 T:work did petition of M:b, parts.c:7"
-like "after so many" "$(head -n 1 said)" "^they part after [0-9]{2} equal events$"
+is "who did what instead of what" "$(tail -n +2 said)" "one.poet: 2:12 T:work performed petition on M:a, parts.c:7
+other.poet: 2:12 T:work performed petition on M:b, parts.c:7"
+like "after so many" "$(head -n 1 said)" "^the runs diverge after [0-9]{2} matching events$"
 poet compare one.poet more.poet >said
-is "one goes on" "$? $(tail -n +2 said | sed 's/ of .*//; s/: [0-9:]* T/: T/')" "1 one.poet: T:main did end
-more.poet: T:main did create"
+is "one goes on" "$? $(tail -n +2 said | sed 's/ on .*//; s/: [0-9:]* T/: T/')" "1 one.poet: T:main performed end
+more.poet: T:main performed create"
 is "nothing is said" "$(poet compare -q one.poet more.poet; echo $?)" 1
 is "no such file" "$(poet compare one.poet none.poet 2>/dev/null; echo $?)" 2
 is "two are needed" "$(poet compare one.poet 2>/dev/null; echo $?)" 2
 like "what it cannot write" "$(poet compare -p x.html one.poet more.poet 2>&1)" "picture x.html: the name must end in .pdf, .svg, .png or .txt"
-is "what is equal is not drawn" "$(poet compare -p same.pdf one.poet same.poet 2>&1 >/dev/null; ls same.pdf 2>/dev/null)" "poet compare: same.pdf is not written: all is equal"
+is "what is equal is not drawn" "$(poet compare -p same.pdf one.poet same.poet 2>&1 >/dev/null; ls same.pdf 2>/dev/null)" "poet compare: no divergence; same.pdf not written"
 
 # ---- as a picture ----
 poet compare -p both.txt one.poet other.poet >/dev/null
 is "both are in it" "$(grep -c '^T:work ' both.txt) $(grep -c '^first: one.poet\|^second: other.poet' both.txt)" "2 2"
 same=$(perl -CS -Mutf8 -ne 'push @row, $_ if /^T:work /; END { my $x = $row[0] ^ $row[1]; print $x =~ /^(\x{0}*)/ ? length $1 : 0 }' both.txt)
 check "and equal up to where they part" [ "$same" -gt 60 ]
-like "who did what" "$(cat both.txt)" "T:work did petition of M:b, parts.c:7"
+like "who did what" "$(cat both.txt)" "T:work performed petition on M:b, parts.c:7"
 for format in pdf svg png; do poet compare -q -p both.$format one.poet other.poet; done
 like "on paper" "$(pdftotext -layout both.pdf -)" "parts, first and second"
-is "as SVG" "$(grep -c 'T:work did petition of M:b' both.svg)" 1
+is "as SVG" "$(grep -c 'T:work performed petition on M:b' both.svg)" 1
 like "as PNG" "$(head -c 4 both.png | tail -c 3)" PNG
 is "where it cannot be written" "$(poet compare -q -p nowhere/both.svg one.poet other.poet 2>/dev/null; echo $?)" 2
 done_testing

@@ -71,7 +71,7 @@ for mpi in mpich openmpi; do
     is "$mpi: three runs, each three times again: the same events" "$equal" 9
     is "$mpi: and the same output" "$same" 9
     is "$mpi: what started them is to be said" "$(poet replay run.poet 2>&1 | head -n 1; poet replay run.poet >/dev/null 2>&1; echo $?)" \
-        "poet replay: run.poet has 3 processes that were started by what is not in it: say how, as in poet replay run.poet -- mpirun -n 3 ./luck
+        "poet replay: run.poet has 3 processes whose launcher is not in the trace; specify it, as in poet replay run.poet -- mpirun -n 3 ./luck
 2"
 done
 done_testing

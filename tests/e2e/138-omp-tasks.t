@@ -266,16 +266,16 @@ every() {
     timeout 60 poet record -o plain.poet -- ./plain >first
     until_true finished plain.poet
     is "$1: not compiled for it, it prints the same again" "$(again plain.poet ./plain)" "$(cat first)"
-    like "$1:   the same events" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+    like "$1:   the same events" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
     is "$1:   each at a place of the program" "$(poet dump plain.poet | grep -c ' spawn .* at lib')" 0
     CC=$1 poetcc -trace -g -fopenmp many.c -o many && repeats $1 many
     is "$1: another number of them: it goes on freely, and none is left over" "$(again first.poet ./many 1)" "130 2000"
-    like "$1:   and it is said where" "$(cat said)" '^poet replay: differs: '
+    like "$1:   and it is said where" "$(cat said)" '^poet replay: divergence: '
     rm -f killed.poet
     { POET_OUTPUT=killed.poet timeout 60 ./many 0 die; } 2>/dev/null
     until_true finished killed.poet
     is "$1: where the trace ends in between, it goes on from there" "$(again killed.poet ./many | tail -n 1)" "63 2000"
-    like "$1:   and all of it was repeated" "$(cat said)" '^poet replay: the same: '
+    like "$1:   and all of it was repeated" "$(cat said)" '^poet replay: no divergence in '
     CC=$1 poetcc -trace -g -fopenmp reduces.c -o reduces
     POET_OUTPUT=reduces.poet ./reduces >first
     until_true finished reduces.poet

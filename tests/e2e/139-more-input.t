@@ -240,7 +240,7 @@ for program in $programs; do
         record $program $what
         is "$program: $what: it is repeated" "$(replay $what; echo $?)" 0
         check "$program: $what: and prints the same" cmp first second
-        like "$program: $what: which is said" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+        like "$program: $what: which is said" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
         like "$program: $what: the new trace has it, too" "$(poet stat again.poet | grep ^input)" "$(poet stat in.poet | grep ^input)"
         check "$program: $what: the trace is sound" poet check in.poet
         mv again.poet twice.poet && mv twice.poet in.poet
@@ -263,11 +263,11 @@ for program in $programs; do
     for other in "length pread.(99).pread.(100)" "at pread.(3).pread.(2)" "vector readv.(108).readv.(107)"; do
         set -- $other
         is "$program: $1: differs" "$(replay differs OTHER=$1; echo $?)" 1
-        like "$program: $1: which is told" "$(cat said)" "^poet replay: differs: T:main called $(echo "$2" | sed 's/)\./), where it called /; s/\./ /g; s/[()]/\\&/g')"
+        like "$program: $1: which is told" "$(cat said)" "^poet replay: divergence: T:main called $(echo "$2" | sed 's/)\./), recorded was /; s/\./ /g; s/[()]/\\&/g')"
     done
     record $program messages
     is "$program: a message of another length: differs" "$(replay messages OTHER=1; echo $?)" 1
-    like "$program: which is told, too" "$(cat said)" '^poet replay: differs: T:main called recvfrom \(99\), where it called recvfrom \(100\)'
+    like "$program: which is told, too" "$(cat said)" '^poet replay: divergence: T:main called recvfrom \(99\), recorded was recvfrom \(100\)'
 done
 
 # ---- what cannot be read fails as it does without us, and a descriptor does not come again ----
@@ -385,6 +385,6 @@ for program in $(echo "$programs" | sed 's/ checked//; s/ fixed-checked//'); do
     is "$program: poet stat says that stdio reads" "$(poet stat in.poet | grep ^input)" "input           1 call; not what C's stdio reads"
     is "$program: in JSON, too" "$(poet stat --json in.poet | python3 -c 'import json,sys; print(json.load(sys.stdin)["input"]["stdio"])')" True
     is "$program: it is repeated with what is there" "$(replay read; echo $? $(cat second))" "0 $(sed 's/abc/else/' first)"
-    like "$program: which is said" "$(cat said)" "^poet replay: what the program reads through C's stdio was not recorded: it is as it is now$"
+    like "$program: which is said" "$(cat said)" "^poet replay: stdio input was not recorded; live input is used$"
 done
 done_testing

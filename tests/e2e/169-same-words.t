@@ -12,7 +12,7 @@ poet replay -o again.poet words.poet >second 2>err
 check "...and gets the same when it is run again" cmp second wanted
 like "what is run is said before, as a shell would read it" "$(head -n 1 err)" \
     "^poet replay: words.poet: runs the recorded command: $printf '%s\|' 'a.b' 'c.d' 'e.f' '' 'it'.''s' '.' '.' 'x y'$"
-like "...and how it went" "$(tail -n 1 err)" '^poet replay: the same'
+like "...and how it went" "$(tail -n 1 err)" '^poet replay: no divergence'
 poet replay -q -o again.poet words.poet >second 2>err
 is "quietly, nothing is" "$(grep -c 'says what' err)" 0
 poet replay -o again.poet words.poet -- $printf '%s|' "${words[@]}" >second 2>err
@@ -24,12 +24,12 @@ poet record -o long.poet -- $printf '%s|' "$long" >first 2>err
 until_true finished long.poet
 poet replay -o again.poet long.poet >second 2>err
 is "words that are not whole in the trace are not run" "$? $(cat second)" "2 "
-like "...which is said" "$(cat err)" 'long.poet does not say all of what was run: name the program'
+like "...which is said" "$(cat err)" 'long.poet does not record its complete command line; specify the program'
 if [ "$(id -u)" = 0 ]; then
     chown 65534 words.poet
     poet replay -o again.poet words.poet >second 2>err </dev/null
     is "another user's trace has nothing run" "$? $(cat second)" "2 "
-    like "...and that is said" "$(tail -n 2 err | head -n 1)$(cat err)" "words.poet is another user's: it is not run; name the program if you trust it"
+    like "...and that is said" "$(tail -n 2 err | head -n 1)$(cat err)" "words.poet belongs to another user; not run \(specify the program if you trust it\)"
     poet replay -q -o again.poet words.poet >second 2>err </dev/null
     like "...what it is, quietly too" "$(cat err)" 'runs the recorded command'
     poet replay -o again.poet words.poet -- $printf '%s|' "${words[@]}" >second 2>err

@@ -29,7 +29,7 @@ for i in 1 2 3; do
     done
 done
 is "it does the same again, six times of six" "$equal" 6
-like "and says so" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+like "and says so" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
 is "a trace of it is one as any other: sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
 
 # ---- the program, and where it goes ----
@@ -80,7 +80,7 @@ until_true blocks again.poet
 check "a deadlock comes again" blocks again.poet
 kill $replayed
 wait $replayed
-like "and what was before it was the same" "$(cat said)" 'the same: .*; the program was ended by signal 15'
+like "and what was before it was the same" "$(cat said)" 'no divergence in .*; the program was killed by signal 15'
 until_true finished again.poet
 is "event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 
@@ -130,7 +130,7 @@ status=$?
 until_true finished odd.poet
 poet replay odd.poet -o again.poet >second 2>said
 is "odd calls have the results that they had" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
-like "in all processes" "$(cat said)" '^poet replay: the same: [0-9]* events'
+like "in all processes" "$(cat said)" '^poet replay: no divergence in [0-9]* events'
 
 # ---- threads that are asked whether they have ended, and those that are let go before or after they have ----
 cat >ends.c <<'C'
@@ -279,10 +279,10 @@ poetcc -trace -g racy.c -o racy
 record racy.poet ./racy
 replay racy.poet again.poet
 is "a racy program has another status" "$?" 1
-like "what differs first is named" "$(cat said)" 'differs: T:work.* did .* of .*, where it did .* of M:. \([0-9:]*, racy\.c:[0-9]*\); [0-9]* of [0-9]* events were repeated'
+like "what differs first is named" "$(cat said)" 'divergence: T:work.* performed .* on .*, recorded was .* on M:. \(event [0-9:]*, racy\.c:[0-9]*\); [0-9]* of [0-9]* events were replayed'
 is "and it ran to its end" "$(poet stat --json again.poet | grep -c '"finished":true')" 1
 replay racy.poet again.poet --strict
-like "or is ended there" "$(cat said)" 'differs: .*; the program was ended by signal 15'
+like "or is ended there" "$(cat said)" 'divergence: .*; the program was killed by signal 15'
 
 # ---- what waits for what cannot come ----
 cat >flag.c <<'C'
@@ -320,7 +320,7 @@ poetcc -trace -g flag.c -o flag
 record flag.poet ./flag 0
 replay flag.poet again.poet ./flag 1
 is "who waits for one that waits for him in another way goes on" "$?" 1
-like "and that is said" "$(cat said)" 'differs: T:work.* waits until M:a comes to .* is to do that and does not come to it'
+like "and that is said" "$(cat said)" 'divergence: T:work.* is waiting for event [0-9]* on M:a before .* should perform it but has not reached it'
 
 # ---- programs that have libpoet within them ----
 printf '%s\n' '#include <pthread.h>' 'static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;' \

@@ -60,10 +60,10 @@ for name in gate ordered hand later try readers flag after all pool buffer timed
     is "good_$name: nothing is confirmed" "$confirmed" ""
 done
 
-# ---- two events the other way round ----
-flip() { # flip NAME A B
+# ---- two events in the opposite order ----
+swap() { # swap NAME A B
     rm -f new.poet
-    timeout 60 poet replay "$1.poet" --flip "$2" "$3" -o new.poet >out 2>said
+    timeout 60 poet replay "$1.poet" --swap "$2" "$3" -o new.poet >out 2>said
     status=$?
     until_true finished new.poet
     echo "$status $(grep -v 'runs the recorded command' said)"
@@ -77,11 +77,11 @@ for l in sys.stdin:
     if row and row["number"]: kind = row["kind"]
     elif row and kind == "'"$2"'": refs.append(row["second_event"] if kind == "atomicity-violation" and not refs else row["event"])
 print(*refs[:2])'; }
-like "what is made first is used first" "$(flip bad_use $(refs bad_use order-violation))" \
-    '^0 poet replay: flipped: the other came first: .*ended by signal 6$'
-like "named in either order" "$(flip bad_use $(refs bad_use order-violation | awk '{print $2, $1}'))" '^0 poet replay: flipped'
-like "one visit between two" "$(flip bad_atomic $(refs bad_atomic atomicity-violation))" \
-    '^0 poet replay: flipped: the other came first: .*status is 1$'
+like "what is made first is used first" "$(swap bad_use $(refs bad_use order-violation))" \
+    '^0 poet replay: order swapped: .*killed by signal 6$'
+like "named in either order" "$(swap bad_use $(refs bad_use order-violation | awk '{print $2, $1}'))" '^0 poet replay: order swapped: '
+like "one visit between two" "$(swap bad_atomic $(refs bad_atomic atomicity-violation))" \
+    '^0 poet replay: order swapped: .*exit status is 1$'
 check "the new trace is a trace" poet check new.poet
 cat >thrice.c <<'C'
 #include <pthread.h>
@@ -110,7 +110,7 @@ until_true finished thrice.poet
 entries() { poet dump "$1" | awk '$3 == "entered" && $4 == "M:m" { print $1, $0 }' | sed 's/^\([^ ]*\) .*<> \([0-9]*\):.*/\1 \2/'; }
 # the first visit of all, and the first one of the other thread, which asked for the lock meanwhile or did not
 visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
-like "who comes later is first, whenever he asked" "$(flip thrice $visits)" '^0 poet replay: flipped: the other came first: '
+like "who comes later is first, whenever he asked" "$(swap thrice $visits)" '^0 poet replay: order swapped: '
 is "which the new trace shows" "$(entries new.poet | awk 'NR == 1 { print $2 }')" "$(entries thrice.poet | awk -v at="${visits#* }" '$1 == at { print $2 }')"
 # the thread that is to come begins after the one that is held: what leads to its beginning is repeated
 sed 's/        pthread_create(&t\[i\]/        usleep(i * 100000), &/; s/^#include/#include <unistd.h>\n&/' thrice.c >later.c
@@ -118,7 +118,7 @@ poetcc -trace -g later.c -o later
 POET_OUTPUT=later.poet ./later
 until_true finished later.poet
 visits=$(entries later.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
-like "one that has not begun is let begin" "$(flip later $visits)" '^0 poet replay: flipped: the other came first: '
+like "one that has not begun is let begin" "$(swap later $visits)" '^0 poet replay: order swapped: '
 # the thread that is to come has no processor for longer than one is held: it is waited for
 cat >starved.c <<'C'
 #define _GNU_SOURCE
@@ -181,12 +181,12 @@ for busy in 1 2 3; do
     pids="$pids $!"
 done
 like "one that has no processor is waited for" \
-    "$(flip starved $(poet dump starved.poet | awk '$3 == "entered" && $4 == "M:m" { print $1 }' | xargs))" \
-    '^(0 )?poet replay: flipped: the other came first: '
+    "$(swap starved $(poet dump starved.poet | awk '$3 == "entered" && $4 == "M:m" { print $1 }' | xargs))" \
+    '^(0 )?poet replay: order swapped: '
 
-like "of one thread nothing can be flipped" "$(poet replay bad_use.poet --flip 2:1 2:1 2>&1)" 'two events are needed'
-is "nor with an event that there is not" "$(poet replay bad_use.poet --flip 4:1 9:9 2>&1; echo $?)" \
-    "poet replay: bad_use.poet: cannot be flipped: it does not have both of these events
+like "of one thread nothing can be swapped" "$(poet replay bad_use.poet --swap 2:1 2:1 2>&1)" 'expected two different events'
+is "nor with an event that there is not" "$(poet replay bad_use.poet --swap 4:1 9:9 2>&1; echo $?)" \
+    "poet replay: bad_use.poet: cannot swap the events: the trace does not contain both of them
 1"
 
 # ---- who does not want to wait ----

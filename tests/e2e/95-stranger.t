@@ -75,12 +75,12 @@ is "without a stranger it is the same" "$status $(python3 "$here/same.py" guest.
 replay ./guest 1
 is "where a stranger was at the lock it is not the same" "$status" 1
 like "and that is said" "$(cat said)" \
-    'differs: T:work came to [a-z]* of M:m \([0-9:]*, guest\.c:[0-9]*\) as number [0-9]* of M:m: somebody was there before who has no part in the trace; [0-9]* of [0-9]* events were repeated'
+    'divergence: T:work reached [a-z]* on M:m \(event [0-9:]*, guest\.c:[0-9]*\) as number [0-9]* on M:m: a thread that is not in the trace was there first; [0-9]* of [0-9]* events were replayed'
 check "the program ran to its end" test "$(poet stat --json again.poet | grep -c '"finished":true')" = 1
 is "and its trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
 replay -q ./guest 2
 like "one that comes when all is over is no difference, but said" "$status $(cat said)" \
-    '^0 poet replay: the same: [0-9]+ events, and [0-9]+ records? more than it has$'
+    '^0 poet replay: no divergence in [0-9]+ events \([0-9]+ additional records?\)$'
 
 # Whoever is joined and is in no trace is not taken for another one.
 cat >made.c <<'C'
@@ -115,10 +115,10 @@ until_true finished alone.poet
 until_true finished both.poet
 again alone.poet both
 like "who joins a stranger instead is said to, at its place" "$status $(cat said)" \
-    '^1 poet replay: differs: T:main did join of another line, where it did join of T:work \(1:2, join\.c:10\);'
+    '^1 poet replay: divergence: T:main performed join on another line, recorded was join on T:work \(event 1:2, join\.c:10\);'
 again both.poet
 like "who joins another one instead of a stranger likewise" "$status $(cat said)" \
-    '^1 poet replay: differs: T:main did join of T:work, where it did join of T:main \(1:2, join\.c:9\);'
+    '^1 poet replay: divergence: T:main performed join on T:work, recorded was join on T:main \(event 1:2, join\.c:9\);'
 again both.poet both
-is "where the same stranger is joined it is the same" "$status $(tr -d 0-9 <said)" "0 poet replay: the same:  events"
+is "where the same stranger is joined it is the same" "$status $(tr -d 0-9 <said)" "0 poet replay: no divergence in  events"
 done_testing

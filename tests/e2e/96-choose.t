@@ -44,7 +44,7 @@ done
 like "a choice says what it was, among how many" "$(poet dump --json accepting.poet | grep '"choose"')" '"texts":\["[0-9]+ of [0-9]+"\]'
 UCPP_SCHEDULE=fifo UCPP_SEED=0 replay accepting.poet again.poet >second
 is "who does not choose where it chose does something else" "$?" 1
-like "and that is said" "$(cat said)" 'differs: T:main .* where|differs: T:main waits|differs: .* did '
+like "and that is said" "$(cat said)" 'divergence: T:main .* recorded was|divergence: T:main is waiting|divergence: .* performed '
 
 # ---- a runtime on several threads of the system: which task a thread takes ----
 cat >pool.c <<'C'
@@ -109,7 +109,7 @@ sed 's/TASKS 60/TASKS 61/' pool.c >more.c
 poetcc -trace -g more.c -o more
 replay pool.poet again.poet ./more >second
 is "a choice among another number is something else" "$?" 1
-like "and that is said" "$(cat said)" 'differs: T:.* did choose of M:m, where it did choose of M:m'
+like "and that is said" "$(cat said)" 'divergence: T:.* performed choose on M:m, recorded was choose on M:m'
 
 # ---- the environment: what decides what a runtime does is set again; of all else the trace has no value ----
 unset POET_VARIABLES
@@ -118,12 +118,12 @@ until_true finished set.poet
 OMP_NUM_THREADS=3 UCPP_SEED=8 replay set.poet again.poet >second
 is "a run is the same without the variables that it had" "$? $(cmp first second 2>&1)" "0 "
 like "they are set as they were, and that is said" "$(cat said)" \
-    'environment is as it was recorded: (.*OWN=kept.*UCPP_S|.*UCPP_S.*OWN=kept.*)'
+    'environment restored from the trace: (.*OWN=kept.*UCPP_S|.*UCPP_S.*OWN=kept.*)'
 like "each of them, and what was not set is not" "$(cat said)" 'UCPP_SEED=7.*UCPP_SCHEDULE=random.*without OMP_NUM_THREADS|UCPP_SCHEDULE=random.*UCPP_SEED=7.*without OMP_NUM_THREADS'
 zstd -dc set.poet >bytes 2>/dev/null
 is "no other value is in the trace" "$(cat set.poet bytes | grep -ac correct-horse) $(poet stat --json set.poet | grep -c correct-horse)" "0 0"
 
-# ---- what is not steered: the first difference says it ----
+# ---- what is not controlled: the first divergence says it ----
 cat >ends.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -168,7 +168,7 @@ GONE=1 OTHER=1 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
 EARLY=1 OTHER=2 replay ends.poet again.poet
 is "a signal that comes elsewhere is a difference" "$?" 1
-like "which is named with what is not steered" "$(cat said)" 'not steered: likely when (a signal|SIGCHLD) comes.*; possible: input, time and random numbers \(poet record --with-input\), .*addresses'
-like "and the environment before it" "$(grep -A1 'not as it was recorded' said | tr '\n' ' ')" \
-    'with another value: OTHER; not set now: GONE; not set then: EARLY .*differs: '
+like "which is named with what is not controlled" "$(cat said)" 'not controlled by the replay: likely (signal|SIGCHLD) arrival.*; possible: input, time and random numbers \(poet record --with-input\), .*addresses'
+like "and the environment before it" "$(grep -A1 'differs from the recorded one' said | tr '\n' ' ')" \
+    'different value: OTHER; no longer set: GONE; newly set: EARLY .*divergence: '
 done_testing
