@@ -1,4 +1,4 @@
-"""Commands of gdb for the order of a run that is repeated: `poet debug` starts gdb with this file."""
+"""gdb commands for the order of a replayed run: `poet debug` starts gdb with this file."""
 import os
 import shlex
 import subprocess
@@ -80,7 +80,7 @@ def go():
     """Until all are there, or something else stops it: what gdb says of that."""
     global ours, reached
     if ended:
-        raise Wrong("the program has ended, and its order is used up: start poet debug again")
+        raise Wrong("the program has exited and the recorded schedule is finished; start poet debug again")
     ours, reached = True, False
     try:
         said = gdb.execute("continue" if lives() else "run", to_string=True)
@@ -121,22 +121,22 @@ def tell_stop(line, said):
     global current
     current, left = line, run.left()
     if not lives():
-        say("the program has ended: %d of %d events are done" % (run.all_done(), run.event_count))
+        say("the program exited: %d of %d events performed" % (run.all_done(), run.event_count))
         return
     if left:
-        say("the run has left the order: " + left)
+        say("replay diverged: " + left)
     if said.strip():
         gdb.write(said)
         return
     if line and not left:
         held, found = run.held(line), select(line)
         if held is not None:
-            say("%s is about to do %s; %d of %d events are done" %
+            say("%s is about to perform %s; %d of %d events performed" %
                 (run.labels[line], run.say(line, held), run.all_done(), run.event_count))
         else:
-            say("%s has not come to %s" % (run.labels[line], run.say(line, min(run.done(line), run.count[line] - 1))))
+            say("%s has not reached %s" % (run.labels[line], run.say(line, min(run.done(line), run.count[line] - 1))))
         if not found:
-            say("it is in process %d, which gdb does not have" % run.who(line)[0])
+            say("it is in process %d, not attached" % run.who(line)[0])
             return
     gdb.execute("frame")
 
@@ -149,7 +149,7 @@ def go_to(position):
         return
     thread, k = run.at(position)
     if k < run.done(thread):
-        raise Wrong("%s is done already" % run.ref(thread, k))
+        raise Wrong("%s already executed" % run.ref(thread, k))
     run.aim(run.before(position), {thread})
     tell(thread, go())
 
@@ -229,13 +229,13 @@ def add_break(words):
     thread = run.thread(options["thread"]) if "thread" in options else None
     arrival = options.get("arrival")
     if arrival is not None and not arrival.isdigit():
-        raise Wrong("arrival %s is no number" % arrival)
+        raise Wrong("invalid arrival number: %s" % arrival)
     breaks.append((words, run.arrivals(parts[0], thread, int(arrival) if arrival else None)))
 
 
 # ---- commands ----
 class Command(gdb.Command):
-    """Commands for the order of the run that is repeated."""
+    """Commands for the order of the replayed run."""
 
     def __init__(self, word, does, text):
         self.__doc__ = text
@@ -245,7 +245,7 @@ class Command(gdb.Command):
     def invoke(self, words, from_tty):
         self.dont_repeat() if self.does in (do_break, do_delete) else None
         if run is None:
-            raise gdb.GdbError("this is no run that `poet debug` started")
+            raise gdb.GdbError("this run was not started by poet debug")
         try:
             self.does(words.strip())
         except Wrong as wrong:
@@ -259,22 +259,22 @@ def do_where(words):
         held, done, thread = run.held(line), run.done(line), gdb_thread(line)
         mark = "*" if thread is not None and thread == gdb.selected_thread() else " "
         if done >= run.count[line]:
-            state = "all is done"
+            state = "finished"
         elif not run.who(line)[1]:
-            state = "is not there yet, first " + run.say(line, 0)
+            state = "not created yet, first: " + run.say(line, 0)
         elif held is not None:
-            state = "is about to do " + run.say(line, held)
+            state = "is about to perform " + run.say(line, held)
         elif run.waits_for(line):
-            state = "waits for %s, for %s" % (run.labels[run.waits_for(line)], run.say(line, done))
+            state = "waiting for %s, before %s" % (run.labels[run.waits_for(line)], run.say(line, done))
         else:
-            state = "is on its way to " + run.say(line, done)
+            state = "running towards " + run.say(line, done)
         number = "thread %d" % thread.num if thread is not None else ""
         say("%s %-14s %-10s %s" % (mark, run.labels[line], number, state))
 
 
 def count_of(words):
     if words and not words.isdigit():
-        raise Wrong("%s is no number" % words)
+        raise Wrong("invalid number: %s" % words)
     return max(int(words or 1), 1)
 
 
@@ -288,7 +288,7 @@ def selected():
     """The part of the selected thread, and the how-manieth event of it comes next."""
     thread = line_of(gdb.selected_thread())
     if thread is None:
-        raise Wrong("the selected thread has no part in the run that is repeated")
+        raise Wrong("the selected thread is not in the trace")
     held = run.held(thread)
     return thread, held if held is not None else run.done(thread)
 
@@ -296,7 +296,7 @@ def selected():
 def go_with(thread, k):
     """Until it comes to its k-th event; others do no more than that needs."""
     if k >= run.count[thread]:
-        raise Wrong("%s does nothing more that was recorded" % run.labels[thread])
+        raise Wrong("%s has no further recorded event" % run.labels[thread])
     run.aim(run.least_cut([(thread, k)]), {thread})
     tell(thread, go())
 
@@ -328,7 +328,7 @@ def do_to(words):
         raise Wrong("poet to EVENT..., or poet to #NUMBER")
     for thread, k in events:
         if k < run.done(thread):
-            raise Wrong("%s is done already" % run.ref(thread, k))
+            raise Wrong("%s already executed" % run.ref(thread, k))
     run.aim(run.least_cut(events), {thread for thread, _ in events})
     tell(events[0][0], go())
 
@@ -352,7 +352,7 @@ def do_breaks(words):
 
 def do_delete(words):
     if not words.isdigit() or not 1 <= int(words) <= len(breaks):
-        raise Wrong("poet delete N: one of those that poet breaks has")
+        raise Wrong("poet delete N: N must be a number listed by poet breaks")
     del breaks[int(words) - 1]
 
 
@@ -386,7 +386,7 @@ def do_follow(words):
         raise Wrong("poet follow, or poet follow off")
     follows = not words
     if follows and not show_stop():
-        say("no viewer shows %s now" % run.told["file"])
+        say("no viewer currently shows %s" % run.told["file"])
 
 
 def do_blocked(words):
@@ -394,21 +394,21 @@ def do_blocked(words):
 
 
 COMMANDS = [
-    ("", do_where, "Commands for the order of the run that is repeated; alone it is poet where."),
-    ("where", do_where, "Of each thread the event that it is about to make, waits for, or is on its way to."),
-    ("next", do_next, "poet next [N]: along the order, to the next event of it, whoever makes it."),
-    ("step", do_step, "poet step [N]: with this thread until its next event; others do what that needs."),
-    ("over", do_over, "poet over [N]: the same, but past a monitor that it goes into: until it is back, and comes to what follows."),
-    ("until", do_until, "poet until EVENT: all that comes before it in the order."),
-    ("to", do_to, "poet to EVENT...: until each of these comes next, and nothing that needs not be done before.\n"
-     "poet to #N: until the first N events of the order are done."),
-    ("continue", do_continue, "To the next breakpoint along the order, or to the end."),
-    ("break", do_break, "poet break EVENT; poet break FILE:LINE [thread N] [arrival N]: before the calls that are made there."),
-    ("breaks", do_breaks, "Those that are set."),
-    ("delete", do_delete, "poet delete N: that one goes."),
-    ("view", do_view, "poet view [OPTION...]: the picture at this moment, as poet show draws it, and in a viewer that follows."),
-    ("follow", do_follow, "poet follow [off]: open viewers that show the trace go to each stop, as after poet view; or no more."),
-    ("blocked", do_blocked, "Who waits for what in the new run, as poet blocked says it."),
+    ("", do_where, "Commands for the order of the replayed run; without a subcommand: poet where."),
+    ("where", do_where, "Show for each thread the event that it is about to perform, waits for, or is running towards."),
+    ("next", do_next, "poet next [N]: go to the next event in trace order, of any thread."),
+    ("step", do_step, "poet step [N]: run this thread to its next event; other threads perform only what that needs."),
+    ("over", do_over, "poet over [N]: like step, but over a critical section: until the thread has left it and reaches the next event."),
+    ("until", do_until, "poet until EVENT: perform every event that precedes it in trace order."),
+    ("to", do_to, "poet to EVENT...: go to a cut: each of these events is next, and only what they need was performed.\n"
+     "poet to #N: perform the first N events in trace order."),
+    ("continue", do_continue, "Go to the next breakpoint in trace order, or to the end."),
+    ("break", do_break, "poet break EVENT; poet break FILE:LINE [thread N] [arrival N]: stop before the events at this call site."),
+    ("breaks", do_breaks, "List the breakpoints."),
+    ("delete", do_delete, "poet delete N: delete breakpoint N."),
+    ("view", do_view, "poet view [OPTION...]: print the diagram of the new run (as poet show), and open a viewer that follows."),
+    ("follow", do_follow, "poet follow [off]: make open viewers of the trace go to each stop; or stop that."),
+    ("blocked", do_blocked, "Show the blocked threads of the new run (as poet blocked)."),
 ]
 
 

@@ -25,7 +25,7 @@ class Run:
         (magic, version, self.line_count, self.type_count, _, self.event_count, self.lines_at, self.events_at,
          self.types_at, self.stops_at, self.order_at, _) = struct.unpack_from("<QIIIIQQQQQQQ", self.map)
         if magic != 0x74706972636F7070 or version != 2:
-            raise Wrong("the script is of another version of Poet")
+            raise Wrong("the schedule file is of another version of Poet")
         all_bytes = memoryview(self.map)
         self.events = all_bytes[self.events_at:self.events_at + self.event_count * EVENT_BYTES].cast("I")
         self.order = all_bytes[self.order_at:self.order_at + 4 * self.event_count].cast("I").tolist()
@@ -86,7 +86,7 @@ class Run:
     def say(self, thread, k):
         line = self.events[8 * (self.first[thread] + k)]
         about = self.about(thread, k) or (line if line != thread else 0)
-        words = self.type(thread, k) + (" of " + self.labels[about] if about else "")
+        words = self.type(thread, k) + (" on " + self.labels[about] if about else "")
         site = self.site(thread, k)
         return "%s (%s%s)" % (words, self.ref(thread, k), ", " + site if site else "")
 
@@ -111,7 +111,7 @@ class Run:
         try:
             line, number = (int(n) for n in word.split(":"))
         except ValueError:
-            raise Wrong("an event is written LINE:NUMBER, as in 2:17, and not %s" % word) from None
+            raise Wrong("invalid event %s (expected LINE:NUMBER, as in 2:17)" % word) from None
         events = self.by_line().get(line, [])
         if not 1 <= number <= len(events):
             raise Wrong("no event %s in this run" % word)
@@ -147,7 +147,7 @@ class Run:
                         found.append(self.position(line, k))
                 seen.add(kind)
         if not found:
-            raise Wrong("nothing in this run was called there" if nth is None else "nobody comes there so often")
+            raise Wrong("no event at this call site" if nth is None else "no thread reaches this call site so often")
         return sorted(found)
 
     @staticmethod
@@ -240,7 +240,7 @@ class Run:
                 seen[thread] += 1
         for thread, k in events:
             if counts[thread] > k:
-                raise Wrong("no consistent cut: %s is before another one of them" % self.ref(thread, k))
+                raise Wrong("no consistent cut: %s happened before another event of it" % self.ref(thread, k))
         return counts
 
     def aim(self, counts, wanted):
@@ -270,7 +270,7 @@ class Run:
         why, thread, k, line, number, by = struct.unpack_from("<IIQIII", self.map, AT_END)
         did = self.map[AT_END + 28:AT_END + 92].split(b"\0")[0].decode()
         name = lambda n: self.labels[n] if 0 < n < len(self.labels) else "another line"
-        was = self.say(thread, k) if k < self.count[thread] else "nothing more"
+        was = self.say(thread, k) if k < self.count[thread] else "no further event"
         if why == OTHER:
-            return "%s did %s of %s, where it did %s" % (name(thread), did, name(line), was)
-        return "%s waits until %s comes to %d for %s, which cannot come" % (name(thread), name(line), number, was)
+            return "%s performed %s on %s, recorded was %s" % (name(thread), did, name(line), was)
+        return "%s is waiting for event %d on %s before %s, which cannot occur" % (name(thread), number, name(line), was)

@@ -1,4 +1,4 @@
-/* poet compare: where two runs of a program come apart. */
+/* poet compare: where two runs of a program diverge. */
 #include "clients/poet/apart.h"
 
 #include <errno.h>

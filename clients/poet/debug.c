@@ -1,4 +1,4 @@
-/* poet debug: runs a program again under gdb, and stops before an event of its trace. */
+/* poet debug: replays a trace under gdb and stops before an event. */
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
 #include "clients/poet/exists.h"
@@ -336,7 +336,7 @@ static int debug_run(const struct command *command, int argc, char **argv)
         argv += first, argc -= first;
     }
     if (!trace)
-        return command_usage(command, "a TRACE is needed");
+        return command_usage(command, "missing operand: TRACE");
     if (!d.replaying.output)
         rerun_output_name(d.replaying.again, sizeof d.replaying.again, trace, "again"),
             d.replaying.output = d.replaying.again;
@@ -353,27 +353,28 @@ static int debug_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "the trace of the new run (TRACE.again.poet)", 0},
+    {"output", 'o', "FILE", 0, "write the trace of the new run to FILE (TRACE.again.poet)", 0},
     {"break", 'b', "WHERE", 0,
-     "as the command \"poet break\": EVENT, or SITE [thread N] [arrival N]; may be repeated", 0},
-    {"execute", 'x', "COMMAND", 0, "a command for gdb, once it has stopped there; may be repeated",
+     "set a breakpoint as \"poet break\" does: EVENT, or SITE [thread N] [arrival N]; may be repeated",
      0},
-    {"batch", BATCH, NULL, 0, "end when these are done", 0},
-    {"gdb", GDB, "PROGRAM", 0, "in place of gdb", 0},
+    {"execute", 'x', "COMMAND", 0, "run this gdb command after the first stop; may be repeated",
+     0},
+    {"batch", BATCH, NULL, 0, "exit after these commands", 0},
+    {"gdb", GDB, "PROGRAM", 0, "use this debugger instead of gdb", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = debug_parse_option,
     .args_doc = "TRACE [EVENT] [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Run a program again, in the order of TRACE, under gdb, and stop in the thread that is about to make EVENT "
-        "(LINE:NUMBER), when all that comes before it in that order is done; without EVENT before the first one.\v"
-        "gdb has commands for the order then: poet where, next, step, until EVENT, to CUT, continue, break WHERE, breaks, delete N, "
+        "Replay TRACE under gdb and stop in the thread that is about to perform EVENT (LINE:NUMBER), after every event "
+        "that precedes it; without EVENT before the first one.\v"
+        "gdb then has commands for the order: poet where, next, step, until EVENT, to CUT, continue, break WHERE, breaks, delete N, "
         "view, follow, blocked; \"help poet\" explains them.",
     .children = options_children};
 
 const struct command command_debug = {.name = "debug",
-                                      .summary = "run it again under gdb, up to an event",
+                                      .summary = "replay under gdb and stop before an event",
                                       .run = debug_run,
                                       .argp = &argp,
                                       .program_follows = true};

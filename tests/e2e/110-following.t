@@ -80,7 +80,7 @@ is "told to leave them it does" "$(selected off)" "$3"
 is "at the end nothing is ringed" "$(cat end.marks)" "events lines"
 is "another trace stays where it is" "$(awk '{ print $2 }' other.state)" none
 like "the picture at this moment is in the terminal, too" "$(cat said)" '^T:work#3 .*[━╌]'
-is "and no other viewer was opened" "$(grep -c 'no viewer shows' said)" 0
+is "and no other viewer was opened" "$(grep -c 'no viewer currently shows' said)" 0
 check "the sockets go with the viewers" sockets 0
 is "without a complaint" "$(cat ./*.log | grep -Ec 'CRITICAL|WARNING')" 0
 
@@ -91,7 +91,7 @@ debugger=$!
 check "poet view opens a viewer of the new run where none shows the trace" until_true shown_title 'stops — live'
 touch late
 wait $debugger
-like "and poet follow says that there is none" "$(cat said)" "no viewer shows $work/stops.poet now"
+like "and poet follow says that there is none" "$(cat said)" "no viewer currently shows $work/stops.poet"
 end_viewers
 forgotten() { asks "$work/stops.poet"; sockets 0; }
 check "what a viewer leaves that was killed goes with the next question" until_true forgotten

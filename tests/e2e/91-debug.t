@@ -26,7 +26,7 @@ debug() { # debug EVENT COMMAND...
 }
 dump() { poet dump --json stops.poet; }
 debug 1:2 "poet next" "poet next" "poet step" "poet where"
-is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to do .* of [0-9]* events are done$' said)" 4
+is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to perform .* of [0-9]* events performed$' said)" 4
 is "each time one more is done" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
 is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
 
@@ -35,12 +35,12 @@ import json, sys
 events = [e for e in map(json.loads, sys.stdin) if e.get("thread") == 4 and "event" in e]
 print(next(e["event"] for e in events if e["type"] == "petition" and e["site"] == "stops.c:26"))')
 debug "$petition" "poet over" "poet over" "poet where"
-is "poet over goes past a monitor, and past a semaphore" "$(sed -nE 's/^T:.* is about to do (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
+is "poet over goes past a monitor, and past a semaphore" "$(sed -nE 's/^T:.* is about to perform (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
     "stops.c:26 stops.c:31 stops.c:33"
-like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to do [a-z]* .*\(4:[0-9]+, stops\.c:33\)'
+like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to perform [a-z]* .*\(4:[0-9]+, stops\.c:33\)'
 
 debug 1:1 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
-like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to do .*stops\.c:26\)'
+like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to perform .*stops\.c:26\)'
 like "has the seventh turn" "$(cat said)" '^turn = 6$'
 like "the picture is there" "$(cat said)" 'T:work'
 
@@ -50,12 +50,12 @@ events = [json.loads(l) for l in sys.stdin]
 of = [e for e in events if e.get("type") == "petition" and e["thread"] == 3]
 print(of[len(of) // 2]["event"])')
 debug 1:2 "poet to $cut" "info locals" "poet continue" "poet next"
-like "to a cut" "$(cat said)" "is about to do petition .*\($cut, stops\.c:46\)"
-like "and to the end, where all is done" "$(cat said)" 'the program has ended: ([0-9]+) of \1 events are done'
-like "where nothing more is to be had" "$(cat said)" 'has ended, and its order is used up: start poet debug again'
+like "to a cut" "$(cat said)" "is about to perform petition .*\($cut, stops\.c:46\)"
+like "and to the end, where all is done" "$(cat said)" 'the program exited: ([0-9]+) of \1 events performed'
+like "where nothing more is to be had" "$(cat said)" 'has exited and the recorded schedule is finished; start poet debug again'
 is "in the same order" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 debug 1:2 "poet until 99:1" "poet until x" "poet break nowhere.c:1"
-is "what is not there is said" "$(grep -cE 'no event 99:1|written LINE:NUMBER|nothing in this run was called there' said)" 3
+is "what is not there is said" "$(grep -cE 'no event 99:1|expected LINE:NUMBER|no event at this call site' said)" 3
 is "an event that is none, of a trace" "$(poet debug stops.poet 99:1 2>/dev/null; echo $?)" 1
 is "no trace is wrong usage" "$(poet debug 2>/dev/null; echo $?)" 2
 is "a gdb that is not there is said" "$(poet debug --gdb=./nix stops.poet 1:2 2>&1 | grep -c 'nix: No such file')" 1

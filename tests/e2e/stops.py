@@ -98,7 +98,7 @@ def main():
             gdb.ask("set pagination off")
         else:
             said = gdb.ask("poet until " + event)
-        if "is done already" in said:  # as another one of one time
+        if "already executed" in said:  # as another one of one time
             gdb.end()
             gdb = Gdb(trace, event, "-o", "again.%d.poet" % os.getpid())
             said = gdb.read()
