@@ -30,8 +30,8 @@ static char *event_text_finish(struct event_text_buffer *s)
 
 const char *state_text(const struct event_info *e)
 {
-    return e->state == EVENT_PENDING         ? " (pending: it waits for its partner)"
-           : e->state == EVENT_CONTRADICTORY ? " (contradictory: not in the order)"
+    return e->state == EVENT_PENDING         ? " (pending: partner event missing)"
+           : e->state == EVENT_CONTRADICTORY ? " (inconsistent: not ordered)"
                                              : "";
 }
 
@@ -39,7 +39,7 @@ char *event_text(const struct trace_metadata *book, const struct event_info *e)
 {
     const char *tie = e->relation == RELATION_RECEIVE ? ", after"
                       : e->relation == RELATION_SEND  ? ", before"
-                                                      : ", together with";
+                                                      : ", simultaneous with";
     struct event_text_buffer s;
     char at[48];
     event_text_begin(&s);

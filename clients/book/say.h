@@ -5,11 +5,11 @@
 #include "clients/book/book.h"
 #include "wire/found.h"
 
-/* "T:main: create (1:3) about T:worker, together with 2:1 T:worker “a text”".  The caller's to
- * free. */
+/* "T:main: create (1:3) about T:worker, simultaneous with 2:1 T:worker “a text”".  The caller's
+ * to free. */
 char *event_text(const struct trace_metadata *book, const struct event_info *event);
 
-/* "(pending: it waits for its partner)", with a space before it, or "". */
+/* "(pending: partner event missing)", with a space before it, or "". */
 const char *state_text(const struct event_info *event);
 
 /* "T:main", "waits for", "M:m": who, does what, about what.  Valid as long as the book stays as it
