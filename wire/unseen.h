@@ -10,18 +10,18 @@
  * What a program tells of itself holds for the whole run, but for LINE: of calls on a line that
  * could not be announced, all events that may be after them bear it. */
 #define UNTRACED_REASONS(R)                                                                        \
-    R(1, LOST, true, "numbers were lost")                                                          \
-    R(2, STREAM, true, "a stream of bytes was not followed any more")                              \
-    R(3, THREAD, true, "a thread or process was not seen from its beginning, or not to its end")   \
-    R(4, BARRIER, true, "the rounds of a barrier could not be told")                               \
-    R(5, SIGNAL, true, "it could not be told which signal woke a thread")                          \
-    R(6, OBJECT, true, "it could not be told whether two objects at one address are one")          \
-    R(7, HANDLER, true, "calls in a signal handler could not be recorded")                         \
-    R(8, FUTEX, false, "futexes of the program's own are not followed")                            \
-    R(9, ATOMIC, false, "atomics are not followed")                                                \
-    R(10, RUNTIME, false, "a language or library synchronises by means that are not followed")     \
-    R(11, CALL, true, "code that is not recorded used an object of the program")                   \
-    R(12, LINE, true, "a line could not be announced")
+    R(1, LOST, true, "events were lost")                                                           \
+    R(2, STREAM, true, "a byte stream was no longer traced")                                       \
+    R(3, THREAD, true, "a thread or process was not traced from start to end")                     \
+    R(4, BARRIER, true, "barrier rounds could not be distinguished")                               \
+    R(5, SIGNAL, true, "ambiguous wake-up: several signals are possible")                          \
+    R(6, OBJECT, true, "ambiguous object: an address may have been reused")                        \
+    R(7, HANDLER, true, "calls in a signal handler were not recorded")                             \
+    R(8, FUTEX, false, "raw futexes are not traced")                                               \
+    R(9, ATOMIC, false, "atomic operations are not traced")                                        \
+    R(10, RUNTIME, false, "a language runtime or library uses untraced synchronization")           \
+    R(11, CALL, true, "untraced code used an object of the program")                               \
+    R(12, LINE, true, "a trace line could not be created")
 
 /* clang-format off */
 enum untraced_reason {
@@ -36,11 +36,11 @@ enum untraced_reason {
 
 /* Why there is no answer to a question about two events, beside those. */
 #define UNANSWERED_REASONS(R)                                                                      \
-    R(16, PENDING, "an event waits for others and has no place in the order yet")                  \
-    R(17, CONTRADICTORY, "an event contradicts the others")                                        \
-    R(18, FORGOTTEN, "an event is forgotten")                                                      \
-    R(19, GONE, "an event is lost")                                                                \
-    R(20, DAMAGED, "a part of the trace file cannot be read")
+    R(16, PENDING, "an event is pending")                                                          \
+    R(17, CONTRADICTORY, "an event is inconsistent")                                               \
+    R(18, FORGOTTEN, "an event was discarded")                                                     \
+    R(19, GONE, "an event was lost")                                                               \
+    R(20, DAMAGED, "part of the trace file is unreadable")
 
 /* clang-format off */
 enum unanswered_reason {

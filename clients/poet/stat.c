@@ -59,7 +59,7 @@ static struct json_object *unseen_json(const struct stat_info *s)
         struct json_object *o = json_object_new_object();
         const char *name = untraced_name(u->reason);
         json_object_object_add(o, "reason", name ? json_object_new_string(name) : NULL);
-        json_object_object_add(o, "about", json_object_new_string(u->about));
+        json_object_object_add(o, "detail", json_object_new_string(u->about));
         json_object_object_add(o, "count", json_object_new_uint64(u->count));
         json_object_array_add(list, o);
     }
@@ -69,19 +69,18 @@ static struct json_object *unseen_json(const struct stat_info *s)
 static void print_cut_off(uint32_t programs)
 {
     if (programs)
-        printf(
-            "cut off         %u program%s: what had not gone over the network at %s end is missing\n",
-            programs, programs == 1 ? "" : "s", programs == 1 ? "its" : "their");
+        printf("truncated       %u program%s: events not yet sent over the network are missing\n",
+               programs, programs == 1 ? "" : "s");
 }
 
 static void print_unseen(const struct stat_info *s)
 {
     if (s->doubtful)
-        printf("doubtful        %llu event%s may be after more than is known\n",
+        printf("uncertain order %llu event%s (may have unrecorded predecessors)\n",
                (unsigned long long)s->doubtful, s->doubtful == 1 ? "" : "s");
     for (uint32_t i = 0; i < s->unseen_count; i++) {
         const struct untraced_info *u = &s->unseen[i];
-        printf("not followed    %s%s%s", untraced_text(u->reason), *u->about ? ": " : "", u->about);
+        printf("not traced      %s%s%s", untraced_text(u->reason), *u->about ? ": " : "", u->about);
         printf(u->count > 1 ? " (%llu)\n" : "\n", (unsigned long long)u->count);
     }
 }
@@ -113,21 +112,21 @@ static struct json_object *clocks_json(const struct clock_list *clocks)
     return list;
 }
 
-/* The middle of the bounds, and how far it may be off. */
+/* The middle of the bounds, and the largest error of it. */
 static void print_clock(const struct clock_info *c)
 {
     double us = ((double)c->high_ns - (double)c->low_ns) / 2e3,
            ppm = ((double)c->high_ppb - (double)c->low_ppb) / 2e3;
     printf("host            %s: clock ", c->host);
     if (c->is_first)
-        printf("that all times are told by\n");
+        printf("(reference clock)\n");
     else if (!c->is_known)
-        printf("unknown: no messages both ways tie it to the first host's\n");
+        printf("unknown: no two-way messages to the reference host\n");
     else
         printf("%+.6f s, within %.*f us, drift %+.1f ppm, within %.1f%s\n",
                ((double)c->low_ns + (double)c->high_ns) / 2e9, us < 10 ? 1 : 0, us,
                ((double)c->low_ppb + (double)c->high_ppb) / 2e3, ppm,
-               c->is_uneven ? " (it did not go evenly: a guess)" : "");
+               c->is_uneven ? " (drift not constant: estimate)" : "");
 }
 
 static struct json_object *stat_readable_json(const char *text)
@@ -151,24 +150,24 @@ static void print_json(const struct command_source *subject, const struct stat_i
     } figures[] = {{"lines", s->lines},
                    {"hidden_lines", s->hidden_lines},
                    {"events", s->events},
-                   {"texts", s->texts},
+                   {"annotations", s->texts},
                    {"pending", s->pending},
                    {"lost", s->lost},
-                   {"contradictions", s->contradictions},
+                   {"inconsistent", s->contradictions},
                    {"duplicates", s->duplicates},
                    {"untraced", s->untraced},
-                   {"waited_ns", s->waited_ns},
-                   {"behind_ns", s->behind_ns},
-                   {"journal_ahead_bytes", s->journal_ahead},
+                   {"tracing_stall_ns", s->waited_ns},
+                   {"ordering_lag_ns", s->behind_ns},
+                   {"journal_pending_bytes", s->journal_ahead},
                    {"discarded", s->discarded}};
     json_object_object_add(o, "run", json_object_new_string(book->run.name));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
     json_object_object_add(o, "duration_ns", json_object_new_int64(s->duration_ns));
     json_object_object_add(o, "connected", json_object_new_int64(s->connected));
-    json_object_object_add(o, "cut_off", json_object_new_int64(s->cut_off));
-    json_object_object_add(o, "doubtful", json_object_new_uint64(s->doubtful));
-    json_object_object_add(o, "unseen", unseen_json(s));
+    json_object_object_add(o, "truncated_programs", json_object_new_int64(s->cut_off));
+    json_object_object_add(o, "uncertain", json_object_new_uint64(s->doubtful));
+    json_object_object_add(o, "untraced_reasons", unseen_json(s));
     json_object_object_add(o, "finished", json_object_new_boolean(!s->unfinished && !s->connected));
     json_object_object_add(o, "damage", *s->damage ? json_object_new_string(s->damage) : NULL);
     for (uint32_t i = 0; i < book->process_count; i++) {
@@ -186,15 +185,15 @@ static void print_json(const struct command_source *subject, const struct stat_i
     for (size_t i = 0; i < troubles->count; i++) {
         struct json_object *t = json_object_new_object();
         json_object_object_add(t, "event", json_event_id(troubles->items[i].at));
-        json_object_object_add(t, "with", json_event_id(troubles->items[i].with));
-        json_object_object_add(t, "why", json_object_new_string(troubles->items[i].why));
+        json_object_object_add(t, "other", json_event_id(troubles->items[i].with));
+        json_object_object_add(t, "reason", json_object_new_string(troubles->items[i].why));
         json_object_array_add(list, t);
     }
-    json_object_object_add(o, "contradictory", list);
+    json_object_object_add(o, "inconsistent_events", list);
     struct json_object *input = json_object_new_object();
     json_object_object_add(input, "calls", json_object_new_uint64(inputs->calls));
-    json_object_object_add(input, "passed", json_object_new_uint64(inputs->passed));
-    json_object_object_add(input, "cut", json_object_new_int64(inputs->cut));
+    json_object_object_add(input, "in_signal_handlers", json_object_new_uint64(inputs->passed));
+    json_object_object_add(input, "incomplete_threads", json_object_new_int64(inputs->cut));
     json_object_object_add(input, "stdio", json_object_new_boolean(inputs->streams));
     json_object_object_add(o, "input", input);
     json_print(o);
@@ -204,16 +203,16 @@ static void print_input(const struct input_files *inputs)
 {
     if (!inputs->calls && !inputs->cut && !inputs->passed && !inputs->streams)
         return;
-    printf("input           %llu call%s", (unsigned long long)inputs->calls,
+    printf("recorded input  %llu call%s", (unsigned long long)inputs->calls,
            plural_suffix(inputs->calls));
     if (inputs->cut)
-        printf("; not all of %u thread%s", inputs->cut, plural_suffix(inputs->cut));
+        printf("; incomplete for %u thread%s", inputs->cut, plural_suffix(inputs->cut));
     if (inputs->passed)
-        printf("; not %llu in signal handlers", (unsigned long long)inputs->passed);
-    puts(inputs->streams ? "; not what C's stdio reads" : "");
+        printf("; excludes %llu in signal handlers", (unsigned long long)inputs->passed);
+    puts(inputs->streams ? "; excludes stdio" : "");
 }
 
-#define BEHIND_NS 150000000u /* what an order may be behind without a word */
+#define BEHIND_NS 150000000u /* an ordering lag up to this is not printed */
 
 static void print_text(const struct command_source *subject, const struct stat_info *s,
                        const struct trouble_list *troubles, const struct clock_list *clocks,
@@ -221,27 +220,27 @@ static void print_text(const struct command_source *subject, const struct stat_i
 {
     const struct trace_metadata *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
-           s->connected    ? " (running)"
-           : s->written    ? " (running: this file is still being written)"
-           : s->unfinished ? " (cut off: its server ended before it, or the file was cut short)"
+           s->connected    ? " (live)"
+           : s->written    ? " (live: file is still being written)"
+           : s->unfinished ? " (truncated: the server exited first, or the file was cut short)"
                            : "");
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
            (unsigned long long)s->events);
     if (s->discarded)
-        printf("discarded       %llu of them, the oldest: only a part of the run is kept\n",
+        printf("discarded       %llu of these, the oldest (ring-buffer mode: --keep)\n",
                (unsigned long long)s->discarded);
-    printf("texts           %llu\npending         %llu\nlost            %llu\n",
+    printf("annotations     %llu\npending         %llu\nlost            %llu\n",
            (unsigned long long)s->texts, (unsigned long long)s->pending,
            (unsigned long long)s->lost);
-    printf("contradictions  %llu\nuntraced        %llu\n", (unsigned long long)s->contradictions,
+    printf("inconsistent    %llu\nuntraced calls  %llu\n", (unsigned long long)s->contradictions,
            (unsigned long long)s->untraced);
     print_cut_off(s->cut_off);
     print_unseen(s);
-    printf("duration        %.6f s\nmade to wait    %.6f s\n", (double)s->duration_ns / 1e9,
+    printf("duration        %.6f s\ntracing stall   %.6f s\n", (double)s->duration_ns / 1e9,
            (double)s->waited_ns / 1e9);
     if (s->behind_ns > BEHIND_NS)
-        printf("ordered         up to %.1f s ago: %.1f MB of the journal are not ordered yet\n",
-               (double)s->behind_ns / 1e9, (double)s->journal_ahead / 1e6);
+        printf("ordering lag    %.1f s (%.1f MB of journal pending)\n", (double)s->behind_ns / 1e9,
+               (double)s->journal_ahead / 1e6);
     for (uint32_t i = 0; i < book->process_count; i++)
         printf("program         %s, process %u on %s\n", book->processes[i].path,
                book->processes[i].pid, book->processes[i].host);
@@ -251,7 +250,7 @@ static void print_text(const struct command_source *subject, const struct stat_i
         char a[48], b[48];
         event_id_print(a, sizeof a, troubles->items[i].at);
         event_id_print(b, sizeof b, troubles->items[i].with);
-        printf("contradiction   %s %s%s%s\n", a, troubles->items[i].why,
+        printf("conflict        %s %s%s%s\n", a, troubles->items[i].why,
                troubles->items[i].with.line ? ": " : "", troubles->items[i].with.line ? b : "");
     }
     print_input(inputs);
@@ -288,10 +287,10 @@ static int stat_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option stat_options[] = {
     {"json", 'j', NULL, 0,
-     "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
-     "number, \"clocks\" how each host's stands to the first one's where there are several, \"finished\" whether the run has its end, \"input\" how many calls were recorded with what they returned, "
-     "passed over in signal handlers, of how many threads not all was, and whether a program reads through C's stdio, "
-     "which is not",
+     "print one JSON object; \"untraced_reasons\" is a list of {\"reason\", \"detail\", \"count\"}, "
+     "\"inconsistent_events\" of {\"event\", \"other\", \"reason\"}, \"clocks\" the offset and drift of each host's clock from the reference host's, \"finished\" whether the run has ended, "
+     "\"input\" the calls whose results were recorded, those not recorded in signal handlers, the threads whose input is incomplete, and whether a program reads through stdio, "
+     "which is not recorded",
      0},
     {0}};
 static const struct argp stat_argp = {
@@ -299,20 +298,20 @@ static const struct argp stat_argp = {
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
     .doc =
-        "Print the figures of a run: lines, events (and how many of them were discarded, where only "
-        "the newest part is kept), texts, pending, lost, contradictions (each with "
-        "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
-        "many of them were cut off (killed, or disconnected, before all was sent over the network); how "
-        "many events are doubtful (they may be after more than is known), and what the run does "
-        "not follow.  Of a run on several hosts: how each one's clock stands to that of the first, and between "
-        "which bounds; unknown where no messages both ways tie them.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
-        "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "
-        "its server, says so.",
+        "Print trace statistics: lines, events (with --keep also discarded events), annotations, "
+        "pending, lost and inconsistent events (each ordering conflict with its events), untraced calls, "
+        "duration, time the traced programs were stalled by tracing, programs, truncated programs "
+        "(killed or disconnected before all events were sent over the network), "
+        "events with uncertain order (they may have unrecorded predecessors), and the synchronization that is "
+        "not traced.  For a run on several hosts: offset and drift of each clock from the reference host's, with "
+        "bounds; unknown without two-way messages.  For a live run, if the order lags more than 150 ms behind the recorded events: the lag (JSON: "
+        "ordering_lag_ns, journal_pending_bytes).  A file that is still being written, or was truncated when "
+        "the server exited, is marked.",
     .children = options_children};
 
 const struct command command_stat = {
     .name = "stat",
-    .summary = "print figures: lines, events, pending, lost, contradictions, ...",
+    .summary = "print trace statistics (lines, events, lost, pending, inconsistent)",
     .run = stat_run,
     .argp = &stat_argp};
 
@@ -321,7 +320,7 @@ static void run_to_json(const struct run_info *r)
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "number", json_object_new_int64(r->number));
     json_object_object_add(o, "name", json_object_new_string(r->name));
-    json_object_object_add(o, "begun_ns", json_object_new_uint64(r->wall_ns));
+    json_object_object_add(o, "start_ns", json_object_new_uint64(r->wall_ns));
     json_object_object_add(o, "events", json_object_new_uint64(r->events));
     json_object_object_add(o, "lost", json_object_new_uint64(r->lost));
     json_object_object_add(o, "connected", json_object_new_int64(r->connected));
@@ -350,8 +349,7 @@ static void print_run(void *user, const struct response_chunk *answer)
         snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
     if (!answer->in->error)
         printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
-               (unsigned long long)r->events, lost, r->connected ? "running " : "finished",
-               r->file);
+               (unsigned long long)r->events, lost, r->connected ? "live " : "ended", r->file);
     run_info_free(r);
 }
 
@@ -364,7 +362,7 @@ static int run_runs(const struct command *command, int argc, char **argv)
     char endpoint[400];
     struct error error;
     if (argc - first > 1)
-        return command_usage(command, "one ENDPOINT is enough");
+        return command_usage(command, "extra operand: %s", argv[first + 1]);
     if (argc == first && !endpoint_default(endpoint, sizeof endpoint, &error))
         return command_fail(command, "%s", error.text);
     struct session source;
@@ -378,7 +376,7 @@ static int run_runs(const struct command *command, int argc, char **argv)
 
 static const struct argp_option runs_options[] = {
     {"json", 'j', NULL, 0,
-     "one JSON object a line: number, name, begun_ns (since 1970), events, lost, connected (programs), "
+     "print one JSON object per run: number, name, start_ns (since 1970), events, lost, connected (programs), "
      "file",
      0},
     {0}};
@@ -386,8 +384,8 @@ static const struct argp runs_argp = {
     .options = runs_options,
     .parser = command_parse_json,
     .args_doc = "[ENDPOINT]",
-    .doc = "List the runs of a server: number, begin, name, events, state, file.  "
-           "ENDPOINT#NUMBER or ENDPOINT#NAME names one for the other commands.",
+    .doc = "List the runs of a server: number, start, name, events, status, file.  "
+           "Other commands take one of them as ENDPOINT#NUMBER or ENDPOINT#NAME.",
     .children = options_children};
 
 const struct command command_runs = {

@@ -367,9 +367,9 @@ const char *session_warning(const struct session *source)
 {
     const struct run_info *run = &source->book.run;
     if (run->written)
-        return "this file is still being written: what follows may not be all";
+        return "the file is still being written; events may be missing";
     return run->unfinished
-               ? "the run was cut off: its server ended before it, or the file was cut short"
+               ? "the trace is truncated: the server exited first, or the file was cut short"
                : NULL;
 }
 

@@ -102,7 +102,7 @@ many() {
     peak=$(awk '/VmHWM/ { print $2 }' "/proc/$server/status")
     row "$agents agents, $(figure merged.poet lines) lines and $events events each" \
         "$(calc '%.1f s until all is ordered' "$took"), $(calc '%.1f M events/s' "$(figure served/*.poet events) / $took / 1e6"), $(calc '%.0f MB' "$peak / 1024")" \
-        "$(calc '%.1f M events' "$(figure served/*.poet events) / 1e6"), $(figure served/*.poet contradictions) contradictions; taken after $taken s"
+        "$(calc '%.1f M events' "$(figure served/*.poet events) / 1e6"), $(figure served/*.poet inconsistent) inconsistent; taken after $taken s"
     stop
     rm -rf agent.sock many.sock
 }

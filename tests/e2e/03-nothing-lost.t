@@ -41,16 +41,16 @@ poetcc -trace -O2 -g locks.c -o locks
 start_server -o runs/ -q
 runs=${POET_TEST_RUNS:-30}
 for _ in $(seq "$runs"); do ./locks counts; done
-all_done() { [ "$(poet runs | grep -c finished)" = "$runs" ]; }
+all_done() { [ "$(poet runs | grep -c " ended ")" = "$runs" ]; }
 check "$runs runs finish" until_true all_done
 stop_server
 bad=
 for f in runs/*.poet; do
-    [ "$(figure "$f" lost)$(figure "$f" pending)$(figure "$f" contradictions)" = 000 ] || bad="$bad $f"
+    [ "$(figure "$f" lost)$(figure "$f" pending)$(figure "$f" inconsistent)" = 000 ] || bad="$bad $f"
     # 8 threads: create, start, end, close and 3 events each for lock, 2 for unlock; main: its own
     [ "$(figure "$f" events)" = $((8 * 4 + 8 * 6250 * 5 + 1 + 8 * 2 + 2)) ] || bad="$bad $f:$(figure "$f" events)"
 done
-is "$runs complete traces: 0 lost, 0 pending, 0 contradictions, every event" "$bad" ""
+is "$runs complete traces: 0 lost, 0 pending, 0 inconsistent, every event" "$bad" ""
 check "one of them obeys every rule" poet check "$(ls runs/*.poet | head -n 1)"
 rm -r runs
 
@@ -73,7 +73,7 @@ for i in $(seq "$kills"); do
         while (<STDIN>) {
             $thread{$1} = 1 if /^\{"line":(\d+),"kind":"task".*"name":"work"/;
             $left{$1}++ if /"type":"leave".*"relation":"sync".*"thread":(\d+)/;
-            $bad = 1 if /"state":"(pending|contradictory)"/ || /^\{"lost"/;
+            $bad = 1 if /"state":"(pending|inconsistent)"/ || /^\{"lost"/;
         }
         my @threads = sort { $a <=> $b } keys %thread;
         for (@threads) { my $have = $left{$_} // 0; $bad = "thread $_: $have of $done[8*$n]" if $have < $done[8 * $n] || $have > $done[8 * $n] + 1; $n++ }
@@ -94,7 +94,7 @@ wait "$server" 2>/dev/null
 check "after kill -9 of the server its file opens" poet stat killed.poet
 if [ "$(figure killed.poet events)" -ge "$seen" ]; then ok "and holds all that it had answered for"
 else not_ok "and holds all that it had answered for" "$(figure killed.poet events) of $seen"; fi
-like "it says that it was cut off" "$(poet stat killed.poet)" "cut off: its server ended before it"
+like "it says that it was cut off" "$(poet stat killed.poet)" "truncated: the server exited first"
 before=$(od -An -td8 -N8 counts)
 more() { [ "$(od -An -td8 -N8 counts)" -gt "$((before + 1000))" ]; }
 check "the program goes on" until_true more

@@ -80,7 +80,7 @@ check "a caption, no title, no legend, grey" poet export t.poet -o c.pdf --capti
 like "the caption is there" "$(pdftotext c.pdf -)" "Figure 1"
 like "show in UTF-8" "$(poet show t.poet)" "■"
 is "show in ASCII" "$(LC_ALL=C poet show t.poet | LC_ALL=C grep -c '[^ -~]')" 0
-like "stat" "$(poet stat --json t.poet)" '"events":[0-9]+.*"pending":0,"lost":0,"contradictions":0.*"duration_ns":[0-9]+.*"programs":\[\{"path":"[^"]+/prodcons"'
+like "stat" "$(poet stat --json t.poet)" '"events":[0-9]+.*"pending":0,"lost":0,"inconsistent":0.*"duration_ns":[0-9]+.*"programs":\[\{"path":"[^"]+/prodcons"'
 is "blocked, where nothing is" "$(poet blocked t.poet)" "no thread is blocked"
 is "check of a trace" "$(status poet check t.poet)" 0
 is "check of a description" "$(status poet check "$root/config/pthread.conf")" 0

@@ -42,7 +42,7 @@ C
     like "the server says it in one line" "$(cat server.log)" "No space left on device: nothing more is taken until there is room; what was taken is kept"
     is "once" "$(grep -c 'No space left' server.log)" 1
     check "what was taken opens" poet stat full/*.poet
-    check "and obeys the order" sh -c '[ "$(poet stat --json full/*.poet | grep -c "\"contradictions\":0")" = 1 ]'
+    check "and obeys the order" sh -c '[ "$(poet stat --json full/*.poet | grep -c "\"inconsistent\":0")" = 1 ]'
     stop_server
     umount full
 else

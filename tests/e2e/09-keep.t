@@ -29,7 +29,7 @@ is "every event was taken" "$(figure $endpoint events)" $((8 * 4 + 480000 * 5 + 
 kept=$(poet dump $endpoint --json | grep -c '^{"event"')
 [ "$kept" -lt 2000000 ] && [ "$kept" -gt 80000 ] && ok "the newest part is kept ($kept events)" || not_ok "the newest part is kept" "$kept"
 is "stat says how many were discarded" "$(($(figure $endpoint discarded) + kept))" "$(figure $endpoint events)"
-like "in words" "$(poet stat $endpoint)" "^discarded  +[0-9]+ of them, the oldest: only a part of the run is kept$"
+like "in words" "$(poet stat $endpoint)" "^discarded  +[0-9]+ of these, the oldest \(ring-buffer mode: --keep\)$"
 is "a forgotten event has no answer" "$(poet order $endpoint 1:1 1:2)" unknown
 check "what is kept obeys the rules" poet check $endpoint
 last=$(poet dump $endpoint --json | sed -n 's/^{"event":"\([^h"]*\)".*/\1/p' | tail -n 400 | head -n 1)
@@ -46,7 +46,7 @@ stop_server
 size=$(du -k kept.poet | cut -f1)
 [ "$size" -le 24800 ] && ok "the file takes $size KiB of disk" || not_ok "the file takes $size KiB of disk"
 is "the file opens without damage" "$(figure kept.poet damage)" null
-is "and is whole" "$(figure kept.poet contradictions)$(figure kept.poet pending)$(figure kept.poet lost)" 000
+is "and is whole" "$(figure kept.poet inconsistent)$(figure kept.poet pending)$(figure kept.poet lost)" 000
 check "and obeys the rules" poet check kept.poet
 like "and says what is gone" "$(poet show kept.poet --last 5)" "events were discarded"
 is "with the same end" "$(poet order kept.poet "$last" "$last")" same

@@ -188,7 +188,7 @@ for sanitizer in thread address,undefined; do
         else
             until_true finished latest
             is "$program, $sanitizer: the trace is whole" \
-                "$(figure latest lost)$(figure latest pending)$(figure latest contradictions)" 000
+                "$(figure latest lost)$(figure latest pending)$(figure latest inconsistent)" 000
         fi
     done
     rm ./*.o

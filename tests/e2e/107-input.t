@@ -64,11 +64,11 @@ for program in plain traced checked; do
     record in.poet $program poet record --with-input -o in.poet
     is "$program: it reads what it does without Poet" "$(head -n 9000 first | cmp - wanted)" ""
     # (6 of the file; of the pipe one or two, and the end; 6 others)
-    like "$program: poet stat says how many calls" "$(poet stat in.poet)" '^input +1[3-6] calls$'
+    like "$program: poet stat says how many calls" "$(poet stat in.poet)" '^recorded input +1[3-6] calls$'
     is "$program: it is repeated" "$(replay in.poet; echo $?)" 0
     check "$program: and prints the same" cmp first second
     like "$program: which is said" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-    like "$program: the new trace has it, too" "$(poet stat again.poet)" '^input +1[3-6] calls$'
+    like "$program: the new trace has it, too" "$(poet stat again.poet)" '^recorded input +1[3-6] calls$'
     mv again.poet twice.poet
     replay twice.poet
     check "$program: so that it can be repeated as well" cmp first second
@@ -78,11 +78,11 @@ done
 POET_INPUT=1 record in.poet traced env POET_OUTPUT=in.poet
 replay in.poet
 check "POET_INPUT=1 records it of a program that is compiled for Poet" cmp first second
-is "in JSON" "$(poet stat --json in.poet | python3 -c 'import json,sys; i=json.load(sys.stdin)["input"]; print(i["calls"] > 12, i["cut"], i["passed"])')" "True 0 0"
+is "in JSON" "$(poet stat --json in.poet | python3 -c 'import json,sys; i=json.load(sys.stdin)["input"]; print(i["calls"] > 12, i["incomplete_threads"], i["in_signal_handlers"])')" "True 0 0"
 
 for environment in POET_INPUT= POET_INPUT=0; do
     record in.poet traced env POET_OUTPUT=in.poet $environment
-    is "$environment: nothing of it is recorded" "$(poet stat in.poet | grep -c '^input')" 0
+    is "$environment: nothing of it is recorded" "$(poet stat in.poet | grep -c '^recorded input')" 0
 done
 is "and it is as it is then" "$(replay in.poet; echo "$? $(head -n 1 second)")" "0 6 other"
 is "nothing is left where the sockets are" "$(ls "$XDG_RUNTIME_DIR"/poet* -d 2>/dev/null | grep -c input; find "$XDG_RUNTIME_DIR" -name '*.input' | wc -l)" "0

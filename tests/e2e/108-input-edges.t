@@ -113,14 +113,14 @@ for program in plain traced; do
     done
     like "$program: own: nothing of it is input" "$(poet stat in.poet)" '^lost +0$'
     record $program own
-    is "$program: own: and nothing was recorded" "$(cat second | wc -l) $(poet stat in.poet | grep -c '^input')" "4 0"
+    is "$program: own: and nothing was recorded" "$(cat second | wc -l) $(poet stat in.poet | grep -c '^recorded input')" "4 0"
     record $program error
     is "$program: errno is what it was" "$(cat first)" "-1 Is a directory 
 -1 Bad file descriptor 
 -1 Bad file descriptor 
 7"
     record $program handler
-    like "$program: calls in handlers are counted" "$(poet stat in.poet)" '^input +1 call; not 2 in signal handlers$'
+    like "$program: calls in handlers are counted" "$(poet stat in.poet)" '^recorded input +1 call; excludes 2 in signal handlers$'
     replay
     like "$program: and told" "$(cat said)" '^poet replay: input of 2 calls in signal handlers was not recorded; live input is used$'
 
@@ -141,7 +141,7 @@ done
 # ---- more than is kept ----
 record traced much
 is "more than 256 MB are not recorded: the program goes on" "$(cat first)" 314572800
-like "and that is said, of a child as well" "$(poet stat in.poet)" '^input +2[0-9][0-9] calls; not all of 2 threads$'
+like "and that is said, of a child as well" "$(poet stat in.poet)" '^recorded input +2[0-9][0-9] calls; incomplete for 2 threads$'
 is "it is repeated as far as that goes" "$(replay; echo $?; cat second)" "0
 314572800"
 like "which is said, too" "$(cat said)" '^poet replay: input of 2 threads was recorded only in part; the rest is live input$'

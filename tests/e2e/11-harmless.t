@@ -144,7 +144,7 @@ poetcc -trace -w drops.c -o drops
 is "a program that never waits is not told off" "$(POET_WAIT_MS=0 POET_QUEUE_KIB=16 ./drops 2>&1)" ""
 check "its trace ends" until_true finished latest
 check "something was lost" test "$(figure latest lost)" -gt 0
-is "and nothing is wrong or pending" "$(figure latest pending):$(figure latest contradictions)" 0:0
+is "and nothing is wrong or pending" "$(figure latest pending):$(figure latest inconsistent)" 0:0
 # a server that is stopped makes a program wait for a bounded time only; losses are numbered
 cat >stall.c <<'C'
 #include <poet.h>
@@ -173,14 +173,14 @@ echo >&5
 check "a program goes on while the server is stopped" until_true test -s out
 is "and knows that events were lost" "$(cat out)" 1
 kill -CONT $server
-caught_up() { poet runs | grep -q "stall.* running"; }
+caught_up() { poet runs | grep -q "stall.* live"; }
 until_true caught_up
 echo >&5
 exec 5>&-
 wait $program
 check "and ends" until_true finished latest
 is "what was lost is announced by number, nothing else is wrong" \
-    "$(figure latest pending):$(figure latest contradictions):$(( $(figure latest events) + $(figure latest lost) ))" \
+    "$(figure latest pending):$(figure latest inconsistent):$(( $(figure latest events) + $(figure latest lost) ))" \
     "0:0:$((20100 * 5 + 3))"
 stop_server
 done_testing

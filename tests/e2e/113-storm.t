@@ -82,7 +82,7 @@ ended() { begun "$1" && finished "$(served "$1")"; }
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
 same() { # same NAME RUN FILE
     is "$1: nothing is missing, nothing is there twice, and the order is the same" "$(events "$(served "$2")")" "$(events "$3")"
-    is "$1: nothing contradicts, nothing waits" "$(figure "$(served "$2")" contradictions)$(figure "$(served "$2")" pending)" 00
+    is "$1: nothing contradicts, nothing waits" "$(figure "$(served "$2")" inconsistent)$(figure "$(served "$2")" pending)" 00
     [ "$(figure "$(served "$2")" events)" -gt "$4" ] || not_ok "$1: there was something" "$(figure "$(served "$2")" events)"
 }
 
@@ -149,7 +149,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     poet merge left/agent$i.poet -o merged.poet 2>/dev/null
     [ "$(events "$(served "agent$i")")" = "$(events merged.poet)" ] || differ=$((differ + 1))
     much=$((much + $(figure merged.poet events)))
-    doubts=$doubts$(figure merged.poet contradictions)$(figure merged.poet pending)
+    doubts=$doubts$(figure merged.poet inconsistent)$(figure merged.poet pending)
 done
 is "twenty agents were killed: what came is what each had written, in the same order" $differ 0
 check "and that was much" test $much -gt 20000

@@ -27,7 +27,7 @@ a alone
 a {"a":3}
 L
 check "a log is imported" poet import shiviz two.log -o two.poet
-is "all of it" "$(figure two.poet events)$(figure two.poet lines)$(figure two.poet contradictions)" 730
+is "all of it" "$(figure two.poet events)$(figure two.poet lines)$(figure two.poet inconsistent)" 730
 like "a line is named as its host" "$(poet dump two.poet --json)" '"line":1,"kind":"host","letter":"H","name":"a"'
 is "the order is that of the clocks" \
    "$(printf '1:1 3:2\n1:3 3:2\n3:1 1:3\n2:2 1:2\n' | poet order two.poet - | tr '\n' ' ')" \
@@ -102,6 +102,6 @@ wait $here $there
 all_there() { [ "$(figure "unix:$XDG_RUNTIME_DIR/poet.sock" events)" = 80 ]; }
 until_true all_there
 stop_server
-is "two hosts, every message matched" "$(figure hosts.poet events)$(figure hosts.poet pending)$(figure hosts.poet contradictions)" 8000
+is "two hosts, every message matched" "$(figure hosts.poet events)$(figure hosts.poet pending)$(figure hosts.poet inconsistent)" 8000
 check "placed by a common time" poet export hosts.poet --time=100 -o hosts.txt
 done_testing

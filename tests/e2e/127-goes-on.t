@@ -127,7 +127,7 @@ leave
 check "the end comes: sound" sound all.poet
 is "nothing is missing" "$(figure all.poet events)" "$(figure one-kept/job-*.poet events)"
 is "nothing twice, and the order is that of one server that nobody killed" "$(events all.poet)" "$(events one-kept/job-*.poet)"
-is "nothing contradicts, nothing waits" "$(figure all.poet contradictions)$(figure all.poet pending)" 00
+is "nothing contradicts, nothing waits" "$(figure all.poet inconsistent)$(figure all.poet pending)" 00
 is "it is kept nowhere else" "$(ls all-*.poet 2>/dev/null)" ""
 check "agents did not send it all again (bytes: $(read_of) of $whole)" test "$(read_of)" -lt $((whole / 2))
 

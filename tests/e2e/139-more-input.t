@@ -241,7 +241,7 @@ for program in $programs; do
         is "$program: $what: it is repeated" "$(replay $what; echo $?)" 0
         check "$program: $what: and prints the same" cmp first second
         like "$program: $what: which is said" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-        like "$program: $what: the new trace has it, too" "$(poet stat again.poet | grep ^input)" "$(poet stat in.poet | grep ^input)"
+        like "$program: $what: the new trace has it, too" "$(poet stat again.poet | grep '^recorded input')" "$(poet stat in.poet | grep '^recorded input')"
         check "$program: $what: the trace is sound" poet check in.poet
         mv again.poet twice.poet && mv twice.poet in.poet
         replay $what
@@ -253,7 +253,7 @@ for program in $programs; do
         "$(env -u POET_INPUT python3 giver.py else ./$program messages | grep -c '^[0-9].*el')" 9
     if [ "$elsewhere" ]; then
         ELSE=1 record $program anybody $elsewhere
-        like "$program: datagrams from elsewhere are input" "$(poet stat in.poet)" '^input +3 calls$'
+        like "$program: datagrams from elsewhere are input" "$(poet stat in.poet)" '^recorded input +3 calls$'
         is "$program: and given back, others are received again" "$(replay anybody; echo $?; diff first second)" 0
         like "$program: of the new run's own" "$(grep -c '^1 1' second)$(tail -n 1 second)" "^3[0-9]* [0-9]* is 5 $elsewhere "
         is "$program: as in one that is recorded anew" "$(mv again.poet in.poet; replay anybody; echo $?; diff first second)" 0
@@ -382,7 +382,7 @@ poetcc -trace -w -g stdio.c -o traced
 poetcc -trace -w -static -g stdio.c -o fixed 2>/dev/null
 for program in $(echo "$programs" | sed 's/ checked//; s/ fixed-checked//'); do
     record $program read
-    is "$program: poet stat says that stdio reads" "$(poet stat in.poet | grep ^input)" "input           1 call; not what C's stdio reads"
+    is "$program: poet stat says that stdio reads" "$(poet stat in.poet | grep '^recorded input')" "recorded input  1 call; excludes stdio"
     is "$program: in JSON, too" "$(poet stat --json in.poet | python3 -c 'import json,sys; print(json.load(sys.stdin)["input"]["stdio"])')" True
     is "$program: it is repeated with what is there" "$(replay read; echo $? $(cat second))" "0 $(sed 's/abc/else/' first)"
     like "$program: which is said" "$(cat said)" "^poet replay: stdio input was not recorded; live input is used$"

@@ -200,7 +200,7 @@ sent ./traced >got 2>err
 is "where queues are sent the results are those of an untraced run" "$(cat got err)" "$(cat want)"
 check "the trace is sound" sound latest
 is "and has every process" "$(poet stat latest | grep -c ^program)" 6
-is "each of which has sent all that it had" "$(figure latest cut_off)" 0
+is "each of which has sent all that it had" "$(figure latest truncated_programs)" 0
 cat >killed.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -215,9 +215,9 @@ C
 poetcc -trace -w killed.c -o killed
 { sent ./killed; } 2>/dev/null
 check "a program that is killed leaves a trace" until_true finished latest
-is "in which nothing is wrong or pending" "$(figure latest contradictions)$(figure latest pending)" 00
+is "in which nothing is wrong or pending" "$(figure latest inconsistent)$(figure latest pending)" 00
 check "and all but the last queue is there" test "$(figure latest events)" -gt 80000
-is "what is missing is told" "$(figure latest cut_off) $(poet stat latest | grep -c '^cut off  *1 program')" "1 1"
+is "what is missing is told" "$(figure latest truncated_programs) $(poet stat latest | grep -c '^truncated  *1 program')" "1 1"
 cat >leaves.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -253,11 +253,11 @@ for way in "exit 0 80001" "_exit 0 80001" "handler 0 80001" "exec 0 80001" "noex
     { POET_RUN="$1" sent ./leaves "$1"; } 2>/dev/null
     run="unix:$XDG_RUNTIME_DIR/poet.sock#$1"
     until_true finished "$run"
-    is "an end by $1 is one, or is said to be none" "$(figure "$run" cut_off)" "$2"
+    is "an end by $1 is one, or is said to be none" "$(figure "$run" truncated_programs)" "$2"
     check "with all that must be there" test "$(figure "$run" events)" -ge "$3"
 done
 stop_server
-is "and so says the file" "$(for f in t/*.poet; do figure "$f" cut_off; echo; done | sort -n | paste -sd' ')" "0 0 0 0 0 1 1 1"
+is "and so says the file" "$(for f in t/*.poet; do figure "$f" truncated_programs; echo; done | sort -n | paste -sd' ')" "0 0 0 0 0 1 1 1"
 
 cat >long.c <<'C'
 #include <pthread.h>

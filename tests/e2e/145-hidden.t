@@ -124,8 +124,8 @@ for how in post around take mutex both rwlock release spin once ran barrier pass
     check "$how: the trace is sound" sound $how.poet
     is "$how: what is before the other by the library's hands alone is unknown" \
         "$(poet order $how.poet "$(note_of $how.poet p)" "$(note_of $how.poet q)" 2>why)" unknown
-    reason="code that is not recorded used an object of the program"
-    [ $how = barrier ] && reason="the rounds of a barrier could not be told"
+    reason="untraced code used an object of the program"
+    [ $how = barrier ] && reason="barrier rounds could not be distinguished"
     like "$how: and the reason" "$(cat why)" "$reason"
 done
 for how in own alone; do

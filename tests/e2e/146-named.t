@@ -91,8 +91,8 @@ named signals 'what is read from a signalfd' ./signals
 named rings 'io_uring' ./rings
 named file 'memory mapped from files' ./file
 named place 'written to a place of a file' ./place
-named flag 'atomics are not followed: <stdatomic.h>' ./flag
-named flagxx 'atomics are not followed: <atomic>' ./flagxx
+named flag 'atomic operations are not traced: <stdatomic.h>' ./flag
+named flagxx 'atomic operations are not traced: <atomic>' ./flagxx
 named plain '^$' ./plain
 check "no warning of the headers, whatever the compiler is to warn of" \
     poetcc -trace -std=c11 -Wall -Wextra -Wpedantic -Werror -c flag.c -o flag.o

@@ -58,6 +58,6 @@ check "the futex that the latch is was seen" test "$(figure latest untraced)" -g
 start=$(poet dump latest --json | sed -n 's/.*"event":"\([0-9:]*\)","type":"start".*/\1/p' | tail -n 1)
 lock=$(poet dump latest --json | sed -n 's/.*"event":"\(1:[0-9]*\)","type":"left".*/\1/p' | head -n 1)
 is "concurrent is printed" "$(poet order latest "$start" "$lock" 2>warning)" concurrent
-like "with a warning" "$(cat warning)" "futexes of the program.s own are not followed"
+like "with a warning" "$(cat warning)" "raw futexes are not traced"
 stop_server
 done_testing

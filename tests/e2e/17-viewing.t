@@ -201,7 +201,7 @@ start_server -o behind.poet -q
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 touch pause
 ./work
-behind() { [ "$(figure "$endpoint" behind_ns)" -gt "$1" ]; }
+behind() { [ "$(figure "$endpoint" ordering_lag_ns)" -gt "$1" ]; }
 until_true behind 1
 printf 'await late\nsaid\nawait later\nfinished\nsaid\nquit\n' >script
 timeout 100 poet view "$endpoint" --script script >log 2>&1 & viewer=$!

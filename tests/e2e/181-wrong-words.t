@@ -19,7 +19,7 @@ is "attach: a process that is not traced" "$(said attach $$)" \
     "poet attach: $$: not traced, or its server exited ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"
 head -c $(($(wc -c <dating.poet) / 2)) dating.poet >short.poet
 is "a file that was cut short" "$(said stat short.poet)" \
-    "poet stat: short.poet: the run was cut off: its server ended before it, or the file was cut short"
+    "poet stat: short.poet: the trace is truncated: the server exited first, or the file was cut short"
 printf 'int main(void)\n{\n    return 0;\n}\n' >main.c
 like "check: a file of another kind" "$(poet check main.c 2>&1)" \
     '^poet check: main.c: neither a trace nor a description \(its name ends in .conf\)$'

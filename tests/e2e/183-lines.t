@@ -115,12 +115,12 @@ exec 3>&-
 wait $program
 check "it ends" until_true finished latest
 stop_server
-like "what was missed is said" "$(poet stat lines.poet)" '^not followed +a line could not be announced$'
+like "what was missed is said" "$(poet stat lines.poet)" '^not traced +a trace line could not be created$'
 first=$(note_of first)
 order() { poet order lines.poet "$1" "$2" 2>&1 | tr '\n' ' '; }
 for i in 0 1 2 3 4; do
     is "what comes after it by object $i, which had no line, is not concurrent" \
-        "$(order "$first" "$(note_of "other $i")")" "poet order: unknown: a line could not be announced unknown "
+        "$(order "$first" "$(note_of "other $i")")" "poet order: unknown: a trace line could not be created unknown "
 done
 like "what it held it gives back in sight" "$(order "$first" "$(note_of "other 5")")" "before|unknown"
 is "one that meets it nowhere does not" "$(order "$first" "$(note_of "other 6")")" "concurrent "

@@ -17,7 +17,7 @@ for seed in 9 2; do
     cp "$run" "run$seed.poet"
 done
 stop_server
-like "one run has lost and doubtful events" "$(figure run9.poet lost) $(figure run9.poet doubtful)" '^[1-9][0-9]* [1-9]'
+like "one run has lost and doubtful events" "$(figure run9.poet lost) $(figure run9.poet uncertain)" '^[1-9][0-9]* [1-9]'
 for seed in 9 2; do
     right "files, run $seed" pictures files "run$seed.poet" $seed 9
 done

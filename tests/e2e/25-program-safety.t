@@ -88,7 +88,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     like "what a handler did while its thread was recording is counted" "$(figure latest untraced)" '^[1-9]'
     thread=$(poet dump --json latest | perl -ne '$t = $1 if /"line":(\d+).*"kind":"task"/; END { print $t }')
     like "and makes unknown what is not ordered" "$(poet order --json latest 1:9 "$thread:2")" \
-        '"order":"unknown","reasons":\["calls in a signal handler could not be recorded"\]'
+        '"order":"unknown","reasons":\["calls in a signal handler were not recorded"\]'
 else
     skip "stepping through instructions is written for x86-64"
 fi
@@ -320,7 +320,7 @@ poetcc -trace -processes -g bytes.c -o bytes
 ./bytes >out 2>&1
 is "and for what processes do with descriptors, in a signal handler, too" "$(cat out)" "0 wrong"
 check "and all of that is told" until_true finished latest
-is "without a contradiction" "$(figure latest contradictions)$(figure latest pending)" 00
+is "without a contradiction" "$(figure latest inconsistent)$(figure latest pending)" 00
 ./small again >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
@@ -700,7 +700,7 @@ for i in $(seq "$calls"); do
     REFUSE=$i timeout 30 poet record -- ./needs >out 2>err
     [ "$? $(cat out)" = "0 3000 7" ] || wrong="$wrong $i: $(cat out err);"
     until_true finished latest
-    grep -q '^poet: ' err || poet stat latest | grep -qE '^(not followed|untraced +[1-9])' || untold="$untold $i"
+    grep -q '^poet: ' err || poet stat latest | grep -qE '^(not traced|untraced calls +[1-9])' || untold="$untold $i"
 done
 is "none from any call on: the program goes on" "$wrong" ""
 is "and that is told" "$untold" ""

@@ -64,7 +64,7 @@ is "the dump tells as many losses as the figures" \
     "$(poet dump --json lostend.poet | sed -n 's/^{"lost":.*"count":\([0-9]*\)}/\1/p' | paste -sd+ | bc)" \
     "$(figure lostend.poet lost)"
 like "and some there are" "$(figure lostend.poet lost)" '^[1-9]'
-like "stat counts the doubtful ones" "$(poet stat lostend.poet)" '^doubtful +[1-9]'
+like "stat counts the doubtful ones" "$(poet stat lostend.poet)" '^uncertain order +[1-9]'
 
 # ---- answers about random losses, against the clocks of the program itself ----
 poetcc -trace -g -O1 "$root/tests/e2e/vclock.c" -o vclock
@@ -128,31 +128,31 @@ start_server -o tell.poet -q
 tell runtime
 until_true finished latest
 is "before the doubtful event all is known" "$(said tell.poet "1:1 2:1")" \
-    "concurrent poet order: concurrent, considering traced synchronization only: a language or library synchronises by means that are not followed: Rust, OpenMP"
+    "concurrent poet order: concurrent, considering traced synchronization only: a language runtime or library uses untraced synchronization: Rust, OpenMP"
 is "not after it; each reason is said once" "$(said tell.poet "1:1 2:2" "2:2 1:1" "2:1 2:2")" \
-    "unknown unknown before poet order: unknown: a stream of bytes was not followed any more"
+    "unknown unknown before poet order: unknown: a byte stream was no longer traced"
 is "with --json, beside the answer" "$(poet order --json tell.poet 1:1 2:2 2>&1)" \
-    '{"a":"1:1","b":"2:2","order":"unknown","reasons":["a stream of bytes was not followed any more"]}'
-like "stat lists them" "$(poet stat tell.poet)" "^not followed +a language or library .*: Rust$"
-like "with --json, too" "$(poet stat --json tell.poet)" '"doubtful":1,"unseen":\[\{"reason":"runtime","about":"Rust","count":1\},'
+    '{"a":"1:1","b":"2:2","order":"unknown","reasons":["a byte stream was no longer traced"]}'
+like "stat lists them" "$(poet stat tell.poet)" "^not traced +a language runtime or library .*: Rust$"
+like "with --json, too" "$(poet stat --json tell.poet)" '"uncertain":1,"untraced_reasons":\[\{"reason":"runtime","detail":"Rust","count":1\},'
 stop_server
 
 start_server -o hides.poet -q
 tell hides
 until_true finished latest
 is "what hides makes unknown of all that is not ordered" "$(said hides.poet "1:1 2:1" "2:1 2:2")" \
-    "unknown before poet order: unknown: a thread or process was not seen from its beginning, or not to its end: a pool of threads"
+    "unknown before poet order: unknown: a thread or process was not traced from start to end: a pool of threads"
 stop_server
 
 # ---- who waits for somebody who never came ----
 start_server -o group.poet -q
 tell group
 until_true finished latest
-is "nothing is pending when the run is over" "$(figure group.poet pending)$(figure group.poet contradictions)" 00
+is "nothing is pending when the run is over" "$(figure group.poet pending)$(figure group.poet inconsistent)" 00
 is "those of a group who came are one point" "$(poet order group.poet 1:2 2:3)" same
 like "and doubtful" "$(poet dump --json group.poet | grep '"met"')" '"doubt":"thread"'
 is "so is who received from nobody" "$(poet order group.poet 1:1 3:2 2>&1 | tr '\n' ' ')" \
-    "poet order: unknown: a thread or process was not seen from its beginning, or not to its end unknown "
+    "poet order: unknown: a thread or process was not traced from start to end unknown "
 stop_server
 
 # ---- a file that is not complete says so ----
@@ -166,15 +166,15 @@ for command in stat show dump "order 1:1 2:1" blocked check "export -f dot -o x.
     name=$1
     shift
     case $name in order) set -- whole.poet "$@" ;; *) set -- "$@" whole.poet ;; esac
-    like "$name: it is still being written" "$(poet "$name" "$@" 2>&1 >/dev/null)" "this file is still being written"
+    like "$name: it is still being written" "$(poet "$name" "$@" 2>&1 >/dev/null)" "file is still being written"
 done
 like "and so does stat" "$(poet stat whole.poet 2>/dev/null)" "still being written"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 exec 4>&-
-like "stat: it was cut off" "$(poet stat whole.poet 2>&1 >/dev/null)" "was cut off: its server ended before it"
+like "stat: it was cut off" "$(poet stat whole.poet 2>&1 >/dev/null)" "is truncated: the server exited first"
 is "not finished" "$(figure whole.poet finished)" false
-like "its reasons outlive the server" "$(poet order whole.poet 1:1 2:1 2>&1)" "not followed: Rust"
+like "its reasons outlive the server" "$(poet order whole.poet 1:1 2:1 2>&1)" "untraced synchronization: Rust"
 is "a whole one says nothing" "$(poet stat tell.poet 2>&1 >/dev/null)" ""
 
 # ---- reasons that a state of the trace file must keep ----
@@ -217,7 +217,7 @@ until_true finished latest
 stop_server
 like "the run is kept in part" "$(poet dump --json keep.poet | grep -m 1 '"event"')" '"event":"[12]:[0-9]{3,}"'
 like "what a program said outlives forgetting" "$(poet order keep.poet 1:19990 2:19990 2>&1)" \
-    "not followed: Rust, OpenMP"
+    "untraced synchronization: Rust, OpenMP"
 
 # ---- the viewer: a colour, counts and reasons of their own ----
 . "$root/tests/e2e/display.sh"

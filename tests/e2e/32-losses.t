@@ -93,10 +93,10 @@ for how in "shared 50 256" "sent 50 256" "shared 0 16" "sent 0 16"; do
     until_true finished "$ENDPOINT"
     is "a full disk (queues are $way, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL_MANY"
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
-    like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  finished'
+    like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  ended'
     like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
     [ "$wait" = 0 ] || like "the log says so" "$(cat server.log)" 'events of work.* are lost: there was no room or no time for them'
-    is "and nothing contradicts" "$(figure "$ENDPOINT" contradictions)$(figure "$ENDPOINT" pending)" 00
+    is "and nothing contradicts" "$(figure "$ENDPOINT" inconsistent)$(figure "$ENDPOINT" pending)" 00
     stop_server
     is "in the file, too" "$(told full/*.poet)" "$ALL_MANY"
     is "which is not called damaged" "$(figure "$(ls full/*.poet)" damage)" null
@@ -216,7 +216,7 @@ mkfifo joined.in
 POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12 wait <joined.in &
 joined=$!
 exec 4>joined.in
-is_running() { poet runs | tail -n 1 | grep -q 'joined .* running'; }
+is_running() { poet runs | tail -n 1 | grep -q 'joined .* live '; }
 until_true is_running
 kill -STOP "$server"
 exec 4>&-
@@ -225,7 +225,7 @@ kill -CONT "$server"
 until_true finished latest
 is "no room for creations: what is there, what is lost and what has no line are all" \
     "$(($(told) + $(figure latest untraced)))" $JOINED
-like "those without a line are told of" "$(poet stat latest)" '^not followed +a line could not be announced$'
+like "those without a line are told of" "$(poet stat latest)" '^not traced +a trace line could not be created$'
 stop_server
 
 # ---- a server that is slow, and lives ----
@@ -256,13 +256,13 @@ poetcc -trace -g detached.c -o detached
 start_server -o slow/ -q
 POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./detached go >out 2>&1 &
 program=$!
-until_true sh -c 'poet runs | grep -q running'
+until_true sh -c 'poet runs | grep -q " live "'
 kill -STOP "$server"
 (perl -e 'select undef, undef, undef, 3'; kill -CONT "$server"; touch go) &
 wait $program
 is "a server that is slow is not said to be gone" "$? $(cat out)" "0 "
 check "and the run is followed to its end" until_true finished latest
-is "without a contradiction" "$(figure latest contradictions)" 0
+is "without a contradiction" "$(figure latest inconsistent)" 0
 stop_server
 
 # ---- damage that is met while reading ----
@@ -297,7 +297,7 @@ is "and in the dump, where it is missing" "$(poet dump --json flipped.poet 2>/de
 
 start_server -o rest/
 for _ in $(seq 24); do ./work counts 40; done
-all_done() { [ "$(poet runs | grep -c finished)" = 24 ]; }
+all_done() { [ "$(poet runs | grep -c " ended ")" = 24 ]; }
 until_true all_done
 few() { [ "$(ls "/proc/$server/fd" | wc -l)" -lt 40 ]; }
 check "runs that have ended hold no descriptors" until_true few
@@ -310,7 +310,7 @@ program=$!
 pids="$pids $program"
 live() { [ "$(figure "$ENDPOINT" connected)" = 1 ]; }
 until_true live
-file=$(poet runs | awk '/running/ {print $NF}')
+file=$(poet runs | awk '/ live / {print $NF}')
 rm "$file"
 deleted() { grep -q "$file was deleted" server.log; }
 check "a file that is deleted while it is written: the log says so" until_true deleted

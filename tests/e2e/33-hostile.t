@@ -149,7 +149,7 @@ if unshare --pid --fork true 2>/dev/null; then
     check "is traced" sound "$endpoint"
     POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
     check "so is one in a third one" sound "$endpoint"
-    is "both are there" "$(poet runs "$endpoint" | grep -c finished)" 2
+    is "both are there" "$(poet runs "$endpoint" | grep -c " ended ")" 2
     kill -KILL "$server"
     wait "$server" 2>/dev/null
     start_server -q -o outside/ -l "$endpoint"

@@ -41,12 +41,12 @@ export POET_TEST_ORDER_PAUSE=$work/pause
 N=60000
 ALL=$((4 * 4 + N * 5 + 1 + 4 * 2 + 2)) # create, start, end, close of each thread; main: start, 4 joins, end, close
 counter() { od -An -td8 -N8 counts | tr -d ' '; }
-ahead() { figure "$ENDPOINT" journal_ahead_bytes; }
+ahead() { figure "$ENDPOINT" journal_pending_bytes; }
 more_ahead() { [ "$(ahead)" -gt "$1" ]; }
 settled() { last=$now now=$(ahead); [ -n "$now" ] && [ "$last" = "$now" ]; } # nothing more is taken
 settle() { now= && until_true settled; }
 has() { [ "$(figure "$ENDPOINT" events)" -gt "$1" ]; }
-figures() { echo "$(figure "$1" events) $(figure "$1" lost)$(figure "$1" pending)$(figure "$1" contradictions)"; }
+figures() { echo "$(figure "$1" events) $(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)"; }
 
 # ---- while the order rests ----
 
@@ -59,14 +59,14 @@ settle
 [ "$(ahead)" -lt $((N * 2 * 16)) ] && ok "in few bytes: a slot has 64" || not_ok "in few bytes: a slot has 64" "$(ahead)"
 is "nothing of it is ordered" "$(figure "$ENDPOINT" events)" 0
 is "and the run is not said to have ended" "$(figure "$ENDPOINT" finished)" false
-like "it is said how far the order is behind" "$(figure "$ENDPOINT" behind_ns)" '^[1-9][0-9]{6,}$'
-late() { poet stat "$ENDPOINT" | grep -Eq '^ordered +up to [0-9.]+ s ago: [0-9.]+ MB'; }
+like "it is said how far the order is behind" "$(figure "$ENDPOINT" ordering_lag_ns)" '^[1-9][0-9]{6,}$'
+late() { poet stat "$ENDPOINT" | grep -Eq '^ordering lag +[0-9.]+ s \([0-9.]+ MB'; }
 check "in words, too" until_true late
 rm pause
 check "it catches up" until_true finished "$ENDPOINT"
 is "with all that there was" "$(figures "$ENDPOINT")" "$ALL 000"
-is "is not behind any more" "$(figure "$ENDPOINT" behind_ns) $(ahead)" "0 0"
-is "and the program was not made to wait" "$(figure "$ENDPOINT" waited_ns)" 0
+is "is not behind any more" "$(figure "$ENDPOINT" ordering_lag_ns) $(ahead)" "0 0"
+is "and the program was not made to wait" "$(figure "$ENDPOINT" tracing_stall_ns)" 0
 check "its trace obeys every rule" poet check "$ENDPOINT"
 stop_server
 is "so does its file" "$(figures rests.poet)" "$ALL 000"
@@ -102,7 +102,7 @@ until_true finished "$ENDPOINT"
 events=$(figure "$ENDPOINT" events) least=$((5 * $(counter)))
 [ "$events" -ge "$least" ] && [ "$events" -le $((least + 40)) ] && ok "kill -9 of the program loses nothing" ||
     not_ok "kill -9 of the program loses nothing" "$events, not $least"
-is "nor is anything wrong" "$(figure "$ENDPOINT" lost)$(figure "$ENDPOINT" pending)$(figure "$ENDPOINT" contradictions)" 000
+is "nor is anything wrong" "$(figure "$ENDPOINT" lost)$(figure "$ENDPOINT" pending)$(figure "$ENDPOINT" inconsistent)" 000
 stop_server
 
 # ---- a state that is older than the journal ----

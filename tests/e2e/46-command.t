@@ -132,7 +132,7 @@ is "a word that is none" "$(status poet ls --color=pink)" 2
 start_server -o s.poet -q
 ./prodcons >/dev/null
 until_true finished s.poet
-like "runs" "$(poet runs --json)" '^\{"number":1,"name":"prodcons","begun_ns":[0-9]{19},"events":[0-9]+,"lost":0,"connected":0,"file":".*s\.poet"\}$'
+like "runs" "$(poet runs --json)" '^\{"number":1,"name":"prodcons","start_ns":[0-9]{19},"events":[0-9]+,"lost":0,"connected":0,"file":".*s\.poet"\}$'
 stop_server
 like "check of a sound trace" "$(poet check --json s.poet)" '^\{"file":"s.poet","events":[0-9]+,"good":true\}$'
 like "of a description" "$(poet check --json "$root/config/pthread.conf")" '"event_types":[0-9]+,"good":true'

@@ -24,7 +24,7 @@ traced() { # all of it: both threads come to the lock by themselves
 }
 told() { # the texts alone
     (cd "$1" && rm -f ./*.poet && ./pool) >out 2>&1 && until_true sound "$(trace_of "$1/pool")" &&
-        [ "$(figure "$(trace_of "$1/pool")" texts)" = 6 ] &&
+        [ "$(figure "$(trace_of "$1/pool")" annotations)" = 6 ] &&
         ! poet dump "$(trace_of "$1/pool")" | grep -q ' entered .*M:lock'
 }
 if has cmake; then

@@ -115,7 +115,7 @@ size=$(stat -c %s mixed.poet)
 for less in 20 400 4000; do
     head -c $((size - less)) mixed.poet >cut.poet
     like "cut by $less: said" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the run was cut off: what was after that"
-    like "elsewhere, too" "$(cat cut.txt)" "the run was cut off"
+    like "elsewhere, too" "$(cat cut.txt)" "the trace is truncated"
     is "and what is told of time adds up" "$(poet check cut.poet 2>&1 | grep -E 'interval of|states of|release is|add up|path is')" ""
 done
 like "on paper, too" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the run was cut off: what"

@@ -141,7 +141,7 @@ record() { # record FILE PROGRAM...: what it prints, and its status
     timeout 60 poet record -o "$file" -- "$@"
 }
 whole() { # every rule is kept, nothing hangs
-    until_true finished "$1" && poet check "$1" && [ "$(figure "$1" pending)$(figure "$1" contradictions)" = 00 ]
+    until_true finished "$1" && poet check "$1" && [ "$(figure "$1" pending)$(figure "$1" inconsistent)" = 00 ]
 }
 answer() { # answer FILE TEXT TEXT
     poet order "$1" $(poet dump --json "$1" | perl -e '
@@ -161,8 +161,8 @@ for compiler in gcc clang; do
     is "$compiler: the program says what it says" "$(record order.poet ./order) $?" "3 0"
     check "$compiler: its trace is sound" sound order.poet
     is "$compiler: everything stands as OpenMP orders it" "$(python3 "$here/omp.py" order order.poet)" ""
-    is "$compiler: nothing is in doubt" "$(figure order.poet doubtful)" 0
-    like "$compiler: nothing is said not to be followed" "$(poet stat --json order.poet)" '"unseen":\[\]'
+    is "$compiler: nothing is in doubt" "$(figure order.poet uncertain)" 0
+    like "$compiler: nothing is said not to be followed" "$(poet stat --json order.poet)" '"untraced_reasons":\[\]'
     types=$(python3 "$here/omp.py" types order.poet | sed 's/ spawn [0-9]*//; s/ task[a-z]* [0-9]*//g; s/ reach [0-9]*//; s/ through [0-9]*//; s/ done [0-9]*//; s/ chunk [0-9]*//; s/ nothing [0-9]*//; s/ asks [0-9]*//; s/^asks [0-9]* //')
     [ "$order" = unset ] && order=$types
     is "$compiler: the same events as with the other runtime" "$types" "$order"
@@ -174,13 +174,13 @@ for compiler in gcc clang; do
     check "$compiler: its trace is sound, too" sound loop.poet
     is "$compiler: its waits are charged to the body" "$(python3 "$here/omp.py" waits loop.poet)" "4 waits"
     is "$compiler: without libpoet-omp" "$(poet record --without omp -o without.poet -- ./loop) $?" " 0"
-    like "$compiler:   OpenMP is said not to be followed" "$(poet stat without.poet)" 'not followed.*OpenMP'
+    like "$compiler:   OpenMP is said not to be followed" "$(poet stat without.poet)" 'not traced.*OpenMP'
 
     # ---- where no order is claimed ----
     $compiler -w -g -fopenmp cancel.c -o cancel
     is "$compiler: cancelled regions, tasks and loops end" "$(OMP_CANCELLATION=true record cancel.poet ./cancel) $?" " 0"
     check "$compiler:   nothing hangs in the trace" whole cancel.poet
-    like "$compiler:   and there is doubt" "$(figure cancel.poet doubtful)" '^[1-9]'
+    like "$compiler:   and there is doubt" "$(figure cancel.poet uncertain)" '^[1-9]'
     CC=$compiler poetcc -trace -w -g -fopenmp doubt.c -o doubt
     is "$compiler: iterations that wait for others" "$(record doubt.poet ./doubt) $?" " 7"
     check "$compiler:   nothing hangs in the trace" whole doubt.poet

@@ -108,10 +108,10 @@ opens() {
     done
     poet calls --every --top 10 "$1" >/dev/null 2>why || cut_off || echo "every: $(cat why)"
     poet check "$1" >why 2>&1 || cut_off || echo "check: $(cat why)"
-    poet stat --json "$1" 2>/dev/null | grep -q '"lost":0,"contradictions":0,' || poet stat "$1" 2>&1
+    poet stat --json "$1" 2>/dev/null | grep -q '"lost":0,"inconsistent":0,' || poet stat "$1" 2>&1
 }
 # What a file says whose server was killed: events may wait for what was never taken.
-cut_off() { [ -n "$cut" ] && ! grep -v -e ': the run was cut off: its server ended before it, or the file was cut short$' -e ': is pending$' -e ': numbers are missing$' why; }
+cut_off() { [ -n "$cut" ] && ! grep -v -e ': the trace is truncated: the server exited first, or the file was cut short$' -e ': is pending$' -e ': numbers are missing$' why; }
 # ---- the program ----
 start_server -o h/ -q
 declare -A bad

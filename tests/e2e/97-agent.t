@@ -178,7 +178,7 @@ server
 like "what was left is found" "$(cat agent.log)" "kept/left-.*was left behind: it is forwarded"
 until_true ended left
 # (what was in the queues then is lost: the program was killed, too)
-is "the agent was killed: nothing contradicts" "$(figure "$(served left)" contradictions)$(figure "$(served left)" pending)" 00
+is "the agent was killed: nothing contradicts" "$(figure "$(served left)" inconsistent)$(figure "$(served left)" pending)" 00
 poet merge gone/left-*.poet -o merged.poet
 is "nothing is missing" "$(figure "$(served left)" events)" "$(figure merged.poet events)"
 is "line by line" "$(poet dump "$(served left)" | sort | cksum)" "$(poet dump merged.poet | sort | cksum)"

@@ -68,8 +68,8 @@ for round in $(seq "$n"); do
         break
     fi
     poet merge gone/$run-*.poet -o merged.poet
-    bad=$(figure "$run.poet" contradictions):$(figure "$run.poet" pending)
-    [ "$bad" = 0:0 ] || not_ok "round $round: contradictions, pending" "$bad"
+    bad=$(figure "$run.poet" inconsistent):$(figure "$run.poet" pending)
+    [ "$bad" = 0:0 ] || not_ok "round $round: inconsistent events, pending" "$bad"
     [ "$(sorted "$run.poet")" = "$(sorted merged.poet)" ] ||
         not_ok "round $round: each event once, in its order" "$(figure "$run.poet" events) events, $(figure merged.poet events) in the journal"
     [ $((round % 10)) = 0 ] && [ -n "$ORACLE" ] && { said=$(${ORACLE//FILE/$run.poet} 2>&1) || not_ok "round $round: $ORACLE" "$said"; }

@@ -90,7 +90,7 @@ trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
 # sound SOURCE: the trace is finished and obeys every rule
 sound() {
     until_true finished "$1" && poet check "$1" &&
-        [ "$(figure "$1" lost)$(figure "$1" pending)$(figure "$1" contradictions)" = 000 ]
+        [ "$(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)" = 000 ]
 }
 compile() { # compile NAME [ARG...]: an example
     name=$1
