@@ -29,7 +29,7 @@ static void mistake_json(const char *file, struct event_id at, const char *line,
     json_object_object_add(o, "file", json_object_new_string(file));
     json_object_object_add(o, "event", json_event_id(at));
     json_object_object_add(o, "line", line ? json_object_new_string(line) : NULL);
-    json_object_object_add(o, "mistake", json_object_new_string(what));
+    json_object_object_add(o, "problem", json_object_new_string(what));
     json_print(o);
 }
 
@@ -38,11 +38,11 @@ static void good_json(const char *file, const char *of, uint64_t count)
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "file", json_object_new_string(file));
     json_object_object_add(o, of, json_object_new_uint64(count));
-    json_object_object_add(o, "good", json_object_new_boolean(true));
+    json_object_object_add(o, "ok", json_object_new_boolean(true));
     json_print(o);
 }
 
-/* What is to be measured of a program, and meters of one's own. */
+/* Measurement settings, and user-defined metrics. */
 static int check_measure(const char *text, const char *file)
 {
     struct measurement_spec measure;
@@ -53,7 +53,7 @@ static int check_measure(const char *text, const char *file)
     if (json)
         good_json(file, "rate", measure.rate);
     else
-        printf("%s: %s: good\n", file, list);
+        printf("%s: %s: OK\n", file, list);
     free(list);
     return EXIT_DONE;
 }
@@ -84,11 +84,11 @@ static int check_description(const struct command *command, const char *file)
     if (target && json)
         good_json(file, "event_types", target->event_count);
     else if (target)
-        printf("%s: %zu kind%s, %zu event type%s: good\n", file, target->kind_count,
+        printf("%s: %zu kind%s, %zu event type%s: OK\n", file, target->kind_count,
                plural_suffix(target->kind_count), target->event_count,
                plural_suffix(target->event_count));
     else if (!is_description_name(file))
-        command_fail(command, "%s: neither a trace nor a description (its name ends in .conf)",
+        command_fail(command, "%s: not a trace (FILE.poet) or a target description (FILE.conf)",
                      file);
     int status = target ? EXIT_DONE : EXIT_FAILED;
     target_free(target);
@@ -200,9 +200,9 @@ static void check_succession(struct checker *c, const struct event_info *e,
     event_id_print(s, sizeof s, last->at);
     last->broken = true;
     if (last->at.line)
-        check_report_problem(c, e->at, "%s may not follow %s (%s) %s", type, before, s, whose);
+        check_report_problem(c, e->at, "%s must not follow %s (%s) %s", type, before, s, whose);
     else
-        check_report_problem(c, e->at, "%s may not be the first %s", type, whose);
+        check_report_problem(c, e->at, "%s must not be the first event %s", type, whose);
 }
 
 static void check_numbers(struct checker *c, const struct event_info *e,
@@ -212,7 +212,7 @@ static void check_numbers(struct checker *c, const struct event_info *e,
         char s[48];
         event_id_print(s, sizeof s, last->at);
         c->lines[e->at.line - 1].broken = true;
-        check_report_problem(c, e->at, "follows %s: numbers are missing", s);
+        check_report_problem(c, e->at, "follows %s: gap in event numbers", s);
     }
 }
 
@@ -231,7 +231,7 @@ static void check_pair(struct checker *c, const struct event_info *e,
         return;
     const char *other = metadata_type_name(c->book, p->type);
     if (p->partner_count != 1 || !event_id_equal(p->partners[0], e->at))
-        check_report_problem(c, e->at, "its partner does not name it back");
+        check_report_problem(c, e->at, "the partner event does not refer to it");
     else if (look->partners.count && !target_has_line_type(&look->partners, other))
         check_report_problem(c, e->at, "%s is paired with %s, not with %s",
                              metadata_type_name(c->book, e->type), other, look->partners.items[0]);
@@ -244,7 +244,7 @@ static void check_event(struct checker *c, struct event_info *e)
     make_room(c);
     c->events++;
     if (e->at.line > c->room) {
-        check_report_problem(c, e->at, "is on a line that does not exist");
+        check_report_problem(c, e->at, "is on a nonexistent line");
         return;
     }
     struct check_last_event *line = &c->lines[e->at.line - 1];
@@ -259,7 +259,7 @@ static void check_event(struct checker *c, struct event_info *e)
     check_numbers(c, e, line);
     if (e->state != EVENT_ORDERED)
         check_report_problem(c, e->at, "is %s",
-                             e->state == EVENT_PENDING ? "pending" : "contradictory");
+                             e->state == EVENT_PENDING ? "pending" : "inconsistent");
     if (!look) {
         if (!line->broken)
             check_report_problem(c, e->at, "%s is not in the description",
@@ -268,7 +268,7 @@ static void check_event(struct checker *c, struct event_info *e)
     } else {
         if (look->relation != RELATION_COUNT && look->relation != (enum relation)e->relation &&
             (look->relation != RELATION_NONE || e->relation != RELATION_ORDER))
-            check_report_problem(c, e->at, "%s has another relation than in the description",
+            check_report_problem(c, e->at, "%s has a different relation than in the description",
                                  metadata_type_name(c->book, e->type));
         if (!look->line_any)
             check_succession(c, e, line, &look->line_after, look->line_first, false, "on its line");
@@ -298,7 +298,7 @@ static void check_receive_chunk(void *user, const struct response_chunk *answer)
         struct event_id at = decode_event_id(answer->in);
         unsigned long long lost = decode_u64(answer->in);
         check_report_problem(c, at, "%llu event%s lost%s", lost, lost == 1 ? " was" : "s were",
-                             at.line ? "" : " on lines that are not known");
+                             at.line ? "" : " on unknown lines");
     } else if (answer->part == RESPONSE_EVENT) {
         struct event_info event;
         decode_event_info(answer->in, &event);
@@ -307,7 +307,7 @@ static void check_receive_chunk(void *user, const struct response_chunk *answer)
     }
 }
 
-/* What is told of time (a thread's event may stand on another line). */
+/* Timing data (a thread's event may be on another line). */
 static void check_report_unsound(void *user, struct event_id at, uint32_t thread, const char *what)
 {
     struct checker *c = user;
@@ -323,7 +323,7 @@ static bool nothing_whole(const struct command *command, const struct checker *c
 {
     if (c->events || !source->book.run.unfinished)
         return false;
-    command_fail(command, "%s: no whole event is in it: there is nothing to check", c->file);
+    command_fail(command, "%s: contains no complete event; nothing to check", c->file);
     return true;
 }
 
@@ -343,7 +343,7 @@ static int check_trace(const struct command *command, const char *file)
     if (ok && !c.breaks && !c.book->damage && json)
         good_json(c.file, "events", c.events);
     else if (ok && !c.breaks && !c.book->damage)
-        printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events,
+        printf("%s: %llu event%s: OK\n", c.file, (unsigned long long)c.events,
                plural_suffix(c.events));
     event_info_free(&c.previous);
     free(c.lines);
@@ -375,7 +375,7 @@ static int check_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first > 1)
-        return command_usage(command, "one FILE is enough");
+        return command_usage(command, "extra operand: %s", argv[first + 1]);
     const char *file = argc > first ? argv[first] : NULL;
     bool trace = !file || is_trace_name(file);
     return trace ? check_trace(command, file) : check_description(command, file);
@@ -383,8 +383,8 @@ static int check_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
-     "of a trace one JSON object for each mistake: file, event, line, mistake; where there is none one "
-     "with good and how many events",
+     "for a trace: print one JSON object per problem: file, event, line, problem; without problems "
+     "one with ok and the number of events",
      0},
     {0}};
 static const struct argp argp = {
@@ -392,15 +392,14 @@ static const struct argp argp = {
     .parser = command_parse_json,
     .args_doc = "[SOURCE]\nFILE.conf",
     .doc =
-        "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
-        "trace against its description and the model, and name the first break on each line "
-        "with both events; and that what it tells of time adds up: states fill each life, reasons "
-        "and charges are as long as each wait, the critical path as long as what it explains, and "
-        "sums of calls, steps and blocks of memory agree.  Exit status 1 if there is any.",
+        "Validate a target description (FILE:LINE: error), or a trace: conformance to its "
+        "description, with the first violation on each line and both events; and consistency of "
+        "its timing data: states fill lifetimes, attributed times equal waits, the critical path "
+        "is as long as the time it covers, and "
+        "sums of calls, segments and memory blocks agree.  Exit status 1 if there is any problem.",
     .children = options_children};
 
-const struct command command_check = {
-    .name = "check",
-    .summary = "check a description, or a trace against its description and the model",
-    .run = check_run,
-    .argp = &argp};
+const struct command command_check = {.name = "check",
+                                      .summary = "validate a target description or a trace",
+                                      .run = check_run,
+                                      .argp = &argp};

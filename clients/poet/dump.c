@@ -1,4 +1,4 @@
-/* poet dump: every event once, in an order that respects the partial order. */
+/* poet dump: all events in a topological order of happened-before. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const states[] = {"ordered", "pending", "contradictory"};
+static const char *const states[] = {"ordered", "pending", "inconsistent"};
 static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};
 
 static struct json_object *refs_json(const struct event_id *refs, uint32_t count)
@@ -86,7 +86,7 @@ static void event_to_json(struct command_source *subject, const struct event_inf
                                                    : refs_json(e->partners, e->partner_count));
     json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
     json_object_object_add(o, "order_after", refs_json(e->after, e->after_count));
-    json_object_object_add(o, "about", line_json(e->about));
+    json_object_object_add(o, "object", line_json(e->about));
     json_object_object_add(o, "thread", line_json(e->thread));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     json_object_object_add(o, "context", e->context ? json_object_new_int64(e->context) : NULL);
@@ -94,8 +94,8 @@ static void event_to_json(struct command_source *subject, const struct event_inf
         json_object_object_add(o, "calls", calls_json(subject, e));
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
-    json_object_object_add(o, "texts", texts);
-    json_object_object_add(o, "doubt",
+    json_object_object_add(o, "annotations", texts);
+    json_object_object_add(o, "uncertain",
                            untraced_name(e->doubt) ? json_object_new_string(untraced_name(e->doubt))
                                                    : NULL);
     json_print(o);
@@ -118,7 +118,7 @@ static void event_to_text(struct command_source *subject, const struct event_inf
         printf("%s%s", i ? "," : " after ", other);
     }
     if (e->about)
-        printf(" about %s", metadata_label(book, e->about));
+        printf(" object %s", metadata_label(book, e->about));
     if (e->site)
         printf(" at %s", command_source_site(subject, e));
     for (uint32_t i = 0; i < e->text_count; i++) {
@@ -127,10 +127,10 @@ static void event_to_text(struct command_source *subject, const struct event_inf
         putchar('"');
     }
     if (e->doubt)
-        printf(" DOUBTFUL (%s)", untraced_text(e->doubt));
+        printf(" UNCERTAIN (%s)", untraced_text(e->doubt));
     printf("%s\n", e->state == EVENT_ORDERED   ? ""
                    : e->state == EVENT_PENDING ? " PENDING"
-                                               : " CONTRADICTORY");
+                                               : " INCONSISTENT");
 }
 
 static void begin_json(struct command_source *subject)
@@ -231,9 +231,9 @@ static int dump_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
-     "one JSON object a line; the \"doubt\" of an event is null, or a word for why more may be before "
-     "it than is known; {\"lost\": FIRST, \"count\": N} tells lost numbers, those at the end of a "
-     "line, too, and with null those that have no number",
+     "print one JSON object per line; \"uncertain\" is null, or the reason why an event may have "
+     "unrecorded predecessors; {\"lost\": FIRST, \"count\": N} reports lost events, also at the end of "
+     "a line; FIRST is null where their numbers are unknown",
      0},
     {0}};
 static const struct argp_child children[] = {
@@ -242,12 +242,11 @@ static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
-    .doc = "Print every event once, each after all that happened before it; events that are "
-           "pending or contradict the others come last.",
+    .doc = "Print all events in a topological order of happened-before; pending and inconsistent "
+           "events come last.",
     .children = children};
 
-const struct command command_dump = {
-    .name = "dump",
-    .summary = "print every event once, in an order that respects the partial order",
-    .run = dump_run,
-    .argp = &argp};
+const struct command command_dump = {.name = "dump",
+                                     .summary = "print all events in a topological order",
+                                     .run = dump_run,
+                                     .argp = &argp};

@@ -16,7 +16,7 @@
 
 const char *run_ending_text(enum run_ending ending)
 {
-    static const char *const texts[] = {"finished", "stopped", "cut off", "live", "unreadable"};
+    static const char *const texts[] = {"completed", "killed", "truncated", "live", "unreadable"};
     return texts[ending];
 }
 

@@ -1,4 +1,4 @@
-/* poet ls: the runs that are kept here, and those that live servers have. */
+/* poet ls: saved runs of this machine, and those of live servers. */
 #define _GNU_SOURCE
 #include "clients/poet/colour.h"
 #include "clients/poet/command.h"
@@ -60,11 +60,11 @@ static void print_ending(const struct run_list_entry *l)
 {
     printf("%s%s%s", ending_begin(l->ending), run_ending_text(l->ending), terminal_color_end());
     if (l->ending == ENDING_STOPPED) /* the recorded events say no more */
-        fputs(" (killed, or it ended in a call that is not traced)", stdout);
+        fputs(" (or exited in an untraced call)", stdout);
     if (l->deadlock)
         printf(", %sdeadlock%s", terminal_color_begin(COLOR_BAD), terminal_color_end());
     else if (l->waiting)
-        printf(", %u waiting", l->waiting);
+        printf(", %u blocked", l->waiting);
     if (l->lost)
         printf(", %s%llu lost%s", terminal_color_begin(COLOR_BAD), (unsigned long long)l->lost,
                terminal_color_end());
@@ -89,8 +89,8 @@ static void print_text(const struct run_list *listing)
     int names = width_of(listing, false), programs = width_of(listing, true);
     uint64_t bytes = 0;
     if (listing->count)
-        printf("%s%-*s  %-*s  %-19s  %10s  %11s  %7s  ENDED%s\n", terminal_color_begin(COLOR_HEAD),
-               names, "RUN", programs, "PROGRAM", "BEGUN", "LENGTH", "EVENTS", "SIZE",
+        printf("%s%-*s  %-*s  %-19s  %10s  %11s  %7s  STATUS%s\n", terminal_color_begin(COLOR_HEAD),
+               names, "RUN", programs, "PROGRAM", "START", "DURATION", "EVENTS", "SIZE",
                terminal_color_end());
     for (size_t i = 0; i < listing->count; i++) {
         const struct run_list_entry *l = &listing->items[i];
@@ -125,15 +125,16 @@ static void print_json(const struct run_list *listing)
         json_object_object_add(r, "run", json_object_new_string(l->name));
         json_object_object_add(r, "file", *l->path ? json_object_new_string(l->path) : NULL);
         json_object_object_add(r, "program", json_object_new_string(l->program));
-        json_object_object_add(r, "begun_ns", known ? json_object_new_uint64(l->wall_ns) : NULL);
-        json_object_object_add(r, "length_ns", known ? json_object_new_int64(l->length_ns) : NULL);
+        json_object_object_add(r, "start_ns", known ? json_object_new_uint64(l->wall_ns) : NULL);
+        json_object_object_add(r, "duration_ns",
+                               known ? json_object_new_int64(l->length_ns) : NULL);
         json_object_object_add(r, "events", known ? json_object_new_uint64(l->events) : NULL);
         json_object_object_add(r, "lost", json_object_new_uint64(l->lost));
         json_object_object_add(r, "bytes", json_object_new_uint64(l->bytes));
-        json_object_object_add(r, "ended", json_object_new_string(run_ending_text(l->ending)));
-        json_object_object_add(r, "waiting", json_object_new_int64(l->waiting));
+        json_object_object_add(r, "status", json_object_new_string(run_ending_text(l->ending)));
+        json_object_object_add(r, "blocked", json_object_new_int64(l->waiting));
         json_object_object_add(r, "deadlock", json_object_new_boolean(l->deadlock));
-        json_object_object_add(r, "why", l->why ? json_object_new_string(l->why) : NULL);
+        json_object_object_add(r, "reason", l->why ? json_object_new_string(l->why) : NULL);
         json_object_array_add(list, r);
     }
     json_object_object_add(o, "runs", list);
@@ -143,7 +144,7 @@ static void print_json(const struct run_list *listing)
 
 /* ---- the command ---- */
 
-static const char *const sorts[] = {"date", "name", "length", "events", "size"};
+static const char *const sorts[] = {"date", "name", "duration", "events", "size"};
 
 struct ls_options {
     bool json;
@@ -180,7 +181,10 @@ static error_t ls_parse_option(int key, char *value, struct argp_state *state)
         }
     if (key == 'j')
         return 0;
-    command_usage(&command_ls, "--sort %s: date, name, length, events or size", value);
+    command_usage(&command_ls,
+                  "--sort: invalid value \"%s\"; "
+                  "valid: date, name, duration, events, size",
+                  value);
     return EINVAL;
 }
 
@@ -206,8 +210,9 @@ static int ls_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "as one JSON object; times in nanoseconds, begun_ns since 1970", 0},
-    {"sort", 's', "BY", 0, "date (default), name, length, events or size; the greatest first", 0},
+    {"json", 'j', NULL, 0, "print one JSON object; times in nanoseconds, start_ns since 1970", 0},
+    {"sort", 's', "BY", 0, "sort by date (default), name, duration, events or size, largest first",
+     0},
     {0}};
 static const struct argp_child children[] = {
     {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
@@ -216,18 +221,14 @@ static const struct argp argp = {
     .parser = ls_parse_option,
     .args_doc = "[RUN|DIRECTORY|ENDPOINT...]",
     .doc =
-        "List runs, the newest first: what to call each as a SOURCE, its program, begin, length (up to its "
-        "last event), events, size on the disk, and how it ended: finished, with "
-        "whatever exit status; stopped (the program recorded no end: it was killed, or ended in a call "
-        "that is not traced, as daemon() of the C library); "
-        "cut off (its server ended before it, or the file was cut short); or live.  Behind that: how many "
-        "threads wait at the end, or that they wait for each other, and what was lost.  Without an argument: the "
+        "List runs, newest first: name (to use as SOURCE), program, start, duration (up to the "
+        "last event), events, disk space, and status: completed (with any exit status); "
+        "killed (the program recorded no end: it was killed, or it exited in an untraced call, such as daemon() of the C library); "
+        "truncated (the server exited first, or the file was cut short); or live; followed by the number of "
+        "threads blocked at the end, or a deadlock, and lost events.  Without arguments: the "
         "traces in the state directory (~/.local/state/poet) and in the working directory, and "
-        "the runs of the servers that listen here.",
+        "the runs of local servers.",
     .children = children};
 
-const struct command command_ls = {.name = "ls",
-                                   .summary =
-                                       "list the runs that are kept, and those that are live",
-                                   .run = ls_run,
-                                   .argp = &argp};
+const struct command command_ls = {
+    .name = "ls", .summary = "list saved and live runs", .run = ls_run, .argp = &argp};

@@ -1,4 +1,4 @@
-/* poet rm: removes runs that are kept; nothing that is no trace, and none that is still written. */
+/* poet rm: deletes saved runs; only trace files, and none that is still being written. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 
@@ -46,12 +46,12 @@ static bool is_trace(int fd)
 static int open_trace(struct rm_options *r, const char *path, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    const char *why =
-        fd < 0 ? errno == ELOOP ? "this is a link: name the file itself" : strerror(errno)
-        : fstat(fd, st) < 0                      ? strerror(errno)
-        : !S_ISREG(st->st_mode) || !is_trace(fd) ? "this is no trace file of Poet"
-        : flock(fd, LOCK_EX | LOCK_NB) < 0 ? "this run is live: its server is still writing it"
-                                           : NULL;
+    const char *why = fd < 0
+                          ? errno == ELOOP ? "symbolic link; name the file itself" : strerror(errno)
+                      : fstat(fd, st) < 0                      ? strerror(errno)
+                      : !S_ISREG(st->st_mode) || !is_trace(fd) ? "not a Poet trace file"
+                      : flock(fd, LOCK_EX | LOCK_NB) < 0       ? "run is live (still being written)"
+                                                               : NULL;
     if (!why)
         return fd;
     rm_report_failure(r, path, why);
@@ -67,7 +67,7 @@ static bool rm_user_confirms(const struct rm_options *r, const char *path, uint6
     size_t room = 0;
     if (r->force || r->pretend)
         return true;
-    fprintf(stderr, "poet rm: remove %s (%.1f MB)? ", path, (double)bytes / 1e6);
+    fprintf(stderr, "poet rm: delete %s (%.1f MB)? ", path, (double)bytes / 1e6);
     bool yes = getline(&line, &room, stdin) > 0 && (*line == 'y' || *line == 'Y');
     free(line);
     return yes;
@@ -83,7 +83,7 @@ static void remove_one(struct rm_options *r, const char *path)
     if (rm_user_confirms(r, path, bytes)) {
         /* what was asked about, and not what took its name since */
         if (lstat(path, &now) < 0 || now.st_ino != st.st_ino || now.st_dev != st.st_dev) {
-            rm_report_failure(r, path, "it was replaced meanwhile");
+            rm_report_failure(r, path, "file was replaced in the meantime");
         } else if (!r->pretend && unlink(path) < 0) {
             rm_report_failure(r, path, strerror(errno));
         } else {
@@ -126,7 +126,7 @@ static void rm_remove_named(struct rm_options *r, const char *name)
     struct stat st;
     if (!run_discovery_find(name, path, sizeof path) && lstat(path, &st) < 0)
         rm_report_failure(r, name,
-                          strcmp(name, "latest") == 0 ? "name the run itself: see poet ls"
+                          strcmp(name, "latest") == 0 ? "name the run itself; see poet ls"
                                                       : strerror(ENOENT));
     else if (old_enough(r, path)) {
         r->paths = array_reserve(r->paths, &r->room, r->count + 1, sizeof *r->paths);
@@ -151,7 +151,7 @@ static error_t rm_parse_option(int key, char *value, struct argp_state *state)
         r->older_days = strtod(value, &end);
         if (end != value && !*end && r->older_days >= 0 && r->older_days < 1e6)
             return 0;
-        command_usage(r->command, "--older-than %s: a number of days is needed", value);
+        command_usage(r->command, "--older-than: invalid number of days \"%s\"", value);
         return EINVAL;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -166,7 +166,7 @@ static int rm_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (first == argc && r.older_days < 0)
-        return command_usage(command, "a RUN, or --older-than DAYS, is needed: see poet ls");
+        return command_usage(command, "missing operand: RUN, or --older-than DAYS; see poet ls");
     run_discovery_state(state, sizeof state);
     if (first == argc)
         run_discovery_files(state, rm_remove_old, &r);
@@ -178,16 +178,16 @@ static int rm_run(const struct command *command, int argc, char **argv)
     }
     free(r.paths);
     if (r.count || !r.failed)
-        fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed",
+        fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would delete" : "deleted",
                 r.removed, plural_suffix(r.removed), (double)r.bytes / 1e6);
     return r.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
 static const struct argp_option options[] = {
-    {"force", 'f', NULL, 0, "without asking", 0},
-    {"dry-run", 'n', NULL, 0, "only say which", 0},
+    {"force", 'f', NULL, 0, "do not ask for confirmation", 0},
+    {"dry-run", 'n', NULL, 0, "list only, delete nothing", 0},
     {"older-than", OLDER, "DAYS", 0,
-     "only those last written before so many days; without RUN all such in the state directory "
+     "only runs last written more than DAYS days ago; without RUN: all of them in the state directory "
      "(~/.local/state/poet)",
      0},
     {0}};
@@ -196,9 +196,9 @@ static const struct argp argp = {
     .parser = rm_parse_option,
     .args_doc = "RUN...\n--older-than DAYS",
     .doc =
-        "Remove the trace files of runs, named as `poet ls` names them, asking for each, and say how much was "
-        "freed.  A run that is still being written is refused, and so is a file that is no trace.",
+        "Delete the trace files of runs, named as in `poet ls`, with a prompt for each, and print the disk space "
+        "freed.  Live runs and files that are not traces are refused.",
     .children = options_children};
 
 const struct command command_rm = {
-    .name = "rm", .summary = "remove runs that are kept", .run = rm_run, .argp = &argp};
+    .name = "rm", .summary = "delete saved runs", .run = rm_run, .argp = &argp};

@@ -31,7 +31,7 @@ static void consistency_check_receive_table(void *user, const struct response_ch
     result_table_receive(&a->table, answer);
     if (answer->last || !t->count || !isatty(STDERR_FILENO) || !is_long(a))
         return;
-    fprintf(stderr, "\rpoet %s: what it tells of time: %3.0f %%", a->command->name,
+    fprintf(stderr, "\rpoet %s: timing data: %3.0f %%", a->command->name,
             100 * (double)t->known / (double)t->count);
     a->said = true;
 }
@@ -87,8 +87,7 @@ bool consistency_check_request(const struct command *command, struct command_sou
     for (uint32_t i = 0; ok && i < a.table.row_count; i++)
         consistency_check_report_row(&a.table, i, say, user);
     if (ok && a.table.problem) /* an older server */
-        fprintf(stderr, "poet %s: what it tells of time is not checked: %s\n", command->name,
-                a.table.problem);
+        fprintf(stderr, "poet %s: timing data not checked: %s\n", command->name, a.table.problem);
     result_table_free(&a.table);
     return ok;
 }

@@ -135,7 +135,7 @@ static void json_head(FILE *f, const char *what, const struct table_names *names
     json_object_object_add(o, "table", json_object_new_string(what ? what : t->title));
     json_object_object_add(o, "title", json_object_new_string(t->title));
     json_object_object_add(o, "run", json_object_new_string(names->book->run.name));
-    json_object_object_add(o, "begun_ns", json_object_new_uint64(names->book->run.wall_ns));
+    json_object_object_add(o, "start_ns", json_object_new_uint64(names->book->run.wall_ns));
     json_object_object_add(o, "columns", list);
     print_json(f, o);
 }

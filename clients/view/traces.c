@@ -32,18 +32,18 @@ static int64_t number_of(struct json_object *o, const char *name)
     return json_object_object_get_ex(o, name, &v) ? json_object_get_int64(v) : 0;
 }
 
-/* "22 Nov 14:05:17, 0.138 s, 1143 events, stopped" */
+/* "22 Nov 14:05:17, 0.138 s, 1143 events, killed" */
 static char *saved_runs_describe_run(struct json_object *o)
 {
-    GDateTime *begin = g_date_time_new_from_unix_local(number_of(o, "begun_ns") / 1000000000);
+    GDateTime *begin = g_date_time_new_from_unix_local(number_of(o, "start_ns") / 1000000000);
     char *date = begin ? g_date_time_format(begin, "%e %b %Y %H:%M:%S") : g_strdup("");
-    double seconds = (double)number_of(o, "length_ns") / 1e9;
+    double seconds = (double)number_of(o, "duration_ns") / 1e9;
     struct json_object *deadlock;
     bool dead =
         json_object_object_get_ex(o, "deadlock", &deadlock) && json_object_get_boolean(deadlock);
-    char *words =
-        g_strdup_printf("%s, %.3g s, %" G_GINT64_FORMAT " events, %s%s", g_strstrip(date), seconds,
-                        number_of(o, "events"), text_view_of(o, "ended"), dead ? ", deadlock" : "");
+    char *words = g_strdup_printf("%s, %.3g s, %" G_GINT64_FORMAT " events, %s%s", g_strstrip(date),
+                                  seconds, number_of(o, "events"), text_view_of(o, "status"),
+                                  dead ? ", deadlock" : "");
     g_free(date);
     if (begin)
         g_date_time_unref(begin);

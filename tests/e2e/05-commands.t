@@ -46,7 +46,7 @@ is "order: no such event" "$(status poet order t.poet 1:1 99:1)" 1
 poet dump --json t.poet >dump.json
 like "dump: the first line" "$(head -n 1 dump.json)" '^\{"poet":1,"run":"prodcons","environments":\["pthread"\]\}$'
 like "dump: a line's object" "$(cat dump.json)" '^\{"line":[0-9]+,"kind":"semaphore","letter":"M","name":"full","object":"0x[0-9a-f]+","shared":true,"hidden":false,"opened_by":"1:1"\}$'
-like "dump: an event" "$(cat dump.json)" '^\{"event":"[0-9]+:1","type":"entered","time_ns":[0-9]+,"state":"ordered","relation":"sync","partner":"[0-9]+:[0-9]+","group":null,"order_after":\[\],"about":null,"thread":[0-9]+,"site":"prodcons.c:[0-9]+","context":null,"texts":\[\],"doubt":null\}$'
+like "dump: an event" "$(cat dump.json)" '^\{"event":"[0-9]+:1","type":"entered","time_ns":[0-9]+,"state":"ordered","relation":"sync","partner":"[0-9]+:[0-9]+","group":null,"order_after":\[\],"object":null,"thread":[0-9]+,"site":"prodcons.c:[0-9]+","context":null,"annotations":\[\],"uncertain":null\}$'
 like "dump: hidden lines" "$(cat dump.json)" '"line":"h1"'
 perl -e '
     my (%at, %last, $bad, $n);

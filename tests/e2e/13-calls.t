@@ -176,7 +176,7 @@ for static in "" -static; do
     rm -f child.poet
     poetcc -trace $static -w child.c -o child && POET_QUIET=1 POET_OUTPUT=child.poet ./child
     until_true finished child.poet
-    is "children of fork and _Fork are recorded${static:+, too, in a static program}" "$(poet stat child.poet | grep -E '^(lines|program)' | wc -l) $(poet check child.poet | grep -c good)" "4 1"
+    is "children of fork and _Fork are recorded${static:+, too, in a static program}" "$(poet stat child.poet | grep -E '^(lines|program)' | wc -l) $(poet check child.poet | grep -c OK)" "4 1"
 done
 
 # One thread, every kind of object: exactly these events on each line.

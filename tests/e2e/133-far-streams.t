@@ -113,13 +113,13 @@ P
 until_true ip netns exec ${hosts}a python3 -c 'import socket; socket.create_connection(("10.133.0.2", 9001))'
 on a "POET_RUN=odd exec poet record -- $python ask.py 10.133.0.2 9001" &
 until_true test -e asked
-heard() { [ "$(poet dump --json "unix:$work/server.sock" | grep -c '"type":"read".*"state":"ordered".*"doubt":"stream"')" = 2 ]; }
+heard() { [ "$(poet dump --json "unix:$work/server.sock" | grep -c '"type":"read".*"state":"ordered".*"uncertain":"stream"')" = 2 ]; }
 check "whose other end is not traced is waited for a while only" until_true heard
 for pid in $(ip netns pids ${hosts}a); do
     grep -q server.sock "/proc/$pid/cmdline" 2>/dev/null && kill -KILL "$pid"
 done
 is "who reads the file of a server that was killed knows the same" \
-    "$(poet dump --json odd.poet 2>/dev/null | grep -c '"type":"read".*"state":"ordered".*"doubt":"stream"')" 2
+    "$(poet dump --json odd.poet 2>/dev/null | grep -c '"type":"read".*"state":"ordered".*"uncertain":"stream"')" 2
 serve odd
 until_true heard
 on b "POET_RUN=odd exec poet record -- ./talk server 9000 2 odd.s" &
@@ -135,7 +135,7 @@ check "the run ends" until_true ended odd 4
 check "nothing is pending in it" sound odd.poet
 like "what an unseen call wrote is in doubt, what is behind it is not" "$(judged odd.poet odd.s odd.c1 odd.c2)" \
     "^[0-9]+ reads, [1-9][0-9]? in doubt, 0 wrong, 0 early"
-read=$(grep '"type":"read".*"partner":null.*"doubt":"stream"' dump.json | head -n 1 | sed 's/{"event":"\([0-9:]*\)".*/\1/')
+read=$(grep '"type":"read".*"partner":null.*"uncertain":"stream"' dump.json | head -n 1 | sed 's/{"event":"\([0-9:]*\)".*/\1/')
 other=$(grep '"type":"write"' dump.json | grep -v "\"event\":\"${read%%:*}:" | head -n 1 | sed 's/{"event":"\([0-9:]*\)".*/\1/')
 like "poet order does not know what is before what came from outside" "$(poet order odd.poet "$other" "$read" 2>&1)" "^unknown"
 hosts_down
@@ -156,8 +156,8 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
     check "is sound" sound redis.poet
     poet dump --json redis.poet >dump.json
     reads() { grep '"type":"read"' dump.json | grep -c "$1"; }
-    like "its reads are after writes of the other host" "$(reads '"partner":["[].*"doubt":null')" "^[0-9]{3,}"
-    is "none is in doubt but those of who was not traced" "$(reads '"doubt":"stream"')" "$(reads '"partner":null')"
+    like "its reads are after writes of the other host" "$(reads '"partner":["[].*"uncertain":null')" "^[0-9]{3,}"
+    is "none is in doubt but those of who was not traced" "$(reads '"uncertain":"stream"')" "$(reads '"partner":null')"
     hosts_down
 else
     skip "redis is not here"

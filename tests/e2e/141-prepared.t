@@ -80,7 +80,7 @@ import json, re, subprocess, sys
 trace, marks = sys.argv[1], {}
 for text in subprocess.run(["poet", "dump", "--json", trace], capture_output=True, text=True).stdout.splitlines():
     f = json.loads(text)
-    for t in f.get("texts") or []:
+    for t in f.get("annotations") or []:
         if t.startswith("mark "):
             marks.setdefault(t[5:], f["event"])
 truths = [re.fullmatch(r"([\w-]+)([<|])([\w-]+)", t).groups() for t in sys.argv[2:]]

@@ -5,7 +5,7 @@
 # the note that a thread wrote: p and q stand for the events of their notes
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
 answer() { poet order "$1" "$(note_of "$1" p)" "$(note_of "$1" q)" 2>why; }
-doubtful() { poet dump "$1" --json | grep -cE '"doubt":"(signal|thread)"'; }
+doubtful() { poet dump "$1" --json | grep -cE '"uncertain":"(signal|thread)"'; }
 texts() { poet dump "$1" --json | grep -c "$2"; }
 
 cat >turns.h <<'C'

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
-doubtful() { poet dump "$1" --json | grep -c '"doubt":"'; }
+doubtful() { poet dump "$1" --json | grep -c '"uncertain":"'; }
 
 cat >helper.c <<'C'
 #define _GNU_SOURCE

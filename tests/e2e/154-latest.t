@@ -40,8 +40,8 @@ check "the file is whole" poet check "$(trace_of late)"
 
 like "a table says which run it is of, and when that began" "$(poet states | head -n 1)" \
     "^late: .*; run of 20[0-9-]* [0-9:]*$"
-begun=$(poet ls --json late.*.poet | perl -ne 'print $1 if /"begun_ns":(\d+)/')
-like "and as JSON" "$(poet states --json | head -n 1)" "\"run\":\"late\",\"begun_ns\":$begun,"
+begun=$(poet ls --json late.*.poet | perl -ne 'print $1 if /"start_ns":(\d+)/')
+like "and as JSON" "$(poet states --json | head -n 1)" "\"run\":\"late\",\"start_ns\":$begun,"
 # What the head says of it is not believed where it is damaged.
 cp "$(trace_of early)" bad.poet
 printf '\377' | dd of=bad.poet bs=1 seek=103 conv=notrunc 2>/dev/null

@@ -49,11 +49,11 @@ for how in return exec pthread_exit _exit quick_exit other_exit kill; do
     (POET_OUTPUT=$how.poet ./ends $how) 2>/dev/null
     until_true finished $how.poet
 done
-ended() { poet ls --json "$1.poet" | perl -ne 'print $1 if /"ended": *"([^"]*)"/'; }
+ended() { poet ls --json "$1.poet" | perl -ne 'print $1 if /"status": *"([^"]*)"/'; }
 for how in return exec pthread_exit _exit quick_exit other_exit; do
-    is "a program that ends by $how has finished" "$(ended $how)" finished
+    is "a program that ends by $how has finished" "$(ended $how)" completed
 done
-is "one that is killed is stopped" "$(ended kill)" stopped
+is "one that is killed is reported as killed" "$(ended kill)" killed
 
 like "the shortest and the longest call stand in the table" "$(poet calls return.poet | sed -n 2p)" \
     " mean .ms. +least .ms. +most .ms. "

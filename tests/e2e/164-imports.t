@@ -62,7 +62,7 @@ is "a host that begins again is another line" "$? $said" "0 poet import: again.l
 again.poet: 8 events of 4 hosts"
 check "and that trace is sound" sound again.poet
 is "with a name of its own" "$(poet dump --json again.poet | grep -o '"name":"p ([0-9])"')" '"name":"p (2)"'
-at() { poet dump --json again.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"texts":\["'"$1"'"\].*/\1/p'; }
+at() { poet dump --json again.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"annotations":\["'"$1"'"\].*/\1/p'; }
 ordered() { poet order again.poet "$(at "$1")" "$(at "$2")" 2>/dev/null; }
 is "what one life alone can have told is ordered" "$(ordered b c) $(ordered c f) $(ordered f h) $(ordered e h)" "before before before before"
 is "what another one may have told is not known" "$(ordered e g) $(ordered b e) $(ordered e c)" "unknown unknown unknown"

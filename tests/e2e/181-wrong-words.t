@@ -22,7 +22,7 @@ is "a file that was cut short" "$(said stat short.poet)" \
     "poet stat: short.poet: the trace is truncated: the server exited first, or the file was cut short"
 printf 'int main(void)\n{\n    return 0;\n}\n' >main.c
 like "check: a file of another kind" "$(poet check main.c 2>&1)" \
-    '^poet check: main.c: neither a trace nor a description \(its name ends in .conf\)$'
+    '^poet check: main.c: not a trace \(FILE.poet\) or a target description \(FILE.conf\)$'
 # --by: what the help lists is taken
 for command in states waits path calls memory usage metrics; do
     words=$(poet help $command | sed -n '/--by=WHAT/,/--from/p' | tr -s '\n ' '  ' |

@@ -97,7 +97,7 @@ int main(void)
 }
 C
 poetcc -trace -g lines.c -o lines
-note_of() { poet dump --json lines.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"texts":\["'"$1"'"\].*/\1/p'; }
+note_of() { poet dump --json lines.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"annotations":\["'"$1"'"\].*/\1/p'; }
 start_server -o lines.poet -q
 mkfifo go
 ./lines <go >said &

@@ -120,7 +120,7 @@ poetcc -trace -g "-DNAME=\"/remapped-$$\"" remapped.c -o remapped
 POET_SERVER= POET_OUTPUT=remapped.poet ./remapped
 is "the program does what it does" $? 0
 until_true finished remapped.poet
-at() { poet dump --json remapped.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"texts":\["'"$1"'"\].*/\1/p'; }
+at() { poet dump --json remapped.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"annotations":\["'"$1"'"\].*/\1/p'; }
 order() { poet order remapped.poet "$(at "$1")" "$(at "$2")" 2>/dev/null; }
 is "a mutex of another file at that address" "$(order one two) $(order two three)" "concurrent concurrent"
 is "of the same file there" "$(order one three)" before

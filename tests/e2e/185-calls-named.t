@@ -75,7 +75,7 @@ is 'a child of fork that a signal comes to at once ends as ever' \
 is 'and each call of a handler is counted, by the first event or after it' \
     "$(names early.poet | tr ' ' '\n' | sed -n 's/^counts://p')" "$(cat told)"
 is 'tasks are listed with the time of day at which each was created' \
-    "$(poet states --tasks --json early.poet | perl -MJSON::PP -MPOSIX -ne 'my $o = decode_json($_); $begun = $o->{begun_ns} // $begun;
+    "$(poet states --tasks --json early.poet | perl -MJSON::PP -MPOSIX -ne 'my $o = decode_json($_); $begun = $o->{start_ns} // $begun;
     my $r = $o->{row} or next; my $ns = $begun + $r->{created_at_ns}; $n++;
     my $at = sprintf "%s.%03d", strftime("%H:%M:%S", gmtime($ns / 1e9)), $ns / 1000000 % 1000; print "$at is not $r->{clock} " if $at ne $r->{clock};
     END { print $n }')" 16

@@ -49,7 +49,7 @@ is "a lost signal has happened, though a later one woke its waiter" "$?" 0
 like "and it is said which it was, and which woke it" "$(cat said)" \
     'the interleaving occurred in attempt [1-4] without a hang: the signal of T:main at main \(healed.c:25\) \(event [0-9:]*\) was lost; a later signal of T:main at main \(healed.c:28\) \(event [0-9:]*\) woke T:waits after [0-9.]* ms; trace: new.poet'
 check "whose trace is a trace" poet check new.poet
-is "and the wake has one cause, which is certain" "$(poet dump new.poet | grep -c 'DOUBTFUL')" 0
+is "and the wake has one cause, which is certain" "$(poet dump new.poet | grep -c 'UNCERTAIN')" 0
 is "nothing else is left" "$(ls new.*)" new.poet
 
 # ---- who waits: what a thread keeps waiting stands before what is idle, though that waits longer ----

@@ -98,7 +98,7 @@ POET_OUTPUT=moves.poet ./moves
 until_true poet check moves.poet
 is "two tasks on two threads are two lines" "$(poet stat moves.poet | sed -n 's/^lines *//p')" 2
 is "each with what it did, in its order" \
-    "$(poet dump --json moves.poet | sed -n 's/.*"event":"1:.*"texts":\["\(.*\)"\].*/\1/p' | tr '\n' ' ')" \
+    "$(poet dump --json moves.poet | sed -n 's/.*"event":"1:.*"annotations":\["\(.*\)"\].*/\1/p' | tr '\n' ' ')" \
     "$(for i in $(seq 0 2 48); do printf 'round %d round %d ' "$i" "$i"; done)"
 is "and nothing between them" "$(poet order moves.poet 1:9 2:90; poet order moves.poet 1:100 2:3)" "concurrent
 concurrent"

@@ -12,7 +12,7 @@ stop_server
 head -c 600 run.poet >short.poet
 is "check: a file without a whole event is not good" "$(poet check short.poet 2>/dev/null; echo $?)" 1
 like "and it says why" "$(poet check short.poet 2>&1)" \
-    '^poet check: short.poet: no whole event is in it: there is nothing to check$'
+    '^poet check: short.poet: contains no complete event; nothing to check$'
 is "nor is it as JSON" "$(poet check --json short.poet 2>/dev/null; echo $?)" 1
 
 . "$root/tests/e2e/display.sh"

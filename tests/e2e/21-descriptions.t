@@ -156,7 +156,7 @@ trace wrong wrong.c
 until_true sh -c "poet stat wrong.poet | grep -q 'events *6'"
 poet check wrong.poet >wrong.txt
 is "exit status for a trace that breaks rules" $? 1
-like "the first break on a line, with both events" "$(cat wrong.txt)" "1:2: end may not follow create \(1:1\) on its line"
+like "the first break on a line, with both events" "$(cat wrong.txt)" "1:2: end must not follow create \(1:1\) on its line"
 is "and no second one there" "$(grep -c '1:.*on its line' wrong.txt)" 1
 like "a pair of the wrong types" "$(cat wrong.txt)" "2:1: (resumed is paired with enter, not with resume|enter is paired)"
 done_testing

@@ -5,7 +5,7 @@
 before() {
     file=$1
     shift
-    poet dump "$file" --json | sed -n 's/.*"event":"\([^"]*\)".*"texts":\["\([^"]*\)"\].*/\1 \2/p' >texts
+    poet dump "$file" --json | sed -n 's/.*"event":"\([^"]*\)".*"annotations":\["\([^"]*\)"\].*/\1 \2/p' >texts
     : >pairs
     : >wanted
     first=

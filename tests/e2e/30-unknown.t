@@ -54,11 +54,11 @@ printf x >&3
 exec 3>&-
 check "it ends" until_true finished latest
 stop_server
-worked=$(poet dump --json lostend.poet | grep '"texts":\["work"\]' | grep -o '"event":"[^"]*"' | grep -o '[0-9]\+:[0-9]\+')
+worked=$(poet dump --json lostend.poet | grep '"annotations":\["work"\]' | grep -o '"event":"[^"]*"' | grep -o '[0-9]\+:[0-9]\+')
 joined=$(event lostend.poet joined)
 like "the thread is not concurrent with its join" "$(poet order lostend.poet "$worked" "$joined" 2>why)" "before|unknown"
-like "of which something is lost" "$(poet dump --json lostend.poet | grep '"joined"')" '"doubt":"lost"'
-like "what nothing is missing before is not doubtful" "$(poet dump --json lostend.poet | grep '"create"')" '"doubt":null'
+like "of which something is lost" "$(poet dump --json lostend.poet | grep '"joined"')" '"uncertain":"lost"'
+like "what nothing is missing before is not doubtful" "$(poet dump --json lostend.poet | grep '"create"')" '"uncertain":null'
 is "nothing is pending" "$(figure lostend.poet pending)" 0
 is "the dump tells as many losses as the figures" \
     "$(poet dump --json lostend.poet | sed -n 's/^{"lost":.*"count":\([0-9]*\)}/\1/p' | paste -sd+ | bc)" \
@@ -150,7 +150,7 @@ tell group
 until_true finished latest
 is "nothing is pending when the run is over" "$(figure group.poet pending)$(figure group.poet inconsistent)" 00
 is "those of a group who came are one point" "$(poet order group.poet 1:2 2:3)" same
-like "and doubtful" "$(poet dump --json group.poet | grep '"met"')" '"doubt":"thread"'
+like "and doubtful" "$(poet dump --json group.poet | grep '"met"')" '"uncertain":"thread"'
 is "so is who received from nobody" "$(poet order group.poet 1:1 3:2 2>&1 | tr '\n' ' ')" \
     "poet order: unknown: a thread or process was not traced from start to end unknown "
 stop_server

@@ -169,7 +169,7 @@ poet show old.poet >old.txt 2>old.err
 is "it is said once" "$(grep -c 'drawn as version [0-9]* of the description "pthread".*recorded with version 1' old.err)" 1
 like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits for Q:more, in M:lock'
 like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits for Q:more'
-like "what must hold is what it was recorded with" "$(poet check old.poet)" 'entered may not follow wait'
+like "what must hold is what it was recorded with" "$(poet check old.poet)" 'entered must not follow wait'
 is "a trace of today says nothing" "$(poet show hang.poet 2>&1 >/dev/null)" ""
 
 # ---- in the viewer: a switch, which is kept, and nothing moves ----

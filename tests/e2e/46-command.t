@@ -49,7 +49,7 @@ is "with --why" "$(poet order --why 1:1 1:999 2>&1)" "poet order: no event 1:999
 is "which pair it is" "$(printf '1:1 1:2\n1:1 1:999\n' | poet order - 2>&1 | tail -n 1)" \
     "poet order: pair 2: no event 1:999 in this run (line 1 has $last events)"
 is "in an export, too" "$(poet export -o x.txt --around 1:999 2>&1)" "poet export: no event 1:999 in this run (line 1 has $last events)"
-is "one of a kind is no kinds" "$(poet check "$root/config/shiviz.conf")" "$root/config/shiviz.conf: 1 kind, 4 event types: good"
+is "one of a kind is no kinds" "$(poet check "$root/config/shiviz.conf")" "$root/config/shiviz.conf: 1 kind, 4 event types: OK"
 is "a command misspelt" "$(poet exprot 2>&1 | head -n 1)" 'poet: "exprot" is no command: did you mean "export"?'
 is "or nothing like any" "$(poet frobnicate 2>&1 | head -n 1)" 'poet: "frobnicate" is no command'
 is "help for it" "$(poet help exprot 2>&1 | head -n 1)" 'poet: "exprot" is no command: did you mean "export"?'
@@ -78,16 +78,16 @@ pids="$pids $program"
 dead() { poet blocked killed.poet | grep -q ^DEADLOCK; }
 until_true dead
 run_of() { poet ls --json | RUN=$1 perl -MJSON::PP -0777 -ne '
-    my ($r) = grep { $_->{run} eq $ENV{RUN} } @{decode_json($_)->{runs}}; print join " ", map { $r->{$_} // "null" } qw(program ended)'; }
+    my ($r) = grep { $_->{run} eq $ENV{RUN} } @{decode_json($_)->{runs}}; print join " ", map { $r->{$_} // "null" } qw(program status)'; }
 is "ls: a run that goes on" "$(run_of killed.poet)" "deadlock live"
-is "is not removed" "$(poet rm -f killed.poet 2>&1 | head -n 1)" "poet rm: killed.poet: this run is live: its server is still writing it"
+is "is not removed" "$(poet rm -f killed.poet 2>&1 | head -n 1)" "poet rm: killed.poet: run is live (still being written)"
 check "it is still there" test -s killed.poet
 kill -KILL "$program"; wait "$program" 2>/dev/null
-stopped() { [ "$(run_of killed.poet)" = "deadlock stopped" ]; }
+stopped() { [ "$(run_of killed.poet)" = "deadlock killed" ]; }
 check "ls: killed" until_true stopped
-like "with its deadlock" "$(poet ls | grep ^killed)" 'stopped \(killed, or it ended in a call that is not traced\), deadlock$'
-is "ls: a run of the state directory, by its name" "$(run_of kept.poet)" "prodcons finished"
-is "ls: one here" "$(run_of here.poet)" "prodcons finished"
+like "with its deadlock" "$(poet ls | grep ^killed)" 'killed \(or exited in an untraced call\), deadlock$'
+is "ls: a run of the state directory, by its name" "$(run_of kept.poet)" "prodcons completed"
+is "ls: one here" "$(run_of here.poet)" "prodcons completed"
 like "ls: one that cannot be read, and why" "$(poet ls | grep ^broken)" "unreadable: [a-z]"
 is "ls: each once" "$(poet ls | grep -c '\.poet ')" 4
 is "ls: of a directory" "$(poet ls "$XDG_STATE_HOME/poet" | tail -n 1 | cut -d, -f1)" "1 run"
@@ -99,22 +99,22 @@ touch -d '2001-01-01' here.poet
 
 # ---- rm ----
 is "rm: nothing is the default" "$(status poet rm)" 2
-is "rm: nor is latest" "$(poet rm -f latest 2>&1 | head -n 1)" "poet rm: latest: name the run itself: see poet ls"
-is "rm: what is no trace" "$(poet rm -f other.txt 2>&1 | head -n 1)" "poet rm: other.txt: this is no trace file of Poet"
+is "rm: nor is latest" "$(poet rm -f latest 2>&1 | head -n 1)" "poet rm: latest: name the run itself; see poet ls"
+is "rm: what is no trace" "$(poet rm -f other.txt 2>&1 | head -n 1)" "poet rm: other.txt: not a Poet trace file"
 ln -s here.poet link.poet
-like "rm: a link" "$(poet rm -f link.poet 2>&1 | head -n 1)" "^poet rm: link.poet: this is a link"
+like "rm: a link" "$(poet rm -f link.poet 2>&1 | head -n 1)" "^poet rm: link.poet: symbolic link"
 rm link.poet
 is "rm: what is not there" "$(poet rm -f nowhere.poet 2>&1 | head -n 1)" "poet rm: nowhere.poet: No such file or directory"
 check "all of them stay" test -s other.txt -a -s here.poet
-like "rm: asks" "$(echo n | poet rm here.poet 2>&1)" "remove here.poet \(0\.0 MB\)\? removed 0 runs"
-is "rm: nobody there to say yes" "$(poet rm here.poet </dev/null 2>&1 >/dev/null | grep -c 'removed 0')$(test -s here.poet; echo $?)" 10
+like "rm: asks" "$(echo n | poet rm here.poet 2>&1)" "delete here.poet \(0\.0 MB\)\? deleted 0 runs"
+is "rm: nobody there to say yes" "$(poet rm here.poet </dev/null 2>&1 >/dev/null | grep -c 'deleted 0')$(test -s here.poet; echo $?)" 10
 is "rm: only says which" "$(poet rm -n here.poet 2>/dev/null)$(test -s here.poet; echo $?)" here.poet0
-like "rm: yes, and what it freed" "$(echo y | poet rm here.poet 2>&1)" "removed 1 run, 0\.0 MB$"
+like "rm: yes, and what it freed" "$(echo y | poet rm here.poet 2>&1)" "deleted 1 run, 0\.0 MB$"
 is "it is gone" "$(test -e here.poet; echo $?)" 1
-like "rm: those that are old" "$(poet rm -f --older-than 10 2>&1)" "^removed 1 run, "
+like "rm: those that are old" "$(poet rm -f --older-than 10 2>&1)" "^deleted 1 run, "
 is "no others" "$(ls "$XDG_STATE_HOME/poet")" "kept.poet
 mine.poet"
-is "rm: by its name" "$(poet rm -f kept 2>&1 | cut -d, -f1)" "removed 1 run"
+is "rm: by its name" "$(poet rm -f kept 2>&1 | cut -d, -f1)" "deleted 1 run"
 poet export killed.poet -o kept.txt
 
 # ---- colour ----
@@ -134,8 +134,8 @@ start_server -o s.poet -q
 until_true finished s.poet
 like "runs" "$(poet runs --json)" '^\{"number":1,"name":"prodcons","start_ns":[0-9]{19},"events":[0-9]+,"lost":0,"connected":0,"file":".*s\.poet"\}$'
 stop_server
-like "check of a sound trace" "$(poet check --json s.poet)" '^\{"file":"s.poet","events":[0-9]+,"good":true\}$'
-like "of a description" "$(poet check --json "$root/config/pthread.conf")" '"event_types":[0-9]+,"good":true'
+like "check of a sound trace" "$(poet check --json s.poet)" '^\{"file":"s.poet","events":[0-9]+,"ok":true\}$'
+like "of a description" "$(poet check --json "$root/config/pthread.conf")" '"event_types":[0-9]+,"ok":true'
 
 # ---- completions ----
 share=$B/share

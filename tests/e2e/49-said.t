@@ -140,7 +140,7 @@ cat >pairs.py <<'P'
 import json, subprocess, sys
 events = [e for e in map(json.loads, open("random.json", encoding="utf-8")) if "event" in e]
 claimed = open("claimed").read().split()
-name = lambda e: json.dumps(e["about"], sort_keys=True)
+name = lambda e: json.dumps(e["object"], sort_keys=True)
 waits, last = [], {}
 for e in events:
     if e["type"] in ("wait", "timed_wait"):
@@ -202,8 +202,8 @@ hung come 'has not arrived'
 is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not arrived: //p')" "T:work#2 (blocked)"
 
 # ---- how a run ended, as far as that is recorded ----
-like "a run that was killed" "$(poet ls come.poet)" 'stopped \(killed, or it ended in a call that is not traced\), deadlock$'
-is "as ever to programs" "$(poet ls --json come.poet | grep -c '"ended": *"stopped"')" 1
+like "a run that was killed" "$(poet ls come.poet)" 'killed \(or exited in an untraced call\), deadlock$'
+is "as ever to programs" "$(poet ls --json come.poet | grep -c '"status": *"killed"')" 1
 
 # ---- a slip of two letters ----
 like "the option that was meant" "$(poet export --tiem 2>&1)" 'did you mean --time\?'

@@ -384,6 +384,6 @@ like "dead: who holds it, where that was taken, and where it is asked for" "$(se
 like "dead: poet blocked says so, too" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]*, acquired at dead.c:$takes \\(event [0-9]+:[0-9]+\\)"
 like "dead: and in JSON" "$(poet blocked dead.poet --json)" "\"acquired_site\": *\"dead.c:$takes\""
 for run in storm tokens pool greedy poll startup baton crowd good dead; do
-    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
+    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: OK$"
 done
 done_testing

@@ -146,7 +146,7 @@ whole() { # every rule is kept, nothing hangs
 answer() { # answer FILE TEXT TEXT
     poet order "$1" $(poet dump --json "$1" | perl -e '
         for my $wanted (@ARGV) { $at{$wanted} = "" }
-        while (<STDIN>) { for my $w (keys %at) { $at{$w} = $1 if /"texts":\["\Q$w\E"\]/ && /"event":"([^"]*)"/ } }
+        while (<STDIN>) { for my $w (keys %at) { $at{$w} = $1 if /"annotations":\["\Q$w\E"\]/ && /"event":"([^"]*)"/ } }
         print join " ", map { $at{$_} } @ARGV' "$2" "$3") 2>/dev/null
 }
 

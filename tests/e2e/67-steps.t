@@ -94,7 +94,7 @@ is "B and C after D took nearly nothing" \
     "$(awk -F'\t' '/^[BC] after/ && $2 < 800000 { n++ } END { print n + 0 }' steps)" 2
 is "the path is as long as its steps" "$(awk -F'\t' '{ ns += $2 } END { printf "%.0f", ns }' steps)" \
     "$(poet path blocks.poet --json | rows total length_ns)"
-is "the path with its steps is whole" "$(poet check blocks.poet 2>&1 | grep -c good)" 1
+is "the path with its steps is whole" "$(poet check blocks.poet 2>&1 | grep -c OK)" 1
 
 # Carnival's figure 4.
 # Of the wait itself: those on its paths come after it.

@@ -66,7 +66,7 @@ exact = { calls = "real"; states = true; waits = true; };
 statistical = { rate = 250; };
 meters = ( { name = "entries"; count = ["entered"]; } );
 END
-is "a good one" "$(poet check ./good.conf)" "./good.conf: calls=real,states,waits,rate=250: good"
+is "a good one" "$(poet check ./good.conf)" "./good.conf: calls=real,states,waits,rate=250: OK"
 is "serves poet metrics, too" "$(status poet metrics -m good.conf "$trace")" 0
 # broken NAME TEXT COMPLAINT: on its second line
 broken() {
@@ -170,7 +170,7 @@ xdotool key alt+f
 focus "^Save as$"
 again write_path "$PWD/saved.conf" -- test -s saved.conf
 check "its file is good" poet check ./saved.conf
-is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,metrics,waits,rate=100: good"
+is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,metrics,waits,rate=100: OK"
 focus "^Run a program$"
 again xdotool key alt+r -- test -s said
 is "the program is started with that" "$(cat said)" "calls=cpu,states,metrics,waits,rate=100 3 one word"

@@ -111,7 +111,7 @@ opens() {
     poet stat --json "$1" 2>/dev/null | grep -q '"lost":0,"inconsistent":0,' || poet stat "$1" 2>&1
 }
 # What a file says whose server was killed: events may wait for what was never taken.
-cut_off() { [ -n "$cut" ] && ! grep -v -e ': the trace is truncated: the server exited first, or the file was cut short$' -e ': is pending$' -e ': numbers are missing$' why; }
+cut_off() { [ -n "$cut" ] && ! grep -v -e ': the trace is truncated: the server exited first, or the file was cut short$' -e ': is pending$' -e ': gap in event numbers$' why; }
 # ---- the program ----
 start_server -o h/ -q
 declare -A bad

@@ -112,7 +112,7 @@ before=$(poet calls latest --json | perl -MJSON::PP -ne '$r = decode_json($_)->{
 check "and again" until_true many $((before + 20))
 kill -9 $program
 wait $program 2>/dev/null
-stopped() { poet ls --json 2>/dev/null | grep -q killed || poet ls | grep -q stopped; }
+stopped() { poet ls --json 2>/dev/null | grep -q killed || poet ls | grep -q killed; }
 check "it was killed" until_true stopped
 is "nothing ended that had not begun" "$(poet calls latest | grep -Ec '([2-9]|[0-9]{2,}) ends of calls')" 0
 is "how long it took is no less than its calls" \

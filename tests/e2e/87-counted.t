@@ -26,7 +26,7 @@ table() { poet calls "$@" --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r =
 whole() { poet calls "$1" --json | perl -MJSON::PP -e 'my $s = 0; while (<STDIN>) { my $o = decode_json($_);
     $s += $o->{row}{self_ns} // 0 if $o->{row};
     print $s + $o->{total}{unaccounted_ns} == $o->{total}{life_ns} ? "whole" : "not" if $o->{total} }'; }
-is_sound() { is "$1: the sums are whole" "$(whole "$1")" whole; like "and sound" "$(poet check "$1")" good; }
+is_sound() { is "$1: the sums are whole" "$(whole "$1")" whole; like "and sound" "$(poet check "$1")" OK; }
 
 check 'it is compiled' poetcc -profile -g -O1 calls.c -o calls
 run all.poet ./calls
@@ -92,7 +92,7 @@ exact = { calls = "cpu"; };
 functions = { ignore = ["mid"]; count = "t?ny"; };
 meters = ( { name = "entries"; count = ["entered"]; } );
 C
-like 'a meter file may have lists' "$(poet check ./good.conf)" 'good$'
+like 'a meter file may have lists' "$(poet check ./good.conf)" 'OK$'
 poet record -m good.conf -o file.poet ./calls 2>/dev/null
 is 'poet record goes by them' "$(table file.poet)" '-:leaf:1:0:timed -:main:1:0:timed -:tiny:1:1:-'
 like 'poet metrics reads the same file' "$(poet metrics -m good.conf file.poet 2>&1; echo "=$?")" '=0'

@@ -41,7 +41,7 @@ for program in semaphores accepting inside; do
     is "$program, run twice: $times of $times are repeated" "$equal" "$times"
     rm -f two.poet
 done
-like "a choice says what it was, among how many" "$(poet dump --json accepting.poet | grep '"choose"')" '"texts":\["[0-9]+ of [0-9]+"\]'
+like "a choice says what it was, among how many" "$(poet dump --json accepting.poet | grep '"choose"')" '"annotations":\["[0-9]+ of [0-9]+"\]'
 UCPP_SCHEDULE=fifo UCPP_SEED=0 replay accepting.poet again.poet >second
 is "who does not choose where it chose does something else" "$?" 1
 like "and that is said" "$(cat said)" 'divergence: T:main .* recorded was|divergence: T:main is waiting|divergence: .* performed '

@@ -257,7 +257,7 @@ def told(dump):
 
 def said(e, lines, ref):
     other = lambda r: None if r is None else [other(x) for x in r] if isinstance(r, list) else ref(r)
-    return e["type"], other(e.get("partner")), e.get("about") and lines.get(int(str(e["about"]).split(":")[0])), e.get("site")
+    return e["type"], other(e.get("partner")), e.get("object") and lines.get(int(str(e["object"]).split(":")[0])), e.get("site")
 
 
 def own_lines(dump, own):

@@ -44,13 +44,13 @@ for name, (c, process) in moved.items():
     e, reads = events[name], reads + 1
     got = set(partners(e))
     right = {w for begin, end, w, writer in writes.get(c[0], []) if writer != process and begin < c[3] and end > c[2]}
-    doubts += e['doubt'] is not None
-    if got - right or (right - got and not e['doubt']):
+    doubts += e['uncertain'] is not None
+    if got - right or (right - got and not e['uncertain']):
         wrong.append('%s (%s %d..%d) is after %s, not %s' % (name, c[0], c[2], c[3], sorted(got), sorted(right)))
 ended = [e for e in events.values() if e['type'] == 'ended']
 early = sum(e['time_ns'] < events[s]['time_ns'] for e in events.values() if e['type'] in ('read', 'ended') for s in partners(e))
 print('%d reads, %d in doubt, %d wrong, %d early; %d ends, %d in doubt, %d of nobody' % (
-    reads, doubts, len(wrong), early, len(ended), sum(e['doubt'] is not None for e in ended),
+    reads, doubts, len(wrong), early, len(ended), sum(e['uncertain'] is not None for e in ended),
     sum(not partners(e) for e in ended)))
 for w in wrong[:20]:
     print(w)

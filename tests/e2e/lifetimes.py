@@ -10,7 +10,7 @@ dump = subprocess.Popen(["poet", "dump", "--json", trace], stdout=subprocess.PIP
 for line in dump.stdout:
     if '"clock ' in line:
         event = json.loads(line)
-        words = event["texts"][0].split()
+        words = event["annotations"][0].split()
         clocks[event["event"]] = (int(words[1]), [int(w) for w in words[2:]])
 events = list(clocks)
 asked = [(random.choice(events), random.choice(events)) for _ in range(pairs)]

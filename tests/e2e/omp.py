@@ -18,7 +18,7 @@ def dump(path):
 
 
 def notes(path):
-    return {text: fact for fact in dump(path) if fact.get("type") == "note" for text in fact["texts"]}
+    return {text: fact for fact in dump(path) if fact.get("type") == "note" for text in fact["annotations"]}
 
 
 def serves_two(found, pattern):

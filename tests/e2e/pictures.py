@@ -156,7 +156,7 @@ class Rows:
         row = self.row(e)
         if row is None:
             return False
-        if len(self.rows[row]) == 1 or self.run.events[e]["texts"]:
+        if len(self.rows[row]) == 1 or self.run.events[e]["annotations"]:
             return True
         o = self.run.events[e]
         tied = list(o["order_after"]) + self.run.members[self.run.point[e]] + [p for p in listed(o["partner"])]

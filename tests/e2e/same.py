@@ -78,10 +78,10 @@ class Same:
             x, y = todo.pop()
             first, second = sorted_pairs(self.a.of.get(x, [])), sorted_pairs(self.b.of.get(y, []))
             for e, f in zip(first, second):
-                if (e["type"], e["number"], e["relation"], e["doubt"]) != (f["type"], f["number"], f["relation"], f["doubt"]):
+                if (e["type"], e["number"], e["relation"], e["uncertain"]) != (f["type"], f["number"], f["relation"], f["uncertain"]):
                     return f"{e['event']} {e['type']} ({e['relation']}), but {f['event']} {f['type']} ({f['relation']})"
-                if not self.line(e["line"], f["line"]) or not self.line(e["about"], f["about"]):
-                    return f"{e['event']} {e['type']} about {e['about']}, but {f['event']} about {f['about']}: another line"
+                if not self.line(e["line"], f["line"]) or not self.line(e["object"], f["object"]):
+                    return f"{e['event']} {e['type']} about {e['object']}, but {f['event']} about {f['object']}: another line"
                 if e["type"] in BIRTHS and e["partner"] and f["partner"]:
                     child, other = born(e), born(f)
                     if child not in seen:

@@ -11,7 +11,7 @@ for line in dump.stdout:
     if '"clock ' not in line:
         continue
     event = json.loads(line)
-    words = event["texts"][0].split()
+    words = event["annotations"][0].split()
     if event["state"] == "ordered":
         clocks[event["event"]] = (int(words[1]), [int(w) for w in words[2:]])
 events = list(clocks)
