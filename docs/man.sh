@@ -6,10 +6,11 @@ set -eu
 directory=${1:-$(dirname "$0")/man}
 help=$(mktemp)
 trap 'rm -f "$help"' EXIT
-for page in "$directory"/poet-*.1; do
+for page in "$directory"/poet.1 "$directory"/poet-*.1; do
     command=$(basename "$page" .1)
-    command=${command#poet-}
-    "$B/bin/poet" "$command" --help >"$help"
+    command=${command#poet}
+    command=${command#-}
+    "$B/bin/poet" $command --help >"$help"
     HELP=$help perl -0777 -i -pe '
         open my $f, "<", $ENV{HELP} or die; local $/; my $help = <$f>;
         $help =~ s/ +$//mg; $help =~ s/\\/\\e/g; $help =~ s/-/\\-/g; $help =~ s/^([.\x27])/\\&$1/mg;

@@ -372,7 +372,7 @@ static const struct argp argp = {
     .children = tables_children};
 
 const struct command command_calls = {.name = "calls",
-                                      .summary = "say how often functions were called, and what "
-                                                 "they took",
+                                      .summary = "show the function profile "
+                                                 "(calls, self and total time)",
                                       .run = calls_run,
                                       .argp = &argp};

@@ -51,8 +51,8 @@ void completion_fish_write(const struct complete *all, FILE *f)
 {
     fputs("# made by: poet --completion fish\n"
           "complete -c poet -f\n"
-          "complete -c poet -n __fish_use_subcommand -l help -d 'this text'\n"
-          "complete -c poet -n __fish_use_subcommand -l version -d 'which one'\n"
+          "complete -c poet -n __fish_use_subcommand -l help -d 'show this help'\n"
+          "complete -c poet -n __fish_use_subcommand -l version -d 'show version'\n"
           "complete -c poet -n __fish_use_subcommand -a help -d 'explain a command'\n",
           f);
     for (size_t i = 0; i < all->count; i++) {

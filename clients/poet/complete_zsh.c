@@ -110,7 +110,7 @@ void completion_zsh_write(const struct complete *all, FILE *f)
         fputs("'\n", f);
     }
     fputs("        'help:explain a command'\n    )\n"
-          "    _arguments -C '(- *)--help[this text]' '(- *)--version[which one]' "
+          "    _arguments -C '(- *)--help[show this help]' '(- *)--version[show version]' "
           "'1:command:->command' '*::argument:->argument'\n"
           "    case $state in\n    command) _describe -t commands command commands_ ;;\n"
           "    argument)\n        case $words[1] in\n"

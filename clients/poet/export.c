@@ -177,6 +177,7 @@ static const struct argp export_argp = {
     .children = picture_children};
 
 const struct command command_export = {.name = "export",
-                                       .summary = "save the diagram as PDF, SVG, PNG or text",
+                                       .summary = "export the diagram or the trace (PDF, SVG, "
+                                                  "PNG, HTML, Perfetto, dot, ShiViz)",
                                        .run = run_export,
                                        .argp = &export_argp};

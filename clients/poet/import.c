@@ -494,6 +494,7 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_import = {.name = "import",
-                                       .summary = "make a trace file of another tool's log",
+                                       .summary =
+                                           "convert a log of another tool (ShiViz) to a trace",
                                        .run = import_run,
                                        .argp = &argp};

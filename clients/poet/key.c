@@ -33,6 +33,6 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_key = {.name = "key",
-                                    .summary = "make the key that other machines need",
+                                    .summary = "create the shared key for remote connections",
                                     .run = key_run,
                                     .argp = &argp};

@@ -13,27 +13,70 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HELP_WIDTH 80
+#define HELP_INDENT 11 /* of summaries */
+
+static const struct help_group {
+    const char *title, *commands; /* their names, each followed by a space */
+} help_groups[] = {
+    {"Record", "record server watch "},
+    {"Inspect", "view show export order dump stat note "},
+    {"Find bugs", "blocked attach maybe provoke replay debug compare "},
+    {"Performance", "report states waits path calls source memory usage meters "},
+    {"Manage runs", "ls rm runs merge import key check help "},
+};
+
+static const char *help_summary(const char *name)
+{
+    for (size_t i = 0; table_programs[i].name; i++)
+        if (strcmp(table_programs[i].name, name) == 0)
+            return table_programs[i].summary;
+    for (size_t i = 0; table_commands[i]; i++)
+        if (strcmp(table_commands[i]->name, name) == 0)
+            return table_commands[i]->summary;
+    return "show help for a command";
+}
+
+/* Wraps the summary between words. */
+static void help_print_command(FILE *f, const char *name)
+{
+    const char *word = help_summary(name);
+    int column = HELP_INDENT;
+    fprintf(f, "  %-*s", HELP_INDENT - 2, name);
+    while (*word) {
+        int length = (int)strcspn(word, " ");
+        if (column > HELP_INDENT && column + 1 + length > HELP_WIDTH) {
+            fprintf(f, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        }
+        column += fprintf(f, "%s%.*s", column > HELP_INDENT ? " " : "", length, word);
+        word += length + (word[length] == ' ');
+    }
+    fputc('\n', f);
+}
+
 static void print_help(FILE *f)
 {
-    fputs("Usage: poet COMMAND [ARGUMENT...]\n"
-          "See the order of events in a concurrent program.\n\n"
-          "    poetcc -trace prodcons.c -o prodcons     compile with -trace\n"
-          "    poet view &                              open the viewer, live\n"
-          "    ./prodcons                               lines grow while it runs\n"
-          "    poet export -o order.pdf                 save the diagram\n"
-          "    poet record -- ./program                 or as it is, without compiling it anew\n\n"
-          "Commands:\n",
+    fputs("Usage: poet COMMAND [OPTION...] [SOURCE]\n"
+          "Trace concurrent programs and analyze their happened-before order, waits and\n"
+          "deadlocks.\n\n"
+          "    poetcc -trace prog.c -o prog && ./prog   compile with tracing and run\n"
+          "    poet record -- ./prog                    or trace an unmodified binary\n"
+          "    poet view latest                         open the latest run in the viewer\n\n",
           f);
-    for (size_t i = 0; table_programs[i].name; i++)
-        fprintf(f, "  %-8s %s\n", table_programs[i].name, table_programs[i].summary);
-    for (size_t i = 0; table_commands[i]; i++)
-        fprintf(f, "  %-8s %s\n", table_commands[i]->name, table_commands[i]->summary);
-    fputs(
-        "  help     explain a command: poet help COMMAND\n\n"
-        "SOURCE is a trace file, a run as `poet ls` calls it, an endpoint (unix:PATH, poet://HOST:PORT,\n"
-        "with #RUN behind it), or `latest`, which commands that only look take where none is named.\n"
-        "Exit status: 0 done, 1 failed, 2 usage.\n",
-        f);
+    for (size_t i = 0; i < sizeof help_groups / sizeof *help_groups; i++) {
+        fprintf(f, "%s\n", help_groups[i].title);
+        for (const char *rest = help_groups[i].commands; *rest; rest = strchr(rest, ' ') + 1) {
+            char name[16];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, " "), rest);
+            help_print_command(f, name);
+        }
+    }
+    fputs("\nSOURCE is a trace file, a run name from `poet ls`, an endpoint (unix:PATH or\n"
+          "poet://HOST:PORT, optionally with #RUN), or `latest`, the default for read-only\n"
+          "commands.\n"
+          "See `poet help COMMAND`.  Exit status: 0 success, 1 failure, 2 usage error.\n",
+          f);
 }
 
 static int run_program(const char *program, char **argv)
@@ -42,7 +85,7 @@ static int run_program(const char *program, char **argv)
     if (!install_path_program(program, path, sizeof path)) {
         fprintf(stderr, "poet: %s: not installed%s\n", program,
                 strcmp(program, "poet-view") == 0
-                    ? ": build it with GTK 4 (libgtk-4-dev), or use: poet export SOURCE -o FILE.pdf"
+                    ? "; build it with GTK 4 (libgtk-4-dev), or use: poet export SOURCE -o FILE.pdf"
                     : "");
         return EXIT_FAILED;
     }
@@ -56,9 +99,9 @@ static int main_report_unknown(const char *word)
 {
     bool option = *word == '-';
     const char *near = option ? NULL : command_table_nearest(word);
-    fprintf(stderr, "poet: \"%s\" is no %s", word, option ? "option" : "command");
+    fprintf(stderr, "poet: unknown %s \"%s\"", option ? "option" : "command", word);
     if (near)
-        fprintf(stderr, ": did you mean \"%s\"?", near);
+        fprintf(stderr, "; did you mean \"%s\"?", near);
     fputs("\nsee: poet help\n", stderr);
     return EXIT_USAGE;
 }

@@ -58,6 +58,7 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_merge = {.name = "merge",
-                                      .summary = "order what agents wrote on several machines",
+                                      .summary = "merge agent journals from several hosts "
+                                                 "into one trace",
                                       .run = merge_run,
                                       .argp = &argp};

@@ -132,6 +132,6 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_note = {.name = "note",
-                                     .summary = "write a note at an event, list them, delete one",
+                                     .summary = "add, list or delete notes on events",
                                      .run = note_run,
                                      .argp = &argp};

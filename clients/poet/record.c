@@ -360,7 +360,7 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_record = {.name = "record",
-                                       .summary = "run a program and record what its threads do",
+                                       .summary = "run a program and record a trace",
                                        .run = record_run,
                                        .argp = &argp,
                                        .program_follows = true};

@@ -166,8 +166,8 @@ bool replay_command_words(const struct command *command, const struct replay_run
     if (!**words)
         *words = *recorded = rerun_arguments(&r->subject.source.book);
     if (!*words)
-        command_usage(command,
-                      "%s does not record its complete command line; specify the program", trace);
+        command_usage(command, "%s does not record its complete command line; specify the program",
+                      trace);
     else if (*recorded && r->launched)
         command_usage(
             command,
@@ -472,9 +472,9 @@ static const struct argp argp = {
         "program continues uncontrolled.  Exit status: 0 if everything was replayed, 1 if not.",
     .children = options_children};
 
-const struct command command_replay = {.name = "replay",
-                                       .summary =
-                                           "re-run a program with the recorded synchronization order",
-                                       .run = replay_run,
-                                       .argp = &argp,
-                                       .program_follows = true};
+const struct command command_replay = {
+    .name = "replay",
+    .summary = "re-run a program with the recorded synchronization order",
+    .run = replay_run,
+    .argp = &argp,
+    .program_follows = true};

@@ -94,6 +94,6 @@ static const struct argp show_argp = {
     .children = show_children};
 
 const struct command command_show = {.name = "show",
-                                     .summary = "show the diagram in the terminal",
+                                     .summary = "print the diagram in the terminal",
                                      .run = run_show,
                                      .argp = &show_argp};

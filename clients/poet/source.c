@@ -266,7 +266,7 @@ static const struct argp argp = {
     .children = tables_children};
 
 const struct command command_source = {.name = "source",
-                                       .summary = "say what each line of the source took, and made "
-                                                  "others wait",
+                                       .summary = "annotate source lines with run time and "
+                                                  "wait time",
                                        .run = source_run,
                                        .argp = &argp};

@@ -18,7 +18,7 @@ const struct command *const table_commands[] = {
 
 const struct table_program table_programs[] = {
     {"view", "poet-view", "open the viewer on a live server or a trace file", "[SOURCE]"},
-    {"server", "poet-server", "take events from programs and keep their order", ""},
+    {"server", "poet-server", "run the trace server: receive events and order them", ""},
     {0}};
 
 const char *command_table_nearest(const char *word)

@@ -16,8 +16,8 @@ static const struct argp argp = {
            "(getrusage): these are exact.",
     .children = tables_children};
 
-const struct command command_resources = {
-    .name = "usage",
-    .summary = "say what the operating system said: processor time, memory, input and output",
-    .run = usage_run,
-    .argp = &argp};
+const struct command command_resources = {.name = "usage",
+                                          .summary =
+                                              "show OS resource usage: CPU time, memory, I/O",
+                                          .run = usage_run,
+                                          .argp = &argp};

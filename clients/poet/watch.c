@@ -237,6 +237,7 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_watch = {.name = "watch",
-                                      .summary = "tell a run numbers that commands and files print",
+                                      .summary =
+                                          "sample values from commands or files into a live run",
                                       .run = watch_run,
                                       .argp = &argp};

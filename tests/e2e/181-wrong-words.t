@@ -5,8 +5,8 @@ said() { poet "$@" </dev/null 2>&1 | head -n 1; }
 compile dating
 POET_QUIET=1 POET_OUTPUT=dating.poet ./dating >/dev/null
 until_true finished dating.poet
-is "a word that is like no command" "$(said help frob)" 'poet: "frob" is no command'
-is "one that is like a command" "$(said help shwo)" 'poet: "shwo" is no command: did you mean "show"?'
+is "a word that is like no command" "$(said help frob)" 'poet: unknown command "frob"'
+is "one that is like a command" "$(said help shwo)" 'poet: unknown command "shwo"; did you mean "show"?'
 is "rm: a run that is not there removes nothing, and says no more" "$(poet rm nosuch 2>&1)" "poet rm: nosuch: No such file or directory"
 for width in 1mm 84; do
     is "export: --width $width" "$(said export dating.poet --width $width -o x.pdf)" \

@@ -50,9 +50,9 @@ is "which pair it is" "$(printf '1:1 1:2\n1:1 1:999\n' | poet order - 2>&1 | tai
     "poet order: pair 2: no event 1:999 in this run (line 1 has $last events)"
 is "in an export, too" "$(poet export -o x.txt --around 1:999 2>&1)" "poet export: no event 1:999 in this run (line 1 has $last events)"
 is "one of a kind is no kinds" "$(poet check "$root/config/shiviz.conf")" "$root/config/shiviz.conf: 1 kind, 4 event types: OK"
-is "a command misspelt" "$(poet exprot 2>&1 | head -n 1)" 'poet: "exprot" is no command: did you mean "export"?'
-is "or nothing like any" "$(poet frobnicate 2>&1 | head -n 1)" 'poet: "frobnicate" is no command'
-is "help for it" "$(poet help exprot 2>&1 | head -n 1)" 'poet: "exprot" is no command: did you mean "export"?'
+is "a command misspelt" "$(poet exprot 2>&1 | head -n 1)" 'poet: unknown command "exprot"; did you mean "export"?'
+is "or nothing like any" "$(poet frobnicate 2>&1 | head -n 1)" 'poet: unknown command "frobnicate"'
+is "help for it" "$(poet help exprot 2>&1 | head -n 1)" 'poet: unknown command "exprot"; did you mean "export"?'
 if [ -x "$B/libexec/poet/poet-view" ]; then
     is "an option of the viewer misspelt" "$(poet view --descripton x 2>&1 | head -n 1)" \
         "poet view: unknown option --descripton: did you mean --description?"
