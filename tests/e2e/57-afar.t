@@ -175,8 +175,8 @@ is "the path is as long on each row as the table says" "$(compare by-time path)"
 is "it has all of the width" "$(compare by-time covered)" alike
 is "by order, too" "$(compare by-order covered)" alike
 is "waiting is as long as the table of states says, of each thread" "$(compare by-time kinds)" alike
-is "each waits by its kind" "$(most by-time)" "0 meeting 1 exclusion 2 exclusion 3 timer "
-is "by order, too" "$(most by-order)" "0 meeting 1 exclusion 2 exclusion 3 timer "
+is "each waits by its kind" "$(most by-time)" "0 rendezvous 1 contention 2 contention 3 timeout "
+is "by order, too" "$(most by-order)" "0 rendezvous 1 contention 2 contention 3 timeout "
 is "states stand below the strips" "$(compare by-time states)" alike
 is "by order each thread has a row" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
 like "how much of the path is on a row that is hidden is said" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
