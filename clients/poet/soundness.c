@@ -59,9 +59,9 @@ static void consistency_check_report_row(const struct result_table *t, uint32_t 
     const struct table_cell *cells = result_table_cells(t, row);
     if (rule == t->column_count || thread == t->column_count)
         return;
-    char *figures = consistency_check_figures_text(t, cells, "is_ns", "should_ns", " ns");
+    char *figures = consistency_check_figures_text(t, cells, "actual_ns", "expected_ns", " ns");
     if (!figures)
-        figures = consistency_check_figures_text(t, cells, "count", "should_count", "");
+        figures = consistency_check_figures_text(t, cells, "actual_count", "expected_count", "");
     char *what = xasprintf("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
                            figures ? figures : "?");
     say(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);

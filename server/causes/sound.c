@@ -7,18 +7,16 @@
 const char *timing_rule_name(unsigned rule)
 {
     static const char *const words[TIMING_RULE_RULES] = {
-        [TIMING_RULE_COURSE] = "an interval of the thread ends before it begins",
-        [TIMING_RULE_LIFE] = "the states of the thread do not fill its life",
-        [TIMING_RULE_RELEASE] = "the wait's release is not between its begin and its end",
-        [TIMING_RULE_ORDER] = "the wait's release is not before its end in the order",
-        [TIMING_RULE_OVERLAP] = "what ran meanwhile does not add up to the wait",
-        [TIMING_RULE_REASONS] = "the reasons of the wait do not add up to it",
-        [TIMING_RULE_CHARGES] = "what is charged with the wait does not add up to it",
-        [TIMING_RULE_PATH] = "the critical path is not as long as what it explains",
-        [TIMING_RULE_TASK] =
-            "the task begins on one thread of its runtime before it has left another",
-        [TIMING_RULE_CARRIER] =
-            "a task begins on a thread of its runtime before another has left it"};
+        [TIMING_RULE_COURSE] = "an interval of the thread ends before it starts",
+        [TIMING_RULE_LIFE] = "the states of the thread do not fill its lifetime",
+        [TIMING_RULE_RELEASE] = "the release of the wait is not between its start and end",
+        [TIMING_RULE_ORDER] = "the release of the wait does not precede its end in the order",
+        [TIMING_RULE_OVERLAP] = "times of what ran meanwhile do not sum to the wait time",
+        [TIMING_RULE_REASONS] = "wait causes do not sum to the wait time",
+        [TIMING_RULE_CHARGES] = "attributed times do not sum to the wait time",
+        [TIMING_RULE_PATH] = "the length of the critical path differs from the time it covers",
+        [TIMING_RULE_TASK] = "the task starts on a worker thread before it leaves another",
+        [TIMING_RULE_CARRIER] = "a task starts on a worker thread before another leaves it"};
     return rule < TIMING_RULE_RULES ? words[rule] : "";
 }
 

@@ -54,7 +54,7 @@ void timing_consistency_begin(struct timing_consistency *sound, const struct int
  * explained. */
 bool timing_consistency_step(struct timing_consistency *sound, uint64_t budget);
 void timing_violation_add(struct timing_consistency *sound, struct violation breach);
-const char *timing_rule_name(unsigned rule); /* "what ran meanwhile does not add up to the wait" */
+const char *timing_rule_name(unsigned rule); /* "wait causes do not sum to the wait time" */
 void timing_consistency_free(struct timing_consistency *sound);
 
 #endif

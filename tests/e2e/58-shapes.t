@@ -114,12 +114,12 @@ is "the pieces of the path follow one another" "$(poet path --by piece --json mi
 size=$(stat -c %s mixed.poet)
 for less in 20 400 4000; do
     head -c $((size - less)) mixed.poet >cut.poet
-    like "cut by $less: said" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the run was cut off: what was after that"
+    like "cut by $less: said" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the trace is truncated; later activity is unknown"
     like "elsewhere, too" "$(cat cut.txt)" "the trace is truncated"
-    is "and what is told of time adds up" "$(poet check cut.poet 2>&1 | grep -E 'interval of|states of|release is|add up|path is')" ""
+    is "and what is told of time adds up" "$(poet check cut.poet 2>&1 | grep -E 'interval of|states of|release of|do not sum|length of|worker thread')" ""
 done
-like "on paper, too" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the run was cut off: what"
-is "once on a page" "$(poet report cut.poet 2>/dev/null | grep -c 'the run was cut off')" 1
+like "on paper, too" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the trace is truncated; later"
+is "once on a page" "$(poet report cut.poet 2>/dev/null | grep -c 'the trace is truncated')" 1
 
 # ---- a run of which only the newest is kept ----
 cat >long.c <<'C'
@@ -143,13 +143,13 @@ start_server --keep 16M -o kept.poet -q
 until_true finished latest
 for table in states waits path; do poet $table --json "$endpoint" >live.$table; done
 stop_server
-first=$(poet states --json kept.poet | sed -n 's/.*the first \([0-9]*\) events of this run are forgotten.*/\1/p')
+first=$(poet states --json kept.poet | sed -n 's/.*the first \([0-9]*\) events were discarded.*/\1/p')
 like "what is forgotten is said" "$first" "^[1-9][0-9]*$"
 is "it is what is not told" "$(($(poet dump --json kept.poet | grep -c '^{"event"') + first))" "$(figure kept.poet events)"
 for table in states waits path; do
     poet $table --json kept.poet >file.json
     check "$table: live and from the file" cmp live.$table file.json
-    like "$table: says so" "$(tail -n 1 file.json)" "the first $first events of this run are forgotten"
+    like "$table: says so" "$(tail -n 1 file.json)" "the first $first events were discarded"
 done
 like "when the first was created is not guessed" "$(poet states --tasks --json kept.poet | grep '"T:main"')" '"created_at_ns":null'
 like "nor when it started" "$(poet states --created --json kept.poet | grep '"T:main"')" '"started_at_ns":null'

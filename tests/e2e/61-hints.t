@@ -328,15 +328,15 @@ like "kinds are explained where there are some" "$(cat waits.txt)" "^note: cause
 little=$(poet waits storm.poet --json | perl -MJSON::PP -ne '$r = decode_json $_; $n++ if $r->{row} && !$r->{depth} && $r->{row}{share} < 0.01; END { print $n + 0 }')
 is "the page leaves out what is little, and says so" \
     "$(poet report storm.poet | sed -n 's/^note: \([0-9]*\) rows* below 1 % omitted;.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
-like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: nothing is in this range: the run ends [0-9.]+ ms after its begin"
-is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'nothing is in')" 0
-like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody": there are place, pattern, object, site, thread, wait, category$'
+like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: empty range: the run lasts [0-9.]+ ms"
+is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'empty range')" 0
+like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody"; use place, pattern, object, site, thread, wait, category$'
 for option in --from --to --past-of; do
     is "an event that there is not: $option" "$(poet waits storm.poet $option 99:1 2>&1; echo $?)" \
         "poet waits: no event 99:1 in this run (it has 11 lines)
 1"
 done
-like "where there is no choice" "$(poet report storm.poet --by thread 2>&1)" 'no table by "thread": there is one only$'
+like "where there is no choice" "$(poet report storm.poet --by thread 2>&1)" 'no table by "thread"; --by is not supported$'
 
 # ---- one thread, and nothing of what it waits for ----
 program alone <<'C'

@@ -296,7 +296,7 @@ static void what_is_no_table_is_said_to_be_none(void **context)
 {
     (void)context;
     struct result_table t = answered(1, "nonsense", 100);
-    assert_string_equal(t.problem, "this server knows no table \"nonsense\"");
+    assert_string_equal(t.problem, "unknown table \"nonsense\"");
     assert_int_equal(t.row_count, 0);
     result_table_free(&t);
 }

@@ -22,10 +22,9 @@ static void missing_data_note_discarded(const struct run *run, struct result_tab
 {
     uint64_t first = order_first(run->order);
     if (first && first < order_count(run->order))
-        table_add_note(t,
-                       "the first %llu events of this run are forgotten: nothing is told of what "
-                       "was before %.3f ms",
-                       (unsigned long long)first, (double)event_times_fitted(run, first) / 1e6);
+        table_add_note(
+            t, "the first %llu events were discarded (--keep); data before %.3f ms is missing",
+            (unsigned long long)first, (double)event_times_fitted(run, first) / 1e6);
 }
 
 void table_note_missing(const struct table_view *view, struct result_table *t)
@@ -38,8 +37,8 @@ void table_note_missing(const struct table_view *view, struct result_table *t)
         return;
     missing_data_note_discarded(run, t);
     if (lost)
-        table_add_note(t, "%llu event%s lost: what threads did meanwhile is not known",
-                       (unsigned long long)lost, lost == 1 ? " is" : "s are");
+        table_add_note(t, "%llu event%s lost; thread activity in those gaps is unknown",
+                       (unsigned long long)lost, lost == 1 ? "" : "s");
     uint64_t beyond = activity_is_beyond(run);
     if (beyond)
         table_add_note(t,
@@ -48,13 +47,12 @@ void table_note_missing(const struct table_view *view, struct result_table *t)
                        (unsigned long long)beyond, beyond == 1 ? "" : "s");
     uint64_t pending = order_figures(run->order).pending;
     if (pending && !run_connected(run))
-        table_add_note(t, "%llu event%s no place in the order, and %s left out",
-                       (unsigned long long)pending, pending == 1 ? " has" : "s have",
-                       pending == 1 ? "is" : "are");
+        table_add_note(t, "%llu unordered event%s excluded", (unsigned long long)pending,
+                       pending == 1 ? "" : "s");
     if (run->unfinished)
-        table_add_note(t, "the run was cut off: what was after that is not known");
+        table_add_note(t, "the trace is truncated; later activity is unknown");
     if (unsent)
-        table_add_note(t, "%llu program%s cut off: the last that %s did may be missing",
+        table_add_note(t, "%llu program%s killed or disconnected; %s last events may be missing",
                        (unsigned long long)unsent, unsent == 1 ? " was" : "s were",
-                       unsent == 1 ? "it" : "they");
+                       unsent == 1 ? "its" : "their");
 }

@@ -148,14 +148,14 @@ static void consistency_table_fill(void *work, const struct table_view *view,
                                    struct result_table *t)
 {
     struct consistency_work *w = work;
-    t->title = xstrdup("what is not sound");
-    table_add_column(t, "rule", "what is broken", TABLE_TEXT, NULL);
+    t->title = xstrdup("consistency errors");
+    table_add_column(t, "rule", "violated rule", TABLE_TEXT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "is_ns", "is", TABLE_NS, NULL);
-    table_add_column(t, "should_ns", "should be", TABLE_NS, NULL);
+    table_add_column(t, "actual_ns", "actual", TABLE_NS, NULL);
+    table_add_column(t, "expected_ns", "expected", TABLE_NS, NULL);
     table_add_column(t, "event", "event", TABLE_EVENT, NULL);
-    table_add_column(t, "count", "is", TABLE_COUNT, NULL);
-    table_add_column(t, "should_count", "should be", TABLE_COUNT, NULL);
+    table_add_column(t, "actual_count", "actual count", TABLE_COUNT, NULL);
+    table_add_column(t, "expected_count", "expected count", TABLE_COUNT, NULL);
     for (uint32_t i = 0; i < w->sweep.thread && i < view->measured->thread_count; i++)
         if (table_wants(view, view->measured->threads[i].thread))
             consistency_check_lifetime(w, i);

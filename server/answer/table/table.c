@@ -56,11 +56,10 @@ static char *too_long(const struct table_job *job)
     uint64_t first = job->apart ? job->apart->first : order_first(run->order),
              end = job->apart ? job->apart->end : order_count(run->order);
     return xasprintf(
-        "this %s is too long: what threads did in the first %llu of its %llu events takes a sixth of "
-        "this machine's memory: look at %s of it, with --from and --to",
-        job->apart ? "part of the run" : "run",
-        (unsigned long long)(interval_cache_position(run) - first),
-        (unsigned long long)(end - first), job->apart ? "less" : "a part");
+        "%s too long to analyze as a whole (memory limit after %llu of %llu events); select a %s "
+        "with --from and --to",
+        job->apart ? "range" : "run", (unsigned long long)(interval_cache_position(run) - first),
+        (unsigned long long)(end - first), job->apart ? "smaller part" : "part");
 }
 
 static bool is_range(const struct table_view *view)
@@ -145,8 +144,7 @@ static void table_query_add_open_waits(struct table_job *job)
 
 static char *no_such_event(struct event_id at)
 {
-    return xasprintf("there is no event %u:%llu in this run", at.line,
-                     (unsigned long long)at.number);
+    return xasprintf("no event %u:%llu in this run", at.line, (unsigned long long)at.number);
 }
 
 static int64_t end_of(struct table_job *job, const struct table_end *end, int64_t open)
@@ -201,7 +199,7 @@ static void begin_past(struct table_job *job)
 static char *no_such_groups(const struct table_preset *preset, const char *by)
 {
     char *said = xasprintf("%s: no table by \"%s\"%s", preset->what, by,
-                           preset->by ? ": there are" : ": there is one only");
+                           preset->by ? "; use" : "; --by is not supported");
     for (const char *const *word = preset->by; word && *word; word++) {
         char *longer = xasprintf("%s%s %s", said, word == preset->by ? "" : ",", *word);
         free(said);
@@ -218,11 +216,11 @@ static void table_query_check_request(struct table_job *job)
     job->view.to_ns = end_of(job, &r->to, INT64_MAX);
     begin_past(job);
     if (!job->preset)
-        table_query_set_problem(job, xasprintf("this server knows no table \"%s\"", r->what));
+        table_query_set_problem(job, xasprintf("unknown table \"%s\"", r->what));
     else if (!table_query_is_grouping(job->preset, r->by))
         table_query_set_problem(job, no_such_groups(job->preset, r->by));
     else if (job->view.from_ns > job->view.to_ns)
-        table_query_set_problem(job, xstrdup("the range ends before it begins"));
+        table_query_set_problem(job, xstrdup("the range ends before it starts"));
 }
 
 static int by_number(const void *a, const void *b)
@@ -281,19 +279,15 @@ static void table_query_check_range(struct table_job *job)
             return;
     }
     if (last > INT64_MIN && last < view->from_ns)
-        table_add_note(&job->table,
-                       "nothing is in this range: the run ends %.3f ms after its begin",
-                       (double)last / 1e6);
+        table_add_note(&job->table, "empty range: the run lasts %.3f ms", (double)last / 1e6);
     else if (last > INT64_MIN)
-        table_add_note(&job->table, "nothing is in this range: the run begins after it");
+        table_add_note(&job->table, "empty range: the run starts after it");
 }
 
 static void table_query_note_partial(struct table_job *job)
 {
     const struct run *run = job->view.run;
-    table_add_note(&job->table,
-                   "the run is too long to be looked at as a whole: what was before %.3f ms and "
-                   "after %.3f ms was not looked at",
+    table_add_note(&job->table, "only %.3f ms to %.3f ms was analyzed (run too long)",
                    (double)event_times_fitted(run, job->apart->first) / 1e6,
                    (double)event_times_fitted(run, job->apart->end - 1) / 1e6);
 }
