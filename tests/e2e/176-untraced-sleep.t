@@ -39,7 +39,7 @@ gcc -g -pthread asleep.c -o asleep -L. -llibrary -Wl,-rpath,"$work"
 poet record -o asleep.poet -- ./asleep 2>/dev/null &
 record=$!
 pids="$pids $record"
-switches() { poet states --json asleep.poet | grep -q 'as the kernel switched'; }
+switches() { poet states --json asleep.poet | grep -q 'exact, from kernel context-switch records'; }
 both() { test "$(poet blocked --json asleep.poet | grep -o '"asleep":.*"cycles"' | grep -o since_ns | wc -l)" = 2; }
 has_two() { poet blocked --json asleep.poet | grep -q '"asleep"'; }
 check "the program is recorded" until_true has_two

@@ -56,7 +56,7 @@ C
 poetcc -profile -g -O1 asleep.c -o asleep
 POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
 until_true finished asleep.poet
-if ! poet states asleep.poet | grep -q 'as the kernel switched threads, exactly'; then
+if ! poet states asleep.poet | grep -q 'off-CPU: exact, from kernel context-switch records'; then
     skip 'the kernel tells of no switches here'
     done_testing
     exit

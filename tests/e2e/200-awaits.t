@@ -64,7 +64,7 @@ is "it is no event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { prin
 last() { poet states --list --lines T:main "$1" --json | python3 -c "
 import json, sys
 rows = [r['row'] for r in map(json.loads, sys.stdin) if r.get('row')]
-print(rows[-1]['state'], rows[-1]['for'])"; }
+print(rows[-1]['state'], rows[-1]['object'])"; }
 is "it is blocked to the end" "$(last stuck.poet)" 'blocked T:first'
 like "in the table of waits" "$(poet waits stuck.poet)" 'awaits end +T:first +not ended'
 like "among what hangs" "$(poet report stuck.poet)" '^never resumes +T:main +T:first '

@@ -17,12 +17,12 @@ while (<$f>) {
     my $row = $_;
     my ($line) = /"depth":0,"lines":\[(\d+)\]/ or next;
     my ($all, $strip) = (0, $of{$line}) or next;
-    my %is = map { $_ => $row =~ /"${_}_ns":(\d+)/ ? $1 / 1e6 : 0 } qw(start ready running blocked terminate);
+    my %is = map { $_ => $row =~ /"${_}_ns":(\d+)/ ? $1 / 1e6 : 0 } qw(created runnable running blocked exited);
     $all += $_ for values %is;
     my @sums = @$strip; # blocked is blocked, whatever for
     $sums[3] += $_ for splice @sums, 4, 3;
     my $i = 0;
-    for (qw(start ready running blocked terminate)) {
+    for (qw(created runnable running blocked exited)) {
         $bad .= "line $line: $_ $is{$_} ms, from afar $sums[$i]\n" if abs($is{$_} - $sums[$i]) > 0.03 * $all + 0.05;
         $i++;
     }

@@ -119,7 +119,7 @@ is "how long it took is no less than its calls" \
     "$(took=$(poet report --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{duration_ns} if $r && exists $r->{duration_ns}')
        called=$(poet calls --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{total_ns} if $r && $r->{scope} =~ /^main/')
        perl -e 'print $ARGV[0] >= $ARGV[1] && $ARGV[1] > 1e8 ? "no less" : "@ARGV"' "$took" "$called")" "no less"
-like "states say what they lack" "$(poet states latest)" "1 thread had not ended when the program was gone"
+like "states say what they lack" "$(poet states latest)" "1 thread was still alive when the program died"
 stop_server
 
 # ---- of a run whose begin is forgotten the sums are still whole, and shares are of them ----
