@@ -12,7 +12,7 @@
 
 struct view;
 
-/* Classes, in their order: meeting, exclusion, timer, unexplained. */
+/* Classes, in their order: rendezvous, contention, timeout, unattributed. */
 #define WAIT_COLORING_CLASSES 4u
 const char *wait_coloring_class_name(unsigned class); /* "rendezvous" */
 /* Fills the path, over the ground. */
@@ -25,7 +25,7 @@ double wait_coloring_key_px(
     void); /* how wide the key is that stands at the right of a picture from near */
 void wait_coloring_on_notification(struct view *view, enum notification news);
 void wait_coloring_clear(struct view *view); /* another run */
-void wait_coloring_print(struct view *view,
-                         FILE *f); /* "wait meeting 3 120 180", class, row, from, to; for tests */
+void wait_coloring_print(
+    struct view *view, FILE *f); /* "wait rendezvous 3 120 180", class, row, from, to; for tests */
 
 #endif
