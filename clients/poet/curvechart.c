@@ -188,13 +188,13 @@ static void metric_chart_report_below(struct metric_chart_builder *m, const char
     bool grows = false;
     for (uint32_t i = 0; i < m->curves.panel_count; i++)
         grows |= m->curves.panels[i].grows;
-    m->below = xasprintf(
-        "each is as it was told last, with a dot where that is rare: nothing is drawn where nothing "
-        "is known%s%s%s%s%s%s",
-        grows ? "; of what grows, how much in a second, from one figure to the next" : "",
-        *flat ? "; not drawn, as 0 is all of it: " : "", flat,
-        *once ? "; not drawn, as it was told but once: " : "", once,
-        m->told.left_out ? "; there are more than can be drawn: choose some with --lines" : "");
+    m->below =
+        xasprintf("step plot of the last sampled value; dots mark sparse samples; gaps mean no data"
+                  "%s%s%s%s%s%s",
+                  grows ? "; counters are drawn as rates per second between samples" : "",
+                  *flat ? "; not drawn, always 0: " : "", flat,
+                  *once ? "; not drawn, sampled only once: " : "", once,
+                  m->told.left_out ? "; too many curves; select some with --lines" : "");
     m->curves.below = m->below;
 }
 

@@ -9,11 +9,9 @@ static int usage_run(const struct command *command, int argc, char **argv)
 static const struct argp argp = {
     .parser = table_output_parse_only,
     .args_doc = "[SOURCE]",
-    .doc = "Say what the operating system said of processes and threads while they ran: processor "
-           "time, time that a thread could run and had no processor (ready), memory, page faults, "
-           "what was read and written.  The server looks at programs on its own machine ten times "
-           "a second, later more rarely; a program that ends says its last figures itself "
-           "(getrusage): these are exact.",
+    .doc = "Show OS metrics per process and thread: CPU time, run-queue wait (runnable), memory, "
+           "page faults, I/O.  Local processes are sampled 10 times per second at first, later "
+           "less often; final values come from getrusage() and are exact.",
     .children = tables_children};
 
 const struct command command_resources = {.name = "usage",

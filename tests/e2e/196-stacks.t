@@ -72,5 +72,5 @@ for processors in 1 2; do
     is 'of no block it is known in part' "$(poet memory turns.poet | grep -c 'incomplete stack')" 0
 done
 is 'what the program used in all is told at its end' "$(poet usage turns.poet | awk '$3 == "peak_resident" || $3 == "cpu_user" {
-    print $3, /itself, at its end/ }' | sort | tr '\n' ' ')" 'cpu_user 1 peak_resident 1 '
+    print $3, /getrusage\(\) at exit/ }' | sort | tr '\n' ' ')" 'cpu_user 1 peak_resident 1 '
 done_testing

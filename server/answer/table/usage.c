@@ -110,8 +110,8 @@ static struct table_cell usage_table_source_cell(const struct os_metric_series *
 {
     bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
     if (end)
-        return table_cell_text("itself, at its end");
-    char *text = xasprintf("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
+        return table_cell_text("getrusage() at exit");
+    char *text = xasprintf("/proc, last change at %.3f s", (double)said->last_ns / 1e9);
     struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
@@ -181,8 +181,8 @@ static void *usage_table_begin(const struct table_view *view, char **problem)
 {
     if (!view->past)
         return xcalloc(1, 1);
-    *problem = xstrdup("what the operating system says is told by time: what it was in the "
-                       "past of an event is not known");
+    *problem = xstrdup("OS resource usage is recorded by time: its value in the causal past of "
+                       "an event is not known");
     return NULL;
 }
 
@@ -198,7 +198,7 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
     struct usage_row *rows = xcalloc(n + 1, sizeof *rows);
     bool threads = by_thread(view->request);
     (void)work;
-    t->title = xstrdup("what the operating system says");
+    t->title = xstrdup("OS resource usage");
     add_columns(t);
     for (size_t i = 0; i < n; i++) {
         const struct os_metric_series *s = os_metrics_at(view->run, i);
@@ -213,8 +213,7 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
     free(rows);
     table_arrange(t, view->request, NULL);
     if (!kept)
-        table_add_note(t, "nothing was said of it: only programs that ran on the server's machine, "
-                          "told over a Unix socket, are looked at");
+        table_add_note(t, "no data: only local processes (Unix socket) are sampled");
 }
 
 static const char *const usage_table_groupings[] = {"program", "thread", NULL};
