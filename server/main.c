@@ -68,7 +68,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     for (struct connection *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
         if (!peer->role && !peer->ending && !peer->unread && now - peer->since > SILENCE_SECONDS)
-            connection_reject(peer, "said no HELLO for %d seconds", SILENCE_SECONDS);
+            connection_reject(peer, "no HELLO within %d seconds", SILENCE_SECONDS);
         else if (peer->ending && now - peer->since > 2 * SILENCE_SECONDS)
             connection_close(peer, NULL);
     }
@@ -182,8 +182,7 @@ static bool have_key(struct server *server, struct error *error)
     if (server->key)
         return true;
     if (!tls_is_available())
-        error_set(error,
-                  "this Poet was built without GnuTLS and zstd: it reaches no other machine");
+        error_set(error, "this Poet was built without GnuTLS and zstd; no remote connections");
     if (!tls_is_available() || !network_key_read(NULL, &key, error))
         return false;
     server->key = xmalloc(sizeof key);
@@ -308,7 +307,7 @@ static int server_main_relay_to_default(void)
     }
     int fd = endpoint_connect(endpoint, 2000, &absent, &error);
     if (fd < 0) {
-        fprintf(stderr, "poet server: %s: start one there with: poet server\n", error.text);
+        fprintf(stderr, "poet server: %s; start one there with: poet server\n", error.text);
         return 1;
     }
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
@@ -375,8 +374,7 @@ static bool server_main_run_agent(struct server *server, const char *to, struct 
     bool keep = server->runs.output != NULL;
     size_t n = keep ? strlen(server->runs.output) : 0;
     if (keep && (!n || server->runs.output[n - 1] != '/')) {
-        error_set(error, "%s: an agent writes into a directory: end its name with /",
-                  server->runs.output);
+        error_set(error, "%s: an agent writes to a directory; append /", server->runs.output);
         return false;
     }
     char *shown = nats_is_address(to) ? nats_display_text(to) : xstrdup(to);

@@ -15,7 +15,7 @@ static struct addrinfo *far_address(const char *endpoint, struct error *error)
     char host[256];
     const char *at = endpoint + 7, *colon = strrchr(at, ':');
     if (!colon || colon == at || !colon[1] || (size_t)(colon - at) >= sizeof host) {
-        error_set(error, "%s: write poet://HOST:PORT", endpoint);
+        error_set(error, "%s: invalid endpoint; use poet://HOST:PORT", endpoint);
         return NULL;
     }
     snprintf(host, sizeof host, "%.*s", (int)(colon - at), at);
@@ -28,8 +28,8 @@ static struct addrinfo *far_address(const char *endpoint, struct error *error)
     int e = getaddrinfo(host, colon + 1, &hints, &found);
     if (!e)
         return found;
-    error_set(error, "%s: %s: look at the host's name and the port, or write the host's address",
-              endpoint, gai_strerror(e));
+    error_set(error, "%s: %s: check the host name and port, or use the host's address", endpoint,
+              gai_strerror(e));
     return NULL;
 }
 
@@ -63,13 +63,13 @@ static int listen_unix(const char *endpoint, struct error *error)
     if (other >= 0 || !absent) {
         if (other >= 0)
             close(other);
-        error_set(error, "%s: another server is listening there", endpoint);
+        error_set(error, "%s: in use by another server", endpoint);
         return -1;
     }
     struct stat st;
     if (lstat(sun.sun_path, &st) == 0) {
         if (!S_ISSOCK(st.st_mode)) {
-            error_set(error, "%s: is there and is not a socket", endpoint);
+            error_set(error, "%s: exists and is not a socket", endpoint);
             return -1;
         }
         unlink(sun.sun_path); /* stale: nobody answered */
@@ -113,6 +113,6 @@ int address_listen(const char *endpoint, struct error *error)
     if (endpoint_is(endpoint))
         error_set(error, ENDPOINT_CLEAR, endpoint);
     else
-        error_set(error, "%s: write unix:PATH or poet://HOST:PORT", endpoint);
+        error_set(error, "%s: invalid endpoint; use unix:PATH or poet://HOST:PORT", endpoint);
     return -1;
 }

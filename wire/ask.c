@@ -42,7 +42,7 @@ void decode_request_header(struct decoder *in, struct request_header *asked)
     asked->id = decode_u32(in);
     asked->what = decode_u16(in);
     if (!in->error && !asked->id)
-        decoder_fail(in, "a question without an id");
+        decoder_fail(in, "request without an id");
 }
 
 void encode_cancel(struct encoder *out, uint32_t id)

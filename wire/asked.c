@@ -65,7 +65,7 @@ void decode_window_request(struct decoder *in, struct window_request *r)
     r->fold = decode_u8(in);
     if (r->anchor >= ANCHORS || r->columns == 0 || r->columns > LIMIT_COLUMNS ||
         r->from > (1 << 30) || r->from < -(1 << 30))
-        decoder_fail(in, "asks for an impossible window");
+        decoder_fail(in, "invalid window");
     if (!(r->fraction >= 0 && r->fraction <= 1))
         r->fraction = 0;
     r->time_ns = (int64_t)decode_u64(in);
@@ -77,7 +77,7 @@ void decode_window_request(struct decoder *in, struct window_request *r)
         r->moves[r->move_count].to = decode_u8(in) != 0;
         int64_t events = (int64_t)decode_u64(in);
         if (events > INT64_MAX / 2 || events < INT64_MIN / 2)
-            decoder_fail(in, "asks for an impossible move");
+            decoder_fail(in, "invalid scroll request");
         r->moves[r->move_count].events = in->error ? 0 : events;
     }
     decode_rows(in, &r->rows, &r->joined, &r->row_count);
@@ -124,7 +124,7 @@ void decode_density_request(struct decoder *in, struct density_request *r)
     r->to = (int64_t)decode_u64(in);
     r->pixels = decode_u32(in);
     if (r->pixels == 0 || r->pixels > LIMIT_PIXELS)
-        decoder_fail(in, "asks for an impossible number of pixels");
+        decoder_fail(in, "invalid number of pixels");
     decode_rows(in, &r->rows, &r->joined, &r->row_count);
     if (flags & 8 && !in->error)
         decode_untils(in, r);
@@ -187,7 +187,7 @@ void decode_search_request(struct decoder *in, struct search_request *r)
     }
     r->text = decode_string(in, LIMIT_TEXT_BYTES);
     if (r->limit > LIMIT_HITS)
-        decoder_fail(in, "asks for too many hits");
+        decoder_fail(in, "too many hits requested");
 }
 
 void search_request_free(struct search_request *r)
@@ -212,7 +212,7 @@ void decode_relations_request(struct decoder *in, struct relations_request *r)
     *r = (struct relations_request){.about = decode_event_id(in)};
     uint32_t n = decode_count(in, 8);
     if (n > LIMIT_STANDS)
-        decoder_fail(in, "asks about too many events");
+        decoder_fail(in, "too many events requested");
     r->positions = decode_array(in, in->error ? 0 : n, sizeof *r->positions);
     for (; r->positions && !in->error && r->count < n; r->count++)
         r->positions[r->count] = decode_u64(in);
@@ -237,7 +237,7 @@ void decode_measurement_request(struct decoder *in, struct measurement_request *
     r->bits = decode_u32(in);
     r->lines = decode_numbers(in, &r->line_count);
     if (r->line_count > LIMIT_LINES_ASKED)
-        decoder_fail(in, "asks for too many lines");
+        decoder_fail(in, "too many lines requested");
 }
 
 void measurement_request_free(struct measurement_request *r)

@@ -18,12 +18,12 @@ void decode_causal_edges_request(struct decoder *in, struct causal_edges_request
     uint32_t n = decode_count(in, 8);
     *r = (struct causal_edges_request){0};
     if (n > LIMIT_STANDS)
-        decoder_fail(in, "asks about too many events");
+        decoder_fail(in, "too many events requested");
     r->positions = decode_array(in, in->error ? 0 : n, sizeof *r->positions);
     for (; r->positions && !in->error && r->count < n; r->count++) {
         r->positions[r->count] = decode_u64(in);
         if (r->count && r->positions[r->count] <= r->positions[r->count - 1])
-            decoder_fail(in, "asks about events that are not in the order of the log");
+            decoder_fail(in, "events requested out of log order");
     }
 }
 
@@ -116,7 +116,7 @@ void decode_causal_edges(struct decoder *in, struct causal_edges_info *c)
     uint32_t n = decode_u32(in), all = decode_u32(in);
     if (!in->error && (n > LIMIT_STANDS || n > decoder_remaining(in) / CAUSE_BYTES ||
                        all > decoder_remaining(in) / 4))
-        decoder_fail(in, "a count is larger than what follows");
+        decoder_fail(in, "count exceeds message size");
     c->events = decode_array(in, in->error ? 0 : n, sizeof *c->events);
     c->causes = decode_array(in, in->error ? 0 : all, sizeof *c->causes);
     for (uint32_t i = 0; c->events && c->causes && !in->error && i < n; i++) {

@@ -77,7 +77,7 @@ static void decode_step(struct decoder *in, struct table_cell *cell)
     if (cell->step == CELL_STEP_CALLS)
         cell->between.caller = decode_place(in);
     if (cell->step >= CELL_STEPS)
-        decoder_fail(in, "a step of an unknown kind");
+        decoder_fail(in, "unknown kind of segment");
 }
 
 void decode_cell(struct decoder *in, struct table_cell *cell)
@@ -110,7 +110,7 @@ void decode_cell(struct decoder *in, struct table_cell *cell)
         break;
     default:
         cell->is = CELL_NULL;
-        decoder_fail(in, "a cell of an unknown kind");
+        decoder_fail(in, "unknown kind of cell");
     }
 }
 

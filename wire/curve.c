@@ -32,7 +32,7 @@ void decode_series_request(struct decoder *in, struct series_request *r)
     uint32_t n = decode_count(in, 4);
     if (!r->pixels || r->pixels > LIMIT_PIXELS || n > LIMIT_LINES_ASKED ||
         r->groups > (SERIES_USAGE | SERIES_MEMORY | SERIES_OWN))
-        decoder_fail(in, "curves of an impossible size, or of something unknown");
+        decoder_fail(in, "invalid curve request");
     if (in->error)
         return;
     r->lines = calloc(n + 1u, sizeof *r->lines);
@@ -78,14 +78,14 @@ static struct series_pixel decode_pixel(struct decoder *in)
 {
     struct series_pixel pixel = {.known = decode_u8(in)};
     if (pixel.known > SERIES_RECORDED)
-        decoder_fail(in, "a pixel of a curve that is known in no known way");
+        decoder_fail(in, "invalid curve pixel");
     if (in->error || pixel.known == SERIES_NOTHING)
         return pixel;
     pixel.least = (int64_t)decode_u64(in);
     pixel.mean = (int64_t)decode_u64(in);
     pixel.most = (int64_t)decode_u64(in);
     if (pixel.least > pixel.mean || pixel.mean > pixel.most)
-        decoder_fail(in, "a pixel of a curve whose mean is not between least and most");
+        decoder_fail(in, "invalid curve pixel: mean not between minimum and maximum");
     return pixel;
 }
 
@@ -95,7 +95,7 @@ static void decode_pixels(struct decoder *in, struct series_pixel *pixels, uint3
         uint32_t n = decode_u32(in);
         struct series_pixel pixel = decode_pixel(in);
         if (n == 0 || n > count - i)
-            decoder_fail(in, "a curve that does not fit");
+            decoder_fail(in, "invalid curve length");
         for (uint32_t end = i + n; !in->error && i < end; i++)
             pixels[i] = pixel;
     }
@@ -130,7 +130,7 @@ static void decode_curve(struct decoder *in, struct time_series *c, uint32_t pix
     c->exact = flags & 2;
     c->scale = (int64_t)decode_u64(in);
     if (c->scale < 1 || flags > 3)
-        decoder_fail(in, "a curve of an impossible scale");
+        decoder_fail(in, "invalid curve scale");
     c->program = decode_name(in, LIMIT_TEXT_BYTES);
     c->name = decode_name(in, LIMIT_TEXT_BYTES);
     c->unit = decode_name(in, LIMIT_TEXT_BYTES);
@@ -150,7 +150,7 @@ void decode_time_series(struct decoder *in, struct time_series_set *s)
     uint32_t n = decode_count(in, 28);
     if (in->error || s->to <= s->from || !s->pixels || s->pixels > LIMIT_PIXELS ||
         n > LIMIT_CURVE_PIXELS / s->pixels) {
-        decoder_fail(in, "curves of an impossible size");
+        decoder_fail(in, "invalid curve size");
         return;
     }
     s->items = calloc(n + 1u, sizeof *s->items);

@@ -63,7 +63,7 @@ bool endpoint_directory(char *path, size_t size, struct error *error)
     struct stat st;
     if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != getuid() ||
         (st.st_mode & 077)) {
-        error_set(error, "%s: is not a directory of your own with mode 0700: remove it", path);
+        error_set(error, "%s: not a directory owned by you with mode 0700; remove it", path);
         return false;
     }
     return true;
@@ -91,14 +91,15 @@ bool endpoint_unix(const char *endpoint, struct sockaddr_un *sun, struct error *
     const char *path = endpoint + 5;
     *sun = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (!*path) {
-        error_set(error, "%s: no path: write unix:/path/to/socket", endpoint);
+        error_set(error, "%s: missing path; use unix:/path/to/socket", endpoint);
         return false;
     }
     if (strlen(path) >= sizeof sun->sun_path) {
-        error_set(error,
-                  "%s: a socket path has at most %zu bytes, this one has %zu: choose a shorter one "
-                  "with -l unix:PATH or POET_SERVER=unix:PATH",
-                  endpoint, sizeof sun->sun_path - 1, strlen(path));
+        error_set(
+            error,
+            "%s: socket path too long (at most %zu bytes, this one has %zu); use a shorter one "
+            "with -l unix:PATH or POET_SERVER=unix:PATH",
+            endpoint, sizeof sun->sun_path - 1, strlen(path));
         return false;
     }
     memcpy(sun->sun_path, path, strlen(path));
@@ -161,11 +162,11 @@ static bool is_own_server(int fd, const char *endpoint, struct error *error)
     if (endpoint_has_user(other.uid))
         error_set(
             error,
-            "%s: the server there is another user's (%u): not used; run both as the same user",
+            "%s: the server is owned by another user (%u): not used; run both as the same user",
             endpoint, (unsigned)other.uid);
     else
         error_set(error,
-                  "%s: the server there is a user's that this user namespace does not have: not "
+                  "%s: the server is owned by a user that this user namespace does not have: not "
                   "used; map that user into it, or run both in one",
                   endpoint);
     return false;
@@ -176,7 +177,7 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
     struct sockaddr_un sun;
     *absent = false;
     if (endpoint_is_remote(endpoint)) {
-        error_set(error, "%s: programs reach it by an agent on their machine: poet server --to %s",
+        error_set(error, "%s: programs connect through an agent on their host: poet server --to %s",
                   endpoint, endpoint);
         return -1;
     }
@@ -197,7 +198,7 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
         if (*absent)
             error_set(error, "%s: no server is listening there", endpoint);
         else if (errno == EACCES)
-            error_set(error, "%s: %s: it is another user's: run both as the same user", endpoint,
+            error_set(error, "%s: %s: owned by another user; run both as the same user", endpoint,
                       strerror(errno));
         else
             error_set(error, "%s: %s", endpoint, strerror(errno));

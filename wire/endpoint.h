@@ -16,8 +16,8 @@ struct error {
 void error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What is said of tcp:HOST:PORT. */
-#define ENDPOINT_CLEAR                                                                               \
-    "%s: nothing goes over a network in the clear: write poet://HOST:PORT, on both sides, and give " \
+#define ENDPOINT_CLEAR                                                                             \
+    "%s: unencrypted connections are not supported; use poet://HOST:PORT on both sides, and give " \
     "both the key that poet key makes"
 
 /* True if s looks like an endpoint rather than a file. */

@@ -12,7 +12,7 @@ uint64_t decode_call_records_head(struct decoder *in)
 {
     uint64_t ns = decode_u64(in);
     if (ns > SNAPSHOT_TIME_MOST)
-        decoder_fail(in, "a time that cannot be");
+        decoder_fail(in, "invalid timestamp");
     return ns;
 }
 
@@ -38,7 +38,7 @@ bool decode_call_record(struct decoder *in, uint64_t *last_ns, struct call_recor
     e->lost = e->is == CALL_RECORD_LOST ? decode_varint(in) : 0;
     if (e->is > CALL_RECORD_LOST || !context || context >= REGION_CONTEXTS ||
         e->time_ns > SNAPSHOT_TIME_MOST)
-        decoder_fail(in, "an entry that cannot be");
+        decoder_fail(in, "invalid entry");
     e->context = e->is == CALL_RECORD_BEGINS ? (uint32_t)context : 0;
     *last_ns = e->time_ns;
     return !in->error;

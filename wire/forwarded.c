@@ -19,9 +19,9 @@ bool decode_forwarded_agent(struct decoder *in, struct forwarded_agent *agent)
     agent->magic = decode_u32(in);
     agent->version = decode_u32(in);
     if (!in->error && agent->magic != HELLO_MAGIC)
-        decoder_fail(in, "is no Poet");
+        decoder_fail(in, "is not Poet");
     if (!in->error && agent->version != FORWARD_VERSION)
-        decoder_fail(in, "is an agent of another version of Poet");
+        decoder_fail(in, "agent of a different version of Poet");
     agent->host = decode_string(in, LIMIT_TEXT_BYTES);
     return decoder_finish(in);
 }
@@ -61,7 +61,7 @@ bool decode_forwarded_batch(struct decoder *in, struct forwarded_batch *batch)
     batch->raw = decode_u32(in);
     if (!in->error && (batch->raw > FORWARD_RAW_MOST || batch->count > batch->raw / 4 ||
                        !batch->count || batch->first > INT64_MAX))
-        decoder_fail(in, "a batch that cannot be");
+        decoder_fail(in, "invalid batch");
     batch->packed_bytes = decoder_remaining(in);
     batch->packed = decode_bytes(in, batch->packed_bytes);
     return decoder_finish(in);
@@ -85,7 +85,7 @@ bool decode_forwarded_chunk(struct decoder *in, struct forwarded_chunk *chunk)
     chunk->kind = decode_u8(in);
     uint64_t session = decode_varint(in), thread = decode_varint(in), size = decode_varint(in);
     if (!in->error && (session > UINT32_MAX || thread > UINT32_MAX || size > decoder_remaining(in)))
-        decoder_fail(in, "a chunk that cannot be");
+        decoder_fail(in, "invalid chunk");
     if (in->error)
         return false;
     chunk->session = (uint32_t)session;

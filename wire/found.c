@@ -37,7 +37,7 @@ static enum wait_outcome decode_fate(struct decoder *in)
 {
     uint8_t fate = decode_u8(in);
     if (fate >= OUTCOME_COUNT)
-        decoder_fail(in, "an impossible fate");
+        decoder_fail(in, "invalid diagnosis");
     return fate < OUTCOME_COUNT ? (enum wait_outcome)fate : OUTCOME_OPEN;
 }
 
@@ -146,7 +146,7 @@ static void decode_able(struct decoder *in, struct diagnosis_info *v)
         able->state = decode_u8(in);
         able->last = decode_event_id(in);
         if (able->state >= WAKER_COUNT)
-            decoder_fail(in, "a thread is in an impossible state");
+            decoder_fail(in, "invalid thread state");
     }
 }
 
@@ -161,7 +161,7 @@ void decode_diagnosis(struct decoder *in, struct diagnosis_info *v)
     v->stands = decode_u8(in);
     v->went_on = decode_u8(in);
     if (v->stands > RELATION_CODE(ORDER_UNKNOWN))
-        decoder_fail(in, "events stand to each other in an impossible way");
+        decoder_fail(in, "invalid causal relation");
     decode_able(in, v);
     uint32_t n = decode_count(in, 4);
     v->runs = decode_array(in, n, sizeof *v->runs);

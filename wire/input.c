@@ -60,15 +60,15 @@ bool decode_input(struct decoder *in, struct input *input)
     input->asked = decode_u64(in);
     input->size = decode_u32(in);
     if (input->size > INPUT_PIECE_BYTES)
-        decoder_fail(in, "more than a piece of input");
+        decoder_fail(in, "trailing bytes after recorded input");
     input->bytes = decode_bytes(in, input->size);
     bool is_call = !(input->flags & (INPUT_CUT | INPUT_PASSED | INPUT_STREAMS));
     if (is_call && (!input->call || input->call >= INPUT_CALL_COUNT))
-        decoder_fail(in, "input of a call that is not known");
+        decoder_fail(in, "recorded input of an unknown call");
     bool has_bytes = is_call && !(input->flags & INPUT_OWN);
     if (input->flags & ~(INPUT_MORE | INPUT_CUT | INPUT_PASSED | INPUT_OWN | INPUT_STREAMS) ||
         (!has_bytes && input->size))
-        decoder_fail(in, "input that cannot be");
+        decoder_fail(in, "invalid recorded input");
     return decoder_finish(in);
 }
 
@@ -83,7 +83,7 @@ static const struct input_line *line_of(const struct input_head *head, uint32_t 
 const char *recorded_input_check(const struct input_head *head, uint64_t bytes)
 {
     if (bytes < sizeof *head || head->magic != INPUT_MAGIC || head->bytes != bytes)
-        return "no recorded input";
+        return "not a recorded-input file";
     uint64_t places = (head->line_count + 1ull) * sizeof(struct input_line);
     if (places > bytes - sizeof *head || head->data_at < sizeof *head + places ||
         head->data_at > bytes)

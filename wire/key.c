@@ -55,12 +55,12 @@ static bool is_own(int fd, const char *path, struct error *error)
 {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        error_set(error, "%s: is no file with a key", path);
+        error_set(error, "%s: not a key file", path);
         return false;
     }
     if (st.st_uid == geteuid() && !(st.st_mode & 077))
         return true;
-    error_set(error, "%s: others can read this key: chmod 600, and make a new one if they did",
+    error_set(error, "%s: key is readable by others; chmod 600, and replace it if it was read",
               path);
     return false;
 }
@@ -73,8 +73,7 @@ bool network_key_read(const char *path, struct network_key *key, struct error *e
     path = path ? path : known;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
-        error_set(error,
-                  "there is no key (%s): make one with poet key, and copy the file to each machine",
+        error_set(error, "no key (%s); create one with poet key and copy the file to each host",
                   path);
     else if (fd < 0)
         error_set(error, "%s: %s", path, strerror(errno));
@@ -84,7 +83,7 @@ bool network_key_read(const char *path, struct network_key *key, struct error *e
     ssize_t n = good ? read(fd, text, sizeof text) : 0;
     close(fd);
     if (good && (n < 0 || !network_key_decode_hex(text, (size_t)n, key))) {
-        error_set(error, "%s: is no key: poet key makes one, of 64 hexadecimal digits", path);
+        error_set(error, "%s: not a key (64 hexadecimal digits); create one with poet key", path);
         good = false;
     }
     explicit_bzero(text, sizeof text);
@@ -117,7 +116,7 @@ bool network_key_make(const char *path, struct error *error)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool written = fd >= 0 && write(fd, text, DIGITS + 1) == (ssize_t)DIGITS + 1;
     if (!written && errno == EEXIST)
-        error_set(error, "%s: is there already; remove it where no machine uses it any more", path);
+        error_set(error, "%s: already exists; delete it only if no host uses it", path);
     else if (!written)
         error_set(error, "%s: %s", path, strerror(errno));
     if (fd >= 0)

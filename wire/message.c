@@ -115,7 +115,7 @@ const uint8_t *decode_bytes(struct decoder *in, size_t size)
     if (in->error)
         return NULL;
     if (size > in->size - in->at) {
-        decoder_fail(in, "ends too early");
+        decoder_fail(in, "truncated message");
         return NULL;
     }
     const uint8_t *at = in->data + in->at;
@@ -141,10 +141,10 @@ char *decode_string(struct decoder *in, size_t limit)
 {
     size_t size = decode_u32(in);
     if (!in->error && size > limit)
-        decoder_fail(in, "a string is too long");
+        decoder_fail(in, "string too long");
     const uint8_t *at = decode_bytes(in, size);
     if (at && size && memchr(at, 0, size)) {
-        decoder_fail(in, "a string holds a zero byte");
+        decoder_fail(in, "string contains a NUL byte");
         at = NULL;
     }
     if (!at)
@@ -162,7 +162,7 @@ uint32_t decode_count(struct decoder *in, size_t least)
 {
     uint32_t count = decode_u32(in);
     if (!in->error && count > decoder_remaining(in) / least)
-        decoder_fail(in, "a count is larger than what follows");
+        decoder_fail(in, "count exceeds message size");
     return in->error ? 0 : count;
 }
 
@@ -179,7 +179,7 @@ size_t decoder_remaining(const struct decoder *in) { return in->error ? 0 : in->
 bool decoder_finish(struct decoder *in)
 {
     if (!in->error && in->at != in->size)
-        decoder_fail(in, "is longer than its content");
+        decoder_fail(in, "trailing bytes in message");
     return !in->error;
 }
 

@@ -28,7 +28,7 @@ bool decode_metric_sums(struct decoder *in, struct metric_sums *sums)
     unsigned buckets = decode_u8(in);
     if (!sums->code || sums->code >= REGION_CELLS || buckets > METRIC_BUCKETS ||
         sums->kind < METRIC_COUNT || sums->kind > METRIC_DISTRIBUTION)
-        decoder_fail(in, "a meter that cannot be");
+        decoder_fail(in, "invalid metric");
     for (unsigned i = 0; i < buckets && !in->error; i++)
         sums->buckets[i] = decode_u64(in);
     return !in->error;

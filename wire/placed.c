@@ -134,12 +134,12 @@ static void check_columns(struct decoder *in, const struct window_info *w)
 {
     int64_t columns = (int64_t)w->last - w->first;
     if (w->event_count && (columns < 0 || (!w->by_time && columns >= LIMIT_COLUMNS)))
-        decoder_fail(in, "a window has impossible columns");
+        decoder_fail(in, "invalid window columns");
     if (w->time_ns > INT64_MAX / 4 || w->time_ns < INT64_MIN / 4)
-        decoder_fail(in, "a window at an impossible time");
+        decoder_fail(in, "invalid window time");
     for (uint32_t i = 0; i < w->event_count; i++)
         if (w->events[i].column < w->first || w->events[i].column > w->last)
-            decoder_fail(in, "an event lies outside of its window's columns");
+            decoder_fail(in, "event outside of its window's columns");
 }
 
 void decode_window(struct decoder *in, struct window_info *w)
@@ -245,7 +245,7 @@ void decode_density(struct decoder *in, struct density_info *d)
     uint32_t pixels = decode_u32(in), n = decode_count(in, 4);
     if (pixels > LIMIT_PIXELS ||
         (pixels && n > decoder_remaining(in) / 4 / (1 + 3 * (size_t)pixels))) {
-        decoder_fail(in, "a density of an impossible size");
+        decoder_fail(in, "invalid density size");
         return;
     }
     size_t cells = (size_t)n * pixels;

@@ -100,7 +100,7 @@ void decode_event_info(struct decoder *in, struct event_info *event)
     event->partner_lost = state & 0x80;
     event->unheard = state & 0x40;
     if (event->relation >= RELATION_COUNT || event->state > EVENT_CONTRADICTORY)
-        decoder_fail(in, "an event has an impossible relation or state");
+        decoder_fail(in, "invalid event relation or state");
     event->time_ns = (int64_t)decode_u64(in);
     event->about = decode_u32(in);
     event->thread = decode_u32(in);
@@ -109,7 +109,7 @@ void decode_event_info(struct decoder *in, struct event_info *event)
     event->context = decode_u32(in);
     uint32_t calls = decode_count(in, 8);
     if (calls > CALLS_SHOWN)
-        decoder_fail(in, "an event in too many calls");
+        decoder_fail(in, "event in too many calls");
     event->calls = calls ? decode_array(in, calls, sizeof *event->calls) : NULL;
     for (; event->calls && event->call_count < calls; event->call_count++)
         event->calls[event->call_count] = decode_u64(in);

@@ -50,7 +50,7 @@ static void decode_row(struct decoder *in, struct state_band_cell *cells, uint32
             cell.share[k] = decode_u8(in);
         cell.about = decode_u32(in);
         if (n == 0 || n > pixels - i)
-            decoder_fail(in, "a strip that does not fit");
+            decoder_fail(in, "invalid strip length");
         for (uint32_t end = i + n; !in->error && i < end; i++)
             cells[i] = cell;
     }
@@ -65,11 +65,11 @@ void decode_state_bands(struct decoder *in, struct state_bands *s)
     s->count = decode_u64(in);
     s->classes = decode_u8(in);
     if (s->classes != BAND_CLASSES && s->classes != BAND_LIVINGS)
-        decoder_fail(in, "a strip of other states");
+        decoder_fail(in, "strip with other states");
     uint32_t pixels = decode_u32(in), n = decode_count(in, 8);
     size_t most = LIMIT_ANSWER_BYTES / 2 / sizeof *s->cells;
     if (in->error || pixels > LIMIT_PIXELS || (pixels && n > most / pixels)) {
-        decoder_fail(in, "a strip of an impossible size");
+        decoder_fail(in, "invalid strip size");
         return;
     }
     s->rows = calloc(n + 1, sizeof *s->rows);

@@ -17,7 +17,7 @@ static uint64_t decode_time(struct decoder *in)
 {
     uint64_t ns = decode_varint(in);
     if (ns > SNAPSHOT_TIME_MOST)
-        decoder_fail(in, "a time that cannot be");
+        decoder_fail(in, "invalid timestamp");
     return ns;
 }
 
@@ -37,7 +37,7 @@ bool decode_snapshot_head(struct decoder *in, struct snapshot_head *head)
 {
     head->time_ns = decode_u64(in);
     if (head->time_ns > SNAPSHOT_TIME_MOST)
-        decoder_fail(in, "a time that cannot be");
+        decoder_fail(in, "invalid timestamp");
     head->flags = (uint32_t)decode_varint(in);
     head->enter_ps = (uint32_t)decode_varint(in);
     head->exit_ps = (uint32_t)decode_varint(in);
@@ -74,7 +74,7 @@ static bool decode_is(struct decoder *in, uint32_t index, struct snapshot_scope 
     if (parent > index || (index && !parent) || lands > index ||
         marks > (SCOPE | SITED | COUNTED | SINCE) || (marks & COUNTED && marks & SCOPE) ||
         (marks & SINCE && !(marks & COUNTED)))
-        decoder_fail(in, "a context that cannot be");
+        decoder_fail(in, "invalid context");
     is->parent = index - (uint32_t)parent;
     is->lands = index - (uint32_t)lands;
     is->scope = (uint32_t)scope;
@@ -134,7 +134,7 @@ bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapsho
     uint64_t word = decode_varint(in),
              index = (word >> MARKS_BITS) + (uint64_t)(uint32_t)(before + 1);
     if (index >= REGION_CONTEXTS)
-        decoder_fail(in, "a context that cannot be");
+        decoder_fail(in, "invalid context");
     *is = word & IS;
     c->index = (uint32_t)index;
     if (*is && !decode_is(in, c->index, &c->is))

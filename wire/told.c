@@ -26,10 +26,10 @@ static struct text_view decode_counted(struct decoder *in, size_t limit, const c
 
 static struct text_view decode_limited(struct decoder *in, size_t limit)
 {
-    struct text_view text = decode_counted(in, limit, "a string is too long");
+    struct text_view text = decode_counted(in, limit, "string too long");
     if (!text.size || !memchr(text.bytes, 0, text.size))
         return text;
-    decoder_fail(in, "a string holds a zero byte");
+    decoder_fail(in, "string contains a NUL byte");
     return (struct text_view){0};
 }
 
@@ -97,11 +97,11 @@ bool decode_hello(struct decoder *in, struct program_hello *told)
     told->role = decode_u8(in);
     uint32_t oldest = told->role == ROLE_PROGRAM ? WIRE_VERSION_PROGRAM : WIRE_VERSION;
     if (told->version < oldest || told->version > WIRE_VERSION)
-        decoder_fail(in, "speaks another version of the protocol");
+        decoder_fail(in, "protocol version mismatch");
     if (!in->error && told->role == ROLE_VIEWER)
         return true;
     if (told->role != ROLE_PROGRAM)
-        decoder_fail(in, "is neither a program nor a viewer");
+        decoder_fail(in, "neither a program nor a viewer");
     told->run = decode_label(in);
     told->environment = decode_label(in);
     told->path = decode_text(in);
@@ -114,7 +114,7 @@ bool decode_hello(struct decoder *in, struct program_hello *told)
     if (!in->error && told->argument_count > decoder_remaining(in) / 4)
         decoder_fail(in, "more arguments than bytes");
     if (!in->error && !told->run.size)
-        decoder_fail(in, "names no run");
+        decoder_fail(in, "no run named");
     return !in->error;
 }
 

@@ -16,6 +16,6 @@ uint64_t decode_varint(struct decoder *in)
         if (!(byte & 0x80))
             return number;
     }
-    decoder_fail(in, "a number of too many bytes");
+    decoder_fail(in, "number too long");
     return 0;
 }

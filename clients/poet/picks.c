@@ -24,7 +24,7 @@ static void check_file(struct function_list_check *c, const char *file)
     size_t size = f ? fread(text, 1, FILE_BYTES, f) : 0;
     const char *why = !f || ferror(f)         ? strerror(errno)
                       : size == FILE_BYTES    ? "is too long"
-                      : memchr(text, 0, size) ? "is no text"
+                      : memchr(text, 0, size) ? "not a text file"
                                               : NULL;
     if (why) {
         command_fail(c->command, "%s: @%s: %s", c->variable, file, why);

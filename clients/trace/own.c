@@ -82,7 +82,7 @@ static struct user_line *user_line_open(struct traced_thread *t, const char *kin
     busy_end(t);
     if (!own && t->life == atomic_load(&current_lifetime)) { /* what is done there has no name */
         thread_note_loss(t, UNTRACED_LOST);
-        untraced_use_report(UNTRACED_LOST, "a line of the program's own could not be announced");
+        untraced_use_report(UNTRACED_LOST, "a user-defined line could not be created");
     }
     return own;
 }

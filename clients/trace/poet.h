@@ -7,7 +7,7 @@
  * Every function may be called by any thread at any time, but not from a signal handler, unless its
  * comment says otherwise; a runtime that switches tasks in a signal handler forbids that around
  * each of these calls.  None of them changes errno, blocks for more than POET_WAIT_MS milliseconds
- * (default 1000) or makes the program end.  Where the program runs untraced, they do nothing and
+ * (default 1000) or makes the program end.  Where tracing is disabled, they do nothing and
  * return 0.
  *
  * The slots of one thread are its order: whatever a thread reports comes after
@@ -27,7 +27,7 @@ extern "C" {
 typedef uint32_t poet_line_t; /* a trace line of this process, 0 none */
 typedef uint16_t poet_type_t; /* an event type of this process, 0 none */
 
-/* One event.  line 0: none, as where the program runs untraced. */
+/* One event.  line 0: none, as where tracing is disabled. */
 typedef struct {
     poet_line_t line;
     uint64_t number;
@@ -157,7 +157,7 @@ poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t hig
 #define POET_STREAM                                                                                \
     0x80u /* with SEND or RECEIVE: high is a stream of bytes, *low the first byte and
                             * count how many; a receive is after the sends of all its bytes */
-/* More may be before this event than is told, because a stream is not followed any more; a thread
+/* More may be before this event than is told, because a stream is no longer traced; a thread
  * or a process is not recorded, or not to its end; or it is not known which of several objects this
  * is. */
 #define POET_DOUBT_STREAM 0x100u

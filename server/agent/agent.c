@@ -49,7 +49,7 @@ static void on_here(void *context)
     free(agent->trouble);
     agent->trouble = NULL;
     if (!agent->again)
-        server_log("%s is there", agent->where);
+        server_log("connected to %s", agent->where);
     for (size_t i = 0; i < agent->count; i++)
         agent_offer_stream(agent, i);
 }
@@ -62,11 +62,11 @@ static void on_away(void *context, const char *why)
     free(agent->why);
     agent->why = xstrdup(why);
     if ((agent->here && !again) || !agent->said)
-        server_log("%s; what programs say is kept in %s until it goes on", why, agent->directory);
+        server_log("%s; events are kept in %s until it is reachable", why, agent->directory);
     agent->said = true;
     free(agent->trouble);
     agent->trouble =
-        xasprintf("%s; what is recorded is kept in %s until it goes on", why, agent->directory);
+        xasprintf("%s; events are kept in %s until it is reachable", why, agent->directory);
     agent->here = false;
     for (size_t i = 0; i < agent->count; i++)
         agent->offered[i] = false;
@@ -76,7 +76,7 @@ static void on_away(void *context, const char *why)
 static void agent_note_recovered(struct agent *agent)
 {
     if (agent->again)
-        server_log("%s is there, and takes what it is told", agent->where);
+        server_log("%s: forwarding resumed", agent->where);
     agent->again = false;
     free(agent->why);
     agent->why = NULL;
@@ -106,8 +106,7 @@ static void agent_finish_stream(struct agent *agent, size_t i)
     struct outgoing_stream *stream = agent->streams[i];
     if (agent->keep &&
         !journal_follower_append(stream->following, (struct chunk){.kind = CHUNK_FORWARDED}))
-        server_log("%s: that all of it was forwarded cannot be noted in it: %s", stream->path,
-                   strerror(errno));
+        server_log("%s: cannot be marked as forwarded: %s", stream->path, strerror(errno));
     if (!agent->keep)
         unlink(stream->path);
     outgoing_stream_free(stream);
@@ -164,7 +163,7 @@ void agent_begin(struct agent *agent, const char *path)
     if (stream)
         agent_add_stream(agent, stream);
     else
-        server_log("%s: %s: it is not forwarded", path, why);
+        server_log("%s: %s; not forwarded", path, why);
 }
 
 void agent_end(struct agent *agent, const char *path)
@@ -199,7 +198,7 @@ static void agent_find_remaining(struct agent *agent)
         }
         if (stream) {
             outgoing_stream_go_back(stream, 0);
-            server_log("%s was left behind: it is forwarded", stream->path);
+            server_log("forwarding leftover journal %s", stream->path);
             agent_add_stream(agent, stream);
         }
     }
@@ -340,6 +339,7 @@ void agent_disconnect(const struct agent *agent)
     for (size_t i = 0; i < agent->count; i++)
         if (agent->streams[i])
             server_log(
-                "%s is not all at %s: poet server --to %s goes on, poet merge orders it here",
+                "%s: not completely forwarded to %s; resume with poet server --to %s, or order it "
+                "here with poet merge",
                 agent->streams[i]->path, agent->where, agent->where);
 }

@@ -76,13 +76,13 @@ static void fail_with(struct direct_destination *d, int e)
         snprintf(text, sizeof text, "%s", tls_error_text(d->tls));
     else if (e == EPROTO && d->tls)
         snprintf(text, sizeof text,
-                 "%s: the key file must be the server's (poet key makes one; POET_KEY_FILE)",
+                 "%s: the key file must be a copy of the server's (poet key; POET_KEY_FILE)",
                  tls_error_text(d->tls));
     else if (e == ECONNREFUSED || e == ENOENT)
-        snprintf(text, sizeof text, "nobody listens there: start poet server --listen %s there",
+        snprintf(text, sizeof text, "no server is listening; start: poet server --listen %s",
                  d->where);
     else
-        snprintf(text, sizeof text, "%s", e ? strerror(e) : "the server has hung up");
+        snprintf(text, sizeof text, "%s", e ? strerror(e) : "connection closed by server");
     direct_fail(d, text);
 }
 
@@ -267,7 +267,7 @@ static void direct_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    direct_fail(timer->data, "there is no answer: is it a Poet server?");
+    direct_fail(timer->data, "no answer; is it a Poet server?");
 }
 
 static void direct_connect(struct direct_destination *d)

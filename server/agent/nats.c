@@ -170,7 +170,7 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
     if (nats_start_worker(n))
         return &n->to;
     ev_async_stop(loop, &n->told);
-    error_set(error, "%s: no thread can be started", n->where.shown);
+    error_set(error, "%s: cannot start a thread", n->where.shown);
     nats_address_free(&n->where);
     free(n->host);
     free(n);

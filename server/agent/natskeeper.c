@@ -220,7 +220,7 @@ static bool publish_it(struct nats_destination *n, struct nats_order *order, cha
     memcpy(message->id, subject->id, FORWARD_ID_BYTES);
     bool good = message->parts > 0;
     if (!good)
-        snprintf(why, NATS_WHY_BYTES, "%s: its max_payload is too small: raise it", n->where.shown);
+        snprintf(why, NATS_WHY_BYTES, "%s: max_payload is too small; increase it", n->where.shown);
     struct encoder body = {0};
     for (message->part = 0; good && message->part < message->parts; message->part++) {
         body.size = 0;
@@ -250,7 +250,7 @@ static void nats_worker_serve_orders(struct nats_destination *n, char *why)
             good = order->run ? offer_it(n, order, why) : publish_it(n, order, why);
         else if (natsConnection_IsClosed(n->link.nc)) {
             good = false;
-            snprintf(why, NATS_WHY_BYTES, "%s: the NATS server has hung up", n->where.shown);
+            snprintf(why, NATS_WHY_BYTES, "%s: connection closed by NATS server", n->where.shown);
         }
         order_free(order);
         pthread_mutex_lock(&n->lock);

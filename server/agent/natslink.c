@@ -49,7 +49,7 @@ static bool is_usable(const struct nats_secret_file *file, const struct nats_add
         snprintf(why, NATS_WHY_BYTES, "%s: %s: %s is no file", where->shown, file->name, path);
     else if (file->secret && st.st_mode & 077)
         snprintf(why, NATS_WHY_BYTES,
-                 "%s: %s: %s: others can read it: chmod 600, and have a new one made if they did",
+                 "%s: %s: %s: readable by others; chmod 600, and replace it if it was read",
                  where->shown, file->name, path);
     else
         return true;
@@ -121,8 +121,7 @@ static bool is_known(const struct nats_address *where, char *why)
     struct addrinfo *found = NULL, wanted = {.ai_socktype = SOCK_STREAM};
     int e = getaddrinfo(where->host, where->port, &wanted, &found);
     if (e)
-        snprintf(why, NATS_WHY_BYTES, "%s: %s: look at the host's name", where->shown,
-                 gai_strerror(e));
+        snprintf(why, NATS_WHY_BYTES, "%s: %s: check the host name", where->shown, gai_strerror(e));
     else
         freeaddrinfo(found);
     return !e;
@@ -132,10 +131,11 @@ static bool is_known(const struct nats_address *where, char *why)
 static const char *nats_connection_auth_advice(void)
 {
     if (nats_connection_environment("POET_NATS_CREDS"))
-        return "look at POET_NATS_CREDS, which has expired, or is of nobody that it knows";
+        return "check POET_NATS_CREDS (expired, or user unknown to the server)";
     if (nats_connection_environment("POET_NATS_SEED"))
-        return "look at POET_NATS_NKEY, which it must know, and POET_NATS_SEED, which must be its";
-    return "look at USER:PASSWORD@ or TOKEN@ in its address, or name POET_NATS_CREDS, or "
+        return "check POET_NATS_NKEY (must be known to the server) and POET_NATS_SEED (must match "
+               "it)";
+    return "check USER:PASSWORD@ or TOKEN@ in the address, or set POET_NATS_CREDS, or "
            "POET_NATS_NKEY and POET_NATS_SEED";
 }
 
@@ -143,15 +143,15 @@ static const char *nats_connection_auth_advice(void)
 static const char *nats_connection_tls_advice(const char *said)
 {
     if (strstr(said, "mismatch"))
-        return "its certificate is for another host: write the name that is in it";
+        return "server certificate is for another host; use the name in it";
     if (strstr(said, "expired") || strstr(said, "not yet valid"))
-        return "its certificate has expired, or is not valid yet: it needs a new one, where the "
-               "clock of this machine is right";
+        return "server certificate has expired or is not yet valid; renew it, or check the clock "
+               "of this host";
     if (strstr(said, "issuer") || strstr(said, "self") || strstr(said, "signature"))
-        return "who signed its certificate is not known: name the file of that one's in "
+        return "server certificate has an unknown issuer; set the CA file in "
                "POET_NATS_CA";
     return strstr(said, "certificate") && !strstr(said, "alert")
-               ? "its certificate cannot be trusted"
+               ? "server certificate is not trusted"
                : NULL;
 }
 
@@ -159,10 +159,10 @@ static const char *nats_connection_tls_advice(const char *said)
 static const char *nats_connection_certificate_advice(void)
 {
     return nats_connection_environment("POET_NATS_CERT")
-               ? "the NATS server has hung up: look whether POET_NATS_CERT has expired, and whether "
-                 "it knows who signed that"
-               : "the NATS server has hung up: it may want a certificate: POET_NATS_CERT and "
-                 "POET_NATS_KEY";
+               ? "connection closed by NATS server; check whether POET_NATS_CERT has expired, and "
+                 "whether the server knows its issuer"
+               : "connection closed by NATS server; it may require a certificate: "
+                 "POET_NATS_CERT and POET_NATS_KEY";
 }
 
 /* What libnats said last, without where in it. */
@@ -180,10 +180,10 @@ static const char *known_reason(const struct nats_address *where, natsStatus s, 
     if (cause)
         return cause;
     if (s == NATS_NO_SERVER)
-        return "nobody listens there: start nats-server -js there";
+        return "no server is listening; start nats-server -js there";
     if (s == NATS_SECURE_CONNECTION_WANTED)
-        return "it has no TLS: write nats:// without POET_NATS_CA and POET_NATS_CERT, or give it a "
-               "certificate";
+        return "server has no TLS; use nats:// without POET_NATS_CA and POET_NATS_CERT, or give it "
+               "a certificate";
     if (is_secure(where) &&
         (s == NATS_PROTOCOL_ERROR || s == NATS_CONNECTION_CLOSED || s == NATS_IO_ERROR ||
          (s == NATS_SSL_ERROR && (strstr(said, "alert") || !strstr(said, "handshake")))))
@@ -198,7 +198,7 @@ static void nats_connection_failure_reason(char *why, const struct nats_address 
     if (reason)
         snprintf(why, NATS_WHY_BYTES, "%s: %s", where->shown, reason);
     else if (s == NATS_CONNECTION_AUTH_FAILED)
-        snprintf(why, NATS_WHY_BYTES, "%s: the NATS server does not let us in: %s", where->shown,
+        snprintf(why, NATS_WHY_BYTES, "%s: NATS authentication failed: %s", where->shown,
                  nats_connection_auth_advice());
     else
         snprintf(why, NATS_WHY_BYTES, "%s: %s%s%s", where->shown, natsStatus_GetText(s),
@@ -275,21 +275,21 @@ void nats_connection_error_text(char *why, const struct nats_address *where, con
     const char *what = NULL;
     if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr ||
         status == NATS_NO_RESPONDERS)
-        what = "has no JetStream: start nats-server with -js";
+        what = "has no JetStream; start nats-server with -js";
     else if (code == JSStreamStoreFailedErr || code == JSInsufficientResourcesErr ||
              code == JSStorageResourcesExceededErr || code == JSStreamMaxStreamBytesExceededErr)
         what =
-            "has no room: raise its limits, or remove streams of runs that are read (nats stream rm)";
+            "is full; increase its limits, or remove streams of runs already read (nats stream rm)";
     else if (code == JSStreamMessageExceedsMaximumErr)
-        what = "takes no messages of that size: raise its max_msg_size";
+        what = "rejects messages of that size; increase max_msg_size";
     else if (code == JSStreamNotFoundErr)
-        what = "is not there: an agent makes it, or: nats stream add";
+        what = "does not exist; an agent creates it, or: nats stream add";
     else if (code == JSStreamNameExistErr)
-        what = "was made otherwise: its subjects must be poet.RUN.*";
+        what = "has other subjects; required: poet.RUN.*";
     else if (code == JSStreamWrongLastSequenceErr)
-        what = "has another message than was thought: it is asked again";
+        what = "has an unexpected message; requesting again";
     else if (status == NATS_NOT_PERMITTED)
-        what = "may not be used by this user: permit it poet.> and $JS.API.>";
+        what = "is not permitted for this user; permit poet.> and $JS.API.>";
     else if (status == NATS_TIMEOUT)
         what = "does not answer";
     if (what)

@@ -109,7 +109,7 @@ bool nats_address_parse(struct nats_address *read, const char *where, struct err
     read->run = hash ? xstrdup(hash + 1) : NULL;
     if (nats_is_address(where) && *read->host && is_port(read->port))
         return true;
-    error_set(error, "%s: write nats://HOST:PORT or tls://HOST:PORT", read->shown);
+    error_set(error, "%s: invalid endpoint; use nats://HOST:PORT or tls://HOST:PORT", read->shown);
     nats_address_free(read);
     return false;
 }
@@ -146,9 +146,9 @@ static void get_head(struct decoder *in)
 {
     uint32_t magic = decode_u32(in), version = decode_u32(in);
     if (!in->error && magic != HELLO_MAGIC)
-        decoder_fail(in, "is no message of Poet");
+        decoder_fail(in, "is not a Poet message");
     if (!in->error && version != NATS_MESSAGE_VERSION)
-        decoder_fail(in, "is of another version of Poet");
+        decoder_fail(in, "is of a different version of Poet");
 }
 
 void encode_nats_message(struct encoder *out, const struct nats_message *message, size_t most)
@@ -177,7 +177,7 @@ bool decode_nats_message(struct decoder *in, struct nats_message *message)
     message->parts = decode_u32(in);
     if (!in->error &&
         (!message->parts || message->parts > NATS_PARTS_MAX || message->part >= message->parts))
-        decoder_fail(in, "a part that cannot be");
+        decoder_fail(in, "is an invalid part");
     return !in->error && decode_forwarded_batch(in, &message->batch);
 }
 

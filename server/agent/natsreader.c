@@ -175,8 +175,8 @@ static void nats_reader_apply_batch(struct nats_reader *r, struct nats_message *
         return;
     if (batch->first > journal->next) {
         server_log(
-            "%s: the stream %s has lost chunks %llu to %llu of an agent: what that told is cut "
-            "off there; let the stream keep all (no limits, discard new)",
+            "%s: the stream %s has lost chunks %llu to %llu of an agent; its events are truncated "
+            "there; configure the stream to keep all (no limits, discard new)",
             r->where.shown, r->stream, (unsigned long long)journal->next,
             (unsigned long long)batch->first - 1);
         journal->broken = true;
@@ -294,7 +294,7 @@ static void nats_reader_read_messages(struct nats_reader *r, char *why)
 static void nats_reader_log_once(struct nats_reader *r, const char *why)
 {
     if (!r->said && !nats_reader_is_stopped(r))
-        server_log("%s; it is tried again", why);
+        server_log("%s; retrying", why);
     r->said = true;
 }
 
@@ -375,7 +375,7 @@ struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent
     pthread_mutex_init(&r->lock, NULL);
     bool good = nats_address_parse(&r->where, from, error);
     if (good && !r->where.run) {
-        error_set(error, "%s: which run? write %s#RUN, where programs have POET_RUN=RUN",
+        error_set(error, "%s: missing run; use %s#RUN (RUN is the programs' POET_RUN)",
                   r->where.shown, r->where.shown);
         good = false;
     }
@@ -389,7 +389,7 @@ struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent
         good = pthread_create(&r->thread, NULL, nats_reader_run, r) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (!good)
-            error_set(error, "%s: no thread can be started", r->where.shown);
+            error_set(error, "%s: cannot start a thread", r->where.shown);
     }
     if (good)
         return r;

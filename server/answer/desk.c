@@ -48,7 +48,7 @@ static void request_queue_begin_job(struct request_queue *desk, uint32_t id,
                                     struct encoder *out)
 {
     if (desk->count == LIMIT_ASKED || count_of(desk, question) == question->most) {
-        response_error(out, id, "too many such questions at once");
+        response_error(out, id, "too many concurrent requests");
         return;
     }
     void *job = question->begin(desk, in);
@@ -63,11 +63,11 @@ void request_queue_add(struct request_queue *desk, const struct request_header *
         asked->what < REQUEST_TYPE_LIMIT ? request_queue_queries[asked->what] : NULL;
     struct response reply = {out, asked->id, 0};
     if (request_queue_find(desk, asked->id) < desk->count)
-        decoder_fail(in, "an id that is in use");
+        decoder_fail(in, "request id already in use");
     if (in->error)
         return;
     if (!question) {
-        response_error(out, asked->id, "the server does not know such a question");
+        response_error(out, asked->id, "unknown request");
     } else if (question->at_once) {
         question->at_once(desk->run, in, &reply);
         if (!in->error)
@@ -88,7 +88,7 @@ void request_queue_clear(struct request_queue *desk, struct encoder *out)
 {
     while (desk->count) {
         if (out)
-            response_error(out, desk->items[0].id, "another run was selected");
+            response_error(out, desk->items[0].id, "canceled: another run was selected");
         request_queue_remove(desk, 0, false);
     }
     window_free(desk->kept);

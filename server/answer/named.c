@@ -99,7 +99,7 @@ static void answer_lines(const struct run *run, struct decoder *in, struct respo
 {
     uint32_t count = decode_count(in, 4);
     if (count > LIMIT_LINES_ASKED)
-        decoder_fail(in, "asks for too many lines");
+        decoder_fail(in, "too many lines requested");
     for (; count && !in->error; count--)
         referenced_lines_note(
             decode_u32(in)); /* they come before the answer, which has no other part */

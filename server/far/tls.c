@@ -101,7 +101,7 @@ static ssize_t tls_fail(struct tls *tls, int e)
         gnutls_alert_send_appropriate(tls->session, e);
     if (!tls->failed)
         snprintf(tls->why, sizeof tls->why, "%s: %s",
-                 tls->knows ? "the connection was broken" : "it does not have the same key",
+                 tls->knows ? "connection lost" : "key mismatch",
                  alert ? alert : gnutls_strerror(e));
     tls->failed = true;
     errno = EPROTO;

@@ -32,7 +32,7 @@ char *output_path_set_aside(const char *path, const char *reason, struct error *
                              : xasprintf("%.*s-before-%u%s", (int)(dot - path), path, i, dot);
         e = renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0 ? 0 : errno;
         if (!e) {
-            server_log("%s: %s: what it holds is kept as %s", path, reason, aside);
+            server_log("%s: %s; its contents are kept as %s", path, reason, aside);
             return aside;
         }
         free(aside);
@@ -72,14 +72,14 @@ static bool output_path_move_aside(const char *path, struct error *error)
     if (got < 0) { /* whoever makes it finds out why */
         struct stat st;
         if (errno == EISDIR)
-            return output_path_fail(error, path, "is a directory: name a file, or end it with /");
+            return output_path_fail(error, path, "is a directory; name a file, or append /");
         /* (a link to nothing makes way as one to a trace does) */
         if (errno == ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
             unlink(path);
         return true;
     }
     if (got != 0 && !is_trace(head))
-        return output_path_fail(error, path, "is there and is no trace file: not overwritten");
+        return output_path_fail(error, path, "exists and is not a trace file; not overwritten");
     if (!output_path_is_written(path) && tracefile_held(head) == TRACEFILE_HOLDS_OWN) {
         char *aside = output_path_set_aside(path, "its server was killed", error);
         free(aside);

@@ -59,7 +59,7 @@ static void trace_replay_apply_clocks(struct trace_replay_state *player, struct 
 {
     struct decoder in = decoder_init(chunk.data, chunk.size);
     if (!clock_exchanges_decode(player->run, &in))
-        player->trouble = "clocks that cannot be read";
+        player->trouble = "unreadable clocks";
 }
 
 static void begin_session(struct trace_replay_state *player, struct chunk chunk)
@@ -68,7 +68,7 @@ static void begin_session(struct trace_replay_state *player, struct chunk chunk)
     struct decoder in = decoder_init(chunk.data, chunk.size);
     bool good = hello_message_decode(&in, &hello) && hello.role == ROLE_PROGRAM;
     if (!good || chunk.session > player->run->process_count || chunk.session >= LIMIT_LINES)
-        player->trouble = "a session that cannot be";
+        player->trouble = "invalid session";
     else if (chunk.session == player->run->process_count)
         program_session_new(player->run, chunk.session, &hello);
     hello_message_free(&hello);
@@ -79,7 +79,7 @@ static void trace_replay_read_description(struct trace_replay_state *player, str
     struct decoder in = decoder_init(chunk.data, chunk.size);
     char *name = decode_string(&in, 256), *text = decode_string(&in, LIMIT_TARGET_BYTES);
     if (!decoder_finish(&in) || !run_describe(player->run, name, text))
-        player->trouble = "a description that cannot be read";
+        player->trouble = "an unreadable description";
     free(name);
     free(text);
 }
@@ -97,7 +97,7 @@ static void trace_replay_apply_steps(void *context, struct chunk chunk)
 {
     struct trace_replay_state *player = context;
     if (!program_session_decode_activity(player->run, chunk.data, chunk.size))
-        player->trouble = "steps that cannot be";
+        player->trouble = "invalid code segments";
 }
 
 static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk);
@@ -115,7 +115,7 @@ static void trace_replay_apply_expiring(void *context)
 {
     struct trace_replay_state *player = context;
     if (!expiring_parts_apply(&player->passed, player->run, trace_replay_apply_part, player))
-        player->trouble = "facts that cannot be read";
+        player->trouble = "unreadable records";
 }
 
 static void trace_replay_apply_checkpoint(struct trace_replay_state *player, struct chunk chunk)
@@ -138,7 +138,7 @@ static void trace_replay_apply_slots(struct trace_replay_state *player,
     size_t count;
     struct ring_slot *slots = slot_codec_decode(&chunk, &count);
     if (!slots)
-        player->trouble = "events that cannot be unpacked";
+        player->trouble = "events that cannot be decompressed";
     else if (!program_session_decode_slots(session, chunk.thread, slots, count, &error))
         player->trouble = error;
     free(slots);
@@ -250,7 +250,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
         return; /* how it is forwarded does not matter here */
     if (chunk.kind == CHUNK_REACHED) {
         if (!stale && !agent_position_apply(&player->run->reached, chunk.data, chunk.size))
-            player->trouble = "a mark that cannot be";
+            player->trouble = "invalid mark";
         return;
     }
     player->ended = chunk.kind == CHUNK_END;
@@ -259,14 +259,14 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
     switch (chunk.kind) {
     case CHUNK_NEWS:
         if (!checkpoint_read_news(player->run, chunk, trace_replay_apply_chunk, player))
-            player->trouble = "names that cannot be read";
+            player->trouble = "unreadable names";
         break;
     case CHUNK_STATE:
         trace_replay_apply_checkpoint(player, chunk);
         break;
     case CHUNK_PASSED:
         if (!expiring_parts_note(&player->passed, chunk))
-            player->trouble = "facts that cannot be";
+            player->trouble = "invalid records";
         break;
     case CHUNK_SESSION:
         if (!stale)
@@ -282,7 +282,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
         break;
     case CHUNK_ALONE:
         if (!stale && !remote_end_decode_alone(player->run, chunk.data, chunk.size))
-            player->trouble = "a stream that cannot be";
+            player->trouble = "invalid stream";
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)

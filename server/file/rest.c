@@ -88,10 +88,11 @@ void idle_check_deleted_files(struct run_registry *runs)
             continue;
         run->deleted = true;
         server_log(
-            "%s was deleted: what is recorded is gone when the server ends, or %u other runs have ended",
+            "%s was deleted: the recording will be lost when the server exits, or %u other runs "
+            "have ended",
             run->file, AWAKE_MOST);
         free(run->damage);
         run->damage =
-            xstrdup("the file was deleted: what is recorded is gone when the server ends");
+            xstrdup("the file was deleted: the recording will be lost when the server exits");
     }
 }

@@ -225,10 +225,10 @@ static void open_line(struct program_session *session, const struct line_message
     bool known = line_identity_get(&session->run->identities, told->high, told->low) != 0;
     uint32_t number = 0;
     if (run_kind(session->run, kind) == 0)
-        decoder_fail(in, "there are too many kinds of lines");
+        decoder_fail(in, "too many line types");
     else if (!(number = run_line(session->run, told->high, told->low, kind,
                                  told->flags & LINE_SHARED, line)))
-        decoder_fail(in, "there are too many lines");
+        decoder_fail(in, "too many lines");
     else if (known && is_own(session, told->high))
         run_line_is(session->run, number, kind, told->flags & LINE_SHARED, line);
     free(kind);
@@ -248,8 +248,7 @@ static bool read_line(struct program_session *session, struct decoder *in, uint3
     if (told.code == 0 || !told.kind.size)
         decoder_fail(in, "a line has no code or no kind");
     else if (known && session->run->live)
-        decoder_fail(in,
-                     "a line was announced twice"); /* in a file: by what its state keeps, too */
+        decoder_fail(in, "duplicate line"); /* in a file: by what its state keeps, too */
     else if (!known)
         open_line(session, &told, in, thread);
     else
@@ -263,9 +262,9 @@ static uint32_t announced_line(const struct program_session *session, struct dec
 {
     uint32_t line = program_session_line(session, code);
     if (!line)
-        decoder_fail(in, "speaks of a line that was not announced");
+        decoder_fail(in, "refers to an unknown line");
     else if (program_session_is_foreign(session, code))
-        decoder_fail(in, "speaks for a line of another program");
+        decoder_fail(in, "refers to a line of another program");
     return in->error ? 0 : line;
 }
 
@@ -339,7 +338,7 @@ static bool read_kind(struct program_session *session, struct decoder *in)
         return false;
     uint32_t line = program_session_line(session, told.line);
     if (!line || !told.kind.size || program_session_is_foreign(session, told.line)) {
-        decoder_fail(in, "speaks of a line that was not announced, or of no kind");
+        decoder_fail(in, "refers to an unknown line or line type");
         return false;
     }
     char *kind = text_name(told.kind), *name = text_name(told.name);
@@ -356,7 +355,7 @@ static bool read_module(struct program_session *session, struct decoder *in)
     if (!decode_module(in, &told))
         return false;
     if (process->module_count >= LIMIT_MODULES) {
-        decoder_fail(in, "there are too many modules");
+        decoder_fail(in, "too many modules");
         return false;
     }
     struct run_module m = {.start = told.start,
@@ -393,7 +392,7 @@ static bool declarations_read_untraced(struct program_session *session, struct d
     if (!decode_untraced(in, &told))
         return false;
     if (told.reason == UNTRACED_NONE || told.reason >= UNTRACED_COUNT) {
-        decoder_fail(in, "gives no reason that is known");
+        decoder_fail(in, "unknown reason");
         return false;
     }
     char *about = text_name(told.about);
@@ -417,7 +416,7 @@ static bool read_ends(struct program_session *session, struct decoder *in)
     if (!decode_ends(in, &told))
         return false;
     if (told.how == ENDS_NOT || told.how >= ENDS_COUNT)
-        decoder_fail(in, "ends in an impossible way");
+        decoder_fail(in, "invalid exit status");
     program_session_process(session)->ended = !in->error;
     return !in->error;
 }
@@ -449,7 +448,7 @@ static bool read_carrier(struct program_session *session, struct decoder *in)
         return false;
     if (!told.carrier || told.carrier >= LIMIT_CARRIERS || told.name.size > PLACEMENT_NAME_BYTES ||
         told.cluster.size > PLACEMENT_NAME_BYTES) {
-        decoder_fail(in, "a thread that runs tasks which cannot be");
+        decoder_fail(in, "invalid worker thread");
         return false;
     }
     struct placements *stays = cpu_placement_tasks(session->run);
@@ -486,7 +485,7 @@ static bool read_describe(struct decoder *in)
         return false;
     char *name = text_name(told.name);
     if (!*name || strchr(name, '/'))
-        decoder_fail(in, "names no environment");
+        decoder_fail(in, "no environment named");
     free(name);
     return !in->error;
 }
@@ -577,7 +576,7 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
     case MESSAGE_SAMPLED_CELLS:
         return metric_decode_samples(session->run, session->number, session->process, in);
     default:
-        decoder_fail(in, "is no message of a program");
+        decoder_fail(in, "is not a program message");
         return false;
     }
 }

@@ -18,11 +18,11 @@ bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line)
     if (!decode_remote_stream(in, &told))
         return false;
     if (told.writes > END_LEAVES) {
-        decoder_fail(in, "an end of a stream that cannot be");
+        decoder_fail(in, "invalid stream end");
         return false;
     }
     if (is_one_too_many(run, told.stream)) {
-        decoder_fail(in, "there are too many streams between machines");
+        decoder_fail(in, "too many streams between hosts");
         return false;
     }
     order_stream_end(run->order, &(struct stream_report){
@@ -40,11 +40,11 @@ bool remote_end_decode_gap(struct run *run, struct decoder *in)
     if (!decode_stream_gap(in, &told))
         return false;
     if (told.first >= told.end || told.doubt >= UNTRACED_COUNT) {
-        decoder_fail(in, "a hole in a stream that cannot be");
+        decoder_fail(in, "invalid stream gap");
         return false;
     }
     if (is_one_too_many(run, told.stream)) {
-        decoder_fail(in, "there are too many streams between machines");
+        decoder_fail(in, "too many streams between hosts");
         return false;
     }
     order_stream_gap(run->order, told.stream, told.first, told.end, told.doubt);

@@ -26,7 +26,7 @@ const char *placement_ring_add(struct placement_ring **list, int fd, uint32_t ca
     if (!placement_is_sealed(fd))
         return "a ring that is not sealed";
     if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < PLACEMENT_MAP_BYTES)
-        return "a ring of an impossible size";
+        return "a ring of an invalid size";
     struct task_placement_head *head =
         mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)

@@ -50,7 +50,7 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
         at_ns += after;
         if (after > SNAPSHOT_TIME_MOST || at_ns > SNAPSHOT_TIME_MOST || since_ns > at_ns ||
             task >= LIMIT_LINES)
-            decoder_fail(&in, "a switch that cannot be");
+            decoder_fail(&in, "invalid context switch");
         else if (s.now.on)
             carrier_report_switch(&s, task, at_ns);
     }

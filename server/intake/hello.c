@@ -34,7 +34,7 @@ bool hello_message_decode(struct decoder *in, struct hello_message *hello)
     for (; hello->variable_count < variables; hello->variable_count++)
         hello->variables[hello->variable_count] = text_copy(decode_argument(in));
     if (told.clock_ns > INT64_MAX / 2 || told.wall_ns > INT64_MAX / 2)
-        decoder_fail(in, "a time that cannot be");
+        decoder_fail(in, "invalid timestamp");
     return decoder_finish(in);
 }
 

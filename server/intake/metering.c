@@ -23,7 +23,7 @@ bool metric_decode_name(struct run *run, uint32_t session, uint32_t process, str
     if (!decode_metric(in, &told))
         return false;
     if (!can_be(session, told.code, told.kind)) {
-        decoder_fail(in, "a meter that cannot be");
+        decoder_fail(in, "invalid metric");
         return false;
     }
     struct program_metric_name name = {.session = session,
@@ -49,14 +49,14 @@ bool metric_decode_samples(struct run *run, uint32_t session, uint32_t process, 
     uint64_t time_ns = decode_u64(in);
     int64_t at_ns = (int64_t)(time_ns - run->start_ns);
     if (time_ns > SNAPSHOT_TIME_MOST)
-        decoder_fail(in, "a time that cannot be");
+        decoder_fail(in, "invalid timestamp");
     uint32_t count = decode_count(in, METRIC_SAMPLE_BYTES);
     for (uint32_t i = 0; i < count && !in->error; i++) {
         uint32_t code = decode_u32(in);
         int64_t value = (int64_t)decode_u64(in);
         if (!can_be(session, code,
                     session == PROGRAM_METRICS_NO_PROCESS ? METRIC_SAMPLED : METRIC_WATCHED))
-            decoder_fail(in, "a number of no meter");
+            decoder_fail(in, "sample of an unknown metric");
         if (in->error)
             break;
         program_metrics_sample(run, session, code, at_ns, value);

@@ -42,7 +42,7 @@ const char *shared_queue_add(struct shared_queue **list, int fd, uint32_t slots)
         return "a queue that is not sealed";
     if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES + QUEUE_HEAD_BYTES ||
         fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes)
-        return "a queue of an impossible size";
+        return "a queue of an invalid size";
     struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a queue that cannot be mapped";

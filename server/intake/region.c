@@ -37,7 +37,7 @@ const char *region_reader_add(struct region_reader **list, int fd, uint32_t thre
     if (!region_reader_is_sealed(fd))
         return "a region that is not sealed";
     if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < REGION_MAP_BYTES)
-        return "a region of an impossible size";
+        return "a region of an invalid size";
     struct profile_region_head *head = mmap(NULL, REGION_MAP_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a region that cannot be mapped";

@@ -23,7 +23,7 @@ const char *ring_reader_add(struct ring_reader **list, int fd, uint32_t thread)
     if (!ring_reader_is_sealed(fd))
         return "a ring that is not sealed";
     if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < CALL_RECORDS_MAP_BYTES)
-        return "a ring of an impossible size";
+        return "a ring of an invalid size";
     struct call_records_head *head =
         mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)

@@ -266,7 +266,7 @@ static bool accept_record(struct program_session *session, struct thread_state *
     }
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
         if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
-            *error = "a slot has an impossible number";
+            *error = "a slot has an invalid number";
             return false;
         }
     }
@@ -316,7 +316,7 @@ static size_t session_apply_slots(struct program_session *session, struct thread
         const struct ring_slot *slot = &slots[i];
         size_t size = slot_next_record(slot, count - i);
         if (!size) {
-            *error = "a slot says that more follows than there is";
+            *error = "a slot announces more data than follows";
             return SIZE_MAX;
         }
         if (!declarations_complete(session, slot, missing))
@@ -483,7 +483,7 @@ void program_session_close(struct program_session *session)
         if (state->held_count && !program_session_process(session)->left)
             order_report(run->order,
                          (struct event_id){program_session_line(session, (uint32_t)walk.a), 0},
-                         (struct event_id){0, 0}, "names lines or types that were never announced");
+                         (struct event_id){0, 0}, "names unknown lines or types");
     }
     size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
     for (size_t i = 0; i < session->own_line_count; i++)

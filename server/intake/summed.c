@@ -66,7 +66,7 @@ bool program_session_decode_metrics(struct program_session *session, uint32_t th
                                        .line = program_session_line(session, thread),
                                        .time_ns = decode_u64(&in)};
     if (told.time_ns > SNAPSHOT_TIME_MOST)
-        decoder_fail(&in, "a time that cannot be");
+        decoder_fail(&in, "invalid timestamp");
     uint32_t count = decode_count(&in, METRIC_SUMS_BYTES);
     for (uint32_t i = 0; i < count && decode_metric_sums(&in, &told.sums); i++) {
         program_metrics_count(session->run, &told);

@@ -91,7 +91,7 @@ static void on_end(struct ev_loop *loop, ev_prepare *prepare, int events)
     if (cpu > turn.longest.cpu_ns)
         turn.longest = (struct loop_turn_piece){turn.most.what, took, cpu};
     if (cpu > turn.limit_ns)
-        server_log("the loop was held %llu ms, %llu of work, %llu of them by %s",
+        server_log("event loop stalled %llu ms (%llu ms busy, %llu ms in %s)",
                    (unsigned long long)(took / 1000000), (unsigned long long)(cpu / 1000000),
                    (unsigned long long)(turn.most.cpu_ns / 1000000), turn.most.what);
 }
@@ -111,7 +111,7 @@ void loop_turn_watch(struct ev_loop *loop)
 void loop_turn_report(void)
 {
     if (turn.limit_ns)
-        server_log("no turn of the loop worked longer than %llu ms (%s)",
+        server_log("longest event loop iteration: %llu ms busy (%s)",
                    (unsigned long long)(turn.longest.cpu_ns / 1000000),
                    turn.longest.what ? turn.longest.what : "nothing");
 }

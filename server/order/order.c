@@ -136,7 +136,7 @@ const char *order_intern_reason(struct order *order, const char *text, size_t si
         if (strlen(order->reasons[i]) == size && memcmp(order->reasons[i], text, size) == 0)
             return order->reasons[i];
     if (order->reason_count >= 256)
-        return "for a reason that was not kept";
+        return "reason not recorded";
     order->reasons = array_reserve(order->reasons, &order->reason_room, order->reason_count + 1,
                                    sizeof *order->reasons);
     char *copy = xstrndup(text, size);

@@ -56,12 +56,12 @@ static size_t accept_connections_of(const struct server *server)
 static void refuse_one(struct server *server, int listener)
 {
     if (!server->out_of_descriptors)
-        server_log("%s: whoever connects is refused until a descriptor is free", strerror(errno));
+        server_log("%s: connections are refused until a descriptor is free", strerror(errno));
     server->out_of_descriptors = true;
     close(server->spare);
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
-        accept_reject(fd, NULL, "the server has no descriptor left: see ulimit -n");
+        accept_reject(fd, NULL, "the server has no file descriptor left; see ulimit -n");
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -101,13 +101,13 @@ static void accept_local(struct server *server, int fd)
                endpoint_has_user(who.uid);
     snprintf(name, sizeof name, who.pid ? "peer %d" : "a peer from outside", (int)who.pid);
     snprintf(why, sizeof why,
-             "this server belongs to another user (%u; you are %u%s): run both as the same user",
+             "server is owned by another user (%u; you are %u%s); run both as the same user",
              (unsigned)getuid(), (unsigned)who.uid,
              endpoint_has_user(who.uid) ? "" : ", of another user namespace");
     if (!own)
         accept_reject(fd, name, why);
     else if (accept_connections_of(server) >= LIMIT_SESSIONS)
-        accept_reject(fd, name, "too many peers");
+        accept_reject(fd, name, "too many connections");
     else
         connection_new(server, channel_on_socket(fd), name, &handshake_handler);
 }

@@ -71,7 +71,7 @@ bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t
     struct forwarded_agent agent;
     struct decoder in = decoder_init(body, size);
     if (!decode_forwarded_agent(&in, &agent)) {
-        connection_reject(peer, "%s (version %u, here %u): install the same Poet on both machines",
+        connection_reject(peer, "%s (version %u, here %u); install the same Poet on both hosts",
                           in.error, agent.version, FORWARD_VERSION);
         free(agent.host);
         return false;
@@ -86,7 +86,7 @@ bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t
     if (!peer->server->sources)
         peer->server->sources = xcalloc(1, sizeof *peer->server->sources);
     if (!peer->server->quiet)
-        server_log("%s is there", peer->name);
+        server_log("%s connected", peer->name);
     return true;
 }
 
@@ -187,7 +187,7 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     source->peer = peer; /* who sent it before has lost its connection, and does not know it yet */
     source->stream = stream.stream;
     if (source->resumed && !peer->server->quiet)
-        server_log("%s: %s goes on with its chunk %llu", source->run->file, peer->name,
+        server_log("%s: %s resumes with chunk %llu", source->run->file, peer->name,
                    (unsigned long long)source->origin->next);
     if (source->resumed)
         source->run->left = source->resumed = false;
@@ -304,7 +304,7 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
     struct agent_peer *far = peer->far;
     uint64_t asked = decode_u64(&in), heard = decode_u64(&in), said = decode_u64(&in);
     if (!decoder_finish(&in) || !far->waits || asked != far->asked_ns) {
-        connection_reject(peer, "CLOCK_REPLY: was not asked for");
+        connection_reject(peer, "CLOCK_REPLY: not requested");
         return;
     }
     far->waits = false;
@@ -335,10 +335,12 @@ static void agent_connection_log_clock(const struct connection *peer)
     int64_t low, high;
     clock_offset_at(&peer->far->offset, loop_clock_ns(), &low, &high);
     if (peer->far->offset.known)
-        server_log("%s is gone, after %llu bytes; its clock is ahead of ours by %lld to %lld ns",
+        server_log("%s disconnected after %llu bytes; "
+                   "its clock is ahead of ours by %lld to %lld ns",
                    peer->name, (unsigned long long)peer->in_bytes, (long long)low, (long long)high);
     else
-        server_log("%s is gone, after %llu bytes", peer->name, (unsigned long long)peer->in_bytes);
+        server_log("%s disconnected after %llu bytes", peer->name,
+                   (unsigned long long)peer->in_bytes);
 }
 
 static void agent_connection_receive_message(struct connection *peer, unsigned type,
@@ -355,7 +357,7 @@ static void agent_connection_receive_message(struct connection *peer, unsigned t
     else if (type == MESSAGE_CLOCK_REPLY)
         agent_connection_receive_clock(peer, body, size);
     else
-        connection_reject(peer, "%s is no message of an agent", message_name(type));
+        connection_reject(peer, "%s is not an agent message", message_name(type));
 }
 
 /* Not while an order is too far behind. */
@@ -405,7 +407,7 @@ void agent_connection_reject(struct server *server, const struct run *run, uint3
         capture_unlock(server->taker);
         if (!is_there)
             continue;
-        server_log("%s: program %u, which an agent told of: %s: dropped", run->file, session, why);
+        server_log("%s: program %u, forwarded by an agent: %s: dropped", run->file, session, why);
         return;
     }
 }

@@ -39,7 +39,7 @@ static const char *cell_sampler_read_cells(int fd)
     if (seals < 0 || (seals & needed) != needed)
         return "cells that are not sealed";
     if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < WATCH_MAP_BYTES)
-        return "cells of an impossible size";
+        return "cells of an invalid size";
     return NULL;
 }
 

@@ -45,7 +45,7 @@ static int remote_proxy_connect(const char *where)
     if (!e)
         return fd;
     remote_proxy_fail(where, e == ECONNREFUSED
-                                 ? "nobody listens there: start one there with poet server --listen"
+                                 ? "no server is listening; start: poet server --listen"
                                  : strerror(e));
     if (fd >= 0)
         close(fd);
@@ -86,8 +86,8 @@ static int fail_with(const struct tls *tls, const char *where)
     return remote_proxy_fail(where, errno != EPROTO ? strerror(errno)
                                     : tls_is_authenticated(tls)
                                         ? tls_error_text(tls)
-                                        : "it does not have the same key: the key file must be the "
-                                          "server's (poet key makes one; POET_KEY_FILE)");
+                                        : "key mismatch: the key file must be a copy "
+                                          "of the server's (poet key; POET_KEY_FILE)");
 }
 
 static int remote_proxy_relay(struct tls *tls, int fd, const char *where)
@@ -99,8 +99,9 @@ static int remote_proxy_relay(struct tls *tls, int fd, const char *where)
         if (back < 0)
             return fail_with(tls, where);
         if (back == 0)
-            return tls_is_authenticated(tls) ? 0
-                                             : remote_proxy_fail(where, "the server has hung up");
+            return tls_is_authenticated(tls)
+                       ? 0
+                       : remote_proxy_fail(where, "connection closed by server");
         ssize_t n = 0;
         if (there > gone && tls_is_authenticated(tls))
             n = tls_write(tls, data + gone, (size_t)(there - gone));
@@ -129,7 +130,7 @@ int remote_stdio_proxy_run(const char *where)
     struct error error;
     signal(SIGPIPE, SIG_IGN);
     if (!endpoint_is_remote(where))
-        return remote_proxy_fail(where, "write poet://HOST:PORT");
+        return remote_proxy_fail(where, "use poet://HOST:PORT");
     if (!network_key_read(NULL, &key, &error))
         return remote_proxy_fail("", error.text);
     int fd = remote_proxy_connect(where);

@@ -45,13 +45,13 @@ static void handshake_reject(struct connection *peer, const struct hello_message
 {
     if (hello->version > WIRE_VERSION)
         connection_reject(peer,
-                          "this server speaks version %u of the protocol, the other side %u: "
+                          "protocol version mismatch (server %u, peer %u): "
                           "restart the server with the newer Poet",
                           WIRE_VERSION, hello->version);
     else if (hello->version && hello->version < WIRE_VERSION && hello->role == ROLE_VIEWER)
         connection_reject(peer,
-                          "this server speaks version %u of the protocol, the other side %u: "
-                          "it is of an older Poet than the server",
+                          "protocol version mismatch (server %u, peer %u): "
+                          "update the peer, which is older than the server",
                           WIRE_VERSION, hello->version);
     else
         connection_reject(peer, "HELLO: %s", in->error);
@@ -104,11 +104,11 @@ static void hello_message(struct connection *peer, const uint8_t *body, size_t s
     } else {
         peer->role = hello.role;
         if (hello.role == ROLE_VIEWER && peer->server->agent)
-            connection_reject(peer, "this is an agent, which orders nothing: ask the server at %s",
+            connection_reject(peer, "this is a forwarding agent; connect to the server at %s",
                               agent_where(peer->server->agent));
         else if (hello.role == ROLE_PROGRAM && peer->channel.tls)
             connection_reject(peer,
-                              "programs reach it by an agent on their machine: poet server --to");
+                              "programs connect through an agent on their host: poet server --to");
         else if (hello.role != ROLE_PROGRAM || program_handshake_receive(peer, body, size, &hello))
             handshake_send_welcome(peer);
     }
@@ -118,7 +118,7 @@ static void hello_message(struct connection *peer, const uint8_t *body, size_t s
 static void first_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
 {
     if (type == MESSAGE_AGENT && peer->server->agent)
-        connection_reject(peer, "this is an agent itself, of %s", agent_where(peer->server->agent));
+        connection_reject(peer, "this is an agent, too (of %s)", agent_where(peer->server->agent));
     else if (type == MESSAGE_AGENT && agent_connection_hello(peer, body, size))
         handshake_send_welcome(peer);
     else if (type == MESSAGE_AGENT)

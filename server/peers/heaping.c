@@ -53,7 +53,7 @@ const char *heap_sampler_begin(struct connection *peer, struct decoder *in, int 
         !decoder_finish(in)                       ? in->error
         : seals < 0 || (seals & needed) != needed ? "a heap that is not sealed"
         : version == HEAP_VERSION && (fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_LEAST_BYTES)
-            ? "a heap of an impossible size"
+            ? "a heap of an invalid size"
         : peer->heaping ? "a second heap"
                         : NULL;
     if (error || version != HEAP_VERSION) { /* one of another version is left alone */

@@ -37,7 +37,7 @@ static bool open_all(struct merged_journal *all, size_t count)
         for (size_t k = 0; k < i; k++)
             if (all[i].stream->run && all[k].stream->run &&
                 memcmp(all[i].stream->id, all[k].stream->id, FORWARD_ID_BYTES) == 0)
-                return journal_merge_report_error(all[i].path, "is there twice");
+                return journal_merge_report_error(all[i].path, "duplicate journal");
         all[i].origin = forwarded_source_new(all[i].stream->id);
     }
     return true;
@@ -112,7 +112,7 @@ bool journal_merge(struct server *server, const char *const *files, size_t count
     for (size_t i = 0; i < count; i++) {
         if (good && journal_follower_is_truncated(all[i].stream->following))
             journal_merge_report_error(all[i].path,
-                                       "is damaged, or was cut off: what is before that was taken");
+                                       "is damaged or truncated; data up to that point was used");
         if (all[i].stream)
             outgoing_stream_free(all[i].stream);
         if (all[i].origin)

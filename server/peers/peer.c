@@ -206,7 +206,7 @@ void connection_retry(struct server *server)
 void connection_on_disconnect(struct connection *peer)
 {
     bool half = peer->in.size > 0 && !peer->ending && !peer->stalled;
-    connection_close(peer, half ? "hung up in the middle of a message" : NULL);
+    connection_close(peer, half ? "connection closed within a message" : NULL);
 }
 
 /* One read; true if there may be more. */
@@ -231,7 +231,7 @@ static bool read_some(struct connection *peer)
         return false; /* it was refused: what it says does not matter any more */
     encode_bytes(&peer->in, bytes, (size_t)n);
     if (peer->in.failed) {
-        connection_reject(peer, "no memory for its message");
+        connection_reject(peer, "out of memory for its message");
         return false;
     }
     use_messages(peer);

@@ -314,7 +314,7 @@ static void program_connection_receive_message(struct connection *peer, unsigned
     } else if (type == MESSAGE_SLOTS) {
         ok = socket_slots(peer, body, size, &error);
     } else if (type >= CHUNK_SESSION) {
-        error = "is no message of a program";
+        error = "is not a program message";
         ok = false;
     } else {
         socket_message(peer, type, body, size);
@@ -416,8 +416,8 @@ static uint64_t program_connection_report_losses(struct connection *peer,
         encoder_free(&out);
     }
     if (losses->events)
-        server_log("%s: %llu events of %s are lost: there was no room or no time for them",
-                   peer->run->file, (unsigned long long)losses->events, peer->name);
+        server_log("%s: %llu events of %s lost (queue full)", peer->run->file,
+                   (unsigned long long)losses->events, peer->name);
     return told;
 }
 

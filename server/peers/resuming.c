@@ -148,8 +148,7 @@ static bool resume_run_step(struct server *server, struct tracefile *file,
         agent_connection_resume(server, run, &reached);
         if (!server->quiet)
             server_log(
-                "run %u \"%s\" goes on: %s: %llu events are ordered, %llu bytes of its journal "
-                "will be",
+                "run %u \"%s\" resumed: %s: %llu events ordered, %llu bytes of journal to replay",
                 run->number, run->name, path, (unsigned long long)order_figures(run->order).events,
                 (unsigned long long)tail->bytes);
         server->resumed = reached;
@@ -175,7 +174,7 @@ static bool is_written(const char *path)
 
 static bool resume_run_reject(const char *path, struct error *error)
 {
-    error_set(error, "%s: another server writes it", path);
+    error_set(error, "%s: in use by another server", path);
     return false;
 }
 
@@ -195,6 +194,6 @@ bool resume_run(struct server *server, struct error *error)
         return true;
     if (output_path_is_written(path)) /* since just now */
         return resume_run_reject(path, error);
-    server_log("%s: it cannot be gone on with (%s): it is written anew", path, why);
+    server_log("%s: cannot resume (%s); starting a new file", path, why);
     return output_path_clear(path, error);
 }

@@ -42,10 +42,10 @@ static void end_stretch(struct capture *taking)
 static void cannot_read(struct run *run)
 {
     struct capture *taking = run->taking;
-    server_log("%s: %llu bytes of its journal cannot be read back", run->file,
+    server_log("%s: %llu bytes of its journal are unreadable", run->file,
                (unsigned long long)(taking->now->size - taking->offset));
     free(run->damage);
-    run->damage = xasprintf("damaged at byte %llu: %llu bytes of the journal cannot be read back",
+    run->damage = xasprintf("damaged at byte %llu: %llu bytes of the journal are unreadable",
                             (unsigned long long)(taking->now->at + taking->offset),
                             (unsigned long long)(taking->now->size - taking->offset));
     end_stretch(taking);
@@ -151,7 +151,7 @@ static bool journal_reader_deliver_slots(struct run *run, struct program_session
 {
     size_t count;
     struct ring_slot *slots = slot_codec_decode(&chunk, &count);
-    *error = "events that cannot be unpacked";
+    *error = "events that cannot be decompressed";
     bool good = slots && program_session_decode_slots(session, chunk.thread, slots, count, error);
     free(slots);
     if (good && run_pending_limit_exceeded(run)) {

@@ -215,7 +215,7 @@ static void viewer_receive_message(struct connection *peer, unsigned type, const
         external_metrics_receive(peer, &in);
         break;
     default:
-        decoder_fail(&in, "is no message of a viewer");
+        decoder_fail(&in, "is not a viewer message");
         break;
     }
     if (in.error && !peer->ending)

@@ -34,12 +34,12 @@ static const char *trouble_of(int fd, bool anew)
         return strerror(errno);
     if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
         memcmp(head, TRACEFILE_MAGIC, 8) != 0)
-        return "this is no Poet trace file";
+        return "not a Poet trace file";
     if (chunk_get_u32(head + 8) != TRACEFILE_VERSION)
-        return "this trace file was written by another version of Poet";
+        return "written by a different version of Poet";
     if (anew && memcmp(head + STATES_AT, none, sizeof none) != 0)
-        return "a server has ordered this run already, and written over what it did not need "
-               "any more: only what agents wrote, and short runs, can be ordered anew";
+        return "already ordered by a server, which has overwritten a part of the journal; only "
+               "agent journals and short runs can be ordered again";
     return NULL;
 }
 

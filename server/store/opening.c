@@ -87,10 +87,10 @@ struct tracefile *tracefile_open(const char *path, const char **why)
         *why = strerror(errno);
     else if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
-        *why = "this is no Poet trace file";
+        *why = "not a Poet trace file";
     else if (chunk_get_u32(head + 8) > TRACEFILE_VERSION ||
              chunk_get_u32(head + 8) < TRACEFILE_OLDEST)
-        *why = "this trace file was written by another version of Poet";
+        *why = "written by a different version of Poet";
     if (*why) {
         if (fd >= 0)
             close(fd);

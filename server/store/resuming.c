@@ -189,7 +189,7 @@ static bool resume_take_ownership(struct tracefile *file, const char *path, cons
                     here.st_ino != there.st_ino || here.st_dev != there.st_dev))
         *why = "it is another one now";
     else if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
-        *why = "another server writes it";
+        *why = "in use by another server";
     if (fd < 0)
         return false;
     close(file->fd);

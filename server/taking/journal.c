@@ -61,14 +61,14 @@ bool journal_check_written(struct capture *taking, bool fits, uint64_t bytes)
 {
     if (!fits) {
         if (!taking->unwritten)
-            server_log("%s: %s: nothing more is taken until there is room; what was taken is kept",
-                       taking->file, strerror(errno));
+            server_log("%s: %s: recording paused; data written so far is safe", taking->file,
+                       strerror(errno));
         taking->unwritten = bytes;
         return false;
     }
     /* A few bytes may fit where a batch did not. */
     if (taking->unwritten && tracefile_room(taking->trace) >= taking->unwritten) {
-        server_log("%s: there is room again", taking->file);
+        server_log("%s: recording resumed", taking->file);
         taking->unwritten = 0;
     }
     return true;

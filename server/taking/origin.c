@@ -80,7 +80,7 @@ static bool begin_session(struct forwarded_batch_state *b, const struct forwarde
     bool good = hello_message_decode(&in, &hello) && hello.role == ROLE_PROGRAM;
     hello_message_free(&hello);
     if (!good || chunk->session != b->origin->count + b->begun || chunk->session >= LIMIT_LINES)
-        return forwarded_source_set_error(b, "a session that cannot be");
+        return forwarded_source_set_error(b, "invalid session");
     forwarded_source_add_chunk(b, chunk, b->taking->sessions + b->begun++);
     return true;
 }
@@ -115,7 +115,7 @@ static bool forwarded_source_read_description(struct forwarded_batch_state *b,
     bool fits = !good || journal_write_given_description(b->taking, name, text);
     free(name);
     free(text);
-    return good ? fits : forwarded_source_set_error(b, "a description that cannot be");
+    return good ? fits : forwarded_source_set_error(b, "invalid description");
 }
 
 static bool forwarded_source_is_received(unsigned kind)

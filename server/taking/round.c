@@ -38,7 +38,7 @@ static uint64_t queue_poll_check_all(struct captured_program *program)
     program->full = 0;
     for (struct shared_queue *q = program->queues; q; q = q->next) {
         if (!shared_queue_available(q)) {
-            atomic_store(&program->error, "a queue that contradicts itself");
+            atomic_store(&program->error, "inconsistent queue");
             return 0;
         }
         count += q->there;
@@ -236,7 +236,7 @@ static bool queue_poll_take_some(struct poll_batch *batch, struct shared_queue *
         if (count)
             add_chunk(batch, q, count);
         if (what & SLOTS_BROKEN) /* nothing behind it can be read */
-            atomic_store(&batch->program->error, "a slot says that more follows than there is");
+            atomic_store(&batch->program->error, "a slot announces more data than follows");
         if (count)
             return true;
         if (!write_batch(batch, q))

@@ -33,7 +33,7 @@ if display; then
     rm -f order.pdf
 
     is "line 3 first: ./prodcons" "$(./prodcons 2>note)" "sum of 10 items: 45"
-    like "one line says where the trace is" "$(cat note)" "^poet: no server was running: tracing into prodcons\.[0-9]+\.poet"
+    like "one line says where the trace is" "$(cat note)" "^poet: no server running; recording to prodcons\.[0-9]+\.poet"
     is "and only one" "$(wc -l <note)" 1
     poet view >view.log 2>&1 &
     viewer=$!

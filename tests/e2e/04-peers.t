@@ -14,18 +14,18 @@ logged() { grep -Eq "$1" server.log; }
 like "garbage is answered" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
 check "and logged with its byte" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
 like "a huge length" "$(send ffffff7f0100504f stay)" "too long"
-like "another version" "$(send 0a0000000100504f504f455463000000010000 stay)" "version 6 of the protocol, the other side 99"
+like "another version" "$(send 0a0000000100504f504f455463000000010000 stay)" "protocol version mismatch \(server 6, peer 99\)"
 like "a viewer of an older version" "$(send 090000000100504f504f45540100000002 stay)" \
-    "version 6 of the protocol, the other side 1: it is of an older Poet than the server"
+    "protocol version mismatch \(server 6, peer 1\): update the peer, which is older than the server"
 like "no HELLO first" "$(send 000000002000504f stay)" "the first message is REQUEST, not HELLO"
 send 0a0000000100504f504f >/dev/null
-check "half a message and a hang-up" until_true logged "hung up in the middle of a message"
+check "half a message and a hang-up" until_true logged "connection closed within a message"
 viewer=090000000100504f504f45540600000002
 like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
-like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is no message of a viewer"
+like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is not a viewer message"
 like "a window of no run" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"
-like "a question without an id" "$(send ${viewer}060000002000504f000000001000 stay)" "REQUEST: a question without an id"
-like "half a question" "$(send ${viewer}020000002000504f0000 stay)" "REQUEST: ends too early"
+like "a question without an id" "$(send ${viewer}060000002000504f000000001000 stay)" "REQUEST: request without an id"
+like "half a question" "$(send ${viewer}020000002000504f0000 stay)" "REQUEST: truncated message"
 compile prodcons
 is "a program does not notice" "$(./prodcons)" "sum of 10 items: 45"
 check "nor its trace" sound latest
@@ -69,8 +69,8 @@ cc -I"$root" unsealed.c "$root/wire/message.c" -o unsealed
 like "a queue that is not sealed is refused" "$(./unsealed "$XDG_RUNTIME_DIR/poet.sock" | strings)" "THREAD: a queue that is not sealed"
 check "and logged by name" until_true logged "x\[1\]: THREAD: a queue that is not sealed"
 
-like "a second server keeps off a live socket" "$(poet server 2>&1)" "another server is listening there"
-like "no door in the clear" "$(poet server -l tcp:127.0.0.1:7777 2>&1)" "nothing goes over a network in the clear: write poet://HOST:PORT"
+like "a second server keeps off a live socket" "$(poet server 2>&1)" "in use by another server"
+like "no door in the clear" "$(poet server -l tcp:127.0.0.1:7777 2>&1)" "unencrypted connections are not supported; use poet://HOST:PORT"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 start_server -o peers2/ -q

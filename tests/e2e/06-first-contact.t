@@ -13,18 +13,18 @@ poetcc -c prodcons.c
 poetcc -trace prodcons.o -o prodcons
 start_server -o none/ -q
 says "a traced program that ends with no event" "$(./prodcons 2>&1 >/dev/null)" \
-    "^poet: no event was recorded: .* compile each with: poetcc -trace$"
+    "^poet: no events recorded: .* build with: poetcc -trace$"
 stop_server
 says "no display" "$(env -u DISPLAY -u WAYLAND_DISPLAY GDK_BACKEND=x11 poet view 2>&1)" \
     "^poet view: (there is no display: look at the trace with: poet show latest|poet-view: not installed)"
 perl -e 'use Socket; unlink $ARGV[0]; socket my $l, AF_UNIX, SOCK_STREAM, 0; bind $l, sockaddr_un($ARGV[0]); listen $l, 5;
-    while (accept my $c, $l) { sysread $c, my $b, 99999; my $t = "this server speaks version 0 of the protocol, the other side 3: restart the server with the newer Poet";
+    while (accept my $c, $l) { sysread $c, my $b, 99999; my $t = "protocol version mismatch (server 0, peer 3): restart the server with the newer Poet";
     syswrite $c, pack("VvvV", 4 + length $t, 65, 0x4f50, length $t) . $t; close $c }' "$XDG_RUNTIME_DIR/poet.sock" &
 pids="$pids $!"
 old=$!
 until_true test -S "$XDG_RUNTIME_DIR/poet.sock"
 poetcc -trace prodcons.c -o prodcons
-says "an old server with a newer program" "$(./prodcons 2>&1 >/dev/null)" "restart the server with the newer Poet: the program runs untraced"
+says "an old server with a newer program" "$(./prodcons 2>&1 >/dev/null)" "restart the server with the newer Poet: tracing disabled"
 is "which runs all the same" "$(./prodcons 2>/dev/null)" "sum of 10 items: 45"
 like "an old server with a newer command" "$(poet stat unix:$XDG_RUNTIME_DIR/poet.sock 2>&1)" "restart the server with the newer Poet"
 kill $old; wait $old 2>/dev/null; rm -f "$XDG_RUNTIME_DIR/poet.sock"
@@ -39,7 +39,7 @@ int main(void) { for (int i = 0; i < 60000; i++) { pthread_mutex_lock(&m); pthre
 C
     poetcc -trace busy.c -o busy
     check "a full disk does not stop the program" timeout 20 env POET_WAIT_MS=100 ./busy
-    like "the server says it in one line" "$(cat server.log)" "No space left on device: nothing more is taken until there is room; what was taken is kept"
+    like "the server says it in one line" "$(cat server.log)" "No space left on device: recording paused; data written so far is safe"
     is "once" "$(grep -c 'No space left' server.log)" 1
     check "what was taken opens" poet stat full/*.poet
     check "and obeys the order" sh -c '[ "$(poet stat --json full/*.poet | grep -c "\"inconsistent\":0")" = 1 ]'
@@ -50,19 +50,19 @@ else
 fi
 long=$(printf 'x%.0s' $(seq 120))
 says "a socket path that is too long" "$(poet server -l unix:/tmp/$long 2>&1)" \
-    "a socket path has at most 107 bytes, this one has 125: choose a shorter one"
+    "socket path too long \(at most 107 bytes, this one has 125\); use a shorter one"
 says "likewise in a program" "$(POET_SERVER=unix:/tmp/$long ./prodcons 2>&1 >/dev/null)" "at most 107 bytes"
 head -c 3000 /bin/ls >ls.poet
-says "a file that is no trace" "$(poet stat ls.poet 2>&1)" "^poet stat: ls.poet: this is no Poet trace file$"
+says "a file that is no trace" "$(poet stat ls.poet 2>&1)" "^poet stat: ls.poet: not a Poet trace file$"
 : >empty.poet
-says "an empty one" "$(poet export empty.poet -o x.pdf 2>&1)" "^poet export: empty.poet: this is no Poet trace file$"
+says "an empty one" "$(poet export empty.poet -o x.pdf 2>&1)" "^poet export: empty.poet: not a Poet trace file$"
 POET_QUIET=1 ./prodcons >/dev/null
 trace=$(trace_of prodcons)
 until_true finished "$trace"
 perl -e 'open F, "+<", $ARGV[0]; seek F, 4000, 0; print F "XXXX"' "$trace"
 like "a damaged one" "$(poet stat "$trace")" "^damage +damaged at byte [0-9]+: [0-9]+ bytes in 1 place are lost, the rest is shown"
 says "no server, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./prodcons 2>&1 >/dev/null)" \
-    "no server is running and poet-server was not found: the program runs untraced"
+    "no server is running and poet-server was not found: tracing disabled"
 is "POET_SERVER=none: untraced, and silent" "$(POET_SERVER=none ./prodcons 2>&1)" "sum of 10 items: 45"
 rm -f ./*.poet
 no_server() { ! ls "$XDG_RUNTIME_DIR" | grep -q 'sock$'; } # those of programs that have ended stay a moment

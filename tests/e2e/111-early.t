@@ -52,22 +52,22 @@ left() { ls "$work/state/poet/agent/"*"$far"/*.poet 2>/dev/null; }
 
 # ---- what is wrong is said ----
 is "no key: one line, and the program goes on" "$(at 127.0.0.1:$far)" \
-    "poet: poet://127.0.0.1:$far: there is no key ($work/.config/poet/key): make one with poet key, and copy the file to each machine: the program runs untraced
+    "poet: poet://127.0.0.1:$far: no key ($work/.config/poet/key); create one with poet key and copy the file to each host: tracing disabled
 done"
 poet key >/dev/null
 POET_KEY_FILE=$work/other poet key >/dev/null
 like "no such host" "$(at nowhere.invalid:1 | head -n 1)" \
-    "^poet: poet://nowhere.invalid:1: .*: look at the host's name and the port, or write the host's address: the program runs untraced$"
-like "no such way" "$(at unknown://host | head -n 1)" "^poet: unknown://host: .*: the program runs untraced$"
-like "in the clear" "$(at tcp:127.0.0.1:$far | head -n 1)" "^poet: tcp:127.0.0.1:$far: nothing goes over a network in the clear: .*: the program runs untraced$"
+    "^poet: poet://nowhere.invalid:1: .*: check the host name and port, or use the host's address: tracing disabled$"
+like "no such way" "$(at unknown://host | head -n 1)" "^poet: unknown://host: .*: tracing disabled$"
+like "in the clear" "$(at tcp:127.0.0.1:$far | head -n 1)" "^poet: tcp:127.0.0.1:$far: unencrypted connections are not supported; .*: tracing disabled$"
 is "each of these in one line" "$(for at in nowhere.invalid:1 unknown://host tcp:127.0.0.1:1; do at $at; done | wc -l)" 6
 is "and no agent stays" "$(agents)$(ls "$work/state/poet/agent" 2>/dev/null)" 0
-like "no agent to be found" "$(POET_SERVER_PROGRAM=/nowhere at 127.0.0.1:$far | head -n 1)" "^poet: an agent is needed and poet-server was not found: the program runs untraced"
+like "no agent to be found" "$(POET_SERVER_PROGRAM=/nowhere at 127.0.0.1:$far | head -n 1)" "^poet: an agent is needed and poet-server was not found: tracing disabled"
 
 # ---- early ----
 said=$(POET_RUN=early at 127.0.0.1:$far)
 like "nobody there: the program runs, and it is said where its events are kept" "$said" \
-    "^poet: poet://127.0.0.1:$far: nobody listens there: start poet server --listen poet://127.0.0.1:$far there; what is recorded is kept in $work/state/poet/agent/.* until it goes on$"
+    "^poet: poet://127.0.0.1:$far: no server is listening; start: poet server --listen poet://127.0.0.1:$far; events are kept in $work/state/poet/agent/.* until it is reachable$"
 is "in one line" "$(echo "$said" | wc -l)" 2
 is "its agent waits" "$(agents)" 1
 took() { [ "$(figure "$(left)" events)" -gt 500 ]; } # the program does not wait for ever
@@ -99,7 +99,7 @@ is "a server that is there: nothing is said" "$(cat said)" ""
 until_true ended job
 is "five programs, each started by the one before" "$(poet stat "$(begins job)" | grep -c '^program')" 5
 check "are one run, and sound" sound "$(begins job)"
-is "by one agent" "$(grep -c 'the agent of .* is there' server.log)" 2
+is "by one agent" "$(grep -c 'the agent of .* connected' server.log)" 2
 POET_SERVER=127.0.0.1:$far ./work a b >/dev/null 2>&1
 until_true ended work
 is "also where nobody named the run" "$(poet stat "$(begins work)" | grep -c '^program')" 3
@@ -107,7 +107,7 @@ many() { for i in 1 2 3 4 5 6 7 8; do POET_RUN=many POET_SERVER=127.0.0.1:$far .
 (many)
 until_true ended many
 is "eight at once" "$(poet stat "$(begins many)" | grep -c '^program')" 8
-is "have one agent, too" "$(grep -c 'the agent of .* is there' server.log)" 4
+is "have one agent, too" "$(grep -c 'the agent of .* connected' server.log)" 4
 check "and are sound" sound "$(begins many)"
 POET_RUN=file POET_OUTPUT=file.poet at 127.0.0.1:$far >/dev/null
 check "POET_OUTPUT is a server of its own all the same" sound file.poet
@@ -143,7 +143,7 @@ is "(once)" "$(POET_REPORT=1 POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a
 
 # ---- another key ----
 like "another key" "$(POET_RUN=strange POET_KEY_FILE=$work/other at 127.0.0.1:$far)" \
-    "^poet: poet://127.0.0.1:$far: it does not have the same key: .*the key file must be the server's .*; what is recorded is kept in "
+    "^poet: poet://127.0.0.1:$far: key mismatch: .*the key file must be a copy of the server's .*; events are kept in "
 cp .config/poet/key other
 until_true ended strange
 check "once it is the same, all comes" sound "$(begins strange)"

@@ -107,7 +107,7 @@ wait $running 2>/dev/null
 before=$(poet dump all.poet 2>/dev/null | cksum)
 server
 is "what a program told the killed one itself is kept" "$(poet dump all-before.poet 2>/dev/null | cksum)" "$before"
-like "which is said" "$(cat server.log)" "all.poet: its server was killed: what it holds is kept as all-before.poet"
+like "which is said" "$(cat server.log)" "all.poet: its server was killed; its contents are kept as all-before.poet"
 cp all-before.poet other.poet
 cut_off
 cp other.poet all.poet

@@ -5,12 +5,12 @@
 . "$root/tests/e2e/nats.sh"
 
 # ---- what cannot be ----
-like "no port" "$(poet server --to nats://nowhere:x 2>&1)" "^poet server: nats://nowhere:x: write nats://HOST:PORT"
-like "no run" "$(poet server --from nats://nowhere:1 2>&1)" "which run\\? write nats://nowhere:1#RUN"
-like "an agent does not read" "$(poet server --from nats://nowhere:1#a --to nats://nowhere:1 2>&1)" "an agent orders nothing"
+like "no port" "$(poet server --to nats://nowhere:x 2>&1)" "^poet server: nats://nowhere:x: invalid endpoint; use nats://HOST:PORT"
+like "no run" "$(poet server --from nats://nowhere:1 2>&1)" "missing run; use nats://nowhere:1#RUN"
+like "an agent does not read" "$(poet server --from nats://nowhere:1#a --to nats://nowhere:1 2>&1)" "--from and --to exclude each other"
 said() { grep -q -- "$2" "$1.log"; }
 agent unknown nats://somebody:secret@nowhere.invalid:1
-check "unknown host: one line" until_true said unknown "nats://nowhere.invalid:1: .*look at the host's name; what programs say is kept"
+check "unknown host: one line" until_true said unknown "nats://nowhere.invalid:1: .*check the host name; events are kept"
 kill $agent
 wait $agent
 is "said once, and no password" "$(grep -c invalid unknown.log):$(grep -c secret unknown.log)" 1:0
@@ -18,7 +18,7 @@ nats_start
 kept_url=$url
 nats_kill
 agent one
-check "nobody there: one line says what to do" until_true said one "$url: nobody listens there: start nats-server -js there; what programs say is kept in one-kept"
+check "nobody there: one line says what to do" until_true said one "$url: no server is listening; start nats-server -js there; events are kept in one-kept"
 
 # ---- it comes, and goes, and comes ----
 nats_start $nats_port
@@ -60,7 +60,7 @@ kill -KILL $running
 wait $agent $running 2>/dev/null
 cp -r one-kept gone
 agent one
-like "what was left is found" "$(cat one.log)" "one-kept/left-.*was left behind: it is forwarded"
+like "what was left is found" "$(cat one.log)" "forwarding leftover journal .*one-kept/left-"
 reader r left
 check "the next one goes on to the end" until_true ended r left
 poet merge gone/left-*.poet -o merged.poet

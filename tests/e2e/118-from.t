@@ -47,7 +47,7 @@ nats_kill
 printf 'authorization { user: anna, password: open }\n' >users.conf
 nats_start -1 -c "$work/users.conf"
 agent wrong
-check "nobody in particular: one line" until_true said wrong "does not let us in: look at USER:PASSWORD@"
+check "nobody in particular: one line" until_true said wrong "authentication failed: check USER:PASSWORD@"
 kill $agent
 at=${url#nats://}
 agent right "nats://anna:open@$at"

@@ -71,7 +71,7 @@ program() { # program AGENT RUN ROUNDS FIFO: it comes to its end when that is wr
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
 size() { stat -c %s "$1" 2>/dev/null || echo 0; }
 # bytes of agents that the newest server has read, once they are gone
-read_of() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | sed -n 's/.* is gone, after \([0-9]*\) bytes.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'; }
+read_of() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | sed -n 's/.* disconnected after \([0-9]*\) bytes.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'; }
 begin() { # begin RUN ROUNDS
     mkfifo "$1.fifo"
     program one "$1" "$2" "$1.fifo"
@@ -85,7 +85,7 @@ go_on() { # the program, to its end
 leave() {
     kill $agent
     wait $agent 2>/dev/null
-    gone() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | grep -q ' is gone, after '; }
+    gone() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | grep -q ' disconnected after '; }
     until_true gone
 }
 
@@ -115,8 +115,8 @@ while [ $killed -lt 5 ]; do
     server
 done
 is "the server was killed in the middle of it, and started on the same file" $killed 5
-is "each time it went on" "$(grep -c 'run 1 "job" goes on: all.poet' server.log)" 5
-is "and from what was there" "$(grep 'cannot be gone on' server.log)" ""
+is "each time it went on" "$(grep -c 'run 1 "job" resumed: all.poet' server.log)" 5
+is "and from what was there" "$(grep 'cannot resume' server.log)" ""
 much() { [ "$(figure "unix:$work/server.sock#job" events)" -gt 1000000 ]; }
 check "and came to most of it" until_true much
 cut_off
@@ -142,7 +142,7 @@ some() { [ "$(figure "unix:$work/server.sock#left" events)" -gt 500 ]; }
 until_true some
 kill -KILL $agent # and nobody comes for it any more
 wait $agent 2>/dev/null
-like "two servers on one file: the second one is told" "$(poet server -l "unix:$work/second.sock" -o all.poet 2>&1)" "all.poet: another server writes it"
+like "two servers on one file: the second one is told" "$(poet server -l "unix:$work/second.sock" -o all.poet 2>&1)" "all.poet: in use by another server"
 cut_off
 left=$(figure all.poet events)
 cp all.poet copy.poet
@@ -156,7 +156,7 @@ next() { head -c 48 all.poet | grep -qa next && finished all.poet; }
 check "another run takes the file" until_true next
 is "what was there is kept" "$(figure all-before.poet events)" "$left"
 is "and can be merged" "$(cp all-before.poet was.poet; poet merge was.poet -o merged.poet && figure merged.poet events)" "$left"
-like "which is said" "$(cat server.log)" "all.poet: another run begins: what it holds is kept as all-before.poet"
+like "which is said" "$(cat server.log)" "all.poet: another run begins; its contents are kept as all-before.poet"
 kill $server $agent
 wait $server $agent 2>/dev/null
 cp copy.poet all.poet # half a batch is at its end, which was not there
@@ -194,7 +194,7 @@ done
 wait $running
 until_true finished read.poet
 is "NATS: the reading server was killed in the middle, and started on the same file" $killed 5
-is "each time it went on" "$(grep -c 'run 1 "parts" goes on: read.poet' reader.log)" 5 || cat reader.log
+is "each time it went on" "$(grep -c 'run 1 "parts" resumed: read.poet' reader.log)" 5 || cat reader.log
 check "sound" sound read.poet
 is "nothing is missing, nothing twice, and the order is that of one server" "$(events read.poet)" "$(events three-kept/parts-*.poet)"
 is "it is kept nowhere else" "$(ls read-*.poet 2>/dev/null)" ""

@@ -20,7 +20,7 @@ for h in A B C D; do
     on $h poet server --to "poet://127.0.0.1:$far" -l "unix:$work/$h.sock" -o "kept-$h/" 2>$h.log &
     pids="$pids $!"
     until_true test -S $h.sock
-    until_true grep "the agent of $h is there" server.log
+    until_true grep "the agent of $h connected" server.log
 done
 one_way=
 ring four 400 A B C D

@@ -18,38 +18,38 @@ tried() {
     env "$@" poet server --to "$where" -l "unix:$work/tried.sock" -o "tried$number/" 2>tried$number.log &
     agent=$!
     pids="$pids $agent"
-    until_true grep -E "is there|is kept in" tried$number.log
+    until_true grep -E "connected to|are kept in" tried$number.log
     kill $agent
     wait $agent 2>/dev/null
     line=$(grep -v listening tried$number.log)
-    [ "$(printf '%s\n' "$line" | grep -c "is kept in")" -le 1 ] || not_ok "it is said once" "$line"
+    [ "$(printf '%s\n' "$line" | grep -c "are kept in")" -le 1 ] || not_ok "it is said once" "$line"
 }
 let_in() { # let_in NAME URL [VARIABLE=VALUE...]
     name=$1
     shift
     tried "$@"
-    like "$name: let in" "$line" " is there$"
-    case $line in *" is there") ;; *) tail -n 5 nats.log | sed 's/^/# nats-server: /' ;; esac
+    like "$name: let in" "$line" " connected to [^ ]*$"
+    case $line in *" connected to "*) ;; *) tail -n 5 nats.log | sed 's/^/# nats-server: /' ;; esac
 }
 refused() { # refused NAME PATTERN URL [VARIABLE=VALUE...]
     name=$1 pattern=$2
     shift 2
     tried "$@"
-    like "$name: one line says what to do" "$line" "$pattern.*; what programs say is kept in"
+    like "$name: one line says what to do" "$line" "$pattern.*; events are kept in"
 }
 
 # ---- words ----
 nats_start -1 --user anna --pass open
 at=127.0.0.1:$nats_port
 let_in "user and password" "nats://anna:open@$at"
-refused "another password" "does not let us in: look at USER:PASSWORD@ or TOKEN@" "nats://anna:shut@$at"
+refused "another password" "authentication failed: check USER:PASSWORD@ or TOKEN@" "nats://anna:shut@$at"
 is "no password in what is said" "$(grep -l shut tried*.log | wc -l)" 0
 nats_kill
 nats_start -1 --auth hush
 at=127.0.0.1:$nats_port
 let_in "token" "nats://hush@$at"
-refused "another token" "does not let us in: look at USER:PASSWORD@ or TOKEN@" "nats://rush@$at"
-refused "none" "does not let us in: .* name POET_NATS_CREDS" "nats://$at"
+refused "another token" "authentication failed: check USER:PASSWORD@ or TOKEN@" "nats://rush@$at"
+refused "none" "authentication failed: .* set POET_NATS_CREDS" "nats://$at"
 nats_kill
 
 # ---- NKeys ----
@@ -57,24 +57,24 @@ nkey=$(cat who/user.nkey)
 printf 'authorization { users: [ { nkey: %s } ] }\n' "$nkey" >nkey.conf
 nats_start -1 -c nkey.conf
 let_in "NKey" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/user.seed
-refused "another seed" "look at POET_NATS_NKEY, .*POET_NATS_SEED" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/other.seed
+refused "another seed" "check POET_NATS_NKEY .*POET_NATS_SEED" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/other.seed
 refused "no seed" "POET_NATS_NKEY is set, and POET_NATS_SEED is not: set both" "$url" POET_NATS_NKEY="$nkey"
 refused "no public key" "POET_NATS_SEED is set, and POET_NATS_NKEY is not: set both" "$url" POET_NATS_SEED=who/user.seed
 refused "a seed that is missing" "POET_NATS_SEED: who/none: No such file" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/none
 cp who/user.seed open.seed
 chmod 644 open.seed
-refused "a seed that others can read" "open.seed: others can read it: chmod 600" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=open.seed
+refused "a seed that others can read" "open.seed: readable by others; chmod 600" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=open.seed
 nats_kill
 
 # ---- credentials ----
 nats_start -1 -c who/operator.conf
 let_in "credentials" "$url" POET_NATS_CREDS=who/user.creds
-refused "credentials that have expired" "does not let us in: look at POET_NATS_CREDS, which has expired" "$url" POET_NATS_CREDS=who/expired.creds
+refused "credentials that have expired" "authentication failed: check POET_NATS_CREDS \\(expired" "$url" POET_NATS_CREDS=who/expired.creds
 refused "a file that is missing" "POET_NATS_CREDS: who/none: No such file" "$url" POET_NATS_CREDS=who/none
 refused "a folder" "POET_NATS_CREDS: who is no file" "$url" POET_NATS_CREDS=who
 cp who/user.creds open.creds
 chmod 640 open.creds
-refused "a file that others can read" "open.creds: others can read it: chmod 600" "$url" POET_NATS_CREDS=open.creds
+refused "a file that others can read" "open.creds: readable by others; chmod 600" "$url" POET_NATS_CREDS=open.creds
 refused "two ways at once" "POET_NATS_CREDS and POET_NATS_SEED are set: take one away" "$url" POET_NATS_CREDS=who/user.creds POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/user.seed
 nats_kill
 
@@ -84,38 +84,38 @@ with_tls() { # with_tls CERTIFICATE [MORE]: a server that shows it
     nats_start -1 -c tls.conf
     url=tls://127.0.0.1:$nats_port
 }
-unknown="who signed its certificate is not known: name the file of that one's in POET_NATS_CA"
+unknown="server certificate has an unknown issuer; set the CA file in POET_NATS_CA"
 with_tls server
 let_in "TLS, by who signed" "$url" POET_NATS_CA=who/ca.pem
 let_in "by the address alone" "nats://127.0.0.1:$nats_port" POET_NATS_CA=who/ca.pem
 refused "another who signed" "$unknown" "$url" POET_NATS_CA=who/other-ca.pem
 refused "none" "$unknown" "$url"
 refused "and none by nats://" "$unknown" "nats://127.0.0.1:$nats_port"
-refused "another name of that host" "its certificate is for another host" "tls://localhost:$nats_port" POET_NATS_CA=who/ca.pem
+refused "another name of that host" "server certificate is for another host" "tls://localhost:$nats_port" POET_NATS_CA=who/ca.pem
 refused "a file that is missing" "POET_NATS_CA: who/none: No such file" "$url" POET_NATS_CA=who/none
 refused "that is no certificate" "POET_NATS_CA cannot be used" "$url" POET_NATS_CA=nkey.conf
 nats_kill
 with_tls elsewhere
-refused "the certificate of another host" "its certificate is for another host: write the name that is in it" "$url" POET_NATS_CA=who/ca.pem
+refused "the certificate of another host" "server certificate is for another host; use the name in it" "$url" POET_NATS_CA=who/ca.pem
 nats_kill
 with_tls expired
-refused "one that has expired" "its certificate has expired" "$url" POET_NATS_CA=who/ca.pem
+refused "one that has expired" "server certificate has expired" "$url" POET_NATS_CA=who/ca.pem
 nats_kill
 nats_start
-refused "no TLS there" "it has no TLS: write nats://" "tls://127.0.0.1:$nats_port"
+refused "no TLS there" "server has no TLS; use nats://" "tls://127.0.0.1:$nats_port"
 nats_kill
 
 # ---- and ours ----
 ours="POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/client.key"
 with_tls server ", ca_file: \"$work/who/ca.pem\", verify: true"
 export POET_NATS_CA=who/ca.pem
-refused "no certificate of ours" "it may want a certificate: POET_NATS_CERT" "$url"
+refused "no certificate of ours" "it may require a certificate: POET_NATS_CERT" "$url"
 refused "one that has expired" "look whether POET_NATS_CERT has expired" "$url" POET_NATS_CERT=who/expired.pem POET_NATS_KEY=who/expired.key
 refused "one of somebody else" "whether it knows who signed that" "$url" POET_NATS_CERT=who/other-ca.pem POET_NATS_KEY=who/other-ca.key
 refused "the key of another one" "POET_NATS_CERT and POET_NATS_KEY \\(do they belong together\\?\\) cannot be used" "$url" POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/server.key
 refused "no key" "POET_NATS_CERT is set, and POET_NATS_KEY is not: set both" "$url" POET_NATS_CERT=who/client.pem
 chmod 644 who/server.key
-refused "a key that others can read" "who/server.key: others can read it: chmod 600" "$url" POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/server.key
+refused "a key that others can read" "who/server.key: readable by others; chmod 600" "$url" POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/server.key
 let_in "our certificate" "$url" $ours
 export $ours
 agent all

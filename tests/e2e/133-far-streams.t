@@ -29,7 +29,7 @@ hosts_up() { # hosts_up WHERE: a server of all, and agents that keep their journ
         mkdir -p "$1.$host"
         on $host "exec poet server --to poet://10.133.0.1:7711 -l unix:$work/$host.sock -o $1.$host/" 2>$host.log &
         until_true test -S $host.sock
-        until_true grep 'is there$' $host.log
+        until_true grep 'connected to ' $host.log
     done
 }
 hosts_down() {

@@ -119,7 +119,7 @@ said=$(in_pod threads ./work 2>&1)
 is "a program in a container: nothing is said" "$said" ""
 until_true ended threads
 check "it is sound" sound "$(served threads)"
-is "by the agent in another one" "$(grep -c 'agent of pod-pod is there' server.log)" 1
+is "by the agent in another one" "$(grep -c 'agent of pod-pod connected' server.log)" 1
 is "with the number that it has there" "$(poet stat "$(served threads)" | grep -c '^program.*, process [1-9] on')" 1
 is "its names and places are known" "$(dumped threads | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
 in_pod recorded poet record -- ./plain 2>said
@@ -231,18 +231,18 @@ at=unix:$work/shared/here.sock
 if [ "$(id -u)" = 0 ] && setpriv --reuid 4242 --clear-groups true 2>/dev/null; then
     chmod 755 "$work" shared
     like "another user: one line says what to do" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
-        "^poet: $at: Permission denied: it is another user's: run both as the same user: the program runs untraced$"
+        "^poet: $at: Permission denied: owned by another user; run both as the same user: tracing disabled$"
     chmod 777 shared/here.sock
     like "also where the socket is open to all" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
-        "^poet: $at: this server belongs to another user \(0; you are 4242\): run both as the same user: the program runs untraced$"
+        "^poet: $at: server is owned by another user \(0; you are 4242\); run both as the same user: tracing disabled$"
     chmod 700 shared/here.sock "$work"
-    check "and in its log, too" grep -q "peer [0-9]*: this server belongs to another user (0; you are 4242): run both as the same user: dropped" here.log
+    check "and in its log, too" grep -q "peer [0-9]*: server is owned by another user (0; you are 4242); run both as the same user: dropped" here.log
 else
     skip "only root can be another user"
 fi
 if unshare --user true 2>/dev/null; then
     like "users that have no number here are nobody in particular" "$(POET_SERVER=$at user_says unshare --user)" \
-        "^poet: $at: the server there is a user's that this user namespace does not have: not used; map that user into it, or run both in one: the program runs untraced$"
+        "^poet: $at: the server is owned by a user that this user namespace does not have: not used; map that user into it, or run both in one: tracing disabled$"
 else
     skip "no user namespaces can be made here"
 fi

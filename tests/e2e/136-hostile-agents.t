@@ -71,7 +71,7 @@ if command -v openssl >/dev/null; then
     knocks=$!
     exec 6>words
     cat first.words >&6
-    let_in() { tail -n +$((lines + 1)) server.log | grep -q "another version of Poet\|install the same Poet"; }
+    let_in() { tail -n +$((lines + 1)) server.log | grep -q "different version of Poet\|install the same Poet"; }
     check "the key and TLS 1.3: let in (so what follows can fail)" until_true let_in
     exec 6>&-
     wait $knocks
@@ -93,7 +93,7 @@ record() { # record NAME TO: between the agent NAME and a server
     poet server --to "unix:$work/$1.between" -l "unix:$work/$1.sock" -o "$1-kept/" 2>"$1.log" &
     pids="$pids $!"
     until_true test -S "$1.sock"
-    until_true grep ' is there$' "$1.log"
+    until_true grep 'connected to ' "$1.log"
 }
 poet server -l "unix:$work/scratch.sock" -o scratch/ 2>scratch.log &
 scratch=$!

@@ -297,7 +297,7 @@ echo >&5
 exec 5>&-
 wait $program
 is "which ends as ever" "$? $(cat out)" "0 done"
-like "and says once what happened" "$(cat err)" "a server is there again"
+like "and says once what happened" "$(cat err)" "reconnected to a server"
 check "the second trace is sound" sound latest
 is "and has all its threads" "$(poet dump latest --json | grep -c '"kind":"task"')" 4
 check "the first is whole up to the kill" poet check l/*.poet

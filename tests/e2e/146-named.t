@@ -87,10 +87,10 @@ for program in signals rings file place flag plain; do
     check "$program: compiles" poetcc -trace -g $program.c -o $program
 done
 check "flagxx: compiles" poetcc++ -trace -g flagxx.cc -o flagxx
-named signals 'what is read from a signalfd' ./signals
+named signals 'reads from a signalfd' ./signals
 named rings 'io_uring' ./rings
 named file 'memory mapped from files' ./file
-named place 'written to a place of a file' ./place
+named place 'written and read at offsets' ./place
 named flag 'atomic operations are not traced: <stdatomic.h>' ./flag
 named flagxx 'atomic operations are not traced: <atomic>' ./flagxx
 named plain '^$' ./plain
@@ -112,13 +112,13 @@ static void begin(void)
     event_add(event, 0);
 }' 'event_active(event, EV_READ, 0);' 'event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY);'
     check "loop: compiles" poetcc -trace -g loop.c -o loop -levent -levent_pthreads
-    named loop 'what threads hand to an event loop' ./loop
+    named loop 'work passed to an event loop' ./loop
     sed 's/poet_text("note \([pq]\)")/pthread_mutex_lock(\&\1), pthread_mutex_unlock(\&\1)/
         s/^static void begin/static pthread_mutex_t p = PTHREAD_MUTEX_INITIALIZER, q = PTHREAD_MUTEX_INITIALIZER;\n&/' loop.c >bare.c
     cc -g bare.c -o bare -I "$B/include" -levent -levent_pthreads -pthread
     poet record -o bare.poet -- ./bare 2>record.log
     check "under poet record: the trace is sound" sound bare.poet
-    like "the figures name it" "$(poet stat bare.poet)" 'what threads hand to an event loop'
+    like "the figures name it" "$(poet stat bare.poet)" 'work passed to an event loop'
 fi
 
 done_testing

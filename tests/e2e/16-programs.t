@@ -16,7 +16,7 @@ try() {
     is "$what: exit status" $? $status
     check "$what: output" cmp got want
     # (which Python is called python3 decides whether Poet has a word about it)
-    is "$what: messages" "$(grep -v '^poet: this is Python: ' got.err)" "$(cat want.err)"
+    is "$what: messages" "$(grep -v '^poet: Python interpreter: ' got.err)" "$(cat want.err)"
     check "$what: the trace is sound" sound latest
     is "$what: threads were seen" "$([ "$(poet dump latest --json | grep -c '"kind":"task"')" -gt 1 ] && echo yes)" yes
 }

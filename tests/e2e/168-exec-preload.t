@@ -53,7 +53,7 @@ like_bare() {
     "$@" >bare.out 2>bare.err
     rm -f traced.poet
     poet record -o traced.poet -- "$@" >traced.out 2>traced.err
-    sed -i '/^poet: tracing into/d' traced.err
+    sed -i '/^poet: recording to/d' traced.err
     is "$name: its output" "$(cat traced.out)" "$(cat bare.out)"
     is "$name: its errors" "$(cat traced.err)" "$(cat bare.err)"
 }

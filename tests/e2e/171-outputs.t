@@ -9,7 +9,7 @@ C
 cc -g one.c -o one -pthread
 echo text >text.poet
 is "a file that is no trace is refused before the program is started" \
-    "$(poet record -o text.poet -- sh -c 'echo started' 2>&1; echo $?)" "poet record: text.poet: is there and is no trace file: not overwritten
+    "$(poet record -o text.poet -- sh -c 'echo started' 2>&1; echo $?)" "poet record: text.poet: exists and is not a trace file; not overwritten
 1"
 is "...and stays as it was" "$(cat text.poet)" text
 : >empty.poet
@@ -37,12 +37,12 @@ if poetcc -trace -g noted.c -o noted 2>err; then
     check "what is no character is in no picture: SVG is XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("noted.svg")'
     check "...and PDF is made" poet export -o noted.pdf noted.poet
     is "a file that is no trace is named where the program's own server refuses it" \
-        "$(POET_OUTPUT=text.poet ./noted x 2>&1; echo $?)" "poet: text.poet: is there and is no trace file: not overwritten: the program runs untraced
+        "$(POET_OUTPUT=text.poet ./noted x 2>&1; echo $?)" "poet: text.poet: exists and is not a trace file; not overwritten: tracing disabled
 0"
     is "...and stays as it was" "$(cat text.poet)" text
     mkdir directory.poet
     is "so is a directory" "$(POET_OUTPUT=directory.poet ./noted x 2>&1; echo $?)" \
-        "poet: directory.poet: is a directory: name a file, or end it with /: the program runs untraced
+        "poet: directory.poet: is a directory; name a file, or append /: tracing disabled
 0"
 else
     not_ok "a program with a note is made" "$(cat err)"

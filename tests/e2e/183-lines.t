@@ -140,5 +140,5 @@ done
 until_true finished latest
 stop_server
 is "no answer is wrong" "$(python3 "$root/tests/e2e/vclock.py" clocks.poet 2000 1 | tail -n 1)" "wrong 0"
-is "all that is lost is counted by its lines" "$(poet stat clocks.poet | grep 'more at once than were counted')" ""
+is "all that is lost is counted by its lines" "$(poet stat clocks.poet | grep 'too many concurrent losses')" ""
 done_testing

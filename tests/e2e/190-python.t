@@ -46,7 +46,7 @@ is "recorded without the module it prints what it prints" \
     "$(env -u POET_QUIET poet record -o bare.poet -- "$python" work.py 2>said)" a
 is "nothing of the interpreter's lock is in the trace" "$(poet dump bare.poet | grep -c '_PyRuntime\|M:python')" 0
 if "$python" -c 'import sysconfig, sys; sys.exit(bool(sysconfig.get_config_var("Py_ENABLE_SHARED")) and "libpython" in open("/proc/self/maps").read())'; then
-    like "and that is said" "$(poet stat bare.poet)" "locks of Python, unless it imports poet"
+    like "and that is said" "$(poet stat bare.poet)" "Python locks, unless the program imports poet"
     like "also at the start" "$(cat said)" "the locks of its interpreter are left out"
     poet record -i 'python3*' -o all.poet -- "$python" work.py >/dev/null
     like "unless they are asked for" "$(poet dump all.poet)" " M:_PyRuntime"

@@ -53,11 +53,11 @@ recorded() {
     file=$1
     shift
     POET_QUIET= && unset POET_QUIET
-    bash -c 'ulimit -f 600; exec poet record -o "$@"' - $file -- ./locks "$@" 2>&1 | sed '/tracing into/d'
+    bash -c 'ulimit -f 600; exec poet record -o "$@"' - $file -- ./locks "$@" 2>&1 | sed '/recording to/d'
 }
 for way in "" at-once; do
     like "a full disk is said at the end of the program${way:+, $way}" "$(recorded full.poet 100000 $way)" \
-        '^poet: [0-9]+ events or more were lost: there is no room for them where the trace is written; how many: poet stat full.poet$'
+        '^poet: at least [0-9]+ events lost \(no space left to write the trace\); exact number: poet stat full.poet$'
     until_true finished full.poet
     rm -f full.poet
 done

@@ -235,7 +235,7 @@ is "with three messages" "$(poet dump --json forked.poet | grep -c '"type":"read
 for kind in mixed 2writers; do
     check "$kind: the program runs as without" timeout 60 poet record -o "$kind.poet" -- ./stream $kind
     check "$kind: nothing is left pending" sound "$kind.poet"
-    like "$kind: said so" "$(poet dump --json "$kind.poet")" "a stream is not followed any more"
+    like "$kind: said so" "$(poet dump --json "$kind.poet")" "stream no longer traced"
 done
 printf 'a\nb\n' | timeout 60 poet record -o outside.poet -- "$(python3 -c 'import sys; print(sys.executable)')" -c '
 import sys, os
@@ -249,6 +249,6 @@ timeout 60 poet record -o shell.poet -- sh -c 'head -c 300000 /dev/urandom | cat
 is "a pipeline of the shell" "$(cat out)" 300000
 check "is sound" sound shell.poet
 timeout 60 poet record --without process -o without.poet -- ./stream pipe
-like "what is not there cannot be left out" "$(poet record --without nothing -- true 2>&1)" "there is no libpoet-nothing.so"
+like "what is not there cannot be left out" "$(poet record --without nothing -- true 2>&1)" "no libpoet-nothing.so"
 is "and can be left out" "$(poet dump --json without.poet | grep -c '"type":"write"')" 0
 done_testing

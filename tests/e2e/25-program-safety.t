@@ -172,10 +172,10 @@ until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
 check "a program that records little notices that its server has gone" until_true grep -q 'the server is gone' err
 start_server -q -o runs/
-check "and that there is one again" until_true grep -q 'a server is there again' err
+check "and that there is one again" until_true grep -q 'reconnected to a server' err
 touch end; wait $program; rm -f end
 until_true finished latest
-like "whose trace says what was lost with the first one" "$(poet dump latest)" 'events before it were lost with the server'
+like "whose trace says what was lost with the first one" "$(poet dump latest)" 'preceding events were lost with the server'
 
 cat >many.c <<'C'
 #include <pthread.h>
@@ -326,7 +326,7 @@ until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
 until_true grep -q 'the server is gone' err
 start_server -q -o runs/
-until_true grep -q 'a server is there again' err
+until_true grep -q 'reconnected to a server' err
 touch end; wait $program
 is "and to be traced again" "$(tail -n 1 out)" 0
 rm -f end
@@ -728,8 +728,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 
     pids="$pids $other"
     until_true test -S "$open/socket"
     like "another user's server is refused by a program" "$(POET_SERVER=unix:$open/socket ./one 2>&1)" \
-        "^poet: unix:$open/socket: the server there is another user's \(65534\): not used; run both as the same user: the program runs untraced$"
-    like "and by the commands" "$(poet runs "unix:$open/socket" 2>&1)" "another user's"
+        "^poet: unix:$open/socket: the server is owned by another user \(65534\): not used; run both as the same user: tracing disabled$"
+    like "and by the commands" "$(poet runs "unix:$open/socket" 2>&1)" "owned by another user"
     kill $other
     rm -rf "$open"
 else

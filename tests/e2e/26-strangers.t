@@ -67,7 +67,7 @@ check "its trace is sound" sound script.poet
 like "what it starts is in it" "$(poet stat script.poet | tr '\n' ' ')" "/seq.*/sort|/sort.*/seq"
 like "but the server" "$(poet stat script.poet | grep -c poet-server)" "^0$"
 (unset POET_QUIET; poet record -- bash -c 'seq 1 5 | sort -rn' 2>own.err >own.out)
-like "without -o as well" "$(cat own.err)" "^poet: no server was running: tracing into bash\.[0-9]*\.poet"
+like "without -o as well" "$(cat own.err)" "^poet: no server running; recording to bash\.[0-9]*\.poet"
 check "one trace" sound "$(trace_of bash)"
 is "of all of them" "$(ls ./*.[0-9]*.poet | wc -l):$(poet stat "$(trace_of bash)" | grep -c '^program')" 1:3
 rm -f ./*.[0-9]*.poet
@@ -130,7 +130,7 @@ modes "they are after what created them" is_order callback before_run in_first b
 modes "also by a thread of the library" is_order callback before_run in_nested before
 modes "whoever joins them is after them" is_order callback in_second after_wait before
 modes "also where it was joined by another first" is_order callback in_nested in_first concurrent
-modes "that the library hands out work is told" said callback "work for threads of libpool.so"
+modes "that the library hands out work is told" said callback "work passed to threads of libpool.so"
 tasks() { poet dump --json "$1" | grep -c '"kind":"task"'; }
 is "those that do nothing of the program's have no lines" "$(tasks callback.t.poet):$(tasks callback.r.poet)" 4:4
 ends() { poet dump --json "$1" | grep -c '"type":"end"'; }
@@ -282,7 +282,7 @@ R
     HOME=$home rustc -O rust.rs -o rust 2>rust.err && strip -s -R .comment rust
     (unset POET_QUIET; poet record -o rust.poet -- ./rust >rust.out 2>rust.err)
     is "a Rust program prints what it prints" "$(cat rust.out)" 3
-    is "with one line of warning" "$(grep -c 'this is a Rust program' rust.err):$(wc -l <rust.err)" 1:2
+    is "with one line of warning" "$(grep -c 'poet: Rust program: ' rust.err):$(wc -l <rust.err)" 1:2
     check "its trace is sound" sound rust.poet
     check "and tells why" said rust.poet 'Rust (rust)'
 else
@@ -303,7 +303,7 @@ int main(void) { return 0; }
 C
 poetcc -trace untouched.c -o untouched
 like "nothing recorded: that is what is said" "$(unset POET_QUIET; ./untouched 2>&1)" \
-    "no event was recorded: no file compiled with -trace makes a call that is followed; compile each with: poetcc"
+    "no events recorded: no object file built with -trace calls a traced function; build with: poetcc"
 
 # ---- pools of well-known libraries ----
 cat >glib.c <<'C'

@@ -239,7 +239,7 @@ int main(void)
 C
 poetcc -trace -g crowd.c -o crowd && ./crowd
 check "one of a round is not recorded: the trace is sound" sound latest
-is "that round has no group, and says so" "$(texts 'who else passed with it is not known')" 1
+is "that round has no group, and says so" "$(texts 'other participants are unknown')" 1
 is "the others have theirs" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | xargs)" "2 2"
 
 # ---- signals of untraced hands ----
@@ -280,10 +280,10 @@ C
 poetcc -trace -g hands.c -o hands -L. -lhidden -Wl,-rpath,"$work"
 ./hands
 check "an untraced signal: the trace is sound" sound latest
-is "the wake says that its signal is not recorded" "$(texts 'who signalled is not recorded')" 1
+is "the wake says that its signal is not recorded" "$(texts 'the signaling thread was not recorded')" 1
 ./hands both
 check "beside a traced one: the trace is sound" sound latest
-is "any of them may have woken it" "$(texts 'several threads signalled')" 1
+is "any of them may have woken it" "$(texts 'several threads signaled')" 1
 
 # ---- a handler within a wait, a holder that is killed, the last destructor of a thread ----
 cat >handler.c <<'C'
@@ -346,7 +346,7 @@ C
 poetcc -trace -g killed.c -o killed
 check "a process is killed that holds a mutex" ./killed
 check "the trace is sound" sound latest
-is "the next holder tells the leave that never was" "$(texts 'its holder died')" 1
+is "the next holder tells the leave that never was" "$(texts 'its owner died')" 1
 
 cat >last.c <<'C'
 #include <limits.h>

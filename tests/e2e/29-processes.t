@@ -515,8 +515,8 @@ orders lost "a?b" "a?c"
 poetcc -trace -g -O1 -I. eventfds.c -o plain -pthread -lrt
 check "without -processes the program runs" env POET_OUTPUT=plain.poet ./plain
 until_true finished plain.poet
-check "what is not followed is told: eventfds" grep -qa "eventfds (poetcc -trace -processes" plain.poet
-check "with -processes it is not" sh -c '! grep -qa "eventfds (poetcc" eventfds.t.poet'
+check "what is not followed is told: eventfds" grep -qa "eventfds (traced with poetcc -trace -processes" plain.poet
+check "with -processes it is not" sh -c '! grep -qa "eventfds (traced" eventfds.t.poet'
 cat >datagrams.c <<'C'
 #include <sys/socket.h>
 int main(void) { return socket(AF_UNIX, SOCK_DGRAM, 0) < 0; }
@@ -525,6 +525,6 @@ poetcc -trace -g datagrams.c -o datagrams
 check "a program with datagrams runs" env POET_OUTPUT=datagrams.poet ./datagrams
 until_true finished datagrams.poet
 check "of sockets it is said what -processes does not follow" \
-    grep -qa "sockets (poetcc -trace -processes follows streams of bytes between programs of one machine, but no datagrams)" datagrams.poet
+    grep -qa "sockets (poetcc -trace -processes traces byte streams between programs of one host, but no datagrams)" datagrams.poet
 like "not for static programs" "$(poetcc -trace -processes -static -I. eventfds.c -o st 2>&1)" "not with -static"
 done_testing

@@ -78,7 +78,7 @@ kill "$server"
 check "SIGTERM is answered whatever there is to do" until_true eval "! kill -0 $server"
 exec 9>&-
 wait 2>/dev/null
-is "no turn of the loop was long" "$(grep -E 'the loop was held' server.log)" ""
+is "no turn of the loop was long" "$(grep -E 'event loop stalled' server.log)" ""
 like "as was watched" "$(cat server.log)" "no turn of the loop worked longer than"
 
 # ---- whatever was put off: a run is the same live and read again, number by number ----

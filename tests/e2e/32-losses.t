@@ -95,7 +95,7 @@ for how in "shared 50 256" "sent 50 256" "shared 0 16" "sent 0 16"; do
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
     like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  ended'
     like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
-    [ "$wait" = 0 ] || like "the log says so" "$(cat server.log)" 'events of work.* are lost: there was no room or no time for them'
+    [ "$wait" = 0 ] || like "the log says so" "$(cat server.log)" 'events of work.* lost \(queue full\)'
     is "and nothing contradicts" "$(figure "$ENDPOINT" inconsistent)$(figure "$ENDPOINT" pending)" 00
     stop_server
     is "in the file, too" "$(told full/*.poet)" "$ALL_MANY"
@@ -335,7 +335,7 @@ use IO::Socket::UNIX; my @s;
 push @s, IO::Socket::UNIX->new(Peer => "$ENV{XDG_RUNTIME_DIR}/poet.sock") for 1 .. 40;
 sysread $s[-1], my $answer, 200; print $answer
 P
-like "without a descriptor left: refused in words" "$(perl many.pl | tr -d '\0')" 'no descriptor left'
+like "without a descriptor left: refused in words" "$(perl many.pl | tr -d '\0')" 'no file descriptor left'
 is "said once" "$(grep -c 'until a descriptor is free' few.log)" 1
 check "and it goes on" until_true poet runs
 stop_server
@@ -347,7 +347,7 @@ $s = IO::Socket::UNIX->new(Peer => "poet.sock") or exit 77; sysread $s, my $answ
 P
 said=$(perl other.pl | tr -d '\0'; exit "${PIPESTATUS[0]}")
 if [ $? = 77 ]; then skip "another user is refused: this needs root"
-else like "another user is refused" "$said" 'belongs to another user'; fi
+else like "another user is refused" "$said" 'is owned by another user'; fi
 stop_server
 
 # ---- a server that is cut off: what it had taken is in its file, though it waits for what others did ----

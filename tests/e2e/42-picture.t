@@ -154,7 +154,7 @@ POET_OUTPUT=several.poet ./several
 until_true finished several.poet
 poet export several.poet -o several.pdf
 pdftotext -layout several.pdf several.words
-is "a note stands in the picture once" "$(grep -c 'several threads signalled meanwhile' several.words)" 1
+is "a note stands in the picture once" "$(grep -c 'several threads signaled in the meantime' several.words)" 1
 is "with its number beside each mark" "$(grep -o 'taker[#2]* ?1' several.words | sort | tr '\n' ' ')" "taker ?1 taker#2 ?1 "
 
 # ---- an old trace: drawn as the newer description says, checked as it was recorded ----

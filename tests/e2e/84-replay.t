@@ -42,7 +42,7 @@ is "without a trace it is wrong usage" "$(poet replay 2>/dev/null; echo $?)" 2
 is "a trace that is not there is an error" "$(poet replay nix.poet 2>/dev/null; echo $?)" 1
 is "a program that is not there has a status of its own" "$(poet replay many.poet -o x.poet ./nix 2>/dev/null; echo $?)" 127
 is "a program of a script that is none runs freely, and says so" \
-    "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_REPLAY=first ./many 2>&1 >/dev/null | grep -c 'POET_REPLAY: first: no script: the program runs freely')" 1
+    "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_REPLAY=first ./many 2>&1 >/dev/null | grep -c 'POET_REPLAY: first: invalid schedule file; running without schedule control')" 1
 
 # ---- a deadlock comes again ----
 cat >dead.c <<'C'

@@ -14,19 +14,19 @@ proxied=$(free_port)
 # ---- the key ----
 unset POET_KEY_FILE
 like "no key: an agent says what to do" "$(poet server --to poet://127.0.0.1:$far 2>&1)" \
-    "^poet server: there is no key \($work/.config/poet/key\): make one with poet key"
-like "no key: no door beyond this machine" "$(poet server -l poet://0.0.0.0:$far 2>&1)" "there is no key .* make one with poet key"
-like "in the clear: never" "$(poet server -l tcp:127.0.0.1:$far 2>&1)" "^poet server: tcp:127.0.0.1:$far: nothing goes over a network in the clear"
+    "^poet server: no key \($work/.config/poet/key\); create one with poet key"
+like "no key: no door beyond this machine" "$(poet server -l poet://0.0.0.0:$far 2>&1)" "no key .* create one with poet key"
+like "in the clear: never" "$(poet server -l tcp:127.0.0.1:$far 2>&1)" "^poet server: tcp:127.0.0.1:$far: unencrypted connections are not supported"
 is "poet key makes one" "$(poet key)" "$work/.config/poet/key"
 is "for its user alone" "$(stat -c %a:%s "$work/.config/poet/key")" 600:65
-like "and never another over it" "$(poet key 2>&1)" "is there already"
+like "and never another over it" "$(poet key 2>&1)" "already exists"
 is "elsewhere" "$(POET_KEY_FILE=$work/other poet key)" "$work/other"
-like "none that others can read" "$(chmod 644 other; POET_KEY_FILE=$work/other poet server --to poet://127.0.0.1:$far 2>&1)" "others can read this key"
+like "none that others can read" "$(chmod 644 other; POET_KEY_FILE=$work/other poet server --to poet://127.0.0.1:$far 2>&1)" "key is readable by others"
 chmod 600 other
-like "unknown host" "$(poet server --to poet://nowhere.invalid:1 2>&1)" "^poet server: poet://nowhere.invalid:1: .*look at the host's name"
-like "no port" "$(poet server --to poet://nowhere 2>&1)" "write poet://HOST:PORT"
+like "unknown host" "$(poet server --to poet://nowhere.invalid:1 2>&1)" "^poet server: poet://nowhere.invalid:1: .*check the host name"
+like "no port" "$(poet server --to poet://nowhere 2>&1)" "use poet://HOST:PORT"
 like "in the clear: no" "$(poet server --to tcp:127.0.0.1:1 2>&1)" "an agent forwards to poet://HOST:PORT"
-like "journals lie in a directory" "$(poet server --to poet://127.0.0.1:$far -o file.poet 2>&1)" "end its name with /"
+like "journals lie in a directory" "$(poet server --to poet://127.0.0.1:$far -o file.poet 2>&1)" "append /"
 
 # ---- agent and server ----
 server() {
@@ -116,14 +116,14 @@ POET_SERVER="unix:$work/server.sock" POET_RUN=two ./serial
 until_true ended two
 is "and as without an agent" "$(plain "$(served one)" | cksum)" "$(plain "$(served two)" | cksum)"
 [ "$(plain "$(served one)" | wc -l)" -gt 500 ] || not_ok "there was something to compare"
-like "an agent answers no viewer" "$(poet runs "unix:$work/agent.sock" 2>&1)" "this is an agent, which orders nothing: ask the server at poet://127.0.0.1:$proxied"
+like "an agent answers no viewer" "$(poet runs "unix:$work/agent.sock" 2>&1)" "this is a forwarding agent; connect to the server at poet://127.0.0.1:$proxied"
 
 # ---- viewers, from anywhere ----
 is "a viewer by TLS: the same" "$(poet dump "poet://127.0.0.1:$far#one" | cksum)" "$(poet dump "$(served one)" | cksum)"
 like "with another key: one line" "$(POET_KEY_FILE=$work/other poet runs poet://127.0.0.1:$far 2>&1)" \
-    "^poet runs: poet://127.0.0.1:$far: it does not have the same key: the key file must be the server's"
-like "without one" "$(POET_KEY_FILE=$work/none poet runs poet://127.0.0.1:$far 2>&1)" "^poet runs: there is no key \($work/none\): make one with poet key"
-like "where nobody listens" "$(poet runs poet://127.0.0.1:1 2>&1)" "nobody listens there: start one there with poet server --listen"
+    "^poet runs: poet://127.0.0.1:$far: key mismatch: the key file must be a copy of the server's"
+like "without one" "$(POET_KEY_FILE=$work/none poet runs poet://127.0.0.1:$far 2>&1)" "^poet runs: no key \($work/none\); create one with poet key"
+like "where nobody listens" "$(poet runs poet://127.0.0.1:1 2>&1)" "no server is listening; start: poet server --listen"
 
 # ---- the link is cut, some times ----
 program cut ./rate 20000 >/dev/null &
@@ -175,7 +175,7 @@ mkdir kept
 cp gone/left-*.poet kept/
 agent $proxied
 server
-like "what was left is found" "$(cat agent.log)" "kept/left-.*was left behind: it is forwarded"
+like "what was left is found" "$(cat agent.log)" "forwarding leftover journal .*kept/left-"
 until_true ended left
 # (what was in the queues then is lost: the program was killed, too)
 is "the agent was killed: nothing contradicts" "$(figure "$(served left)" inconsistent)$(figure "$(served left)" pending)" 00
@@ -186,13 +186,13 @@ is "line by line" "$(poet dump "$(served left)" | sort | cksum)" "$(poet dump me
 kill -KILL $agent
 wait $agent 2>/dev/null
 agent $proxied
-like "the agent goes on" "$(tail -n 3 agent.log)" "is there|listening"
-is "what was acknowledged is not sent again" "$(grep -c 'left behind' agent.log)" 1
+like "the agent goes on" "$(tail -n 3 agent.log)" "connected to|listening"
+is "what was acknowledged is not sent again" "$(grep -c 'leftover journal' agent.log)" 1
 
 # ---- strangers ----
 like "another key: one line" "$(POET_KEY_FILE=$work/other timeout 5 poet server --to poet://127.0.0.1:$far -o strange/ -l "unix:$work/s.sock" 2>&1 | grep 127)" \
-    "poet://127.0.0.1:$far: it does not have the same key: .*the key file must be the server's"
-like "the server logs it" "$(cat server.log)" "127.0.0.1 port [0-9]*: it does not have the same key: .*: dropped"
+    "poet://127.0.0.1:$far: key mismatch: .*the key file must be a copy of the server's"
+like "the server logs it" "$(cat server.log)" "127.0.0.1 port [0-9]*: key mismatch: .*: dropped"
 lines=$(wc -l <server.log)
 python3 - $far >strangers.out <<'EOF'
 import socket, ssl, sys
@@ -251,7 +251,7 @@ wait $hosts 2>/dev/null
 check "poet merge" poet merge host1/*.poet host2/*.poet -o all.poet
 check "is sound" sound all.poet
 is "and has the events of both" "$(figure all.poet events)" "$(($(figure host1/*.poet events) + $(figure host2/*.poet events)))"
-like "the same file twice" "$(poet merge host1/*.poet host1/*.poet -o twice.poet 2>&1)" "is there twice"
-like "no trace" "$(poet merge rate.c -o none.poet 2>&1)" "^poet merge: rate.c: this is no Poet trace file"
+like "the same file twice" "$(poet merge host1/*.poet host1/*.poet -o twice.poet 2>&1)" "duplicate journal"
+like "no trace" "$(poet merge rate.c -o none.poet 2>&1)" "^poet merge: rate.c: not a Poet trace file"
 like "no file" "$(poet merge nowhere.poet -o none.poet 2>&1)" "^poet merge: nowhere.poet: No such file"
 done_testing

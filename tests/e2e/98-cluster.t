@@ -24,7 +24,7 @@ for host in a b; do
     on $host "exec poet server --to poet://10.98.0.1:7711 -l unix:$work/$host.sock" 2>$host.log &
     pids="$pids $!"
     until_true test -S $host.sock
-    until_true grep 'is there$' $host.log
+    until_true grep 'connected to ' $host.log
 done
 cat >to-host <<X
 #!/bin/bash

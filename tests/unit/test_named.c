@@ -164,7 +164,7 @@ static void not_too_many_lines(void **state)
         encode_u32(&body, 1);
     struct decoder in = decoder_init(body.data, body.size);
     request_queue_add(&desk, &(struct request_header){1, REQUEST_LINES}, &in, &out);
-    assert_string_equal(in.error, "asks for too many lines");
+    assert_string_equal(in.error, "too many lines requested");
     assert_int_equal(out.size, 0);
     encoder_free(&body);
     leave(l);

@@ -329,7 +329,7 @@ static void a_damaged_part_is_told(void **state)
     run_free(run);
     run = read_again();
     assert_non_null(run->damage);
-    assert_non_null(strstr(run->damage, "facts that cannot be read"));
+    assert_non_null(strstr(run->damage, "unreadable records"));
     assert_non_null(activity_span(run, 1, 0));
     run_free(run);
 }

@@ -112,7 +112,7 @@ static void it_takes_only_what_is_a_region(void **state)
         empty = memory(REGION_MAP_BYTES, true);
     (void)state;
     assert_string_equal(region_reader_add(&list, open, 1), "a region that is not sealed");
-    assert_string_equal(region_reader_add(&list, small, 1), "a region of an impossible size");
+    assert_string_equal(region_reader_add(&list, small, 1), "a region of an invalid size");
     assert_non_null(region_reader_add(&list, empty, 1));
     assert_null(list);
     close(open);

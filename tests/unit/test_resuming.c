@@ -260,7 +260,7 @@ static void resume(struct writer *w)
     tracefile_lagging(w->file);
     assert_int_equal(seen.next, w->next);
     assert_null(tracefile_resume(w->used, see, &seen, &why)); /* two servers */
-    assert_string_equal(why, "another server writes it");
+    assert_string_equal(why, "in use by another server");
     tracefile_replay_known(w->file, see_known, &known, &damage);
     assert_null(damage);
     assert_int_equal(known.state, w->saved);

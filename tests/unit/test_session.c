@@ -292,17 +292,17 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
     } cases[] = {
         {{.shape = 1, .flags = 7, .line_a = 1, .number_a = 3},
          "a slot has a relation that does not exist"},
-        {{.shape = 1, .line_a = 1, .number_a = 0}, "a slot has an impossible number"},
-        {{.shape = 1, .line_a = 1, .number_a = UINT64_MAX}, "a slot has an impossible number"},
+        {{.shape = 1, .line_a = 1, .number_a = 0}, "a slot has an invalid number"},
+        {{.shape = 1, .line_a = 1, .number_a = UINT64_MAX}, "a slot has an invalid number"},
         {{.shape = 1, .flags = RELATION_GROUP, .line_a = 1, .number_a = 3},
          "a group has no members or too many"},
         {{.shape = 1, .flags = RELATION_SYNC, .line_a = 1, .number_a = 3},
          "a slot has a partner on no line"},
         {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = 64},
-         "a slot says that more follows than there is"},
+         "a slot announces more data than follows"},
         {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = UINT32_MAX},
-         "a slot says that more follows than there is"},
-        {{.shape = 0, .flags = 99}, "is no message of a program"},
+         "a slot announces more data than follows"},
+        {{.shape = 0, .flags = 99}, "is not a program message"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct run *run = begin();
@@ -337,14 +337,14 @@ static void ends_and_holes_that_cannot_be_are_refused(void **state)
                                                         out.size, &error),
                          i == 0);
     }
-    assert_string_equal(error, "an end of a stream that cannot be");
+    assert_string_equal(error, "invalid stream end");
     for (size_t i = 0; i < 3; i++, out.size = 0) {
         encode_stream_gap(&out, &holes[i]);
         assert_int_equal(program_session_decode_message(session, MESSAGE_STREAM_GAP, 0, out.data,
                                                         out.size, &error),
                          i == 0);
     }
-    assert_string_equal(error, "a hole in a stream that cannot be");
+    assert_string_equal(error, "invalid stream gap");
     encoder_free(&out);
     program_session_close(session);
     run_free(run);

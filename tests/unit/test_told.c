@@ -166,13 +166,13 @@ static void a_text_that_is_too_long_or_holds_a_zero_is_refused(void **state)
     encode_annotation(&out, &(struct annotation_message){1, 2, {much, sizeof much}});
     struct decoder in = decoder_init(out.data, out.size);
     assert_false(decode_annotation(&in, &got));
-    assert_string_equal(in.error, "a string is too long");
+    assert_string_equal(in.error, "string too long");
     assert_int_equal(got.text.size, 0);
     out.size = 0;
     encode_annotation(&out, &(struct annotation_message){1, 2, {"a\0b", 3}});
     in = decoder_init(out.data, out.size);
     assert_false(decode_annotation(&in, &got));
-    assert_string_equal(in.error, "a string holds a zero byte");
+    assert_string_equal(in.error, "string contains a NUL byte");
     encoder_free(&out);
 }
 

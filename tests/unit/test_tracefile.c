@@ -151,7 +151,7 @@ static void a_file_that_is_no_trace_is_refused(void **state)
              *)"#!/bin/sh\necho hello, this is a shell script and no trace at all, really\n",
         74);
     assert_null(trace_replay(other, &why));
-    assert_string_equal(why, "this is no Poet trace file");
+    assert_string_equal(why, "not a Poet trace file");
     assert_null(trace_replay("/nonexistent", &why));
     assert_string_equal(why, "No such file or directory");
 }

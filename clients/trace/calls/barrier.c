@@ -30,8 +30,7 @@
 #include <unistd.h>
 
 static const char SERIAL[] = "serial";
-static const char NOT_KNOWN[] =
-    "who else passed with it is not known: other threads use the barrier, too";
+static const char NOT_KNOWN[] = "other participants are unknown: more threads use the barrier";
 
 struct rounds {
     latch lock;

@@ -54,7 +54,7 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     hidden_use_check(o, t, true);
     if (!LIKELY(!o->held && !elsewhere))
         mutex_record_consistent(t, line, site,
-                                died ? "its holder died" : "its holder was not seen leaving");
+                                died ? "its owner died" : "its release was not recorded");
     o->held = true;
     o->visit++;
     record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line,
@@ -292,7 +292,7 @@ static unsigned mutex_depth(const pthread_mutex_t *m)
  * are before this, too. */
 struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
 {
-    static const char text[] = "its lock was not recorded";
+    static const char text[] = "its acquisition was not recorded";
     struct sync_object *o = is_mine(m) ? sync_object_get(m, SYNC_MUTEX) : NULL;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     if (line && !sync_object_is_marked(o))
@@ -301,7 +301,7 @@ struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread
         return NULL;
     hidden_use_check(o, t, true);
     if (o->held)
-        mutex_record_consistent(t, line, site, "its holder was not seen leaving");
+        mutex_record_consistent(t, line, site, "its release was not recorded");
     o->held = true;
     o->visit++;
     record_write(t,

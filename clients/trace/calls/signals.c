@@ -24,9 +24,9 @@
 #define SEVERAL_MUTEXES 1u /* in the place of the key of a mutex: no key has this value */
 
 const char condition_signals_several[] =
-    "several threads signalled meanwhile: any of them may have woken it";
-const char condition_signals_unrecorded[] = "who signalled is not recorded";
-const char condition_signals_elsewhere[] = "another process may have signalled";
+    "several threads signaled in the meantime; any of them may have woken it";
+const char condition_signals_unrecorded[] = "the signaling thread was not recorded";
+const char condition_signals_elsewhere[] = "another process may have signaled";
 
 struct condition_signals {
     latch lock;

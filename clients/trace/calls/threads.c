@@ -47,7 +47,7 @@ struct traced_thread *thread_lifetime_begin(struct thread_info *task)
         thread_registry_begin();
     } else if (atomic_load(&current_lifetime)) {
         untraced_use_report(UNTRACED_THREAD,
-                            "a thread for whose queue there was no memory, or no time");
+                            "a thread without an event queue (out of memory or timeout)");
     }
     return t;
 }
@@ -234,7 +234,7 @@ static void thread_lifetime_send_state(struct traced_thread *t)
 {
     char text[80];
     int n = t->untaken
-                ? snprintf(text, sizeof text, "%llu events before it were lost with the server",
+                ? snprintf(text, sizeof text, "%llu preceding events were lost with the server",
                            (unsigned long long)t->untaken)
                 : 0;
     record_write(t,

@@ -183,7 +183,7 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
         poll(&p, 1, 100);
         ssize_t n = lifecycle_receive(fd, data + size, sizeof lifecycle_answer - size, counters);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            wrong = n ? strerror(errno) : "it hung up";
+            wrong = n ? strerror(errno) : "connection closed by server";
             break;
         }
         size += n > 0 ? (size_t)n : 0;
@@ -252,7 +252,7 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
         return true;
     }
     if (!told && !cut)
-        snprintf(why->text, sizeof why->text, "it does not read");
+        snprintf(why->text, sizeof why->text, "server not responding");
     server_forget();
     return false;
 }
@@ -320,8 +320,7 @@ static bool lifecycle_connect_or_launch(const char *named, bool own)
     if (begins_with(error.text, who) || (*file && begins_with(error.text, file)))
         who = "";
     if (!introduced && *error.text)
-        stderr_log_print_once("%s%s%s: the program runs untraced", who, *who ? ": " : "",
-                              error.text);
+        stderr_log_print_once("%s%s%s: tracing disabled", who, *who ? ": " : "", error.text);
     else if (introduced && *error.text)
         stderr_log_print_once("%s%s%s", who, *who ? ": " : "", error.text);
     return introduced;
@@ -344,8 +343,8 @@ static void lifecycle_attach(void)
         return;
     environment_set("POET_SERVER", endpoint); /* for those that this program starts */
     environment_unset("POET_OUTPUT");
-    stderr_log_print("%stracing into %s (its newest %s); see it with: poet view %s",
-                     own ? "" : "no server was running: ", file,
+    stderr_log_print("%srecording to %s (keeps the last %s). View: poet view %s",
+                     own ? "" : "no server running; ", file,
                      environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
 }
 
@@ -384,7 +383,7 @@ uint32_t lifecycle_retry(void)
         return 0;
     int saved = errno;
     if (!atomic_load(&current_lifetime) && lifecycle_reattach(server_wait_ms()))
-        stderr_log_print("%s: a server is there again: traced from here on", endpoint);
+        stderr_log_print("%s: reconnected to a server; tracing resumed", endpoint);
     atomic_store(&lifecycle_last_try, now);
     atomic_store(&lifecycle_is_trying, false);
     errno = saved;
@@ -518,12 +517,12 @@ static void lifecycle_print_summary(bool any, bool libraries)
         return;
     if (!any && !modules_under_record())
         stderr_log_print(
-            "no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
-            "each with: poetcc -trace",
-            libraries ? ", though libraries start threads" : "");
+            "no events recorded: no object file built with -trace calls a traced function%s; build "
+            "with: poetcc -trace",
+            libraries ? " (libraries start threads)" : "");
     else if (!any && libraries)
         stderr_log_print(
-            "no call of the program itself was recorded, but its libraries start threads: see them "
+            "no events of the program itself recorded, but its libraries start threads; trace them "
             "with: poet record --libraries");
 }
 
@@ -532,13 +531,12 @@ void lifecycle_report_lost(uint64_t lost)
     static _Atomic uint32_t said_in;
     uint32_t life = atomic_load(&current_lifetime);
     if (lost && atomic_exchange(&said_in, life) != life)
-        stderr_log_print(
-            "%llu events or more were lost: there is no room for them where the trace is written; "
-            "how many: poet stat %s",
-            (unsigned long long)lost,
-            *file               ? file
-            : *lifecycle_target ? "latest"
-                                : endpoint);
+        stderr_log_print("at least %llu events lost (no space left to write the trace); "
+                         "exact number: poet stat %s",
+                         (unsigned long long)lost,
+                         *file               ? file
+                         : *lifecycle_target ? "latest"
+                                             : endpoint);
 }
 
 #define WHOLE_MS 10000
@@ -561,7 +559,7 @@ static void lifecycle_stop_process(void)
     bool any = atomic_load(&anything_recorded), libraries = atomic_load(&untraced_threads_exist);
     if (libraries && modules_under_record())
         untraced_use_report(UNTRACED_RUNTIME,
-                            "threads that libraries start: see them with poet record --libraries");
+                            "threads started by libraries (trace: poet record --libraries)");
     child_record_exit(0);
     uint64_t lost = t ? lost_events_count_no_room(t) : 0; /* (its queue goes with it) */
     thread_lifetime_end_main();

@@ -83,7 +83,7 @@ bool seccomp_is_quiet(void) { return now.quiet || atomic_load(&seccomp_silenced_
 /* Nobody records any more; the connection stays, so that the server sees when the process ends. */
 static void seccomp_install_enter_silent(void)
 {
-    seccomp_install_report(UNTRACED_THREAD, "a process that forbids itself system calls (seccomp)");
+    seccomp_install_report(UNTRACED_THREAD, "a process that restricts its system calls (seccomp)");
     seccomp_install_enter_quiet(true);
     atomic_store(&seccomp_silenced_lifetime, current_lifetime_exchange(0));
 }
@@ -120,7 +120,7 @@ static bool seccomp_install_filter_begin(long program)
         bits |= 1u << ALLOWED_RECORDING;
     now.forbidden = bits & ~before;
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut) {
-        seccomp_install_report(UNTRACED_STREAM, "streams where they cannot be looked at (seccomp)");
+        seccomp_install_report(UNTRACED_STREAM, "streams that cannot be inspected (seccomp)");
         poet_process_shut(true);
     }
     if (now.forbidden & 1u << ALLOWED_RECORDING)
@@ -155,7 +155,7 @@ bool seccomp_install_begin(long number, long what, long how, long program)
     strict = strict && !seccomp_is_quiet();
     if (strict) {
         seccomp_install_report(UNTRACED_THREAD,
-                               "a thread that forbids itself system calls (seccomp)");
+                               "a thread that restricts its system calls (seccomp)");
         seccomp_install_enter_quiet(true);
     }
     bool undo = strict || (filter && !seccomp_is_quiet() && seccomp_install_filter_begin(program));

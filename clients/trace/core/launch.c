@@ -199,8 +199,8 @@ static int server_launch_alone(const struct server_launch *launch, char *file, s
     static char program[PATH_MAX]; /* once in the life of a process */
     int pair[2];
     if (!server_launch_find_program(program, sizeof program)) {
-        stderr_log_print_once("%s and poet-server was not found: the program runs untraced "
-                              "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)",
+        stderr_log_print_once("%s and poet-server was not found: tracing disabled "
+                              "(set POET_SERVER_PROGRAM, or POET_SERVER=none)",
                               launch->to ? "an agent is needed" : "no server is running");
         return -1;
     }
@@ -297,7 +297,7 @@ int server_launch_start(const struct server_launch *launch, bool *joined, char *
         return fd;
     if (fd >= 0 && lock_file >= 0 &&
         (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
-        stderr_log_print("the other processes of this launch are traced apart: %s",
+        stderr_log_print("other processes of this launch are traced as separate runs: %s",
                          strerror(errno));
     server_launch_starter = fd >= 0 ? getpid() : 0;
     return fd;

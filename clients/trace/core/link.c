@@ -83,8 +83,8 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
     char *end;
     unsigned long v = strtoul(s, &end, 10);
     if (*end || v < low || v > high) {
-        stderr_log_print_once("%s=%s: must be a number from %u to %u: using %u", variable, s, low,
-                              high, otherwise);
+        stderr_log_print_once("%s=%s: not a number from %u to %u; using %u", variable, s, low, high,
+                              otherwise);
         return otherwise;
     }
     return (unsigned)v;
@@ -104,7 +104,7 @@ static void server_connection_give_up(const char *why)
     if (!current_lifetime_exchange(0))
         return;
     if (why && !server_is_greeted)
-        stderr_log_print("the server is gone (%s): the program goes on untraced", why);
+        stderr_log_print("lost connection to server (%s); tracing stopped", why);
 }
 
 /* The connection stands, but the server does not read: it is slow, or stopped.  It is waited for
@@ -155,7 +155,7 @@ static bool server_connection_send_all(const struct encoder *out, int descriptor
         server_is_slow = full;
         if (full && sent == 0)
             return false;
-        server_connection_give_up(full ? "it does not read" : strerror(errno));
+        server_connection_give_up(full ? "server not responding" : strerror(errno));
         return false;
     }
     return true;
@@ -218,7 +218,7 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
         atomic_load(&current_lifetime) == life && !out->failed && server_connection_is_ours();
     ssize_t n = may ? sendmsg(server_socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
     if (n > 0 && (size_t)n < out->size)
-        server_connection_give_up("a message was cut");
+        server_connection_give_up("truncated message");
     latch_unlock(&server_send_latch);
     server_connection_wake_if_wanted();
     return n > 0 && (size_t)n == out->size;
@@ -385,7 +385,7 @@ void server_check(void)
         if (!server_connection_is_ours())
             server_connection_give_up("the program closed the connection");
         else if (poll(&p, 1, 0) == 1 && p.revents & (POLLRDHUP | POLLHUP | POLLERR))
-            server_connection_give_up("it hung up");
+            server_connection_give_up("connection closed by server");
         latch_unlock(&server_send_latch);
         server_connection_wake_if_wanted();
     }

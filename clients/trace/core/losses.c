@@ -176,8 +176,8 @@ static void lost_events_encode(struct encoder *out, const struct lost_range *ran
 /* Nobody can tell by numbers which events these were, and so which others come after them. */
 static void lost_events_encode_unnumbered(struct encoder *out)
 {
-    encode_untraced(out, &(struct untraced_message){
-                             UNTRACED_LOST, text_view_of("more at once than were counted")});
+    encode_untraced(
+        out, &(struct untraced_message){UNTRACED_LOST, text_view_of("too many concurrent losses")});
 }
 
 static void lost_events_send_unnumbered(struct traced_thread *t)

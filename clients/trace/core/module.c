@@ -411,8 +411,8 @@ static void module_report_not_reserved(void)
         return;
     said = true;
     stderr_log_print(
-        "libraries were closed where no addresses can be kept free: names of code in them may be "
-        "those of libraries that are opened later");
+        "libraries were unloaded and their addresses could not be reserved; code in them may be "
+        "shown with names of libraries loaded later");
 }
 
 /* Reserves where it lay; false: there is no room for that, or something else lies there already. */

@@ -45,7 +45,7 @@ static void *sync_object_report_none_left(struct traced_thread *t, const char *w
 static struct trace_line *sync_object_line_missed(struct traced_thread *t, struct sync_object *o)
 {
     if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.far, memory_order_relaxed))
-        return sync_object_report_none_left(t, "the line of an object could not be announced");
+        return sync_object_report_none_left(t, "the trace line of an object could not be created");
     if (o->kind == SYNC_CONDITION || t->life != atomic_load(&current_lifetime))
         return NULL;
     atomic_store(&o->missed, true);
@@ -80,8 +80,7 @@ struct sync_object *sync_object_add(const void *address, enum sync_object_kind k
     }
     latch_unlock(&sync_object_add_latch);
     if (!o)
-        sync_object_report_none_left(
-            thread_mine, "there are more objects than can be followed, or there is no memory");
+        sync_object_report_none_left(thread_mine, "too many objects to trace, or out of memory");
     return o;
 }
 

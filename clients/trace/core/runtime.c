@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define FOUND 16
-#define PYTHON "locks of Python, unless it imports poet"
+#define PYTHON "Python locks, unless the program imports poet"
 #define SCAN_BYTES ((size_t)64 << 20) /* of one module, at most */
 
 /* Their locks and queues stand on futexes and atomics of their own. */
@@ -154,8 +154,8 @@ static void untraced_runtime_interpreter(bool warn)
     untraced_runtimes_report();
     if (warn)
         stderr_log_print(
-            "this is Python: the locks of its interpreter are left out; docs/python.md says how "
-            "threads, locks, queues and tasks of the program are recorded");
+            "Python interpreter: its internal locks are not traced; see docs/python.md to trace the "
+            "threads, locks, queues and tasks of the program");
 }
 
 void untraced_runtime_check_program(bool warn)
@@ -168,8 +168,8 @@ void untraced_runtime_check_program(bool warn)
     untraced_runtimes_report();
     if (warn)
         stderr_log_print(
-            "this is a Rust program: what std::sync (Mutex, Condvar, mpsc, ...) orders is not followed, "
-            "and shown as concurrent");
+            "Rust program: std::sync primitives (Mutex, Condvar, mpsc, ...) are not traced; "
+            "events ordered by them appear concurrent");
 }
 
 void untraced_runtimes_report(void)

@@ -171,7 +171,7 @@ static void foreign_thread_report_library(const struct thread_info *task)
     char text[100];
     if (!file || untraced_runtime_is_traced(file))
         return;
-    snprintf(text, sizeof text, "work for threads of %s", file);
+    snprintf(text, sizeof text, "work passed to threads of %s", file);
     untraced_use_report(UNTRACED_RUNTIME, text);
 }
 

@@ -71,8 +71,7 @@ static const struct user_metric *user_metric_create(const char *name, const char
                                 : NULL;
     if (!m) {
         if (!full)
-            stderr_log_print(
-                "poet_meter: %.80s: there is no room for more meters: it is not counted", name);
+            stderr_log_print("poet_meter: %.80s: too many metrics; not counted", name);
         full = true;
         return NULL;
     }

@@ -121,7 +121,7 @@ static void function_filter_read_file(struct filter_list *list, const struct fun
         function_filter_read_list(list, text, file);
     else
         stderr_log_print_once("%s: @%.200s: %s", list->variable, file,
-                              errno == EILSEQ ? "is no text" : strerror(errno));
+                              errno == EILSEQ ? "not a text file" : strerror(errno));
 }
 
 static void function_filter_read_list(struct filter_list *list, const char *text, const char *file)

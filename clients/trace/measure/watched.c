@@ -120,8 +120,7 @@ static int64_t *sampled_cells_create(const char *name, const char *unit)
                              sampled_cells_copy_label(unit)};
     if (!kept.name || !kept.unit) {
         if (!full)
-            stderr_log_print("poet_watch: %.80s: there is no room for more: it is not looked at",
-                             name);
+            stderr_log_print("poet_watch: %.80s: too many watched variables; not sampled", name);
         full = true;
         return &nobodys;
     }

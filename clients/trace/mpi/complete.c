@@ -24,11 +24,8 @@ static bool completion_record_message(struct mpi_request *r, const MPI_Status *s
         EVENT_receive, communicator_line(r->comm, status->MPI_SOURCE), traced ? key : NULL,
         r->any && traced ? r->asked : 0, status->MPI_SOURCE, r->together, site);
     if (!traced)
-        poet_annotate(
-            event,
-            known
-                ? "its sender is not traced"
-                : "which message it was cannot be told: an earlier receive that it fits is under way");
+        poet_annotate(event, known ? "sender not traced"
+                                   : "ambiguous match with an earlier pending receive");
     return true;
 }
 

@@ -35,7 +35,7 @@ void *tracing_state_alloc(size_t n, size_t each)
         return p;
     size_t bytes = (n * each + 15) & ~(size_t)15;
     mpi_tracing = false;
-    poet_untraced("MPI calls since there was no memory to follow them");
+    poet_untraced("MPI calls after memory for tracing ran out");
     size_t at = __atomic_fetch_add(&reserved, bytes, __ATOMIC_RELAXED);
     return bytes <= sizeof reserve && at <= sizeof reserve - bytes ? reserve + at : NULL;
 }

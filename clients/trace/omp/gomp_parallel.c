@@ -103,7 +103,7 @@ API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads)
 {
     void (*call)(void (*)(void *), void *, unsigned) =
         REAL(GOMP_parallel_start, SITE, void, (void (*)(void *), void *, unsigned));
-    poet_untraced("parallel regions that a compiler before gcc 4.9 made (OpenMP)");
+    poet_untraced("parallel regions compiled by gcc before 4.9 (OpenMP)");
     if (call)
         call(body, data, threads);
 }

@@ -104,8 +104,7 @@ API void __kmpc_fork_call(source *at, int32_t count, body *function, ...)
     call(at, 1, kmpc_run_member, &r);
     ompt_tool_begin_region(NULL, NULL);
     if (!ompt_tool_is_active())
-        poet_untraced(
-            "OpenMP (LLVM's runtime, which tells nothing: it has another tool, or none is let in)");
+        poet_untraced("OpenMP (LLVM runtime: another OMPT tool is loaded, or OMPT is disabled)");
 }
 
 /* ---- ordered loops ---- */

@@ -23,7 +23,7 @@ __attribute__((constructor)) static void omp_tracer_begin(void)
                                           "__tgt_target_teams_mapper", NULL};
     static const char *const doacross[] = {"GOMP_doacross_ull_wait", NULL};
     if (poet_imports(devices))
-        poet_untraced("what OpenMP runs on devices (target)");
+        poet_untraced("OpenMP device regions (target)");
     if (poet_imports(doacross))
-        poet_untraced("ordered loops over unsigned numbers with depend(sink) (OpenMP)");
+        poet_untraced("ordered loops over unsigned integers with depend(sink) (OpenMP)");
 }

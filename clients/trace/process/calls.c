@@ -200,7 +200,7 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
                                  byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
     }
     if (t->waits && writes)
-        poet_untraced("a write that had to wait for room until somebody read");
+        poet_untraced("a write that blocked until a reader made room");
     if (t->waits)
         ipc_event_about(writes ? FULL : EMPTY, t->line, 0, site);
     t->type = t->waits ? event_type(writes ? FULL : EMPTY) : 0;
@@ -299,7 +299,7 @@ static void byte_call_record_read(struct transfer *t, int fd, size_t bytes)
         stream_polled(fd, s, t->began, t->site);
         return;
     } else if (from + bytes > LOAD(s->claimed) || !byte_call_adds_up(s, fd, from + bytes))
-        stream_break(s, "there were bytes that no call wrote which is seen (stdio, splice, ...)");
+        stream_break(s, "bytes were written by an untraced call (stdio, splice, ...)");
     if (s->state == STREAM_LOST) {
         ipc_replay_commit(t->peeks ? READABLE : READ, s);
         ipc_event_about(t->peeks ? READABLE : READ, stream_line(s), POET_DOUBT_STREAM, t->site);

@@ -97,7 +97,7 @@ static void fd_close_check_stdin(int from, int to)
 {
     if (to == STDIN_FILENO && poet_recorded() &&
         stream_find(fd_end_find(from, false).key).state != STREAM_UNKNOWN)
-        poet_untraced("what C's stdio reads from a pipe or socket");
+        poet_untraced("stdio reads from a pipe or socket");
 }
 
 static bool fd_close_replace(int from, int to, struct tcp_peer *far, const void *site)

@@ -41,7 +41,7 @@ uint64_t eventfd_counter_key(int fd)
         return 0;
     const uint64_t *made = poet_counter(key_mix(EVENTFD, id), false);
     if (!made || !LOAD(made))
-        poet_untraced("an eventfd that was not seen from its beginning");
+        poet_untraced("an eventfd that was not traced from its creation");
     return made && LOAD(made) ? key_mix(key_mix(EVENTFD, id), LOAD(made)) : 0;
 }
 

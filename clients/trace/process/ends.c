@@ -169,7 +169,7 @@ void fd_end_fifo(int fd)
     if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode) || ioctl(fd, FIONREAD, &there) != 0)
         return;
     stream_open(fd_end_of_status(fd, &st, false).key, there == 0);
-    poet_untraced("the opening of both ends of a FIFO, which waits for each other");
+    poet_untraced("opening a FIFO, which blocks until both ends are open");
 }
 
 void fd_end_socketpair(const int fds[2])
@@ -254,7 +254,7 @@ void fd_end_accepted(int listener, int fd)
         unix_name_accepted((const struct sockaddr *)&at, size, fd);
     uint64_t *count = fd_end_connecting_counter((const struct sockaddr *)&at, false);
     if (count || at.ss_family == AF_UNIX)
-        poet_untraced("a connection that is accepted, before it brings bytes");
+        poet_untraced("accepting a connection, before data arrives");
     uint64_t begin = now_ns();
     while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) &&
            stream_find(fd_end_out(fd)).state == STREAM_UNKNOWN) {

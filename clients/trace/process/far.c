@@ -98,8 +98,7 @@ static bool tcp_peer_map_counters(struct tcp_peer *f, bool may_make)
     f->ends = poet_counter(key_mix(TCP_PEER_ENDS, f->cookie), true);
     bool room = f->flags && f->written && f->read && f->ends;
     if (!room)
-        poet_untraced("connections to other machines for which there is no room in memory that "
-                      "processes share");
+        poet_untraced("connections to other hosts: shared memory is full");
     return room;
 }
 
@@ -115,8 +114,8 @@ bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *f)
     const uint64_t *out = poet_counter(key_mix(TCP_PEER_OUT, f->cookie), false),
                    *in = poet_counter(key_mix(TCP_PEER_IN, f->cookie), false);
     if (flags & TCP_PEER_UNTRACED)
-        poet_untraced("connections to other machines, of which this kernel does not say how far "
-                      "they are");
+        poet_untraced("connections to other hosts: this kernel does not report "
+                      "their byte positions");
     if (!(flags & TCP_PEER_CREATED) || flags & TCP_PEER_UNTRACED || !out || !in)
         return false;
     f->again = flags / TCP_PEER_GENERATION > 1;
@@ -299,7 +298,7 @@ void tcp_peer_looked(int fd, const struct tcp_peer *f, const void *site)
     if (socket_has_ended(fd))
         tcp_peer_ended(f, HANGUP, site);
     else
-        poet_untraced("what poll, select and MSG_PEEK say of a connection to another machine");
+        poet_untraced("results of poll, select and MSG_PEEK for connections to other hosts");
 }
 
 /* ---- the end ---- */

@@ -218,7 +218,7 @@ static void file_lock_record_released(const struct file_lock *l, const void *sit
     if (!poet_current_line())
         return;
     if (taken && LOAD(taken) != l->taken) { /* given back long ago, or shared with others */
-        poet_untraced("a file lock that a child has from its parent");
+        poet_untraced("a file lock inherited from the parent");
         return;
     }
     uint64_t *state = poet_counter(key_mix(STATE_KEY, file_lock_key(l)), true);
@@ -328,7 +328,7 @@ static void file_lock_release_flock(const struct file_lock *lock, const void *si
     struct file_lock found;
     unsigned at = 0;
     if (!file_lock_pop(&at, file_lock_same_owner, lock, &found, true)) {
-        poet_untraced("a file lock given back by whom it was not seen to be taken");
+        poet_untraced("a file lock released without a traced acquisition");
         return;
     }
     file_lock_record_released(&found, site);

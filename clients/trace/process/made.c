@@ -181,7 +181,7 @@ static FILE *fd_creation_opened_file(FILE *f, bool look)
     QUIETLY({
         if (fileno(f) >= 0 && fstat(fileno(f), &st) == 0 && S_ISFIFO(st.st_mode)) {
             fd_end_fifo(fileno(f));
-            poet_untraced("what C's stdio reads from a FIFO");
+            poet_untraced("stdio reads from a FIFO");
         }
     });
     return f;

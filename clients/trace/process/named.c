@@ -99,5 +99,5 @@ void unix_name_accepted(const struct sockaddr *at, socklen_t size, int fd)
     if (inode)
         unix_name_set_end(fd, inode, false);
     else
-        poet_untraced("Unix sockets by name, whose peers the kernel does not tell");
+        poet_untraced("named Unix sockets whose peers the kernel does not report");
 }

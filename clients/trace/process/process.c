@@ -74,7 +74,7 @@ static void ipc_tracer_check_stdin(void)
                                         "__fread_chk",    NULL};
     if (stream_find(fd_end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN &&
         poet_imports(names))
-        poet_untraced("what C's stdio reads from a pipe or socket");
+        poet_untraced("stdio reads from a pipe or socket");
 }
 
 __attribute__((constructor)) static void ipc_tracer_begin(void)
@@ -82,7 +82,7 @@ __attribute__((constructor)) static void ipc_tracer_begin(void)
     ipc_entry_begin();
     QUIETLY(ipc_tracer_check_stdin());
     if (poet_recorded() && !poet_counter(1, true))
-        poet_untraced("pipes, sockets, queues and file locks: the server is on another machine");
+        poet_untraced("pipes, sockets, queues and file locks: the server is on another host");
     fd_close_init();
     pthread_atfork(tcp_peer_forked, NULL, ipc_tracer_forked);
 }

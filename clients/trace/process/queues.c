@@ -67,7 +67,7 @@ static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *
     struct pollfd p = {.fd = mqd, .events = events};
     q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && poll_result_query(&p, 1, 0) == 0;
     if (q->waits && events == POLLOUT)
-        poet_untraced("a write that had to wait for room until somebody read");
+        poet_untraced("a write that blocked until a reader made room");
     if (q->waits)
         ipc_event_about(events == POLLOUT ? FULL : EMPTY,
                         ipc_event_line(IPC_OBJECT_QUEUE, q->key, ""), 0, site);

@@ -101,7 +101,7 @@ static void poll_result_record_available(const struct ipc_stream *s, uint64_t be
     }
     bool untold = LOAD(s->written) <= LOAD(s->read) && LOAD(s->flags) / STREAM_WRITER & 0xff;
     ipc_event_about(READABLE, stream_line(s), untold ? POET_DOUBT_STREAM : 0, site);
-    poet_untraced("what poll, select and MSG_PEEK say of a stream before it is read");
+    poet_untraced("results of poll, select and MSG_PEEK before a stream is read");
 }
 
 void stream_polled(int fd, const struct ipc_stream *s, uint64_t began, const void *site)
@@ -114,7 +114,7 @@ void stream_polled(int fd, const struct ipc_stream *s, uint64_t began, const voi
     else if (there > 0 && s->state == STREAM_FOLLOWED)
         poll_result_record_available(s, began, site);
     else
-        poet_untraced("what poll, select and MSG_PEEK say of a stream before it is read");
+        poet_untraced("results of poll, select and MSG_PEEK before a stream is read");
 }
 
 static void poll_result_fd_ready(int fd, uint64_t began, const void *site)

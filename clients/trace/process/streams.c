@@ -14,8 +14,7 @@ static struct ipc_stream stream_map_counters(uint64_t key, bool make)
     struct ipc_stream s = {.flags = key ? poet_counter(key_mix(key, 1), make) : NULL};
     if (!s.flags) {
         if (key && make)
-            poet_untraced(
-                "pipes and sockets for which there is no room in memory that processes share");
+            poet_untraced("pipes and sockets: shared memory is full");
         return s;
     }
     s.written = poet_counter(key_mix(key, 2), true);
@@ -30,8 +29,7 @@ static struct ipc_stream stream_map_counters(uint64_t key, bool make)
         s.begun) /* another one may have had the same name */
         s.key = key_mix(key_mix(key, poet_host_id()), LOAD(s.flags) / STREAM_GENERATION);
     else
-        poet_untraced(
-            "pipes and sockets for which there is no room in memory that processes share");
+        poet_untraced("pipes and sockets: shared memory is full");
     return s;
 }
 
@@ -87,7 +85,7 @@ void stream_break(struct ipc_stream *s, const char *why)
 {
     uint64_t before = __atomic_fetch_or(s->flags, STREAM_BROKEN, __ATOMIC_SEQ_CST);
     if (!(before & STREAM_BROKEN))
-        poet_text("a stream is not followed any more: %s", why);
+        poet_text("stream no longer traced: %s", why);
     s->state = STREAM_LOST;
 }
 
@@ -96,8 +94,7 @@ bool stream_enter(struct ipc_stream *s, uint64_t side)
     uint64_t before = __atomic_fetch_add(s->flags, side, __ATOMIC_SEQ_CST);
     if (before / side & 0xff) {
         __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST);
-        stream_break(s, side == STREAM_WRITER ? "two write to it at once"
-                                              : "two read from it at once");
+        stream_break(s, side == STREAM_WRITER ? "concurrent writers" : "concurrent readers");
         return false;
     }
     return true;

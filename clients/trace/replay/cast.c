@@ -186,7 +186,7 @@ void replay_begin(void)
         return;
     shared_schedule = schedule_file_open(path, &wrong);
     if (!shared_schedule) {
-        stderr_log_print_once("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
+        stderr_log_print_once("POET_REPLAY: %s: %s; running without schedule control", path, wrong);
         return;
     }
     schedule_map_count_process();

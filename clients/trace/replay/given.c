@@ -40,7 +40,7 @@ bool replayed_input_begin(void)
     const struct input_head *head = replayed_input_map(path, &bytes);
     const char *wrong = head ? recorded_input_check(head, bytes) : strerror(errno);
     if (wrong)
-        stderr_log_print_once("POET_REPLAY_INPUT: %s: %s: input is as it is now", path, wrong);
+        stderr_log_print_once("POET_REPLAY_INPUT: %s: %s; using live input", path, wrong);
     else
         replayed_input_recorded = head;
     return replayed_input_recorded != NULL;

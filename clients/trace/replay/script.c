@@ -42,9 +42,9 @@ static bool schedule_validate_types(const struct schedule_head *s)
 const char *schedule_validate_file(const struct schedule_head *s, uint64_t bytes)
 {
     if (bytes < sizeof *s || s->magic != SCHEDULE_MAGIC || s->bytes != bytes)
-        return "no script";
+        return "invalid schedule file";
     if (s->version != SCHEDULE_VERSION)
-        return "made by another version of Poet";
+        return "created by a different version of Poet";
     return schedule_validate_parts(s) && schedule_validate_lines(s) && schedule_validate_types(s)
                ? NULL
                : "damaged";

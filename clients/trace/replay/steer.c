@@ -331,7 +331,8 @@ bool hold_point_begin(void)
         return false;
     struct schedule_control *s = hold_point_map(path);
     if (!s || !hold_point_is_valid(s)) {
-        stderr_log_print_once("POET_STEER: %s: nothing to be led by: the program runs freely",
+        stderr_log_print_once("POET_STEER: %s: invalid schedule file; "
+                              "running without schedule control",
                               path);
         return false;
     }

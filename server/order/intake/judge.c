@@ -49,8 +49,8 @@ static const char *readiness_conflict_reason(const struct order *order, struct e
                                                 : RELATION_NONE;
     (void)self;
     if (relation == RELATION_SYNC)
-        return "names a partner that is paired with another event";
-    return "names a partner that does not name it back";
+        return "the partner is paired with another event";
+    return "the partner does not refer back";
 }
 
 /* Who waits for somebody by a key is let go when the run is over: what the other did is not
@@ -69,8 +69,7 @@ static enum readiness_state join_partner(struct order *order, struct sync_point 
     struct pending *head = point->members[0];
     struct order_line *line = line_get(order, partner.line);
     if (!line || partner.number == 0 || partner.line == head->arrival.at.line) {
-        sync_point_mark_inconsistent(order, head, partner,
-                                     "is paired with an event that cannot be");
+        sync_point_mark_inconsistent(order, head, partner, "is paired with an incompatible event");
         return DONE;
     }
     if (line->delivered >= partner.number) {
@@ -84,7 +83,7 @@ static enum readiness_state join_partner(struct order *order, struct sync_point 
     if (!other) {
         if (never_comes(order, partner))
             return READY_ALONE;
-        return wait_or_contradict(order, point, partner, "closes a cycle");
+        return wait_or_contradict(order, point, partner, "creates a happened-before cycle");
     }
     if (!pending_lost(other) && (other->arrival.relation != RELATION_SYNC || other->arrival.keyed ||
                                  !event_id_equal(other->arrival.partners[0], head->arrival.at))) {
@@ -93,7 +92,7 @@ static enum readiness_state join_partner(struct order *order, struct sync_point 
         return DONE;
     }
     if (pending_lost(other) || line->delivered + 1 != partner.number)
-        return wait_or_contradict(order, point, partner, "closes a cycle");
+        return wait_or_contradict(order, point, partner, "creates a happened-before cycle");
     sync_point_add(point, other);
     return READY;
 }
@@ -107,7 +106,7 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
     if (!meeting) { /* they are complete for so long that they were forgotten */
         sync_point_mark_inconsistent(order, head, (struct event_id){0, 0},
-                                     "comes to a group that is complete");
+                                     "joins a completed group");
         return DONE;
     }
     if (meeting->released) {
@@ -126,16 +125,14 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
         return WAITING;
     }
     if (meeting->done) {
-        sync_point_mark_inconsistent(order, head, meeting->members[0],
-                                     "comes to a group that is complete");
+        sync_point_mark_inconsistent(order, head, meeting->members[0], "joins a completed group");
         return DONE;
     }
     size_t rank = 0;
     while (rank < meeting->count && !event_id_equal(meeting->members[rank], a->at))
         rank++;
     if (rank >= size) {
-        sync_point_mark_inconsistent(order, head, meeting->members[0],
-                                     "comes to a group that is complete");
+        sync_point_mark_inconsistent(order, head, meeting->members[0], "joins a completed group");
         return DONE;
     }
     for (size_t i = 0; i < size; i++) {
@@ -145,12 +142,11 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
         struct pending *other = pending_at(order, ref);
         if (sync_point_has(point, ref.line) || !other || other->arrival.relation != a->relation ||
             (a->relation == RELATION_GROUP && other->arrival.group_size != a->group_size)) {
-            sync_point_mark_inconsistent(order, head, ref,
-                                         "meets by its key an event that does not fit");
+            sync_point_mark_inconsistent(order, head, ref, "key matches an incompatible event");
             return DONE;
         }
         if (line_get(order, ref.line)->delivered + 1 != ref.number)
-            return wait_or_contradict(order, point, ref, "closes a cycle");
+            return wait_or_contradict(order, point, ref, "creates a happened-before cycle");
         sync_point_add(point, other);
     }
     return READY;
@@ -235,7 +231,7 @@ static enum readiness_state wait_for_edges(struct order *order, const struct syn
         struct order_line *line = edges[i].line ? line_get(order, edges[i].line) : NULL;
         if (!line || line->delivered >= edges[i].number || never_comes(order, edges[i]))
             continue;
-        return wait_or_contradict(order, point, edges[i], "closes a cycle");
+        return wait_or_contradict(order, point, edges[i], "creates a happened-before cycle");
     }
     return READY;
 }
@@ -252,12 +248,12 @@ static enum readiness_state wait_for_sends(struct order *order, const struct syn
         uint64_t position = there ? order_position(order, send) : NO_POSITION;
         if (!line || send.number == 0 || (position != NO_POSITION && !log_sends(order, position))) {
             sync_point_mark_inconsistent(order, head, send,
-                                         "receives from an event that sends nothing");
+                                         "receives from an event that is not a send");
             return DONE;
         }
         if (there || never_comes(order, send))
             continue;
-        return wait_or_contradict(order, point, send, "closes a cycle");
+        return wait_or_contradict(order, point, send, "creates a happened-before cycle");
     }
     return READY;
 }
