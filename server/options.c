@@ -25,7 +25,7 @@ static error_t server_options_set_size(struct server_options *o, const char *val
 {
     if (parse_size(value, &o->keep_bytes))
         return 0;
-    fprintf(stderr, "poet server: %s%s: write a size such as 500M\n", of, value);
+    fprintf(stderr, "poet server: %s%s: invalid size; use for example 500M\n", of, value);
     return EINVAL;
 }
 
@@ -77,45 +77,46 @@ static error_t server_options_parse(int key, char *value, struct argp_state *sta
 }
 
 static const struct argp_option server_options_entries[] = {
-    {NULL, 0, NULL, 0, "Who is served:", 1},
+    {NULL, 0, NULL, 0, "Connections:", 1},
     {"listen", 'l', "ENDPOINT", 0,
-     "unix:PATH, or poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other machines); "
+     "listen on unix:PATH, or poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other hosts); "
      "may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock",
      1},
     {"stdio", STDIO, NULL, 0,
-     "speak with one viewer on standard input and output: about FILE, else for the server that "
-     "listens here; what `poet view ssh:HOST` starts",
+     "serve one viewer on standard input and output: FILE, or else the server that "
+     "listens here; started by `poet view ssh:HOST`",
      1},
-    {"once", ONCE, NULL, 0, "end when the last program and viewer are gone", 1},
+    {"once", ONCE, NULL, 0, "exit when the last program and viewer have disconnected", 1},
     {"merge", MERGE, NULL, OPTION_HIDDEN, "order files of agents as one run, and end", 1},
     {"client", CLIENT, "DESCRIPTOR", OPTION_HIDDEN, "the one client that started it", 1},
     {"to", TO, "ENDPOINT", 0,
-     "be an agent: take events from the programs of this machine, and forward them to the server at poet://HOST:PORT, "
-     "which orders those of all machines, or to NATS JetStream at nats://[USER:PASSWORD@]HOST:PORT (tls://), which keeps "
-     "them for --from; what is not acknowledged there stays on disk",
+     "run as a forwarding agent: receive events from the programs of this host and forward them to the server at poet://HOST:PORT, "
+     "which orders those of all hosts, or to NATS JetStream at nats://[USER:PASSWORD@]HOST:PORT (tls://), which stores "
+     "them for --from; unacknowledged events stay on disk",
      1},
     {"from", FROM, "ENDPOINT", 0,
-     "take events also from NATS JetStream: nats://[USER:PASSWORD@]HOST:PORT#RUN (tls://), what agents forwarded there "
-     "of the run RUN, from its begin; any number of servers may read the same",
+     "also receive events from NATS JetStream: nats://[USER:PASSWORD@]HOST:PORT#RUN (tls://), as forwarded there by agents "
+     "for the run RUN, from its start; any number of servers may read the same run",
      1},
-    {NULL, 0, NULL, 0, "Where runs go:", 2},
+    {NULL, 0, NULL, 0, "Traces:", 2},
     {"output", 'o', "FILE|DIR/", 0,
-     "write the first run to FILE, the next ones beside it with a number; or PROGRAM-TIME.poet into "
+     "write the first run to FILE, further runs beside it with a number; or PROGRAM-TIME.poet to "
      "DIR for each run; default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)",
      2},
     {"keep", KEEP, "SIZE", 0,
-     "keep only the newest part of a run: SIZE bytes (suffix K, M, G) at most on disk, and in memory "
-     "about three times as much at most, and 200 bytes a line, 20 of one that has ended (its mutex is destroyed); "
+     "ring-buffer mode: keep only the newest part of a run: at most SIZE bytes (suffix K, M, G) on disk, and at most about "
+     "three times as much in memory, plus 200 bytes per line, 20 per line that has ended (destroyed mutex); "
      "default: $POET_KEEP, else everything",
      2},
-    {"quiet", 'q', NULL, 0, "log nothing but errors", 2},
+    {"quiet", 'q', NULL, 0, "log errors only", 2},
     {0}};
 static const struct argp server_options_parser = {
     .options = server_options_entries,
     .parser = server_options_parse,
     .args_doc = "\n--stdio [FILE]",
-    .doc = "Take events from traced programs, keep their order, answer viewers.\v"
-           "SIGINT and SIGTERM end it; everything taken is in the files.",
+    .doc =
+        "Run the trace server: receive events from traced programs, order them, and serve viewers.\v"
+        "SIGINT and SIGTERM stop it; all received events are in the trace files.",
     .children = options_children};
 
 int server_options_read(struct server_options *o, int argc, char **argv)
@@ -135,11 +136,11 @@ int server_options_read(struct server_options *o, int argc, char **argv)
         return OPTIONS_READ;
     }
     if (o->from && o->to) {
-        fprintf(stderr, "poet server: an agent orders nothing: --from is for another server\n");
+        fprintf(stderr, "poet server: --from and --to exclude each other\n");
         return OPTIONS_WRONG;
     }
     if (argc - first > 1 || (argc > first && o->client < 0 && !o->stdio)) {
-        fprintf(stderr, "poet server: %s: unexpected\nsee: poet help server\n", argv[first]);
+        fprintf(stderr, "poet server: extra operand: %s\nsee: poet help server\n", argv[first]);
         return OPTIONS_WRONG;
     }
     o->file = argc > first ? argv[first] : NULL;

@@ -13,7 +13,7 @@ static void event_check_report_line(char *s, size_t size, const struct trace_met
     else if (!line || last == 0)
         snprintf(s, size, "line %u has no events", at.line & ~HIDDEN_LINE);
     else if (at.number < first)
-        snprintf(s, size, "of line %u events %llu to %llu are kept", at.line, first, last);
+        snprintf(s, size, "line %u: events %llu to %llu are available", at.line, first, last);
     else
         snprintf(s, size, "line %u has %llu event%s", at.line & ~HIDDEN_LINE, last,
                  plural_suffix(last));

@@ -53,15 +53,17 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
     case 'f':
         if ((o->other = order_format_find(value)))
             return 0;
-        return bad(o, "--format %s: chrome, dot or shiviz", value);
+        return bad(o, "--format: invalid value \"%s\"; valid: chrome, dot, shiviz", value);
     case 'p':
         if (paper_size_by_name(value, &o->page))
             return 0;
-        return bad(o, "--paper %s: a4, a3, letter, legal or 297x210mm", value);
+        return bad(o, "--paper: invalid value \"%s\"; valid: a4, a3, letter, legal, 297x210mm",
+                   value);
     case 'w':
         if (paper_size_width(value, &o->page.width_pt))
             return 0;
-        return bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
+        return bad(o, "--width: invalid value \"%s\"; valid: 20pt to 14400pt, 84mm, 16cm, 3.3in",
+                   value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -112,8 +114,7 @@ static int export_picture(const struct command *command, const char *source,
         o->picture.fold = 0; /* a page answers for each event */
     if (event_diagram_request(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
-            fprintf(stderr,
-                    "poet export: there are no events: is the program compiled with -trace?\n");
+            fprintf(stderr, "poet export: no events; compile the program with -trace\n");
         status =
             suffix == SUFFIX_TXT
                 ? diagram_output_write_text(command, &o->picture, &subject, o->file)
@@ -135,32 +136,32 @@ static int run_export(const struct command *command, int argc, char **argv)
         return status;
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
-        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+        return command_usage(command, "extra operand: %s", argv[first]);
     if (!o.file)
-        return command_usage(command, "-o FILE is needed");
+        return command_usage(command, "missing option: -o FILE");
     if (o.picture.processors && file_suffix_of(o.file) == SUFFIX_HTML)
-        return command_usage(command, "--processors: not in a web page");
+        return command_usage(command, "--processors: not supported in a web page");
     return o.other ? export_other(command, source, o.other, o.file)
                    : export_picture(command, source, &o);
 }
 
 static const struct argp_option export_options[] = {
-    {NULL, 0, NULL, 0, "Where it goes:", 1},
-    {"output", 'o', "FILE", 0, "the ending chooses the format", 1},
-    {"paper", 'p', "SIZE", 0, "a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes",
-     1},
-    {"width", 'w', "WIDTH", 0, "scaled to WIDTH (84mm, 17cm, 5in), for a paper", 1},
+    {NULL, 0, NULL, 0, "Output:", 1},
+    {"output", 'o', "FILE", 0, "write to FILE; the suffix selects the format", 1},
+    {"paper", 'p', "SIZE", 0, "split over pages: a4, a3, letter, legal or WIDTHxHEIGHTmm", 1},
+    {"width", 'w', "WIDTH", 0, "scale to WIDTH (84mm, 17cm, 5in), for an article", 1},
     {"wrap", OPTION_WRAP, NULL, 0,
-     "in bands one below the other, 17 cm wide or as --width says; so, too, where letters in one line would be "
-     "less than 5 points high",
+     "wrap into bands one below the other, 17 cm wide or as given by --width; default if "
+     "text in one band would be less than 5 points high",
      1},
-    {"no-wrap", OPTION_NO_WRAP, NULL, 0, "in one line, however small its letters", 1},
-    {"transparent", OPTION_TRANSPARENT, NULL, 0, "SVG and PNG without a ground", 1},
-    {"grey", 'g', NULL, 0, "without colour", 1},
-    {"source", OPTION_SOURCE, NULL, 0, "in a web page: the lines around call sites, too", 1},
+    {"no-wrap", OPTION_NO_WRAP, NULL, 0, "one band, even if text gets small", 1},
+    {"transparent", OPTION_TRANSPARENT, NULL, 0, "transparent background (SVG, PNG)", 1},
+    {"grey", 'g', NULL, 0, "grayscale", 1},
+    {"source", OPTION_SOURCE, NULL, 0, "in a web page: include the source lines around call sites",
+     1},
     {"format", 'f', "FORMAT", 0,
-     "not a picture: the whole run as chrome (trace-event JSON with flows, and each call where "
-     "POET_MEASURE=calls=every wrote them down, for Perfetto), dot "
+     "convert the whole run: chrome (Perfetto/Chrome trace-event JSON with flows, and each call if recorded with "
+     "POET_MEASURE=calls=every), dot "
      "(Graphviz) or shiviz (vector clocks); -o - writes to standard output",
      1},
     {0}};
@@ -170,10 +171,10 @@ static const struct argp export_argp = {
     .options = export_options,
     .parser = parse_export,
     .args_doc = "[SOURCE] -o FILE.pdf|.svg|.png|.txt|.html",
-    .doc = "Save the diagram.  Default range: the whole run.  A PDF of more than 400 columns is "
+    .doc = "Export the diagram.  Default range: the whole run.  A PDF of more than 400 columns is "
            "split over pages; an SVG or PNG is one image, a PNG of at most 30000 pixels."
-           "\vThe same input gives the same bytes; $SOURCE_DATE_EPOCH is the date in "
-           "a PDF.",
+           "\vOutput is reproducible: the same input gives the same bytes; $SOURCE_DATE_EPOCH sets "
+           "the date in a PDF.",
     .children = picture_children};
 
 const struct command command_export = {.name = "export",

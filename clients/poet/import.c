@@ -268,8 +268,8 @@ static void import_warn_untimed(const struct command *command, const struct shiv
         return;
     const struct shiviz_event *e = &log->events[log->untimed];
     fprintf(stderr,
-            "poet %s: %s:%llu: this event has no time that can be read; all are timed by the order "
-            "of the log\n",
+            "poet %s: %s:%llu: event without a readable time; using log order as time for all "
+            "events\n",
             command->name, e->file, (unsigned long long)e->line);
 }
 
@@ -278,11 +278,11 @@ static void import_warn_restarted(const struct command *command, const struct sh
     if (log->restarted >= log->event_count)
         return;
     const struct shiviz_event *e = &log->events[log->restarted];
-    fprintf(stderr,
-            "poet %s: %s:%llu: host \"%s\" begins again: it is another line from here on, and what "
-            "may be after it unsaid is doubtful\n",
-            command->name, e->file, (unsigned long long)e->line,
-            log->hosts[log->again[e->host].of]);
+    fprintf(
+        stderr,
+        "poet %s: %s:%llu: host \"%s\" restarted: it is a new line from here on; events that may "
+        "come after it are uncertain\n",
+        command->name, e->file, (unsigned long long)e->line, log->hosts[log->again[e->host].of]);
 }
 
 static int write_logs(const struct command *command, const struct shiviz_log *logs, size_t count,
@@ -436,14 +436,15 @@ static int import_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first < 2 || !o.output)
-        return command_usage(command, "a FORMAT, a LOG and -o FILE.poet are needed");
+        return command_usage(command, "missing operand: FORMAT LOG -o FILE.poet");
     if (strcmp(argv[first], "shiviz") != 0)
-        return command_usage(command, "%s: the only format there is is shiviz", argv[first]);
+        return command_usage(command, "unknown format \"%s\"; valid: shiviz", argv[first]);
     if (o.split && argc - first > 2)
-        return command_usage(command, "--split is for one LOG");
+        return command_usage(command, "--split requires a single LOG");
     o.unit = o.unit_name ? logtime_unit_named(o.unit_name) : 0;
     if (o.unit_name && !o.unit)
-        return command_usage(command, "--unit %s: s, ms, us or ns", o.unit_name);
+        return command_usage(command, "--unit: invalid value \"%s\"; valid: s, ms, us, ns",
+                             o.unit_name);
     char **files = argv + first + 1, error[600];
     size_t files_count = (size_t)(argc - first - 1), count;
     struct shiviz_text *texts = xcalloc(files_count, sizeof *texts);
@@ -463,34 +464,35 @@ static int import_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "the trace; of several executions the next ones get a number", 0},
+    {"output", 'o', "FILE", 0, "write the trace to FILE; further executions get a number", 0},
     {"parser", 'p', "EXPRESSION", 0,
-     "a Perl-compatible expression with the named groups host, clock and event, others are kept "
-     "as texts; default: what stands in the first line of the log, as ShiViz has it, or the "
-     "one of these that matches its first line: " SHIVIZ_PARSER "  " SHIVIZ_PARSER_CLOCK_FIRST
+     "Perl-compatible expression with the named groups host, clock and event; other groups become "
+     "annotations; default: the first line of the log, as in ShiViz, or the "
+     "first of these that matches that line: " SHIVIZ_PARSER "  " SHIVIZ_PARSER_CLOCK_FIRST
      "  " SHIVIZ_PARSER_TIME_FIRST,
      0},
     {"split", 's', "EXPRESSION", 0,
-     "what stands between executions; a group `trace` names the next one; default: what stands "
-     "in the second line of a log whose first one is the expression",
+     "separator between executions; a group `trace` names the next one; default: the second "
+     "line of a log whose first line is the expression",
      0},
     {"unit", 'u', "UNIT", 0,
-     "of times that are numbers: s, ms, us or ns; default: that in which they are dates, or s", 0},
+     "unit of numeric times: s, ms, us or ns; default: the unit in which they are dates, or s", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = import_parse_option,
     .args_doc = "shiviz LOG... -o FILE.poet",
-    .doc = "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a "
-           "host, an event's number is its host's clock, and the order is what the clocks say.  "
-           "A log that breaks the rules of the clocks is refused.  A host that counts 1 again has "
-           "begun again: it is another line, and events that may be after it, though clocks do "
-           "not say so, are doubtful.  Several logs are of one "
-           "execution, as those that GoVector writes, one a process; - is standard input.\n"
-           "The group timestamp of the expression is an event's time, or else the groups date and "
-           "time: a number, or a date and time as ISO 8601, Go and web servers write them, UTC "
-           "where it names no zone.  Where an event has none, all are timed by the order of the "
-           "log, 1 us each.",
+    .doc =
+        "Convert a log with vector clocks in ShiViz format to a trace file: one line per "
+        "host, the number of an event is its host's clock, and the order follows from the clocks.  "
+        "A log with invalid vector clocks is rejected.  A host whose clock returns to 1 has "
+        "restarted: it becomes a new line, and events that may come after it without a clock "
+        "that shows it are uncertain.  Several logs form one "
+        "execution, as GoVector writes one per process; - is standard input.\n"
+        "The time of an event is the group timestamp of the expression, or else the groups date and "
+        "time: a number, or a date and time in ISO 8601 or as written by Go and web servers, UTC "
+        "without a zone.  If an event has no time, all events are timed by log order, "
+        "1 us each.",
     .children = options_children};
 
 const struct command command_import = {.name = "import",

@@ -13,7 +13,7 @@ static int key_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first > 1)
-        return command_usage(command, "%s: one FILE is enough", argv[first + 1]);
+        return command_usage(command, "extra operand: %s", argv[first + 1]);
     if (first == argc && !network_key_path(path, sizeof path, &error))
         return command_fail(command, "%s", error.text);
     const char *file = first < argc ? argv[first] : path;
@@ -26,10 +26,10 @@ static int key_run(const struct command *command, int argc, char **argv)
 static const struct argp argp = {
     .args_doc = "[FILE]",
     .doc =
-        "Make the key that lets machines speak with each other: 256 random bits, in a file that only you "
-        "can read.  Without FILE it is where all commands look for it: $POET_KEY_FILE, else "
-        "~/.config/poet/key.  Copy that file to each machine, by scp for instance, with mode 0600; who has it "
-        "can read and add to your runs.  A file that is there is not overwritten.",
+        "Create the pre-shared key for TLS connections between hosts: 256 random bits in a file readable only by "
+        "you.  Default FILE: $POET_KEY_FILE, else "
+        "~/.config/poet/key, where all commands look for it.  Copy it to each host (for example with scp), with mode 0600.  "
+        "Everyone who has the key can read and extend your runs.  An existing file is not overwritten.",
     .children = options_children};
 
 const struct command command_key = {.name = "key",

@@ -56,14 +56,11 @@ void text_size_warn(const struct command *command, const struct scene *scene,
     if (letters >= LEAST_PT - 0.02)
         return;
     unsigned fit = bands.paper || page->wrap ? 0 : columns_that_fit(scene, page);
-    fprintf(stderr, "poet %s: letters are %.1f pt high, too small to read: ", command->name,
-            letters);
+    fprintf(stderr, "poet %s: text is %.1f pt high, too small to read: ", command->name, letters);
     if (page->wrap || bands.paper)
-        fprintf(stderr,
-                "the names of lines take most of the width: --labels name makes them shorter\n");
+        fprintf(stderr, "line names take most of the width; use --labels name\n");
     else if (fit)
-        fprintf(stderr, "--last %u would fit%s\n", fit,
-                scene->vertical ? "" : ", or --wrap for bands one below the other");
+        fprintf(stderr, "--last %u fits%s\n", fit, scene->vertical ? "" : "; or use --wrap");
     else
-        fprintf(stderr, "a greater --width, or --wrap for bands one below the other\n");
+        fprintf(stderr, "increase --width, or use --wrap\n");
 }

@@ -27,7 +27,7 @@ static int merge_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (first == argc || !output)
-        return command_usage(command, "FILEs, and -o ALL.poet, are needed");
+        return command_usage(command, "missing operand: FILE... -o ALL.poet");
     if (!install_path_program("poet-server", path, sizeof path))
         return command_fail(command, "poet-server is not installed");
     const char **arguments = xcalloc((size_t)(argc - first) + 6, sizeof *arguments);
@@ -45,16 +45,15 @@ static int merge_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "write the run there; a trace that is there is overwritten", 0},
-    {0}};
+    {"output", 'o', "FILE", 0, "write the run to FILE; an existing trace is overwritten", 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = merge_parse_option,
     .args_doc = "FILE... -o ALL.poet",
     .doc =
-        "Order what agents wrote on several machines (poet server --to) as one run, where it did not come to a "
-        "server: as if they had forwarded it now.  Runs that a server ordered are taken only while they are short: of "
-        "longer ones it has written over what it did not need any more.",
+        "Merge agent journals (poet server --to) offline into one run, as if the agents had forwarded them to a "
+        "server.  Runs ordered by a server can be merged only if they are short: in longer ones "
+        "the server has overwritten parts of the journal.",
     .children = options_children};
 
 const struct command command_merge = {.name = "merge",

@@ -48,12 +48,12 @@ static int note_set_note(const struct note_options *o, struct note_file *notes, 
     char s[48];
     event_id_print(s, sizeof s, at);
     if (!text && !note_file_text(notes, at))
-        return command_fail(o->command, "there is no note at %s", s);
+        return command_fail(o->command, "no note at %s", s);
     enum notes_kept kept = note_file_set(notes, at, text, &error);
     if (kept == NOTES_NOWHERE || kept == NOTES_REFUSED)
-        return command_fail(o->command, "it cannot be kept: %s", error.text);
+        return command_fail(o->command, "cannot save the note: %s", error.text);
     if (kept == NOTES_ELSEWHERE && note_file_file(notes))
-        fprintf(stderr, "poet note: nothing can be written beside the trace: kept in %s\n",
+        fprintf(stderr, "poet note: cannot write beside the trace; saved in %s\n",
                 note_file_file(notes));
     return EXIT_DONE;
 }
@@ -66,8 +66,7 @@ static int note_run_action(const struct note_options *o, struct command_source *
     struct error error;
     struct event_id at = {0, 0};
     if (count && (!event_id_parse(words[0], &at) || !at.line || at.line & HIDDEN_LINE))
-        return command_usage(o->command, "%s: an event is written LINE:NUMBER, as in 2:17",
-                             words[0]);
+        return command_usage(o->command, "%s: not an event (LINE:NUMBER, as in 2:17)", words[0]);
     int status = note_file_open(&notes, &subject->source, &error)
                      ? EXIT_DONE
                      : command_fail(o->command, "%s", error.text);
@@ -91,9 +90,9 @@ static int note_run(const struct command *command, int argc, char **argv)
     int count = argc - first;
     o.list |= count == 1 && !o.removes;
     if (count != (o.list ? 1 : o.removes ? 2 : 3) || (o.list && o.removes))
-        return command_usage(command, "SOURCE, an event and a text are needed");
+        return command_usage(command, "missing operand: SOURCE EVENT TEXT");
     if (count == 3 && (!*argv[first + 2] || strlen(argv[first + 2]) > LIMIT_TEXT_BYTES))
-        return command_usage(command, "a note has 1 to %u bytes", LIMIT_TEXT_BYTES);
+        return command_usage(command, "TEXT must have 1 to %u bytes", LIMIT_TEXT_BYTES);
     if (!command_source_open(command, &subject, argv[first], SESSION_NAMED_LINES, LABELS_NAME))
         return EXIT_FAILED;
     status = note_run_action(&o, &subject, count - 1, argv + first + 1);
@@ -117,18 +116,18 @@ static error_t note_parse_option(int key, char *value, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"list", 'l', NULL, 0, "print the notes; so does SOURCE alone", 0},
+    {"list", 'l', NULL, 0, "list the notes (default with SOURCE alone)", 0},
     {"delete", 'd', NULL, 0, "delete the note at EVENT", 0},
-    {"json", 'j', NULL, 0, "print them as JSON, an object a line: \"event\", \"text\"", 0},
+    {"json", 'j', NULL, 0, "print one JSON object per note: \"event\", \"text\"", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = note_parse_option,
     .args_doc = "SOURCE EVENT TEXT\n--delete SOURCE EVENT\n--list SOURCE",
     .doc =
-        "Write a note at an event (LINE:NUMBER), in place of the one that was there.\v"
-        "Notes are kept beside the trace, as FILE.poet-notes, and are drawn in pictures of it; where "
-        "nothing can be written there, in $XDG_STATE_HOME/poet/notes/.",
+        "Add a note to an event (LINE:NUMBER), replacing an existing one.\v"
+        "Notes are saved beside the trace, in FILE.poet-notes, and are drawn in diagrams; if that file "
+        "cannot be written, in $XDG_STATE_HOME/poet/notes/.",
     .children = options_children};
 
 const struct command command_note = {.name = "note",

@@ -47,7 +47,7 @@ static bool first_number(char *text, size_t size, long long *thousandths, struct
     text[size] = 0;
     if (number_sampler_parse(text, thousandths))
         return true;
-    number_sampler_set_error(error, "there is no number in it");
+    number_sampler_set_error(error, "no number found");
     return false;
 }
 
@@ -121,9 +121,9 @@ static bool ended_well(int status, struct error *error)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     if (WIFEXITED(status))
-        snprintf(error->text, sizeof error->text, "it failed with status %d", WEXITSTATUS(status));
+        snprintf(error->text, sizeof error->text, "exited with status %d", WEXITSTATUS(status));
     else
-        snprintf(error->text, sizeof error->text, "it was ended by signal %d", WTERMSIG(status));
+        snprintf(error->text, sizeof error->text, "killed by signal %d", WTERMSIG(status));
     return false;
 }
 
@@ -146,6 +146,6 @@ bool number_sampler_run_command(const char *command, long long *thousandths,
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (!whole)
-        number_sampler_set_error(error, "it took too long, and was ended");
+        number_sampler_set_error(error, "timed out and was killed");
     return whole && ended_well(status, error) && first_number(text, size, thousandths, error);
 }

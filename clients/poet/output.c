@@ -59,7 +59,7 @@ int diagram_output_add_page(const struct command *command, struct event_diagram 
     uint32_t count = p->window.event_count + p->window.pending_count;
     if (count > WEBPAGE_EVENTS || (p->window.more_right && !event_diagram_has_range(p)))
         return command_fail(
-            command, "the diagram has more than the %u events that a page holds: " PAPER_CHOOSE,
+            command, "the diagram has more than %u events, the limit of a web page; " PAPER_CHOOSE,
             WEBPAGE_EVENTS);
     struct encoder judged = {0};
     encode_u8(&judged, 1); /* with verdicts */
@@ -190,8 +190,8 @@ int diagram_output_write(const struct command *command, struct event_diagram *p,
         text_size_choose_wrap(scene, page, wrap);
     if (states_instead(p, scene)) {
         fprintf(stderr,
-                "poet export: too much happens for a mark each: what lines did is drawn; for "
-                "marks choose a part, or a scale (--time=US)\n");
+                "poet export: too many events to draw individually: drew state bands; select a "
+                "range or a scale (--time=US) to see single events\n");
         status = state_diagram_write(command, p, subject, page, file);
     } else if (paper_size_choose(command, p, scene, page)) {
         if (text_size_legend_pt(page) > 0) {

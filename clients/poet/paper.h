@@ -8,7 +8,7 @@
 #define PAPER_COLUMNS 400u /* more go on several pages, if nobody said how they are to be drawn */
 /* What to do where there is too much. */
 #define PAPER_CHOOSE                                                                               \
-    "choose a part with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
+    "select a range with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
 
 /* "a4", "297x210mm": false if it is none. */
 bool paper_size_by_name(const char *name, struct document_options *page);

@@ -107,7 +107,7 @@ static bool add_list(const struct command *command, struct event_diagram *p,
     for (char *word; ok && (word = strsep(&rest, ",")) != NULL;) {
         ok = add_rows(p, subject, word, cluster ? &first : NULL);
         if (!ok)
-            command_fail(command, "%s: there is no line \"%s\": see poet dump", option, word);
+            command_fail(command, "%s: no line named \"%s\"; see poet dump", option, word);
     }
     free(copy);
     return ok;
@@ -122,7 +122,7 @@ static bool choose_rows(const struct command *command, struct event_diagram *p,
     if (!p->cluster_count)
         return true;
     for (unsigned i = 0; i < p->cluster_count; i++)
-        if (!add_list(command, p, subject, "--cluster", p->clusters[i], true))
+        if (!add_list(command, p, subject, "--group", p->clusters[i], true))
             return false;
     const struct trace_metadata *book = &subject->source.book;
     for (uint32_t i = 1; !p->lines && i <= book->line_count; i++)
@@ -161,12 +161,11 @@ static void note_lines(const struct event_diagram *p, char *text, size_t size)
     int n = 0;
     *text = 0;
     if (idle)
-        n = snprintf(text, size, "%s lines have no event here and are not drawn",
+        n = snprintf(text, size, "%s lines without events in this range are hidden",
                      event_diagram_format_thousands(a, sizeof a, idle));
     if (left && n >= 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n,
-                 "%s%s lines that have some are not drawn, either: there would be too many",
-                 idle ? "; " : "", event_diagram_format_thousands(b, sizeof b, left));
+        snprintf(text + n, size - (size_t)n, "%s%s more lines omitted (too many)", idle ? "; " : "",
+                 event_diagram_format_thousands(b, sizeof b, left));
 }
 
 void event_diagram_note(const struct event_diagram *p, char *text, size_t size)
@@ -175,7 +174,7 @@ void event_diagram_note(const struct event_diagram *p, char *text, size_t size)
     char lines[EVENT_DIAGRAM_NOTE_BYTES], a[40];
     note_lines(p, lines, sizeof lines);
     if (discarded)
-        snprintf(text, size, "%s event%s discarded, the oldest: only a part of the run is kept%s%s",
+        snprintf(text, size, "%s oldest event%s discarded (ring-buffer mode: --keep)%s%s",
                  event_diagram_format_thousands(a, sizeof a, discarded),
                  discarded == 1 ? " was" : "s were", *lines ? "; " : "", lines);
     else
@@ -260,7 +259,7 @@ static bool find_text(const struct command *command, struct event_diagram *p,
     bool ok = command_source_request(command, subject, REQUEST_SEARCH, &body,
                                      event_diagram_receive_found, &found);
     if (ok && !found.hit_count) {
-        command_fail(command, "no event bears the text \"%s\"", p->text);
+        command_fail(command, "no event with annotation or type \"%s\"", p->text);
         ok = false;
     }
     if (ok)
@@ -300,7 +299,7 @@ static bool cut_at(const struct command *command, struct event_diagram *p,
     if (!e) {
         char s[48];
         event_id_print(s, sizeof s, p->to);
-        command_fail(command, "--to %s: is not there, or not after the begin of the range", s);
+        command_fail(command, "--to %s: no such event, or before the start of the range", s);
         return false;
     }
     if (p->by_time) {

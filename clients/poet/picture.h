@@ -16,7 +16,7 @@ struct event_diagram {
     struct event_id from, to, around; /* line 0: not asked for */
     unsigned last; /* columns at the end, 0 not asked for */
     const char *text; /* around the first event that bears it */
-    const char *clusters[32]; /* as written with --cluster */
+    const char *clusters[32]; /* as written with --group */
     unsigned cluster_count;
     uint8_t *joined; /* by row */
     uint64_t column_ns; /* --time: not 0 */

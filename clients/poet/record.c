@@ -136,7 +136,7 @@ static void open_viewer(const struct command *command, const struct record_optio
     struct error error;
     bool own = o->output != NULL;
     if (!install_path_program("poet-view", path, sizeof path)) {
-        command_fail(command, "poet-view: not installed: the program runs without a view");
+        command_fail(command, "poet-view: not installed; running without the viewer");
         return;
     }
     if (own ? !endpoint_directory(directory, sizeof directory, &error)
@@ -160,7 +160,7 @@ static void open_viewer(const struct command *command, const struct record_optio
     if (child > 0)
         waitpid(child, NULL, 0);
     if (!own && !wait_for(endpoint))
-        command_fail(command, "%s: the viewer's server does not answer", endpoint);
+        command_fail(command, "%s: no answer from the viewer's server", endpoint);
 }
 
 /* What cannot be read is no other file either. */
@@ -178,11 +178,11 @@ static bool output_may_be_written(const struct command *command, const char *pat
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        command_fail(command, "%s: is a directory: name a file", path);
+        command_fail(command, "%s: is a directory; name a file", path);
         return false;
     }
     if (!is_trace_or_empty(path)) {
-        command_fail(command, "%s: is there and is no trace file: not overwritten", path);
+        command_fail(command, "%s: exists and is not a trace file; not overwritten", path);
         return false;
     }
     char directory[PATH_MAX];
@@ -281,15 +281,14 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (first == argc)
-        return command_usage(command, "a PROGRAM is needed");
+        return command_usage(command, "missing operand: PROGRAM");
     argv += first;
     if (!install_path_library(library, sizeof library))
         return command_fail(command,
-                            "libpoet.so.0: not found beside poet: build or install Poet first");
+                            "libpoet.so.0: not found beside poet; build or install Poet first");
     directory_of(library, directory, sizeof directory);
     if (o.without && !preload_is_installed(directory, o.without))
-        return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
-                             o.without);
+        return command_usage(command, "--without %s: no libpoet-%s.so", o.without, o.without);
     if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
         !function_lists_check(command))
         return EXIT_USAGE;
@@ -299,14 +298,15 @@ static int record_run(const struct command *command, int argc, char **argv)
         return EXIT_FAILED;
     if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why)) {
         command_fail(command, "%s: %s%s", argv[0], why,
-                     found && !o.force ? ": not started (--force starts it)" : "");
+                     found && !o.force ? "; not started (--force starts it)" : "");
         if (!found)
             return errno == EACCES ? EXIT_NOT_EXECUTABLE : EXIT_NOT_FOUND;
         if (!o.force)
             return EXIT_FAILED;
     }
     if (o.memory && *loadable.sanitizers) {
-        command_fail(command, "%s: a sanitizer follows its memory: it is not counted", argv[0]);
+        command_fail(command, "%s: memory is not traced: the program is built with a sanitizer",
+                     argv[0]);
         o.memory = false;
     }
     return o.report ? start_followed(command, &o, &loadable, library, argv)
@@ -314,19 +314,19 @@ static int record_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What is recorded:", 1},
+    {NULL, 0, NULL, 0, "Recording:", 1},
     {"libraries", 'l', NULL, 0,
-     "also calls made by libraries; else only those by the program itself", 1},
+     "also trace calls made from shared libraries (default: main program only)", 1},
     {"include", 'i', "PATTERN", 0,
-     "also calls made by libraries of that name or path (* and ?); may be repeated", 1},
-    {"exclude", 'x', "PATTERN", 0, "but not by these; may be repeated", 1},
+     "also trace calls made from shared libraries matching PATTERN (name or path, * and ?); may be repeated",
+     1},
+    {"exclude", 'x', "PATTERN", 0, "except from these; may be repeated", 1},
     {"without", WITHOUT, "LIBRARY", 0,
-     "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
-     "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
+     "do not preload libpoet-LIBRARY.so; process: communication of processes "
+     "through pipes, sockets, queues and file locks; omp: OpenMP",
      1},
     {"with-input", WITH_INPUT, NULL, 0,
-     "also what the program read and received, what time it was told and which random numbers it got, for poet "
-     "replay; at most 256 MB of a run",
+     "record input (reads, clocks, random numbers) for deterministic replay; at most 256 MB per run",
      1},
     {"measure", 'm', "LIST|FILE", 0,
      "measure this, and nothing else but the order: words divided by commas, or a file that says it "
@@ -335,28 +335,29 @@ static const struct argp_option options[] = {
      "second; default: metrics, and calls=cpu if it was compiled for that",
      1},
     {"force", 'f', NULL, 0,
-     "start also what cannot be recorded: static programs, programs that change their user, "
+     "run even if the program cannot be traced: static programs, programs that change their user, "
      "other runtimes",
      1},
-    {NULL, 0, NULL, 0, "Where it goes:", 2},
+    {NULL, 0, NULL, 0, "Output:", 2},
     {"output", 'o', "FILE", 0,
-     "the trace file; else the default server takes the run, or, where none is running, "
+     "trace file; default: the running server records the run, or without a server "
      "PROGRAM.PID.poet in the working directory",
      2},
-    {"keep", 'k', "SIZE", 0, "keep at least the newest SIZE of the trace (1G)", 2},
-    {"view", 'v', NULL, 0, "open the viewer on it", 2},
+    {"keep", 'k', "SIZE", 0, "ring-buffer mode: keep at least the newest SIZE of the trace (1G)",
+     2},
+    {"view", 'v', NULL, 0, "open the viewer on the run", 2},
     {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
-     "when it has ended, and all of the trace is there, where its time went and why (poet report): on "
-     "standard error, or into FILE (.txt, .pdf, .svg, .png, .csv, .json); the program is a child then, and has a trace file of its own",
+     "print a report at the end of the run (poet report), on "
+     "standard error or to FILE (.txt, .pdf, .svg, .png, .csv, .json); the program then runs as a child process with its own trace file",
      2},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = record_parse_option,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Run a program that was not compiled for it, and record what its threads do with each "
-           "other.  The program needs symbols for names, and -g for call sites.\vThe exit status "
-           "is the program's; 126 or 127 if it could not be started, 1 if it cannot be recorded.",
+    .doc = "Run an unmodified program and record its synchronization.  "
+           "The program needs symbols for names, and -g for call sites.\vThe exit status "
+           "is the program's; 126 or 127 if it could not be started, 1 if it cannot be traced.",
     .children = options_children};
 
 const struct command command_record = {.name = "record",

@@ -35,7 +35,7 @@ static error_t parse_show(int key, char *value, struct argp_state *state)
 static void show_report_left_out(uint32_t footnotes)
 {
     if (footnotes)
-        printf("note: %u footnote%s (what arrows, messages and repeats say): "
+        printf("note: %u footnote%s (arrows, messages, repeats); "
                "--footnotes prints %s\n",
                footnotes, plural_suffix(footnotes), footnotes == 1 ? "it" : "them");
 }
@@ -53,7 +53,7 @@ static int run_show(const struct command *command, int argc, char **argv)
         return status;
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
-        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+        return command_usage(command, "extra operand: %s", argv[first]);
     o.text.width = pager_columns();
     struct command_source subject;
     if (!command_source_open(command, &subject, source, event_diagram_set_rows(p), p->labels))
@@ -78,8 +78,8 @@ static int run_show(const struct command *command, int argc, char **argv)
 static const struct argp_option show_options[] = {
     {"ascii", 'a', NULL, 0, "ASCII only", 1},
     {"footnotes", OPTION_FOOTNOTES, NULL, 0,
-     "below the diagram, what does not fit into it: which event was before which, texts, messages, "
-     "what a folded visit stands for, what ran on carriers; without it, how many there are",
+     "print below the diagram what does not fit into it: order of events, annotations, messages, "
+     "collapsed repeats, tasks on worker threads; default: only their number",
      1},
     {0}};
 static const struct argp_child show_children[] = {{&picture_options, 0, NULL, 0},
@@ -90,7 +90,8 @@ static const struct argp show_argp = {
     .options = show_options,
     .parser = parse_show,
     .args_doc = "[SOURCE]",
-    .doc = "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.",
+    .doc =
+        "Print the diagram in the terminal, in UTF-8 or, if the locale has another encoding, ASCII.",
     .children = show_children};
 
 const struct command command_show = {.name = "show",

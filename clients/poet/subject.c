@@ -28,7 +28,7 @@ bool command_source_begin(const struct command *command, int argc, char **argv,
         return false;
     const char *what = command_source_name(argc, argv, &first);
     if (argc != first) {
-        *status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
+        *status = command_usage(command, "extra operand: %s", argv[first]);
         return false;
     }
     *status = EXIT_FAILED;

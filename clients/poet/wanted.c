@@ -14,7 +14,7 @@ static int diagram_options_parse_event(const struct command *command, struct eve
 {
     if (event_id_parse(value, ref) && !(ref->line & HIDDEN_LINE))
         return 0;
-    return command_usage(command, "%s: an event is written LINE:NUMBER, as in 2:17", value);
+    return command_usage(command, "%s: not an event (LINE:NUMBER, as in 2:17)", value);
 }
 
 /* Microseconds to a column, or none: the whole run on 300 columns. */
@@ -27,7 +27,8 @@ static int diagram_options_parse_time(const struct command *command, struct even
     p->scaled = value != NULL;
     p->column_ns = (uint64_t)(us * 1000);
     if (value && (*end || !(us >= 0.001) || us > 1e12))
-        return command_usage(command, "--time=%s: microseconds to a column are needed", value);
+        return command_usage(command,
+                             "--time: invalid value \"%s\"; valid: microseconds per column", value);
     return 0;
 }
 
@@ -56,46 +57,44 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Which part of the run:", 2},
-    {"from", OPTION_FROM, "EVENT", 0, "from this event (LINE:NUMBER) on; with --to or without", 2},
-    {"to", OPTION_TO, "EVENT", 0, "up to this event; with --from or without", 2},
+    {NULL, 0, NULL, 0, "Range:", 2},
+    {"from", OPTION_FROM, "EVENT", 0, "start at this event (LINE:NUMBER)", 2},
+    {"to", OPTION_TO, "EVENT", 0, "end at this event", 2},
     {"last", OPTION_LAST, "N", 0, "the last N columns", 2},
     {"around", OPTION_AROUND, "EVENT", 0, "60 columns around an event", 2},
-    {"text", OPTION_TEXT, "TEXT", 0, "60 columns around the first event with that text or type", 2},
-    {"all", OPTION_ALL, NULL, 0, "however large it gets", 2},
+    {"text", OPTION_TEXT, "TEXT", 0,
+     "60 columns around the first event with this annotation or type", 2},
+    {"all", OPTION_ALL, NULL, 0, "the whole range, without a size limit", 2},
     {"view", OPTION_VIEW, "FILE", 0,
-     "what is seen in a view that poet view saved: range, rows, colours; with one of the above its rows and "
-     "colours alone",
+     "use the range, rows and colors of a view saved by poet view; with one of the above only its rows and "
+     "colors",
      2},
-    {NULL, 0, NULL, 0, "Its rows:", 3},
+    {NULL, 0, NULL, 0, "Rows:", 3},
     {"lines", OPTION_LINES, "LIST", 0,
      "only these lines, in this order: numbers, or names with * and ?, separated by "
      "commas",
      3},
-    {"cluster", OPTION_CLUSTER, "LIST", 0,
-     "these lines as one row, without what happens among themselves; may be repeated", 3},
+    {"group", OPTION_CLUSTER, "LIST", 0,
+     "show these lines as one row, hiding events among them; may be repeated", 3},
     {"labels", OPTION_LABELS, "WHAT", 0, "name (default), id (name and line number) or address", 3},
-    {NULL, 0, NULL, 0, "How it is drawn:", 4},
+    {NULL, 0, NULL, 0, "Drawing:", 4},
     {"time", OPTION_TIME, "MICROSECONDS", OPTION_ARG_OPTIONAL,
-     "placed by time, so many to a column; default: the whole run on 300 columns, and where too "
-     "much happens for that what each line did, as shares",
+     "time scale: MICROSECONDS per column (default: whole run in 300 columns; dense parts are "
+     "drawn as state bands)",
      4},
     {"processors", OPTION_PROCESSORS, NULL, 0,
-     "with --time, below the lines: the threads of the system that run tasks of a runtime, with the "
-     "task that was on each",
-     4},
+     "with --time: add rows for worker threads (carriers) with the task each was running", 4},
     {"fold", OPTION_FOLD, NULL, 0,
-     "stretches of repeats as one mark with xN; default: when there are more than 400 columns", 4},
-    {"no-fold", OPTION_NO_FOLD, NULL, 0, "each event as a mark of its own", 4},
-    {"vertical", OPTION_VERTICAL, NULL, 0, "lines run down, and time with them (not in text)", 4},
-    {"description", OPTION_DESCRIPTION, "NAME", 0,
-     "drawn as this description of the environment says; or the name of its file", 4},
-    {"caption", OPTION_CAPTION, "TEXT", 0, "a caption under the picture", 4},
-    {"no-order-arrows", OPTION_NO_ORDER_ARROWS, NULL, 0,
-     "no dotted arrows from what wakes, creates or ends to what comes after it", 4},
-    {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
-    {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
-    {"no-notes", OPTION_NO_NOTES, NULL, 0, "no flags at events with notes (poet note)", 4},
+     "collapse repeated patterns (xN); default: with more than 400 columns", 4},
+    {"no-fold", OPTION_NO_FOLD, NULL, 0, "never collapse", 4},
+    {"vertical", OPTION_VERTICAL, NULL, 0, "time runs downwards (not in text)", 4},
+    {"description", OPTION_DESCRIPTION, "NAME", 0, "draw by this target description (name or file)",
+     4},
+    {"caption", OPTION_CAPTION, "TEXT", 0, "add a caption below the diagram", 4},
+    {"no-order-arrows", OPTION_NO_ORDER_ARROWS, NULL, 0, "hide wake-up, create and join arrows", 4},
+    {"no-title", OPTION_NO_TITLE, NULL, 0, "omit the title", 4},
+    {"no-legend", OPTION_NO_LEGEND, NULL, 0, "omit the legend", 4},
+    {"no-notes", OPTION_NO_NOTES, NULL, 0, "omit flags at events with notes (poet note)", 4},
     {0}};
 
 static int diagram_options_parse_last(const struct command *command, struct event_diagram *p,
@@ -105,7 +104,7 @@ static int diagram_options_parse_last(const struct command *command, struct even
     unsigned long n = strtoul(value, &end, 10);
     p->last = (unsigned)n;
     return *end || n == 0 || n > LIMIT_COLUMNS
-               ? command_usage(command, "--last %s: a number of columns is needed", value)
+               ? command_usage(command, "--last: invalid number of columns \"%s\"", value)
                : 0;
 }
 
@@ -114,14 +113,15 @@ static int diagram_options_parse_labels(const struct command *command, struct ev
 {
     if (label_option_by_name(value, &p->labels))
         return 0;
-    return command_usage(command, "--labels %s: name, id or address", value);
+    return command_usage(command, "--labels: invalid value \"%s\"; valid: name, id, address",
+                         value);
 }
 
 static int diagram_options_parse_group(const struct command *command, struct event_diagram *p,
                                        const char *value)
 {
     if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
-        return command_usage(command, "--cluster: too many");
+        return command_usage(command, "--group: too many");
     p->clusters[p->cluster_count++] = value;
     return 0;
 }
@@ -174,7 +174,7 @@ static int diagram_options_parse_any(struct event_diagram *p, int option, const 
     case OPTION_DESCRIPTION:
         return metadata_override_description(value)
                    ? 0
-                   : command_usage(command, "--description %s: it cannot be read, or has mistakes",
+                   : command_usage(command, "--description %s: cannot be read or is invalid",
                                    value);
     case OPTION_VERTICAL:
         p->vertical = true;

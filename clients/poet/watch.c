@@ -79,17 +79,21 @@ static error_t watch_parse_option(int key, char *value, struct argp_state *state
 static int watch_check_arguments(struct watch_options *w, int argc, char **argv, int first)
 {
     if (w->every && !read_long(w->every, 1, 86400000, &w->every_ms))
-        return command_usage(w->command, "--every %s: write milliseconds, 1 to 86400000", w->every);
+        return command_usage(w->command,
+                             "--every: invalid value \"%s\"; valid: 1 to 86400000 milliseconds",
+                             w->every);
     if (w->times && !read_long(w->times, 1, 1000000000, &w->count))
-        return command_usage(w->command, "--count %s: write a number from 1 on", w->times);
+        return command_usage(w->command, "--count: invalid value \"%s\"; valid: 1 or more",
+                             w->times);
     if (w->wrong_file)
-        return command_usage(w->command, "--file %s: write NAME=PATH", w->wrong_file);
+        return command_usage(w->command, "--file: invalid value \"%s\"; use NAME=PATH",
+                             w->wrong_file);
     for (; first < argc; first++)
         if (!watch_add_item(w, argv[first], false))
-            return command_usage(w->command, "%s: write NAME=COMMAND", argv[first]);
+            return command_usage(w->command, "%s: invalid operand; use NAME=COMMAND", argv[first]);
     return w->item_count
                ? OPTIONS_READ
-               : command_usage(w->command, "a NAME=COMMAND or a --file NAME=PATH is needed");
+               : command_usage(w->command, "missing operand: NAME=COMMAND or --file NAME=PATH");
 }
 
 /* ---- telling ---- */
@@ -167,7 +171,7 @@ static int watch_sample_until_end(const struct watch_options *w, struct command_
             return EXIT_FAILED;
         if (!connected)
             return done ? EXIT_DONE
-                        : command_fail(w->command, "%s: no program of this run is there",
+                        : command_fail(w->command, "%s: no program of this run is connected",
                                        subject->source.name);
         if (now_ns() >= next) {
             watch_sample_items(w, subject);
@@ -219,21 +223,21 @@ static int watch_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {
-    {"file", FILE_OF, "NAME=PATH", 0, "the first number in that file; may be repeated", 0},
-    {"every", EVERY, "MS", 0, "look so often, in milliseconds (1000)", 0},
-    {"count", COUNT, "N", 0, "only so many times", 0},
-    {"run", RUN, "SOURCE", 0, "the run that is told (the latest one)", 0},
+    {"file", FILE_OF, "NAME=PATH", 0, "sample the first number in PATH; may be repeated", 0},
+    {"every", EVERY, "MS", 0, "sampling interval in milliseconds (1000)", 0},
+    {"count", COUNT, "N", 0, "stop after N samples", 0},
+    {"run", RUN, "SOURCE", 0, "target run (default: latest)", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = watch_parse_option,
     .args_doc = "NAME=COMMAND...",
     .doc =
-        "Tell a run that goes on a number now and then: the first one that a shell's command, or a "
-        "file, has.  `poet metrics` shows what it was, with the run's other metrics.\vIt ends with "
+        "Sample numbers into a live run: the first number printed by a shell command or found in a "
+        "file.  `poet metrics` shows them with the other metrics of the run.\vIt ends with "
         "Ctrl-C, and with the last program of the run.  Commands are run by this command, never "
-        "by the server; one that fails, prints no number or takes more than ten seconds is said "
-        "with its name, and tried again the next time.",
+        "by the server; one that fails, prints no number or takes more than ten seconds is reported "
+        "with its name, and tried again at the next interval.",
     .children = options_children};
 
 const struct command command_watch = {.name = "watch",

@@ -87,7 +87,7 @@ is "without it there are none" "$(poet export moves.poet --time -o without.txt; 
 poet export moves.poet --time --processors -o moves.svg
 like "the names are in the picture" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*goes on on another processor"
 like "by order there are none, and why" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "needs --time"
-like "nor in a web page" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not in a web page"
+like "nor in a web page" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not supported in a web page"
 like "nor of a program without tasks" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task placement data"
 check "down, in grey, on paper" poet export moves.poet --time --processors --vertical --grey -p a4 -o down.pdf
 

@@ -54,7 +54,7 @@ sed '/{/s/"/\\"/g' two.log >escaped.log
 check "clocks with escaped quotes" poet import shiviz escaped.log -o escaped.poet
 is "have the same order" "$(printf '1:1 3:2\n1:3 3:2\n' | poet order escaped.poet - | tr '\n' ' ')" "before concurrent "
 fails "an expression that is none" 1 'parser, at character' poet import shiviz two.log -o x.poet --parser '(?<host>'
-fails "an unknown format" 2 'only format' poet import otf two.log -o x.poet
+fails "an unknown format" 2 'unknown format' poet import otf two.log -o x.poet
 
 # A run of threads in other formats.
 cp "$root/examples/prodcons.c" .
@@ -66,7 +66,7 @@ done
 check "trace-event JSON is JSON" perl -MJSON::PP -e 'local $/; open F, "prodcons.chrome"; decode_json(<F>)'
 is "with two ends for every flow" "$(grep -c '"ph":"s"' prodcons.chrome)" "$(grep -c '"ph":"f"' prodcons.chrome)"
 check "and the clocks of threads obey the rules" poet import shiviz prodcons.shiviz -o clocks.poet
-check "a cluster as one row" poet export prodcons.*.poet --cluster 'producer,consumer' -o cluster.txt
+check "a cluster as one row" poet export prodcons.*.poet --group 'producer,consumer' -o cluster.txt
 like "is called so" "$(cat cluster.txt)" '\{T:producer… ×2\}'
 check "placed by time" poet export prodcons.*.poet --time -o time.svg
 

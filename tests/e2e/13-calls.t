@@ -491,7 +491,7 @@ until_true finished less.poet
 is "--exclude leaves out" "$(lines_of less.poet)" "inner main"
 gcc -w -static user.c -o static 2>/dev/null || gcc -w -static -x c - -o static <<<'int main(void) { return 7; }'
 poet record -o s.poet ./static 2>err
-is "a static program is refused" "$? $(cat err)" "1 poet record: ./static: it is statically linked; link it dynamically, or compile it with poetcc -trace: not started (--force starts it)"
+is "a static program is refused" "$? $(cat err)" "1 poet record: ./static: it is statically linked; link it dynamically, or compile it with poetcc -trace; not started (--force starts it)"
 poet record ./nothing 2>err
 is "one that is not there" "$? $(cat err)" "127 poet record: ./nothing: No such file or directory"
 poet record 2>/dev/null

@@ -48,7 +48,7 @@ sed 's/$/\r/' govector.log >crlf.log
 is "lines of other systems" "$(poet import shiviz crlf.log -o c.poet 2>&1) $(stamps c.poet)" "c.poet: 3 events of 2 hosts 0 7 3 "
 timed 17 soon 19 >none.log
 said=$(poet import shiviz none.log -p '(?<timestamp>\S+) (?<host>\S*) (?<clock>{.*})\n(?<event>.*)' -o n.poet 2>&1)
-is "what has no time: all by their order, and that is said" "$? $said" "0 poet import: none.log:3: this event has no time that can be read; all are timed by the order of the log
+is "what has no time: all by their order, and that is said" "$? $said" "0 poet import: none.log:3: event without a readable time; using log order as time for all events
 n.poet: 3 events of 2 hosts"
 is "a microsecond each" "$(stamps n.poet)" "0 1000 2000 "
 poet import shiviz -u weeks short.log -o x.poet 2>/dev/null
@@ -58,7 +58,7 @@ is "no unit" $? 2
 printf 'p {"p":1}\na\np {"p":2}\nb\nq {"q":1, "p":2}\nc\nr {"r":1}\nd\n' >again.log
 printf 'p {"p":1}\ne\np {"p":3, "q":1}\nf\nq {"q":2, "p":2}\ng\nq {"q":3, "p":3}\nh\n' >>again.log
 said=$(poet import shiviz again.log -o again.poet 2>&1)
-is "a host that begins again is another line" "$? $said" "0 poet import: again.log:9: host \"p\" begins again: it is another line from here on, and what may be after it unsaid is doubtful
+is "a host that begins again is another line" "$? $said" "0 poet import: again.log:9: host \"p\" restarted: it is a new line from here on; events that may come after it are uncertain
 again.poet: 8 events of 4 hosts"
 check "and that trace is sound" sound again.poet
 is "with a name of its own" "$(poet dump --json again.poet | grep -o '"name":"p ([0-9])"')" '"name":"p (2)"'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Rows of a picture: as --lines and --cluster say, with all events of their lines;
+# Rows of a picture: as --lines and --group say, with all events of their lines;
 # and what is too long for one line.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
@@ -21,11 +21,11 @@ print(" ".join("+".join(map(str, sorted(l))) for l in lines))
 P
 }
 is "in the order of --lines" "$(rows --lines=5,2,1)" "5 2 1"
-is "a cluster stands where its first line stands" "$(rows --lines=5,2,1 --cluster=5,2)" "2+5 1"
-is "a line in the middle" "$(rows --lines=5,4,2,1,3 --cluster=4,3)" "5 3+4 2 1"
-is "two clusters" "$(rows --lines=1,2,3,4,5 --cluster=1,3 --cluster=5,4)" "1+3 2 4+5"
-is "a line that leaves its cluster for another" "$(rows --lines=1,2,3,4 --cluster=1,2 --cluster=3,1)" "2 1+3 4"
-is "a cluster without --lines" "$(rows --cluster=3,1)" "1+3 2 4 5 6 7"
+is "a cluster stands where its first line stands" "$(rows --lines=5,2,1 --group=5,2)" "2+5 1"
+is "a line in the middle" "$(rows --lines=5,4,2,1,3 --group=4,3)" "5 3+4 2 1"
+is "two clusters" "$(rows --lines=1,2,3,4,5 --group=1,3 --group=5,4)" "1+3 2 4+5"
+is "a line that leaves its cluster for another" "$(rows --lines=1,2,3,4 --group=1,2 --group=3,1)" "2 1+3 4"
+is "a cluster without --lines" "$(rows --group=3,1)" "1+3 2 4 5 6 7"
 label=$(poet export rows.poet -o rows.html && python3 -c 'import json, re
 data = json.loads(re.search(r"id=\"data\">(.*?)</script>", open("rows.html").read(), re.S).group(1))
 print(data["rows"][3]["n"])')

@@ -10,7 +10,7 @@ is "one that is like a command" "$(said help shwo)" 'poet: unknown command "shwo
 is "rm: a run that is not there removes nothing, and says no more" "$(poet rm nosuch 2>&1)" "poet rm: nosuch: No such file or directory"
 for width in 1mm 84; do
     is "export: --width $width" "$(said export dating.poet --width $width -o x.pdf)" \
-        "poet export: --width $width: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)"
+        "poet export: --width: invalid value \"$width\"; valid: 20pt to 14400pt, 84mm, 16cm, 3.3in"
 done
 like "predict: kinds are listed" "$(said predict --kinds foo dating.poet)" '^poet predict: --kinds foo: unknown kind \(known: lock-order-inversion, lost-wakeup, '
 is "confirm: a finding that is not there" "$(said confirm dating.poet 300)" "poet confirm: dating.poet: no finding 300; see poet predict"

@@ -34,7 +34,7 @@ like "a failure is one" "$(PAGER=$work/pager on_terminal poet show nosuch.poet)"
 poet show t.poet >brief.txt
 poet show --footnotes t.poet >whole.txt
 like "how many footnotes there are, and how to see them" "$(cat brief.txt)" \
-    '^note: [0-9]+ footnotes .*: --footnotes prints them$'
+    '^note: [0-9]+ footnotes .*; --footnotes prints them$'
 is "so many come with it" "$(($(wc -l <whole.txt) - $(wc -l <brief.txt) + 1))" "$(sed -n 's/^note: \([0-9]*\) footnotes.*/\1/p' brief.txt)"
 is "none is there without it" "$(grep -c ', before ' brief.txt)" 0
 done_testing

@@ -75,7 +75,7 @@ void uc_main(void)
 C
 trace system -I"$root/examples/ucpp" system.c ucpp.o
 like "lines that belong together are called as the description says" \
-    "$(poet show system.poet --cluster 'u*')" "^\{Group of system objects ×2\}"
+    "$(poet show system.poet --group 'u*')" "^\{Group of system objects ×2\}"
 like "a line that is renamed says since when" "$(poet dump --json system.poet)" \
     '"event":"2:3".*"type":"leave".*called uOther from here on, uProcessor before'
 like "and is found by its old name" "$(poet show system.poet --text uProcessor 2>&1)" "uOther"

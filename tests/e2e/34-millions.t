@@ -32,13 +32,13 @@ last=$(poet show $endpoint --last 50 --ascii)
 rows=$(printf '%s\n' "$last" | grep -cE '^[A-Z]:')
 [ "$rows" -gt 10 ] && [ "$rows" -lt 60 ] && ok "the end has rows for lines with events there ($rows)" ||
     not_ok "the end has rows for lines with events there" "$rows rows"
-said=$(printf '%s\n' "$last" | sed -n 's/ lines have no event here and are not drawn$//p' | tr -d ' ')
+said=$(printf '%s\n' "$last" | sed -n 's/ lines without events in this range are hidden$//p' | tr -d ' ')
 is "and says how many others there are" "$said" $((200001 - rows))
 like "the names of those are known" "$(printf '%s\n' "$last" | grep -E '^[A-Z]:' | tail -n 1)" '^M:'
 begin=$(poet show $endpoint --ascii | tail -n 1)
 like "the begin, too, says what has no room" "$begin" 'lines that have some are not drawn, either'
 check "a picture" poet export $endpoint --last 50 -o end.pdf
-like "says it in its caption" "$(pdftotext end.pdf - | tr '\n' ' ')" 'lines have no event here and are not drawn'
+like "says it in its caption" "$(pdftotext end.pdf - | tr '\n' ' ')" 'lines without events in this range are hidden'
 is "nobody waits" "$(poet blocked $endpoint)" "no thread is blocked"
 like "around an event of a line that was not told yet" "$(poet show $endpoint --around 150000:1 --ascii | grep -c '^T:')" '^1$'
 like "one that is not there" "$(poet show $endpoint --around 150000:9 2>&1)" "^poet show: no event 150000:9 in this run [(]line 150000 has [0-9] events[)]$"

@@ -42,10 +42,10 @@ is "they are listed, also as JSON" "$(note --json | head -n 1)" '{"event":"1:3",
 is "beside the trace" "$(head -n 1 work.poet-notes | sed 's/[0-9]\{9,\}/N/')" '{"poet_notes":1,"run":"work","began_ns":N}'
 is "at an event that there is not" "$(note 1:99999 x 2>&1; echo $?)" "poet note: no event 1:99999 in this run (line 1 has 9 events)
 1"
-is "at none" "$(note x y 2>&1 | head -n 1)" "poet note: x: an event is written LINE:NUMBER, as in 2:17"
+is "at none" "$(note x y 2>&1 | head -n 1)" "poet note: x: not an event (LINE:NUMBER, as in 2:17)"
 check "one is deleted" note --delete 2:2
 is "and gone" "$(note)" "1:3      the very first"
-is "deleting it again fails" "$(note --delete 2:2 2>&1; echo $?)" "poet note: there is no note at 2:2
+is "deleting it again fails" "$(note --delete 2:2 2>&1; echo $?)" "poet note: no note at 2:2
 1"
 check "a picture has it" poet export work.poet -o with.svg --from 1:1 --to 1:8
 poet export work.poet -o without.svg --from 1:1 --to 1:8 --no-notes
@@ -63,7 +63,7 @@ if touch shut/x 2>/dev/null; then
     rmdir shut/work.poet-notes
 else
     like "a note beside a trace that may not be written to" "$(poet note shut/work.poet 1:3 shut 2>&1)" \
-        "kept in $XDG_STATE_HOME/poet/notes/work-[0-9]*.poet-notes"
+        "saved in $XDG_STATE_HOME/poet/notes/work-[0-9]*.poet-notes"
     is "is listed" "$(poet note shut/work.poet)" "1:3      shut"
 fi
 chmod 755 shut

@@ -100,7 +100,7 @@ poetcc -trace -g lots.c -o lots
 POET_SERVER= POET_OUTPUT=lots.poet ./lots
 until_true finished lots.poet
 is "too many events are refused" "$(poet export lots.poet -o lots.html 2>&1; ls lots.html* 2>/dev/null)" \
-    "poet export: the diagram has more than the 20000 events that a page holds: choose a part with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
+    "poet export: the diagram has more than 20000 events, the limit of a web page; select a range with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
 check "a part of them is not" poet export lots.poet -o lots.html --last 200
 
 # ---- bands, and letters that can be read ----
@@ -111,7 +111,7 @@ is "a column of a paper: no complaint" "$(poet export prodcons.poet -o column.pd
 is "it is as wide" "$(printf '%.0f' "$(width column.pdf)")" 238
 is "in bands, each with its names" "$(($(times column.pdf T:producer) > 3))" 1
 like "in one line its letters are too small, which is said" "$(poet export prodcons.poet -o line.pdf --width 84mm --no-wrap 2>&1)" \
-    "^poet export: letters are [01]\.[0-9] pt high, too small to read: --last [0-9]+ would fit, or --wrap for bands one below the other$"
+    "^poet export: text is [01]\.[0-9] pt high, too small to read: --last [0-9]+ fits; or use --wrap$"
 fits=$(poet export prodcons.poet -o line.pdf --width 84mm --labels name --no-wrap 2>&1 | sed -n 's/.*--last \([0-9]*\) .*/\1/p')
 is "what it says would fit does" "$(poet export prodcons.poet -o fits.pdf --width 84mm --labels name --no-wrap --last "$fits" 2>&1)" ""
 is "in one band" "$(times fits.pdf T:producer)" 1

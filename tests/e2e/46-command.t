@@ -37,7 +37,7 @@ is "but not where it was named" "$(on_terminal "poet stat $kept" | grep -c lates
 is "a run of the state directory by its name" "$(poet order kept.poet 1:1 1:2; poet order kept 1:1 1:2)" "before
 before"
 is "to check, too" "$(poet check kept)" "$(poet check "$kept" | sed 's|.*kept.poet:|kept:|')"
-is "one SOURCE too many" "$(poet stat latest latest 2>&1 | head -n 1)" "poet stat: latest: one SOURCE is enough"
+is "one SOURCE too many" "$(poet stat latest latest 2>&1 | head -n 1)" "poet stat: extra operand: latest"
 
 # ---- what there is not ----
 lines=$(figure "$kept" lines) last=$(poet dump --json | grep -c '^{"event":"1:')

@@ -29,9 +29,9 @@ poet metrics --json latest >m.json
 is "a command's number" "$(of m.json up last) $(of m.json up min) $(of m.json up max) $(of m.json up count)" "6 4 6 3"
 is "a file's first number" "$(of m.json load last) $(of m.json load kind)" "-12.5 sampled"
 is "which has no total" "$(of m.json load total)" null
-is "what fails is said once, with its name" "$(sort watch.err)" "poet watch: dies: kill -9 \$\$: it was ended by signal 9
-poet watch: empty: echo none: there is no number in it
-poet watch: fails: exit 3: it failed with status 3
+is "what fails is said once, with its name" "$(sort watch.err)" "poet watch: dies: kill -9 \$\$: killed by signal 9
+poet watch: empty: echo none: no number found
+poet watch: fails: exit 3: exited with status 3
 poet watch: gone: no-such-file: No such file or directory"
 is "and has no row" "$(of m.json fails last)" ""
 poet watch --every 5 "long=exec sleep 100.\$PPID" &
@@ -55,10 +55,10 @@ trace=$(ls traces/*.poet)
 poet metrics --json "$trace" >file.json
 check "the file says what the server said" cmp live.json file.json
 check "the trace is sound" sound "$trace"
-is "of a file nothing can be told" "$(poet watch --run "$trace" a=true 2>&1)" "poet watch: $trace: no program of this run is there"
-is "no command" "$(poet watch 2>&1 | head -n 1)" "poet watch: a NAME=COMMAND or a --file NAME=PATH is needed"
-is "no name" "$(poet watch 'true' 2>&1 | head -n 1)" "poet watch: true: write NAME=COMMAND"
-is "how often" "$(poet watch --every 0 a=b 2>&1 | head -n 1)" "poet watch: --every 0: write milliseconds, 1 to 86400000"
+is "of a file nothing can be told" "$(poet watch --run "$trace" a=true 2>&1)" "poet watch: $trace: no program of this run is connected"
+is "no command" "$(poet watch 2>&1 | head -n 1)" "poet watch: missing operand: NAME=COMMAND or --file NAME=PATH"
+is "no name" "$(poet watch 'true' 2>&1 | head -n 1)" "poet watch: true: invalid operand; use NAME=COMMAND"
+is "how often" "$(poet watch --every 0 a=b 2>&1 | head -n 1)" "poet watch: --every: invalid value \"0\"; valid: 1 to 86400000 milliseconds"
 
 # ---- what is measured, in a file ----
 cat >good.conf <<'END'

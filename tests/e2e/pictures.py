@@ -582,7 +582,7 @@ def some_picture(choose, run):
         if lines:
             c.sort(key=lines.index)
         clusters.append(c)
-        arguments.append("--cluster=" + ",".join(map(str, c)))
+        arguments.append("--group=" + ",".join(map(str, c)))
     rows = Rows(run, lines, clusters)
     known = sorted(rows.events, key=run.at.get)
     how, by_time = choose.choice(["whole", "whole", "from", "to", "both", "around", "last"]), choose.random() < 0.55
@@ -615,7 +615,7 @@ def some_that_matter(run):
     here = {o["kind"]: int(l) for l, o in run.lines.items() if l.isdigit() and l in run.on_line}
     lines = [[here[kind]] for kind in ("semaphore", "rwlock") if kind in here]
     pictures = [([f"--lines={l[0]}", "--no-fold"], Rows(run, l, []), True, False) for l in lines]
-    pictures.append((["--cluster=1,2", "--no-fold"], Rows(run, None, [[1, 2]]), True, False))
+    pictures.append((["--group=1,2", "--no-fold"], Rows(run, None, [[1, 2]]), True, False))
     if "once" in here:
         lines = [here["once"], 1, 2]
         pictures.append((["--no-fold", "--lines=" + ",".join(map(str, lines))], Rows(run, lines, []), True, False))
