@@ -71,5 +71,5 @@ until_true noted
 kill $agent
 wait $agent 2>/dev/null
 agent one
-is "what is acknowledged is not sent again" "$(grep -c 'left behind' one.log)" 1
+is "what is acknowledged is not sent again" "$(grep -c 'leftover journal' one.log)" 1
 done_testing
