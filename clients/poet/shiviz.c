@@ -125,8 +125,8 @@ static bool read_clock(struct shiviz_reader *r, struct shiviz_event *e, const ch
     struct json_object *clock = parse_clock(s, size, &error);
     if (!clock || !json_object_is_type(clock, json_type_object)) {
         json_object_put(clock);
-        return FAIL(r, e, "the clock is no JSON object: %s",
-                    error == json_tokener_success ? "it is something else"
+        return FAIL(r, e, "invalid vector clock: not a JSON object: %s",
+                    error == json_tokener_success ? "other JSON type"
                                                   : json_tokener_error_desc(error));
     }
     size_t room = 0;
@@ -135,7 +135,8 @@ static bool read_clock(struct shiviz_reader *r, struct shiviz_event *e, const ch
     {
         int64_t n = json_object_get_int64(value);
         if (!json_object_is_type(value, json_type_int) || n < 0) {
-            good = FAIL(r, e, "the clock's value for host \"%s\" is no number of events", key);
+            good = FAIL(r, e, "invalid vector clock: value for host \"%s\" is not an event count",
+                        key);
             break;
         }
         if (n == 0)
@@ -231,7 +232,7 @@ static bool read_event(struct shiviz_reader *r)
     e->line = both ? line_at(r, (size_t)(host - r->text))
                    : line_at(r, pcre2_get_ovector_pointer(r->match)[0]);
     if (!both || !host_size)
-        return FAIL(r, e, "an event without a host or a clock");
+        return FAIL(r, e, "event without host or clock");
     shiviz_match_group(r, "event", &text, &size);
     char *name = xstrndup(host, host_size);
     e->host = host_of(r, name);
@@ -244,7 +245,7 @@ static bool read_event(struct shiviz_reader *r)
     if (!read_clock(r, e, clock, clock_size))
         return false;
     e->number = e->value = clock_of(e, e->host);
-    return e->number || FAIL(r, e, "rule: a clock counts its own host; this one has no \"%s\"",
+    return e->number || FAIL(r, e, "invalid vector clock: host \"%s\" missing from its own clock",
                              log->hosts[e->host]);
 }
 
@@ -280,8 +281,8 @@ static bool number_again(struct shiviz_reader *r, size_t index, struct shiviz_li
         log->restarted = index < log->restarted ? index : log->restarted;
     } else if (c->count && e->value <= c->value) {
         return FAIL(r, e,
-                    "rule: a host counts its events 1, 2, 3, ...; \"%s\", which began again, is at "
-                    "%llu already",
+                    "invalid vector clock: event numbers of a host must be consecutive; restarted "
+                    "host \"%s\" is already at %llu",
                     log->hosts[e->host], (unsigned long long)c->value);
     }
     c->value = e->value;
@@ -328,16 +329,16 @@ static bool number_events(struct shiviz_reader *r)
         if (e->number > log->numbers[e->host])
             return FAIL(
                 r, e,
-                "rule: a host counts its events 1, 2, 3, ...; \"%s\" has %llu events, and this is "
-                "number %llu",
+                "invalid vector clock: event numbers of a host must be consecutive; \"%s\" has %llu "
+                "events, and this is number %llu",
                 log->hosts[e->host], (unsigned long long)log->numbers[e->host],
                 (unsigned long long)e->number);
         size_t *place = &log->by_host[e->host][e->number - 1];
         if (*place)
             return FAIL(
                 r, e,
-                "rule: a host counts its events 1, 2, 3, ...; number %llu of \"%s\" stands in line "
-                "%llu already",
+                "invalid vector clock: event numbers of a host must be consecutive; number %llu of "
+                "\"%s\" is already in line %llu",
                 (unsigned long long)e->number, log->hosts[e->host],
                 (unsigned long long)log->events[*place - 1].line);
         *place = i + 1;
@@ -359,7 +360,7 @@ static bool shiviz_clock_includes(struct shiviz_reader *r, const struct shiviz_e
             !(log->again[own].has && other->clock[i].host == own))
             return FAIL(
                 r, e,
-                "rule: a clock includes %s; the one in line %llu has \"%s\" at %llu, this one "
+                "invalid vector clock: must include %s; line %llu has \"%s\" at %llu, this one "
                 "at %llu",
                 what, (unsigned long long)other->line, log->hosts[other->clock[i].host],
                 (unsigned long long)other->clock[i].number,
@@ -407,9 +408,7 @@ static bool check_cause(struct shiviz_reader *r, struct shiviz_event *e, struct 
     const struct shiviz_log *log = r->log;
     uint32_t own = log->again[e->host].of;
     if (!log->again[own].has && clock_of(other, own) >= e->value)
-        return FAIL(r, e,
-                    "rule: two events do not each come before the other; the one in line "
-                    "%llu knows of this one",
+        return FAIL(r, e, "invalid vector clock: causality cycle with line %llu",
                     (unsigned long long)other->line);
     return shiviz_clock_includes(r, e, other, "the clock of every event it names");
 }
@@ -453,7 +452,7 @@ static bool find_causes(struct shiviz_reader *r, struct shiviz_event *e)
         if (!any)
             good = FAIL(
                 r, e,
-                "rule: a clock names events that are there; this one has \"%s\" at %llu, and the "
+                "invalid vector clock: refers to a missing event; it has \"%s\" at %llu, and the "
                 "log has %llu of its events",
                 log->hosts[at.host], (unsigned long long)at.number,
                 (unsigned long long)log->numbers[at.host]);
@@ -476,7 +475,7 @@ static bool read_events(struct shiviz_reader *r, size_t from, size_t to)
         if (found == PCRE2_ERROR_NOMATCH)
             break;
         if (found < 0)
-            return fail(r, line_at(r, at), "the expression takes too long here");
+            return fail(r, line_at(r, at), "matching the expression takes too long");
         if (!read_event(r))
             return false;
         at = pcre2_get_ovector_pointer(r->match)[1];

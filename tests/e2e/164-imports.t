@@ -20,7 +20,7 @@ is "what stands between executions is in the second line" "$(poet import shiviz 
 runs-2.poet: 2 events of 1 host, two"
 said=$(poet import shiviz bare.log -o x.poet --parser '(?<event>.*)\n(?<host>\S*) (?<clock>{.*})' 2>&1)
 like "an expression that does not fit: another is named" "$said" \
-    '^poet import: bare.log:3: rule: .*; the expression does not match the first line, this one does: \(\?<host>'
+    '^poet import: bare.log:3: invalid vector clock: .*; the expression does not match the first line, this one does: \(\?<host>'
 said=$(poet import shiviz bare.log -o missing/x.poet 2>&1)
 is "where nothing can be written: a failure" "$? $said" "1 poet import: missing: No such file or directory"
 check "and nothing is" test ! -e missing -a ! -e x.poet
@@ -28,7 +28,7 @@ poet import shiviz bare.log other.log -s '^==' -o x.poet 2>/dev/null
 is "several logs are not split" $? 2
 printf 'p {"p":2}\nagain\n' >twice.log
 said=$(poet import shiviz bare.log twice.log -o x.poet 2>&1)
-like "complaints name the file" "$said" '^poet import: twice.log:1: rule: a host counts its events'
+like "complaints name the file" "$said" '^poet import: twice.log:1: invalid vector clock: event numbers of a host'
 
 # Times: as numbers, as dates with other groups, as GoVector writes them, and not at all.
 stamps() { poet dump --json "$1" | sed -n 's/.*"time_ns":\([0-9]*\).*/\1/p' | tr '\n' ' '; }
