@@ -23,7 +23,7 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
     return ECANCELED; /* nothing after it counts */
 }
 
-static const struct argp_option common[] = {{"help", 'h', NULL, 0, "this text", -1}, {0}};
+static const struct argp_option common[] = {{"help", 'h', NULL, 0, "show this help", -1}, {0}};
 const struct argp options_common = {.options = common, .parser = parse_common};
 const struct argp_child options_children[] = {{&options_common, 0, NULL, 0}, {0}};
 
