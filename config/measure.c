@@ -117,9 +117,9 @@ static void measurement_spec_parse_exact(struct description_reader *reader,
 
 static const struct {
     const char *key, *variable;
-} lists[MEASURE_LISTS] = {[MEASURE_IGNORE] = {"ignore", "POET_CALLS_IGNORE"},
-                          [MEASURE_ONLY] = {"only", "POET_CALLS_ONLY"},
-                          [MEASURE_COUNT] = {"count", "POET_CALLS_COUNT"}};
+} lists[MEASURE_LISTS] = {[MEASURE_IGNORE] = {"ignore", "POET_PROFILE_EXCLUDE"},
+                          [MEASURE_ONLY] = {"only", "POET_PROFILE_INCLUDE"},
+                          [MEASURE_COUNT] = {"count", "POET_PROFILE_COUNT_ONLY"}};
 
 const char *measurement_spec_variable(unsigned list) { return lists[list].variable; }
 

@@ -4,7 +4,7 @@
  *     exact = { calls = "cpu"; states = true; memory = true; waits = true; metrics = true; usage =
  *     true; };
  *     statistical = { rate = 100; };             // samples a second, 1 to 1000
- *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // of whose calls: as POET_CALLS_IGNORE and so on
+ *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // of whose calls: as POET_PROFILE_EXCLUDE and so on
  *     meters = ( { name = "meals"; count = ["entered"]; } );   // as config/meters.h says
  *
  * is the same as calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and meters

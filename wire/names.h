@@ -1,5 +1,5 @@
-/* Names of functions, as they are listed: POET_CALLS_ONLY, POET_CALLS_IGNORE, POET_CALLS_COUNT, and
- * the files that these name.
+/* Names of functions, as they are listed: POET_PROFILE_INCLUDE, POET_PROFILE_EXCLUDE,
+ * POET_PROFILE_COUNT_ONLY, and the files that these name.
  *
  * A list is names divided by commas or lines; * and ? stand for any letters and for one, and #
  * begins a comment up to the end of its line.  @FILE stands for the names in a file, which names no

@@ -212,7 +212,7 @@ static void debug_start_gdb(const struct command *command, struct debug_options 
     variables_restore(command, &r->subject.source.book, r->quiet);
     replay_environment(r);
     setenv("POET_DEBUG", d->file, 1);
-    setenv("POET_WAIT_MS", "10000", 0);
+    setenv("POET_MAX_STALL_MS", "10000", 0);
     setenv("POET_OUTPUT", r->output, 1);
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
@@ -357,8 +357,7 @@ static const struct argp_option options[] = {
     {"break", 'b', "WHERE", 0,
      "set a breakpoint as \"poet break\" does: EVENT, or SITE [thread N] [arrival N]; may be repeated",
      0},
-    {"execute", 'x', "COMMAND", 0, "run this gdb command after the first stop; may be repeated",
-     0},
+    {"execute", 'x', "COMMAND", 0, "run this gdb command after the first stop; may be repeated", 0},
     {"batch", BATCH, NULL, 0, "exit after these commands", 0},
     {"gdb", GDB, "PROGRAM", 0, "use this debugger instead of gdb", 0},
     {0}};

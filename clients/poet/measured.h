@@ -8,7 +8,7 @@
 
 /* A list of words (config/measure.h), or a file: a word with a / or a . in it, or one that is
  * there.  *list is then such a list, NULL of NULL, and stays; lists of functions become variables
- * (POET_CALLS_IGNORE and so on) of this process.  False: everything wrong was said. */
+ * (POET_PROFILE_EXCLUDE and so on) of this process.  False: everything wrong was said. */
 bool measurement_option_read(const struct command *command, const char *words, const char **list,
                              bool *memory);
 

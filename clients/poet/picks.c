@@ -55,8 +55,8 @@ static void check_list(struct function_list_check *c, const char *list, const ch
 
 bool function_lists_check(const struct command *command)
 {
-    static const char *const variables[] = {"POET_CALLS_IGNORE", "POET_CALLS_COUNT",
-                                            "POET_CALLS_ONLY"};
+    static const char *const variables[] = {"POET_PROFILE_EXCLUDE", "POET_PROFILE_COUNT_ONLY",
+                                            "POET_PROFILE_INCLUDE"};
     bool good = true;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         struct function_list_check c = {command, variables[i], true};

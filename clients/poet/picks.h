@@ -1,5 +1,5 @@
-/* The lists of functions that libpoet will read (POET_CALLS_IGNORE, POET_CALLS_COUNT,
- * POET_CALLS_ONLY), checked before a program starts. */
+/* The lists of functions that libpoet will read (POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY,
+ * POET_PROFILE_INCLUDE), checked before a program starts. */
 #ifndef CLIENTS_POET_PICKS_H
 #define CLIENTS_POET_PICKS_H
 

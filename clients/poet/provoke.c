@@ -115,7 +115,7 @@ static bool confirm_outcome_differs(const struct confirm_run *p, const struct at
 static bool run_freely(struct confirm_run *p, const struct attempt *trial)
 {
     struct attempt_result first;
-    unsetenv("POET_STEER");
+    unsetenv("POET_SCHEDULE_CONTROL");
     if (!attempt_run(trial, &first) || !attempt_run(trial, &p->usual))
         return false;
     p->same_output = is_same_output(&first, &p->usual);
@@ -176,7 +176,7 @@ struct confirm_series {
 static bool confirm_repeat_controlled(struct confirm_run *p, const struct attempt *trial,
                                       unsigned try, struct confirm_series *s)
 {
-    setenv("POET_STEER", p->file, 1);
+    setenv("POET_SCHEDULE_CONTROL", p->file, 1);
     for (unsigned i = 0; i < p->tries && s->led < LED_AGAIN; i++) {
         struct attempt_result end;
         confirm_set_hold_points(p, try);
@@ -195,7 +195,7 @@ static bool confirm_repeat_controlled(struct confirm_run *p, const struct attemp
 static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial,
                                         struct confirm_series *s)
 {
-    unsetenv("POET_STEER");
+    unsetenv("POET_SCHEDULE_CONTROL");
     s->freely = 2;
     s->free_differ = p->free_differs;
     while (s->freely < FREE_RUNS) {
@@ -398,7 +398,7 @@ static int try_it(struct confirm_run *p)
         p->compares |= strcmp(finding_text_kind(&p->table, p->row), compared[i]) == 0;
     if (p->compares && !run_freely(p, &trial))
         return EXIT_FAILED;
-    setenv("POET_STEER", p->file, 1);
+    setenv("POET_SCHEDULE_CONTROL", p->file, 1);
     int status = try_all(p, &trial);
     if (*p->healed_file)
         unlink(p->healed_file);

@@ -241,9 +241,9 @@ static int replay_exec_program(const struct command *command, const struct repla
 {
     replay_environment(r);
     if (r->led)
-        setenv("POET_STEER", r->steer_file, 1);
+        setenv("POET_SCHEDULE_CONTROL", r->steer_file, 1);
     else
-        unsetenv("POET_STEER");
+        unsetenv("POET_SCHEDULE_CONTROL");
     return rerun_start(
         command,
         &(struct rerun){.output = r->output, .libraries = r->libraries, .starts = r->launched != 0},

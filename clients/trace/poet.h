@@ -6,9 +6,9 @@
  *
  * Every function may be called by any thread at any time, but not from a signal handler, unless its
  * comment says otherwise; a runtime that switches tasks in a signal handler forbids that around
- * each of these calls.  None of them changes errno, blocks for more than POET_WAIT_MS milliseconds
- * (default 1000) or makes the program end.  Where tracing is disabled, they do nothing and
- * return 0.
+ * each of these calls.  None of them changes errno, blocks for more than POET_MAX_STALL_MS
+ * milliseconds (default 1000) or makes the program end.  Where tracing is disabled, they do nothing
+ * and return 0.
  *
  * The slots of one thread are its order: whatever a thread reports comes after
  * what it reported before.

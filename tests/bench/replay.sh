@@ -3,9 +3,9 @@
 # again NAME THREADS LOCKS EACH: a run and its repetition; sets recorded, repeated (seconds), cpu_recorded, cpu_repeated (of processor time) and changes
 again() {
     rm -f again.poet repeated.poet
-    POET_WAIT_MS=10000 POET_SERVER= POET_OUTPUT=again.poet ./again "$2" "$3" "$4" >recorded.out
+    POET_MAX_STALL_MS=10000 POET_SERVER= POET_OUTPUT=again.poet ./again "$2" "$3" "$4" >recorded.out
     until_ordered again.poet
-    POET_WAIT_MS=10000 poet replay -q again.poet -o repeated.poet -- ./again "$2" "$3" "$4" >repeated.out 2>repeated.err
+    POET_MAX_STALL_MS=10000 poet replay -q again.poet -o repeated.poet -- ./again "$2" "$3" "$4" >repeated.out 2>repeated.err
     until_ordered repeated.poet
     read -r recorded changes cpu_recorded <recorded.out
     read -r repeated _ cpu_repeated <repeated.out

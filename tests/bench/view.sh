@@ -2,7 +2,7 @@
 trace() { # trace THREADS MUTEXES EVENTS: into view.poet
     [ -x threads ] || poetcc -trace -O2 "$here/threads.c" -o threads
     rm -f view.poet
-    POET_WAIT_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=view.poet ./threads "$1" "$2" "$(scaled "$3")"
+    POET_MAX_STALL_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=view.poet ./threads "$1" "$2" "$(scaled "$3")"
     until_ordered view.poet
 }
 

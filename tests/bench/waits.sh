@@ -2,7 +2,7 @@
 contend() { # into waits.poet, once
     [ -s waits.poet ] && return
     poetcc -trace -O2 "$here/contend.c" -o contend
-    POET_WAIT_MS=20000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=waits.poet ./contend 16 8 "$(scaled 10000000)"
+    POET_MAX_STALL_MS=20000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=waits.poet ./contend 16 8 "$(scaled 10000000)"
     until_ordered waits.poet
 }
 
@@ -39,7 +39,7 @@ part_waits() {
 # Which share of each pixel 60 threads were in which state, of that many events (SIZE=10: 10^8; what their threads did may take an eighth of the memory: 32 GB).
 part_strips() {
     poetcc -trace -O2 "$here/contend.c" -o contend
-    POET_WAIT_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=strips.poet ./contend 64 8 "$(scaled 10000000)"
+    POET_MAX_STALL_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=strips.poet ./contend 64 8 "$(scaled 10000000)"
     until_ordered strips.poet
     "$B/tests/look" strips.poet living >look.out
     of() { sed -n "s/^states of threads, $1: //p" look.out; }
@@ -57,7 +57,7 @@ part_growing() {
     serve
     mkfifo grow
     exec 3<>grow # open at both ends from the start: it need not wait for who writes
-    POET_WAIT_MS=20000 POET_KEEP=100G ./contend 16 8 "$(scaled 10000000)" "$more" <grow 3>&- &
+    POET_MAX_STALL_MS=20000 POET_KEEP=100G ./contend 16 8 "$(scaled 10000000)" "$more" <grow 3>&- &
     started="$started $!"
     until [ "$(figure unix:run/poet.sock events 2>/dev/null)" ]; do sleep 0.05; done
     "$B/tests/look" unix:run/poet.sock growing "$more" 2>look.out >&3

@@ -38,7 +38,7 @@ static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 int main(void) { for (int i = 0; i < 60000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return 0; }
 C
     poetcc -trace busy.c -o busy
-    check "a full disk does not stop the program" timeout 20 env POET_WAIT_MS=100 ./busy
+    check "a full disk does not stop the program" timeout 20 env POET_MAX_STALL_MS=100 ./busy
     like "the server says it in one line" "$(cat server.log)" "No space left on device: recording paused; data written so far is safe"
     is "once" "$(grep -c 'No space left' server.log)" 1
     check "what was taken opens" poet stat full/*.poet

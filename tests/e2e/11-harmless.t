@@ -141,7 +141,7 @@ int main(void)
 }
 C
 poetcc -trace -w drops.c -o drops
-is "a program that never waits is not told off" "$(POET_WAIT_MS=0 POET_QUEUE_KIB=16 ./drops 2>&1)" ""
+is "a program that never waits is not told off" "$(POET_MAX_STALL_MS=0 POET_QUEUE_KIB=16 ./drops 2>&1)" ""
 check "its trace ends" until_true finished latest
 check "something was lost" test "$(figure latest lost)" -gt 0
 is "and nothing is wrong or pending" "$(figure latest pending):$(figure latest inconsistent)" 0:0
@@ -164,7 +164,7 @@ int main(void)
 C
 poetcc -trace stall.c -o stall
 mkfifo in
-POET_WAIT_MS=100 POET_QUEUE_KIB=16 ./stall <in >out & program=$!
+POET_MAX_STALL_MS=100 POET_QUEUE_KIB=16 ./stall <in >out & program=$!
 exec 5>in
 connected() { poet runs | grep -q stall; }
 until_true connected

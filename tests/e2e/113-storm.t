@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 }
 C
 poetcc -trace -g rate.c -o rate -pthread
-program() { POET_WAIT_MS=10000 POET_SERVER="unix:$work/agent.sock" POET_RUN="$1" exec ./rate $2 $3 $4 $5; }
+program() { POET_MAX_STALL_MS=10000 POET_SERVER="unix:$work/agent.sock" POET_RUN="$1" exec ./rate $2 $3 $4 $5; }
 served() { ls served/"$1"-*.poet 2>/dev/null | head -n 1; }
 kept() { ls kept/"$1"-*.poet 2>/dev/null | head -n 1; }
 size() { stat -c %s "$1" 2>/dev/null || echo 0; }

@@ -262,7 +262,7 @@ cat >ssh <<X
 while [ "\${1#-}" != "\$1" ]; do [ "\$1" = -x ] || shift; shift; done
 case \$1 in 10.135.0.1) host=a ;; *) host=b ;; esac
 shift
-exec env -i PATH="\$PATH" HOME="$work" XDG_RUNTIME_DIR="$work/run-\$host" POET_WAIT_MS=10000 \\
+exec env -i PATH="\$PATH" HOME="$work" XDG_RUNTIME_DIR="$work/run-\$host" POET_MAX_STALL_MS=10000 \\
     ip netns exec $hosts\$host unshare --uts bash -c "hostname $hosts\$host; cd $work; \$*"
 X
 chmod +x ssh

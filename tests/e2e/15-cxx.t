@@ -20,7 +20,7 @@ try() { # try NAME: the same for every way to compile it
     like "$1: a notification" "$(sites_of signal)" "bank.cpp:$(line_of notify_all)"
     like "$1: a join" "$(sites_of join)" "bank.cpp:$(line_of 'audit.join')"
 }
-export POET_WAIT_MS=10000
+export POET_MAX_STALL_MS=10000
 for compiler in g++ clang++; do
     command -v $compiler >/dev/null || { skip "$compiler is not there"; continue; }
     for level in -O0 -O2; do

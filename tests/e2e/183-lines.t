@@ -1,7 +1,7 @@
 #!/bin/bash
 # Lines that could not be announced hide what their objects order, and nothing else.
 . "$(dirname "$0")/lib.sh"
-export POET_QUIET=1 POET_QUEUE_KIB=16 POET_WAIT_MS=0
+export POET_QUIET=1 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0
 
 cat >lines.c <<'C'
 #include <poet.h>
@@ -129,7 +129,7 @@ is "nor do those that only began" "$(order "$(note_of "begins 0")" "$(note_of "b
 # Random order by many mutexes, the lines of which are announced or not, against the program's own clocks.
 poetcc -trace -g -O1 "$root/tests/e2e/vclock.c" -o vclock
 start_server -o clocks.poet -q
-POET_WAIT_MS=1 ./vclock 6 1200 7 700 4096 &
+POET_MAX_STALL_MS=1 ./vclock 6 1200 7 700 4096 &
 clocks=$!
 while kill -0 $clocks 2>/dev/null; do
     kill -STOP "$server"

@@ -132,7 +132,7 @@ int main(void)
 C
 poetcc -trace -g losing.c -o losing
 mkfifo in
-POET_QUEUE_KIB=16 POET_WAIT_MS=1 ./losing <in >out 2>&1 & program=$!
+POET_QUEUE_KIB=16 POET_MAX_STALL_MS=1 ./losing <in >out 2>&1 & program=$!
 exec 7>in
 until_true sh -c 'poet stat latest | grep losing'
 kill -STOP $server

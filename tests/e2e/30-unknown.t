@@ -43,7 +43,7 @@ poetcc -trace -g lostend.c -o lostend
 turns() { [ "$(grep -c turn turns)" = "$1" ]; }
 start_server -o lostend.poet -q
 mkfifo go
-POET_QUEUE_KIB=16 POET_WAIT_MS=1 ./lostend <go >turns &
+POET_QUEUE_KIB=16 POET_MAX_STALL_MS=1 ./lostend <go >turns &
 exec 3>go
 until_true turns 1
 kill -STOP "$server"
@@ -69,7 +69,7 @@ like "stat counts the doubtful ones" "$(poet stat lostend.poet)" '^uncertain ord
 # ---- answers about random losses, against the clocks of the program itself ----
 poetcc -trace -g -O1 "$root/tests/e2e/vclock.c" -o vclock
 start_server -o clocks.poet -q
-POET_QUEUE_KIB=16 POET_WAIT_MS=1 ./vclock 6 4500 3 40 &
+POET_QUEUE_KIB=16 POET_MAX_STALL_MS=1 ./vclock 6 4500 3 40 &
 clocks=$!
 while kill -0 $clocks 2>/dev/null; do
     kill -STOP "$server"

@@ -89,7 +89,7 @@ ALL_MANY=$((ALL + 5 * (MANY - N)))
 for how in "shared 50 256" "sent 50 256" "shared 0 16" "sent 0 16"; do
     read -r way wait queue <<<"$how"
     limited 600 -o full/ -l "$ENDPOINT"
-    LD_PRELOAD=$([ "$way" = shared ] || echo "$work/unshared.so") POET_WAIT_MS=$wait POET_QUEUE_KIB=$queue ./work counts $MANY
+    LD_PRELOAD=$([ "$way" = shared ] || echo "$work/unshared.so") POET_MAX_STALL_MS=$wait POET_QUEUE_KIB=$queue ./work counts $MANY
     until_true finished "$ENDPOINT"
     is "a full disk (queues are $way, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL_MANY"
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
@@ -125,7 +125,7 @@ int main(void)
 C
 poetcc -trace -g crowd.c -o crowd
 limited 600 -q -o full/ -l "$ENDPOINT"
-POET_WAIT_MS=5 ./crowd
+POET_MAX_STALL_MS=5 ./crowd
 check "a full disk and many threads: the program's end is seen" until_true finished "$ENDPOINT"
 is "with all that is lost" "$(told "$ENDPOINT")" $((3 + 12 * (1 + 1 + 12000 * 5 + 1 + 2 + 1)))
 stop_server
@@ -204,7 +204,7 @@ C
 poetcc -trace -g joined.c -o joined
 start_server -o narrow/ -q
 kill -STOP "$server"; { perl -e 'select undef, undef, undef, 0.3'; kill -CONT "$server"; } &
-POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12
+POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./joined 12
 until_true finished latest
 like "threads that are joined: something is lost" "$(figure latest lost)" '^[1-9]'
 # a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close
@@ -213,7 +213,7 @@ is "what is there and what is lost are all" "$(told)" $JOINED
 # A server that stands still all the time: there is no room for creations, and what was lost is told by the
 # connection, before the lines that it was lost on are read.
 mkfifo joined.in
-POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12 wait <joined.in &
+POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./joined 12 wait <joined.in &
 joined=$!
 exec 4>joined.in
 is_running() { poet runs | tail -n 1 | grep -q 'joined .* live '; }
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g detached.c -o detached
 start_server -o slow/ -q
-POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./detached go >out 2>&1 &
+POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./detached go >out 2>&1 &
 program=$!
 until_true sh -c 'poet runs | grep -q " live "'
 kill -STOP "$server"
@@ -389,7 +389,7 @@ all_told() { figures latest | grep -q '"pending":"\?0 '; }
 all_there() { before=$now now=$(figures latest); [ "$before" = "$now" ] && all_told; }
 start_server -o kept/ -q
 mkfifo bursts.in
-POET_WAIT_MS=10000 ./bursts <bursts.in >rests &
+POET_MAX_STALL_MS=10000 ./bursts <bursts.in >rests &
 bursts=$!
 exec 4>bursts.in
 less=
@@ -429,7 +429,7 @@ for i in $(seq "$faults"); do
     case $one$two in *narrow*) queue=16 ;; esac
     limited $kib -q -o pair/
     rm -f counts
-    POET_QUEUE_KIB=$queue POET_WAIT_MS=$((RANDOM % 20)) ./work counts $((2 * N)) &
+    POET_QUEUE_KIB=$queue POET_MAX_STALL_MS=$((RANDOM % 20)) ./work counts $((2 * N)) &
     program=$!
     until_true test -s counts
     perl -e 'select undef, undef, undef, $ARGV[0] / 300000' $((RANDOM))

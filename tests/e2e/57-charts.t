@@ -183,7 +183,7 @@ is "each once" "$(pdftotext -layout bars.pdf - | grep -c '^ *T:.*s$')" 100
 
 # ---- more spells than a table has rows ----
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
-POET_WAIT_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
+POET_MAX_STALL_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
 until_true finished big.poet
 poet states big.poet --source order --json >states.out
 spells() { perl -ne 's/"(?:runnable|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }

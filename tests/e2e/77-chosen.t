@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which functions are measured: poetcc -only when compiling, POET_CALLS_IGNORE and POET_CALLS_ONLY when starting.
+# Which functions are measured: poetcc -only when compiling, POET_PROFILE_EXCLUDE and POET_PROFILE_INCLUDE when starting.
 . "$(dirname "$0")/lib.sh"
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; }
 paths() { awk '$2 ~ /^\/./ { print $2 ":" $3 }' out | xargs; }
@@ -32,27 +32,27 @@ int main()
 C
 poetcc++ -profile -g -O1 -no-pie calls.cc -o calls
 export POET_MEASURE=calls=real
-POET_CALLS_IGNORE='recur, jump,ns::A::A' measured ./calls
+POET_PROFILE_EXCLUDE='recur, jump,ns::A::A' measured ./calls
 is 'what is ignored is not there, nor what it calls' "$(paths)" \
     '/main:1 /main/ns::A::work:1 /main/ns::A::work/ns::leaf:3 /main/ns::A::work/ns::A::work*:2 /main/mid:1 /main/mid/inner:2 /main/mid/inner/ns::leaf:2'
 is 'all ends are those of calls' "$(awk '$2 == "numbers" { print $5 + 0 }' out)" 0
 is 'the time of an ignored call is its caller'\''s' \
     "$(awk '$2 == "/main" { total = $6; own = $7 + $8 } $2 ~ /^\/main\/[^\/]*$/ { below += $6 } END { print (own + below <= total + 1 && own + below + 1 >= total) }' out)" 1
-POET_CALLS_ONLY='ns::A::*,inner' measured ./calls
+POET_PROFILE_INCLUDE='ns::A::*,inner' measured ./calls
 is 'of the only ones those that others called, too' "$(paths)" '/ns::A::A:1 /ns::A::work:1 /ns::A::work/ns::A::work*:2 /inner:20'
 is 'what measuring a call takes is measured, too' "$(awk '$2 == "rates" { print ($3 > 0) }' out)" 1
-POET_CALLS_ONLY='m?in,ns::leaf' POET_CALLS_IGNORE='_ZN2ns1A*' measured ./calls
+POET_PROFILE_INCLUDE='m?in,ns::leaf' POET_PROFILE_EXCLUDE='_ZN2ns1A*' measured ./calls
 is 'both, and names of symbols' "$(paths)" '/main:1 /main/ns::leaf:20'
-POET_MEASURE=calls=counts POET_CALLS_IGNORE=mid measured ./calls
+POET_MEASURE=calls=counts POET_PROFILE_EXCLUDE=mid measured ./calls
 is 'counts likewise' "$(paths | tr ' ' '\n' | grep -c mid)" 0
 printf '# what was suggested\ninner # often\nsrc/x.c\n' >list
-POET_CALLS_IGNORE=@list,@gone measured ./calls
+POET_PROFILE_EXCLUDE=@list,@gone measured ./calls
 is 'a list is read' "$(paths | tr ' ' '\n' | grep -c inner)" 0
-is 'what is wrong with it is said, once' "$(grep -c POET_CALLS_IGNORE program.err)" 2
-like 'with its line' "$(cat program.err)" 'POET_CALLS_IGNORE: list:3: src/x.c: a file, '
+is 'what is wrong with it is said, once' "$(grep -c POET_PROFILE_EXCLUDE program.err)" 2
+like 'with its line' "$(cat program.err)" 'POET_PROFILE_EXCLUDE: list:3: src/x.c: a file, '
 like 'and why a file cannot be read' "$(cat program.err)" '@gone: No such file'
-like 'poet record does not start the program then' "$(POET_CALLS_ONLY=@list poet record -- ./calls 2>&1; echo "=$?")" \
-    'poet record: POET_CALLS_ONLY: list:3: src/x.c: a file, '
+like 'poet record does not start the program then' "$(POET_PROFILE_INCLUDE=@list poet record -- ./calls 2>&1; echo "=$?")" \
+    'poet record: POET_PROFILE_INCLUDE: list:3: src/x.c: a file, '
 
 # ---- when compiling ----
 mkdir -p src inc
@@ -73,7 +73,7 @@ is 'what the list leaves out is left out of those' \
     "$(poetcc -profile -only=src/ -ignore=main -Iinc -O1 -no-pie src/a.c b.c -o only && measured ./only && paths)" '/a:1'
 wrong() { poetcc -profile "$@" -c b.c 2>&1; echo "=$?"; }
 rm -f b.o
-like 'functions are chosen later' "$(wrong -only=main)" 'POET_CALLS_ONLY=main'
+like 'functions are chosen later' "$(wrong -only=main)" 'POET_PROFILE_INCLUDE=main'
 like 'patterns are refused' "$(wrong '-only=s*/')" 's\*/: a part of a name is enough'
 printf 'good\nbad name\n' >names
 like 'with the line of a list' "$(wrong -ignore=@names)" 'names:2: bad name'

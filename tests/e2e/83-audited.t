@@ -141,7 +141,7 @@ int main(void)
 }
 C
 poetcc -profile -g forgets.c -o forgets
-POET_KEEP=1M POET_WAIT_MS=20000 POET_OUTPUT=forgets.poet POET_QUIET=1 ./forgets
+POET_KEEP=1M POET_MAX_STALL_MS=20000 POET_OUTPUT=forgets.poet POET_QUIET=1 ./forgets
 until_true finished forgets.poet
 check "events were forgotten" test "$(poet dump forgets.poet | wc -l)" -lt 1000000
 is "calls were not" "$(poet calls forgets.poet | awk '$1 == "step" { print $3 }')" 300000

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Calls that are counted and not timed: functions that are listed (POET_CALLS_COUNT, poetcc -count), and those that are
+# Calls that are counted and not timed: functions that are listed (POET_PROFILE_COUNT_ONLY, poetcc -count), and those that are
 # called often and shortly (throttle).
 . "$(dirname "$0")/lib.sh"
 cat >calls.c <<'C'
@@ -31,32 +31,32 @@ is_sound() { is "$1: the sums are whole" "$(whole "$1")" whole; like "and sound"
 check 'it is compiled' poetcc -profile -g -O1 calls.c -o calls
 run all.poet ./calls
 is 'all are timed' "$(table all.poet --tree)" '-:main:1:0:timed main:mid:10:0:timed main:tiny:1:0:timed mid:tiny:10000:0:timed tiny:leaf:1:0:timed tiny:leaf:5000:0:timed'
-run listed.poet env POET_CALLS_COUNT='t?ny' ./calls
+run listed.poet env POET_PROFILE_COUNT_ONLY='t?ny' ./calls
 is 'one that is listed has no times, and what it calls is called by its caller' "$(table listed.poet --tree)" \
     '-:main:1:0:timed main:leaf:1:0:timed main:mid:10:0:timed main:tiny:1:1:- mid:leaf:5000:0:timed mid:tiny:10000:10000:-'
 is_sound listed.poet
 like 'the table says so' "$(poet calls listed.poet)" 'tiny.* counted only$'
 like 'and for how many' "$(poet calls listed.poet)" 'note: 10001 calls were counted only: their times'
 is 'by function likewise' "$(table listed.poet)" '-:leaf:5001:0:timed -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:10001:-'
-run counts.poet env POET_MEASURE=calls=counts POET_CALLS_COUNT=leaf ./calls
+run counts.poet env POET_MEASURE=calls=counts POET_PROFILE_COUNT_ONLY=leaf ./calls
 is 'where nothing is timed, too' "$(table counts.poet)" '-:leaf:5001:5001:- -:main:1:0:- -:mid:10:0:- -:tiny:10001:0:-'
-run ignored.poet env POET_CALLS_COUNT=leaf,tiny POET_CALLS_IGNORE=tiny POET_CALLS_ONLY=mid ./calls
+run ignored.poet env POET_PROFILE_COUNT_ONLY=leaf,tiny POET_PROFILE_EXCLUDE=tiny POET_PROFILE_INCLUDE=mid ./calls
 is 'what is ignored is not counted, what is counted is one of the only ones' "$(table ignored.poet)" '-:mid:10:0:timed'
-run only.poet env POET_CALLS_COUNT=leaf POET_CALLS_ONLY=mid ./calls
+run only.poet env POET_PROFILE_COUNT_ONLY=leaf POET_PROFILE_INCLUDE=mid ./calls
 is 'and beside them' "$(table only.poet --tree)" '-:leaf:1:1:- -:mid:10:0:timed mid:leaf:5000:5000:-'
 printf 'leaf # often\nsrc/x.c\n' >list
-run wrong.poet env POET_CALLS_COUNT=@list ./calls
-like 'what is wrong with a list is said' "$(cat program.err)" 'POET_CALLS_COUNT: list:2: src/x.c: a file, '
+run wrong.poet env POET_PROFILE_COUNT_ONLY=@list ./calls
+like 'what is wrong with a list is said' "$(cat program.err)" 'POET_PROFILE_COUNT_ONLY: list:2: src/x.c: a file, '
 is 'and the rest counts' "$(table wrong.poet | tr ' ' '\n' | grep leaf)" '-:leaf:5001:5001:-'
-like 'poet record does not start the program then' "$(POET_CALLS_COUNT=@list poet record -- ./calls 2>&1; echo "=$?")" \
-    'poet record: POET_CALLS_COUNT: list:2: src/x.c: a file, '
+like 'poet record does not start the program then' "$(POET_PROFILE_COUNT_ONLY=@list poet record -- ./calls 2>&1; echo "=$?")" \
+    'poet record: POET_PROFILE_COUNT_ONLY: list:2: src/x.c: a file, '
 
 # ---- when compiling ----
 printf '# those that are called often\nleaf\nt?ny\n' >names
 compiled() { poetcc -profile "$@" -g -O1 calls.c -o compiled && run compiled.poet ./compiled && table compiled.poet; }
 is 'poetcc -count' "$(compiled -count=leaf)" '-:leaf:5001:5001:- -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:0:timed'
 is 'by a list, with any letters' "$(compiled -count=@names)" '-:leaf:5001:5001:- -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:10001:-'
-is 'what the program is started with comes first' "$(POET_CALLS_IGNORE=mid compiled -count=leaf)" \
+is 'what the program is started with comes first' "$(POET_PROFILE_EXCLUDE=mid compiled -count=leaf)" \
     '-:leaf:1:1:- -:main:1:0:timed -:tiny:1:0:timed'
 sed 's/int main/int hidden/; s/argc > 1.*: 10/10/; s/char \*\*argv/char **argv/' calls.c >part.c
 cat >whole.c <<'C'
@@ -124,7 +124,7 @@ NI void mid(int n)
 int main(void) { for (int i = 0; i < 10; i++) mid(100); return 0; }
 C
 poetcc -profile -g -O1 lines.c -o lines
-run every.poet env POET_MEASURE=calls=every POET_CALLS_COUNT=tiny ./lines
+run every.poet env POET_MEASURE=calls=every POET_PROFILE_COUNT_ONLY=tiny ./lines
 for o in --every '--with mid' --cases; do
     like "$o says that they are missing" "$(poet calls $o every.poet)" 'note: 1000 calls are not there: they were counted only'
 done
@@ -146,7 +146,7 @@ cat >home/poet/pthread.conf <<'C'
 include = "pthread";
 scopes = ( { match = "t?ny"; category = "system"; }, { match = "mid"; category = "send"; } );
 C
-run two.poet env POET_CALLS_COUNT=tiny ./two
+run two.poet env POET_PROFILE_COUNT_ONLY=tiny ./two
 # sums COLUMN: the groups by it, and whether their times are all of them
 sums() { perl -MJSON::PP -e 'my ($s, @rows) = 0; while (<STDIN>) { my $o = decode_json($_);
     if (my $r = $o->{row}) { my $key = $r->{$ARGV[0]}; $key =~ s/.*\/| .*//g; $s += $r->{self_ns} // 0;

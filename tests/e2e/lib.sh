@@ -7,7 +7,7 @@ mkdir -m 700 "$work/run"
 export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work/state" HOME="$work" LC_ALL=C.UTF-8 PAGER=
 export PATH="$B/bin:$PATH"
 unset POET_SERVER POET_RUN POET_QUIET POET_CONFIG POET_KEEP XDG_CONFIG_HOME SOURCE_DATE_EPOCH
-export POET_WAIT_MS=10000 # on a machine under load nothing is lost; tests of the bound set their own
+export POET_MAX_STALL_MS=10000 # on a machine under load nothing is lost; tests of the bound set their own
 cd "$work" || exit 1
 
 # own_processes [NAME]: ids of the processes that this test started, or of those that bear NAME.  All

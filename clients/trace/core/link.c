@@ -421,7 +421,7 @@ bool server_alive(void)
 void server_begin(void)
 {
     current_lifetime_begin();
-    wait_ms = number_from("POET_WAIT_MS", 1000, 0, 10000);
+    wait_ms = number_from("POET_MAX_STALL_MS", 1000, 0, 10000);
     const char *chosen = environment_get("POET_QUEUE_KIB");
     queues_grow = !chosen || !*chosen;
     unsigned kib = number_from("POET_QUEUE_KIB", 256, 16, LIMIT_QUEUE_BYTES >> 10);

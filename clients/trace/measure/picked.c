@@ -42,12 +42,12 @@ static struct filter_list {
     const char *variable;
     enum function_measurement pick;
     struct filter_pattern *patterns;
-} lists[] = {{"POET_CALLS_IGNORE", MEASUREMENT_EXCLUDED, NULL},
-             {"POET_CALLS_COUNT", MEASUREMENT_COUNTED, NULL},
+} lists[] = {{"POET_PROFILE_EXCLUDE", MEASUREMENT_EXCLUDED, NULL},
+             {"POET_PROFILE_COUNT_ONLY", MEASUREMENT_COUNTED, NULL},
              /* of the module that is looked at */
              {"poetcc -count", MEASUREMENT_COUNTED, NULL},
              {"poetcc -ignore", MEASUREMENT_SKIPPED, NULL},
-             {"POET_CALLS_ONLY", MEASUREMENT_FULL, NULL}};
+             {"POET_PROFILE_INCLUDE", MEASUREMENT_FULL, NULL}};
 static struct filter_list *const function_filter_counted = &lists[2],
                                  *const function_filter_excluded = &lists[3],
                                  *const function_filter_included = &lists[4];

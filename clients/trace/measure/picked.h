@@ -1,6 +1,6 @@
-/* Which functions are measured, or counted only, where the user names some: POET_CALLS_ONLY,
- * POET_CALLS_IGNORE and POET_CALLS_COUNT, and what units were compiled with (poetcc -count and
- * -ignore, which leave notes in them). */
+/* Which functions are measured, or counted only, where the user names some: POET_PROFILE_INCLUDE,
+ * POET_PROFILE_EXCLUDE and POET_PROFILE_COUNT_ONLY, and what units were compiled with (poetcc -count
+ * and -ignore, which leave notes in them). */
 #ifndef CLIENTS_TRACE_MEASURE_PICKED_H
 #define CLIENTS_TRACE_MEASURE_PICKED_H
 

@@ -326,12 +326,12 @@ static bool hold_point_is_valid(const struct schedule_control *s)
 
 bool hold_point_begin(void)
 {
-    const char *path = environment_get("POET_STEER");
+    const char *path = environment_get("POET_SCHEDULE_CONTROL");
     if (!path || !*path)
         return false;
     struct schedule_control *s = hold_point_map(path);
     if (!s || !hold_point_is_valid(s)) {
-        stderr_log_print_once("POET_STEER: %s: invalid schedule file; "
+        stderr_log_print_once("POET_SCHEDULE_CONTROL: %s: invalid schedule file; "
                               "running without schedule control",
                               path);
         return false;

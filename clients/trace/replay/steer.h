@@ -17,7 +17,7 @@ struct trace_line;
 
 extern bool hold_points_active; /* set at the start and never changed */
 
-bool hold_point_begin(void); /* reads POET_STEER */
+bool hold_point_begin(void); /* reads POET_SCHEDULE_CONTROL */
 /* Before a thread asks for a lock. */
 void hold_point_before_lock(struct traced_thread *thread, const struct trace_line *line,
                             uintptr_t site);
