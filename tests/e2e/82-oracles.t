@@ -114,7 +114,7 @@ until_true finished "$(ls made/alone-*.poet)"
 like 'threads that a library makes are missed, and said to be' "$(poet report made/alone-*.poet)" '2 threads existed, at most 1 was traced; .* --libraries'
 poet path latest >path.out
 is 'where no function is measured a step is from site to site' "$(grep -c '(thread)' path.out)" 0
-like 'and stands there with its lines' "$(cat path.out)" 'alone.c:4.* to .*alone.c:4'
+like 'and stands there with its lines' "$(cat path.out)" 'alone.c:4.* → .*alone.c:4'
 stop_server
 
 # ---- what is in memory ----
