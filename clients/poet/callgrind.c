@@ -46,8 +46,12 @@ void callgrind_write(FILE *f, const struct table_names *names, const struct resu
 {
     const char *measure = profile_format_measure(t);
     bool times = measure[0] == 's';
-    struct callgrind_writer w = {
-        f, names, t, measure, times ? "total_ns" : "calls", result_table_find_column(t, "scope")};
+    struct callgrind_writer w = {f,
+                                 names,
+                                 t,
+                                 measure,
+                                 times ? "total_ns" : "calls",
+                                 result_table_find_column(t, "function")};
     int64_t all = 0;
     int line = 0;
     for (uint32_t i = 0; i < t->row_count; i++)

@@ -57,39 +57,36 @@ struct calls_options {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which table:", 1},
-    {"graph", OPTION_GRAPH, NULL, 0,
-     "each function, and under it those that it calls: how often, and what single calls took", 1},
-    {"cycles", OPTION_CYCLES, NULL, 0, "functions that call themselves, or each other in a circle",
+    {"graph", OPTION_GRAPH, NULL, 0, "call graph: callers and callees, with times of single calls",
      1},
+    {"cycles", OPTION_CYCLES, NULL, 0, "recursion cycles", 1},
     {"every", OPTION_EVERY, NULL, 0,
-     "each call as it began and ended, in the order of time (of POET_MEASURE=calls=every); --top N: "
-     "so many, else 100000",
+     "list individual calls by start time (needs POET_MEASURE=calls=every); --top N: at most N "
+     "(default 100000)",
      1},
     {"elapsed", OPTION_ELAPSED, NULL, 0,
-     "for how long any thread had each function open (likewise; else between which bounds)", 1},
+     "wall-clock time during which any thread was in the function (bounds without calls=every)", 1},
     {"cases", OPTION_CASES, NULL, 0,
-     "which calls were sequential (S), which concurrent (C), by callers that had been called so: S-S, S-C, C-S, "
-     "C-C (likewise)",
+     "sequential/concurrent classification of calls by that of their callers: S-S, S-C, C-S, C-C "
+     "(needs calls=every)",
      1},
     {"with", OPTION_WITH, "FUNCTION", 0,
-     "which functions were open on other threads while this one was, and for how long (likewise)",
-     1},
+     "functions active on other threads during this one, and for how long (needs calls=every)", 1},
     {"blocks", OPTION_BLOCKS, "FUNCTION", 0,
-     "the stretches of a function between the calls that it makes: their lines, how often each was "
-     "come to, and what it took; by the path of calls that led to it, or (--by function) by none",
+     "time per block between the calls a function makes, by call path or (--by function) in all",
      1},
     {"threads", OPTION_THREADS, "COLUMN", OPTION_ARG_OPTIONAL,
-     "each function over all threads: a column for each, of self or another one (calls, total, cpu)",
-     1},
+     "one column per thread: self time, or another COLUMN (calls, total, cpu)", 1},
     {"files", OPTION_FILES, NULL, 0,
-     "each source file: what all of its functions took themselves (--by file; --by category: by what a "
-     "description says of their names); --tree: with the functions of each",
+     "self time per source file (--by file; --by category: by function category of a description); "
+     "--tree: with the functions of each",
      1},
     {"suggest", OPTION_SUGGEST, NULL, 0,
-     "the functions that are better not measured, as a list for poetcc -profile -ignore=@FILE (with -o "
-     "into a file): called more than 100000 times, and less than twice as long as measuring a call takes",
+     "functions whose instrumentation costs more than it tells, as a list for poetcc -profile "
+     "-ignore=@FILE (with -o into a file): more than 100000 calls, each shorter than twice the "
+     "instrumentation overhead",
      1},
-    {"raw", OPTION_RAW, NULL, 0, "as measured: no estimate of what it would be unmeasured", 1},
+    {"raw", OPTION_RAW, NULL, 0, "do not subtract estimated instrumentation overhead", 1},
     {"format", 'f', "FORMAT", 0,
      "for other tools: callgrind (KCachegrind), folded (flame graphs) or pprof; with -o into a "
      "file",
@@ -216,7 +213,7 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
     struct table_settings plain = {.command = w->tables.command};
     struct result_table t = {0};
     int status = table_request_run(&plain, &(struct table_section){.what = "calls"}, subject, &t);
-    uint32_t scope = result_table_find_column(&t, "scope");
+    uint32_t scope = result_table_find_column(&t, "function");
     for (uint32_t i = 0; i < t.row_count && scope < t.column_count && !*place; i++) {
         const struct table_cell *cell = &result_table_cells(&t, i)[scope];
         bool is = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
@@ -228,8 +225,8 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
     result_table_free(&t);
     if (status == EXIT_DONE && !*place)
         status = command_usage(w->tables.command,
-                               "--%s %s: no function of that name was called: see poet calls",
-                               w->what, w->with);
+                               "--%s %s: no such function in the profile; see poet calls", w->what,
+                               w->with);
     return status;
 }
 
@@ -360,15 +357,16 @@ static const struct argp argp = {
     .parser = calls_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say how often each function was called, and what it took, in a program that was "
-        "compiled with poetcc -profile (POET_MEASURE chooses how much is measured).  Self is what it took "
-        "itself, net what that would be unmeasured, total with all that it called; conc. are "
-        "calls that began while other threads ran, too (at most so many, unless each call is "
-        "kept: calls=every); INCOMPLETE: some have not ended.  What all took themselves and what "
-        "is unaccounted, outside of all functions, add up to the lives of the threads.  A row stands for a function (--by function), a path of calls "
-        "(--by path, --tree), a thread and its functions (--by thread), a processor or cluster and its functions (--by processor, cluster, cpu; of runs with calls=every), a source file or a category (--by file, category).  With --tree -o FILE.pdf "
-        "the tree is drawn as boxes, each as wide as what it took.  Of a part of the run (--from, "
-        "--to) it says what was added between two times at which sums were kept.",
+        "Show the function profile of a program built with poetcc -profile (POET_MEASURE chooses "
+        "what is measured).  Self: time in the function itself; net: self without instrumentation "
+        "overhead; total: including callees; concurrent: calls that started while other threads "
+        "ran (an upper bound without calls=every); INCOMPLETE: not all calls returned.  Self times "
+        "and the time outside functions add up to the lifetimes of the threads.  A row is a "
+        "function (--by function), a call path (--by path, --tree), a thread and its functions "
+        "(--by thread), a worker thread, cluster or CPU and its functions (--by processor, "
+        "cluster, cpu; needs calls=every), a source file or a category (--by file, category).  "
+        "--tree -o FILE.pdf draws an icicle graph.  A part of the run (--from, --to) is covered "
+        "from profile snapshot to profile snapshot.",
     .children = tables_children};
 
 const struct command command_calls = {.name = "calls",

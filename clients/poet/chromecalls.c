@@ -129,9 +129,9 @@ static bool chrome_calls_call_continues(const struct result_table *t, int64_t *f
 
 static bool has_columns(struct chrome_calls_writer *w, const struct result_table *t)
 {
-    w->scope = result_table_find_column(t, "scope");
-    w->is = result_table_find_column(t, "is");
-    w->at = result_table_find_column(t, "at_ns");
+    w->scope = result_table_find_column(t, "function");
+    w->is = result_table_find_column(t, "kind");
+    w->at = result_table_find_column(t, "start_ns");
     w->thread = result_table_find_column(t, "thread");
     return w->scope < t->column_count && w->is < t->column_count && w->at < t->column_count &&
            w->thread < t->column_count;

@@ -57,7 +57,7 @@ void profile_format_write_folded(FILE *f, const struct table_names *names,
 {
     char *path[UINT8_MAX + 1] = {NULL};
     const char *measure = profile_format_measure(t);
-    uint32_t scope = result_table_find_column(t, "scope");
+    uint32_t scope = result_table_find_column(t, "function");
     for (uint32_t i = 0; i < t->row_count; i++) {
         uint8_t depth = t->rows[i].depth;
         int64_t value = profile_format_number(t, i, measure, 0);

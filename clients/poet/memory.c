@@ -195,7 +195,7 @@ static int memory_make_table(const struct table_settings *tables, struct command
     if (status != EXIT_DONE || t->problem)
         return status;
     struct memory_merge m = {.table = t,
-                             .scope = result_table_find_column(t, "scope"),
+                             .scope = result_table_find_column(t, "function"),
                              .thread = result_table_find_column(t, "thread"),
                              .library = result_table_find_column(t, "library"),
                              .program = result_table_find_column(t, "program"),
@@ -204,6 +204,10 @@ static int memory_make_table(const struct table_settings *tables, struct command
                              .files = strcmp(tables->by, "file") == 0,
                              .sites = subject->sites};
     t->columns[m.scope].kind = TABLE_TEXT;
+    if (m.files) {
+        free(t->columns[m.scope].title);
+        t->columns[m.scope].title = xstrdup("file");
+    }
     memory_merge_rows(&m);
     memory_sort_rows(t, result_table_find_column(t, tables->sort ? tables->sort : "unfreed_bytes"),
                      tables);
@@ -219,7 +223,7 @@ static int make_tree(const struct table_settings *tables, struct command_source 
     struct table_section section = {.what = "memory"};
     int status = table_request_run(tables, &section, subject, t);
     if (status == EXIT_DONE && !t->problem)
-        stack_frames_tree(t, &names, result_table_find_column(t, "scope"));
+        stack_frames_tree(t, &names, result_table_find_column(t, "function"));
     return status;
 }
 

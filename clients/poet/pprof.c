@@ -152,7 +152,7 @@ static void print_rest(struct pprof_writer *w)
 void pprof_write(FILE *f, const struct table_names *names, const struct result_table *t)
 {
     struct pprof_writer w = {.f = f, .names = names, .table = t};
-    uint32_t path[UINT8_MAX + 1] = {0}, scope = result_table_find_column(t, "scope");
+    uint32_t path[UINT8_MAX + 1] = {0}, scope = result_table_find_column(t, "function");
     pprof_string_index(&w, "");
     print_type(&w, "calls", "count");
     print_type(&w, "self", "nanoseconds");

@@ -19,7 +19,7 @@ static struct measuring measuring_of(const struct result_table *t)
 {
     struct measuring all = {0};
     for (uint32_t i = 0; i < t->row_count; i++) {
-        int64_t ns = profile_format_number(t, i, "measuring_ns", -1);
+        int64_t ns = profile_format_number(t, i, "overhead_ns", -1);
         all.calls += ns >= 0 ? profile_format_number(t, i, "calls", 0) : 0;
         all.ns += ns >= 0 ? ns : 0;
     }
@@ -71,7 +71,7 @@ void exclusion_list_write(FILE *f, const struct table_names *names, const struct
 {
     struct measuring all = measuring_of(t);
     double call_ns = all.calls ? (double)all.ns / (double)all.calls : 0, cost_ns = 0;
-    uint32_t scope = result_table_find_column(t, "scope");
+    uint32_t scope = result_table_find_column(t, "function");
     unsigned count = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
         int64_t calls = profile_format_number(t, i, "calls", 0);

@@ -62,7 +62,7 @@ static void calls_by_thread_begin_table(struct calls_by_thread_builder *m)
     const struct table_column *what = &m->from->columns[m->what];
     uint32_t count, *lines = lines_of(m, &count);
     m->to->title = xasprintf("%s, by thread", m->from->title);
-    add_column(m, "scope", xstrdup("scope"), TABLE_TEXT);
+    add_column(m, "function", xstrdup("function"), TABLE_TEXT);
     add_column(m, what->name, xstrdup(what->title), what->kind);
     for (uint32_t i = 0; i < count && i < MOST; i++) {
         char *name = xasprintf("line_%u", lines[i]);
@@ -200,7 +200,7 @@ int calls_by_thread_make(const struct table_settings *o, const char *column,
     struct calls_by_thread_builder m = {.from = &from,
                                         .to = t,
                                         .names = &names,
-                                        .scope = result_table_find_column(&from, "scope"),
+                                        .scope = result_table_find_column(&from, "function"),
                                         .what = result_table_find_column(&from, column)};
     *t = (struct result_table){0};
     if (status == EXIT_DONE && m.what == from.column_count)

@@ -49,8 +49,8 @@ uint32_t table_to_icicle_column(const struct result_table *t, const char *wanted
 
 bool table_to_icicle_is_own(const struct result_table *t, uint32_t column)
 {
-    static const char *const own[] = {"self_ns",    "net_ns",       "cpu_ns", "calls",
-                                      "concurrent", "measuring_ns", NULL};
+    static const char *const own[] = {"self_ns",    "net_ns",      "cpu_ns", "calls",
+                                      "concurrent", "overhead_ns", NULL};
     bool calls = result_table_find_column(t, "self_ns") < t->column_count;
     for (size_t i = 0; calls && own[i]; i++)
         if (strcmp(t->columns[column].name, own[i]) == 0)
@@ -85,8 +85,8 @@ static bool is_said(const struct table_cell *cell)
 
 static char *name_of(const struct table_to_icicle *b, uint32_t row)
 {
-    static const char *const names[] = {"scope",  "thread",  "location", "type",
-                                        "object", "segment", "library",  NULL};
+    static const char *const names[] = {"function", "thread",  "location", "type",
+                                        "object",   "segment", "library",  NULL};
     const struct result_table *t = b->table;
     char *all = xstrdup("");
     for (size_t i = 0; names[i] && !(i == 1 && *all); i++) {
@@ -106,7 +106,7 @@ static char *name_of(const struct table_to_icicle *b, uint32_t row)
 /* What the first of these columns tells of a row. */
 static const struct table_cell *scope_of(const struct result_table *t, uint32_t row)
 {
-    static const char *const names[] = {"scope", "segment", "location", NULL};
+    static const char *const names[] = {"function", "segment", "location", NULL};
     static const struct table_cell none;
     for (size_t i = 0; names[i]; i++) {
         uint32_t column = result_table_find_column(t, names[i]);
@@ -248,17 +248,17 @@ void table_to_icicle_make(struct icicle_layout *boxes, const struct table_names 
                                 .column = column,
                                 .self = result_table_find_column(t, "self_ns"),
                                 .own = table_to_icicle_is_own(t, column),
-                                .scope = result_table_find_column(t, "scope"),
+                                .scope = result_table_find_column(t, "function"),
                                 .waited = result_table_find_column(t, "waited_ns")};
     const struct table_cell *total = t->total ? &t->total[column] : NULL;
     bool lives = total && column == result_table_find_column(t, "total_ns") &&
-                 result_table_find_column(t, "life_ns") < t->column_count;
+                 result_table_find_column(t, "lifetime_ns") < t->column_count;
     *boxes = (struct icicle_layout){.title = xstrdup(t->title),
                                     .measure = xstrdup(t->columns[column].title),
                                     .ns = t->columns[column].kind == TABLE_NS,
                                     .bytes = is_bytes(&t->columns[column])};
     struct icicle_node *all =
-        icicle_layout_add(boxes, 0, xstrdup(lives ? "lives of all threads" : "all"));
+        icicle_layout_add(boxes, 0, xstrdup(lives ? "lifetimes of all threads" : "all"));
     all->size = size_of(total);
     all->kind = ICICLE_BOX_APART;
     for (uint32_t i = 0; i < t->row_count; i++)

@@ -32,7 +32,7 @@ uint8_t function_categories_of(const struct table_names *names, const struct tab
 /* Those that find no room are of none. */
 char *function_categories_named(const struct table_names *names, const struct result_table *calls)
 {
-    uint32_t scope = result_table_find_column(calls, "scope");
+    uint32_t scope = result_table_find_column(calls, "function");
     char *said = NULL;
     size_t size = 0, written = 0;
     FILE *f = scope < calls->column_count ? open_memstream(&said, &size) : NULL;

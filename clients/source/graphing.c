@@ -147,7 +147,7 @@ void table_to_callgraph_make(struct call_graph *graph, const struct table_names 
     struct callgraph_builder m = {.table = t,
                                   .names = *names,
                                   .graph = graph,
-                                  .scope = result_table_find_column(t, "scope"),
+                                  .scope = result_table_find_column(t, "function"),
                                   .calls = result_table_find_column(t, "calls"),
                                   .self = result_table_find_column(t, "self_ns"),
                                   .total = result_table_find_column(t, "total_ns"),

@@ -9,8 +9,8 @@
 
 enum { GROUP, SCOPE, FUNCTIONS, SUMS }; /* columns of what is made, and then the sums */
 
-static const char *const sums[] = {"calls",  "concurrent", "self_ns",      "self_share",
-                                   "net_ns", "cpu_ns",     "measuring_ns", "counted"};
+static const char *const sums[] = {"calls",  "concurrent", "self_ns",     "self_share",
+                                   "net_ns", "cpu_ns",     "overhead_ns", "untimed"};
 #define SUM_COUNT (sizeof sums / sizeof *sums)
 
 struct call_group {
@@ -88,7 +88,7 @@ static void add_row(struct call_groups_builder *m, uint32_t row)
     for (size_t i = 0; i < SUM_COUNT; i++)
         call_groups_add_cell(&group->sum[i], &cells[m->of[i]]);
     group->incomplete |= strncmp(mark, "INCOMPLETE", 10) == 0;
-    group->counted |= strstr(mark, "counted only") != NULL;
+    group->counted |= strstr(mark, "counted, not timed") != NULL;
 }
 
 static double call_groups_column_value(const struct call_group *group, uint32_t column)
@@ -131,14 +131,14 @@ static void add_columns(struct call_groups_builder *m)
 {
     const struct table_column *from = m->from->columns;
     add_column(m, m->how->by, m->how->by, TABLE_TEXT, &from[m->mark], false);
-    add_column(m, "scope", "scope", TABLE_PLACE, &from[m->scope], !m->how->tree);
+    add_column(m, "function", m->how->by, TABLE_PLACE, &from[m->scope], !m->how->tree);
     m->to->columns[SCOPE].under = 1 + GROUP;
     add_column(m, "functions", "functions", TABLE_COUNT, &from[m->of[0]], false);
     for (size_t i = 0; i < SUM_COUNT; i++) {
         const struct table_column *c = &from[m->of[i]];
         add_column(m, c->name, c->title, c->kind, c, c->detail);
     }
-    add_column(m, "mark", "mark", TABLE_TEXT, &from[m->mark], false);
+    add_column(m, "flags", "flags", TABLE_TEXT, &from[m->mark], false);
 }
 
 static struct table_cell *new_row(struct call_groups_builder *m, uint8_t depth)
@@ -173,9 +173,9 @@ static void show_group(struct call_groups_builder *m, const struct call_group *g
     cells[FUNCTIONS] = table_cell_number(group->row_count);
     memcpy(cells + SUMS, group->sum, sizeof group->sum);
     cells[SUMS + SUM_COUNT] =
-        call_groups_text_cell(group->incomplete && group->counted ? "INCOMPLETE, some counted only"
+        call_groups_text_cell(group->incomplete && group->counted ? "INCOMPLETE, some not timed"
                               : group->incomplete                 ? "INCOMPLETE"
-                              : group->counted                    ? "some counted only"
+                              : group->counted                    ? "some not timed"
                                                                   : "");
     for (uint32_t i = 0; m->how->tree && i < group->row_count; i++) {
         const struct table_cell *from = result_table_cells(m->from, group->rows[i]);
@@ -217,8 +217,8 @@ bool call_groups_make(struct result_table *to, const struct call_groups_options 
                                     .names = names,
                                     .from = calls,
                                     .to = to,
-                                    .scope = result_table_find_column(calls, "scope"),
-                                    .mark = result_table_find_column(calls, "mark")};
+                                    .scope = result_table_find_column(calls, "function"),
+                                    .mark = result_table_find_column(calls, "flags")};
     bool good = m.scope < calls->column_count && m.mark < calls->column_count;
     *to = (struct result_table){0};
     for (size_t i = 0; i < SUM_COUNT; i++) {

@@ -42,7 +42,7 @@ costs_of_calls() {
         POET_MEASURE=calls POET_OUTPUT=costs.poet ./costs "$rounds" | sed 's/^/measured /'
         until_ordered costs.poet
         poet calls costs.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-            my $f = ref $r->{scope} ? $r->{scope}{name} : $r->{scope}; $f =~ s/ .*//; print "cpu $f ", $r->{cpu_ns} - $r->{measuring_ns}, "\n"; $all += $r->{measuring_ns};
+            my $f = ref $r->{function} ? $r->{function}{name} : $r->{function}; $f =~ s/ .*//; print "cpu $f ", $r->{cpu_ns} - $r->{overhead_ns}, "\n"; $all += $r->{overhead_ns};
             END { print "said all $all\n" }'
     done >costs.all
     perl -ane 'my ($what, $of, $ns) = @F; $least{$what}{$of} = $ns if !defined $least{$what}{$of} || $ns < $least{$what}{$of};

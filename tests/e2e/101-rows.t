@@ -59,7 +59,7 @@ POET_MEASURE=calls=every POET_OUTPUT=moves.poet ./moves
 until_true finished moves.poet
 # rows FILE BY: place, function, calls
 rows() { poet calls "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    next unless $o->{depth}; $s = $r->{scope}; $s =~ s/ .*//; print "$r->{processor} $s $r->{calls_n}\n" if $s =~ /^(spin|on_)/' | sort; }
+    next unless $o->{depth}; $s = $r->{function}; $s =~ s/ .*//; print "$r->{processor} $s $r->{calls_n}\n" if $s =~ /^(spin|on_)/' | sort; }
 is 'what was called on which processor' "$(rows moves.poet processor)" "first on_first 30
 first spin 30
 second on_second 30
@@ -75,8 +75,8 @@ is 'times of functions add up to those of their processor' "$(perl -MJSON::PP -n
 # never more than the entries have of a function, and what the task ran at all
 poet calls moves.poet --every --json >flow.json
 is 'no function took more than from its begins to its ends' "$(perl -MJSON::PP -e '
-    for (`cat flow.json`) { $r = decode_json($_)->{row} or next; next if $r->{is} ne "exit"; ($s) = split / /, $r->{scope}; $took{$s} += $r->{took_ns} }
-    for (`cat by.json`) { $o = decode_json($_); $r = $o->{row} or next; next unless $o->{depth}; ($s) = split / /, $r->{scope}; $self{$s} += $r->{self_ns} }
+    for (`cat flow.json`) { $r = decode_json($_)->{row} or next; next if $r->{kind} ne "exit"; ($s) = split / /, $r->{function}; $took{$s} += $r->{duration_ns} }
+    for (`cat by.json`) { $o = decode_json($_); $r = $o->{row} or next; next unless $o->{depth}; ($s) = split / /, $r->{function}; $self{$s} += $r->{self_ns} }
     for (grep { /^spin/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} != $took{$_} }
     for (grep { /^on_/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} > $took{$_} }')" ''
 check 'and there was time' grep -q '"self_ns":[1-9]' by.json
@@ -96,7 +96,7 @@ POET_OUTPUT=fibonacci.poet ./fibonacci >/dev/null
 until_true finished fibonacci.poet
 is "no share is more than all, and nothing is less than nothing" "$(poet calls fibonacci.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
     $sum += $o->{row}{self_ns} if $o->{row} && !$o->{depth}; my $t = $o->{total} or next;
-    print $t->{unaccounted_ns} >= 0 && $sum == $t->{self_ns} && $sum + $t->{unaccounted_ns} == $t->{life_ns} ? "whole" : "not"')" whole
-like "what lay beyond them is said" "$(poet calls fibonacci.poet)" "were before the first events of threads, or after their last ones"
+    print $t->{unaccounted_ns} >= 0 && $sum == $t->{self_ns} && $sum + $t->{unaccounted_ns} == $t->{lifetime_ns} ? "whole" : "not"')" whole
+like "what lay beyond them is said" "$(poet calls fibonacci.poet)" "are before the first or after the last events of threads"
 
 done_testing

@@ -61,7 +61,7 @@ for n in $(seq 0 334) $(seq 424 462); do
 done 2>/dev/null
 is "whatever a filter kills on, a program whose memory is measured lives where it does alone" "$dead" ""
 check "there were such numbers" test "$tried" -gt 200
-lost() { poet memory --json latest | perl -ne '$n += $1 if /"scope":"lose .*?"unfreed_blocks":(\d+)/; END { print $n + 0 }'; }
+lost() { poet memory --json latest | perl -ne '$n += $1 if /"function":"lose .*?"unfreed_blocks":(\d+)/; END { print $n + 0 }'; }
 for call in mkdir clock_gettime gettid sendto memfd_create; do
     lives "$(number $call)"
     until_true finished latest

@@ -31,7 +31,7 @@ cpu = {}
 for line in open("calls.json"):
     row = json.loads(line).get("row")
     if row:
-        cpu[str(row["scope"]).split()[0]] = row["cpu_ns"]
+        cpu[str(row["function"]).split()[0]] = row["cpu_ns"]
 print("block" in cpu and cpu["block"] * 4 < cpu["works"] or cpu)')" True
 done
 

@@ -17,12 +17,12 @@ POET_MEASURE=calls=every poet record -o recursion.poet -- ./recursion 2>/dev/nul
 poet calls --cases --json recursion.poet >cases
 is 'each case of recursion in one thread takes as long by the clock as by its thread' \
     "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++;
-        print "$r->{case} $r->{thread_ns} $r->{elapsed_ns}\n" if $r->{thread_ns} != $r->{elapsed_ns} || !$r->{thread_ns};
+        print "$r->{class} $r->{thread_ns} $r->{elapsed_ns}\n" if $r->{thread_ns} != $r->{elapsed_ns} || !$r->{thread_ns};
         END { print "rows\n" if $n > 8 }' cases)" rows
 # means RUN: of each function whether its mean lies between its least and its most; - where it has none
 means() {
     poet calls --graph --json "$1" | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
-        $s = ref $r->{scope} ? $r->{scope}{name} : $r->{scope}; $s =~ s/ .*//; next if $seen{$s}++ || $s !~ /^(alone|ping|pong)$/;
+        $s = ref $r->{function} ? $r->{function}{name} : $r->{function}; $s =~ s/ .*//; next if $seen{$s}++ || $s !~ /^(alone|ping|pong)$/;
         $m = $r->{mean_ns}; $of{$s} = !defined $m ? "-" : $m >= $r->{min_ns} && $m <= $r->{max_ns} ? "between" : "outside";
         END { print join(" ", map { "$_:$of{$_}" } sort keys %of), "\n" }'
 }
@@ -49,7 +49,7 @@ C
 poetcc -profile -trace -ignore=pass -g -O1 threads.c -o threads || exit 1
 POET_MEASURE=calls poet record -o threads.poet -- ./threads 2>/dev/null
 # row FILE FUNCTION COLUMN...
-row() { perl -MJSON::PP -e 'my ($f, $of, @c) = @ARGV; open F, $f; while (<F>) { my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
+row() { perl -MJSON::PP -e 'my ($f, $of, @c) = @ARGV; open F, $f; while (<F>) { my $r = decode_json($_)->{row} or next; my $s = $r->{function};
     $s = $s->{name} if ref $s; print join(" ", map { $r->{$_} } @c), "\n" if $s =~ /^\Q$of\E\b/ }' "$@"; }
 poet calls --json threads.poet >sums
 poet calls --by thread --json threads.poet >apart

@@ -81,7 +81,7 @@ C
 poetcc -profile -g daemons.c -o daemons
 start_server
 POET_QUIET=1 ./daemons
-served() { poet calls --json latest 2>/dev/null | grep -q '"scope":"serve [^}]*"calls":40'; }
+served() { poet calls --json latest 2>/dev/null | grep -q '"function":"serve [^}]*"calls":40'; }
 check 'a daemon measures what it does' until_true served
 stop_server
 done_testing

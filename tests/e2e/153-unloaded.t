@@ -43,9 +43,9 @@ done
 poetcc -profile -trace -g -O1 host.c -o host || exit 1
 
 # calls FILE: how often each function was called that draws
-calls() { poet calls --json "$1" | perl -ne 'print "$1 $2\n" if /"scope":"(\w+_draw) .*?"calls":(\d+)/' | sort; }
+calls() { poet calls --json "$1" | perl -ne 'print "$1 $2\n" if /"function":"(\w+_draw) .*?"calls":(\d+)/' | sort; }
 # taken FILE: how many blocks each took
-taken() { poet memory --json "$1" | perl -ne 'print "$1 $2\n" if /"scope":"(\w+_draw) .*?"allocations":(\d+)/' | sort; }
+taken() { poet memory --json "$1" | perl -ne 'print "$1 $2\n" if /"function":"(\w+_draw) .*?"allocations":(\d+)/' | sort; }
 both=$(printf '%s\n' 'one_draw 3' 'two_draw 70')
 for of in 'close .so' 'close -bare.so' 'keep -bare.so'; do
     way=${of% *} library=${of#* }

@@ -53,10 +53,10 @@ X
 
 # concurrent FILE FUNCTION: how many of its calls were, by the sums
 concurrent() {
-    perl -ne 'print $1 if /"scope":"'"$2"' .*"calls":(?:10|6),"concurrent":(\d+)/' "$1"
+    perl -ne 'print $1 if /"function":"'"$2"' .*"calls":(?:10|6),"concurrent":(\d+)/' "$1"
 }
 # cases FILE FUNCTION: the states in which it was called
-cases() { perl -ne 'print $1 if /"scope":"'"$2"' .*?"case":"([SC])"/' "$1"; }
+cases() { perl -ne 'print $1 if /"function":"'"$2"' .*?"class":"([SC])"/' "$1"; }
 
 compilers=gcc
 clang_has_openmp && compilers="gcc clang"

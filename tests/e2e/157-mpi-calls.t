@@ -32,12 +32,12 @@ until_true finished ranks.poet
 check "the trace is sound" poet check ranks.poet
 poet calls --json ranks.poet >sums
 for f in init finalise; do
-    like "$f is a call that waits, once in each rank" "$(grep "\"scope\":\"$f\"" sums)" '"calls":2,'
+    like "$f is a call that waits, once in each rank" "$(grep "\"function\":\"$f\"" sums)" '"calls":2,'
 done
 like "the cases have what overlapped between ranks" "$(poet calls --cases --json ranks.poet)" \
-    '"scope":"together .*"case":"C"'
+    '"function":"together .*"class":"C"'
 POET_OUTPUT=sums.poet mpirun -n 2 ./ranks 2>mpirun.log
 until_true finished sums.poet
-like "where calls are summed up conc. is of one process, and that is said" \
-    "$(poet calls --json sums.poet | tail -n 1)" "conc. is of threads of one process: .* 2 processes"
+like "where calls are summed up concurrent is of one process, and that is said" \
+    "$(poet calls --json sums.poet | tail -n 1)" "concurrent covers the threads of one process only; .* 2 processes"
 done_testing

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 measured() { POET_MEASURE=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    my $s = $r->{scope}; $s =~ s/ .*//; print "$s:$r->{calls}\n"' | sort | xargs; }
+    my $s = $r->{function}; $s =~ s/ .*//; print "$s:$r->{calls}\n"' | sort | xargs; }
 
 # ---- -ignore ----
 cat >turns.c <<'C'
@@ -111,7 +111,7 @@ C
 poetcc -profile -O1 stretches.c -o stretches
 measured stretches.poet ./stretches
 is 'what one stretch took is not said to be what a call took' \
-    "$(poet calls --json stretches.poet | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $r->{scope} =~ /^(body|drive)/ or next;
+    "$(poet calls --json stretches.poet | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $r->{function} =~ /^(body|drive)/ or next;
     print "$1 $r->{calls} ", defined $r->{max_ns} ? "most" : "-", " ", defined $r->{mean_ns} ? "mean" : "-", "\n"' | sort | xargs)" \
     'body 1 - mean drive 6 most mean'
 done_testing

@@ -61,11 +61,11 @@ if ! poet states asleep.poet | grep -q 'off-CPU: exact, from kernel context-swit
     done_testing
     exit
 fi
-cases() { perl -ne 'print "$2:$1 " if /"scope":"'"$1"' .*?"case":"([SC])","calls":(\d+)/' table; }
+cases() { perl -ne 'print "$2:$1 " if /"function":"'"$1"' .*?"class":"([SC])","calls":(\d+)/' table; }
 poet calls --cases --json asleep.poet >table
 is 'calls beside one that is at work are concurrent' "$(cases beside)" '10:C '
 is 'calls beside one that is asleep are sequential' "$(cases alone)" '10:S '
-concurrent() { perl -ne 'print "$1\n" if /"scope":"'"$1"' .*?"concurrent":(\d+)/' table; }
+concurrent() { perl -ne 'print "$1\n" if /"function":"'"$1"' .*?"concurrent":(\d+)/' table; }
 poet calls --json asleep.poet >table
 is 'the table of calls counts those beside one at work, too' "$(concurrent beside)" 10
 is 'and not those beside one that is asleep' "$(concurrent alone)" 0
@@ -75,5 +75,5 @@ POET_QUIET=1 POET_OUTPUT=sums.poet ./asleep
 until_true finished sums.poet
 poet calls --json sums.poet >table
 like 'where calls are summed up it is an upper bound: of calls beside one at work' "$(concurrent beside)" '^10$'
-like 'which a note says' "$(cat table)" 'conc. is an upper bound'
+like 'which a note says' "$(cat table)" 'concurrent is an upper bound'
 done_testing

@@ -65,7 +65,7 @@ for processors in 1 2; do
     is 'what it calls lies below it' "$(awk '/^left_main / { on = 1; next } /^[^ ]/ { on = 0 } on && /pause_here/ { print $3 }' calls)" 12
     is 'nothing of it lies below whoever resumed it' "$(awk '/^user_main / { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }' calls |
         sort | tr '\n' ' ')" 'go '
-    is 'every end has its begin' "$(grep -c 'had no begin' calls)" 0
+    is 'every end has its begin' "$(grep -c 'without a matching entry' calls)" 0
     is 'a block that a coroutine took is its task'"'"'s' "$(poet memory turns.poet | awk '/^take / { print $3, $4, $5 }')" 'T:user 1 77'
     is 'its whole call stack is known' "$(poet memory --tree turns.poet | awk '{ match($0, /^ */); at[RLENGTH / 2] = $1 }
         /take \(/ { for (i = 0; i <= RLENGTH / 2; i++) printf "%s ", at[i] }')" 'run outer_main take '

@@ -56,9 +56,9 @@ for how in "gcc -g" "gcc -g -gsplit-dwarf" "clang -g"; do
     like "$how: a stack has the functions that were inlined" \
         "$(poet memory --json --by path nested.poet | grep '"unfreed_bytes":100,')" \
         '"context":."make .nested.c:8.","keep .nested.c:13.","work .nested.c:19."'
-    is "$how: and so has a tree" "$(poet memory --tree --csv --columns scope,unfreed_bytes nested.poet | grep nested.c | tr '\r\n' ' ;' | tr -d ' ')" \
+    is "$how: and so has a tree" "$(poet memory --tree --csv --columns function,unfreed_bytes nested.poet | grep nested.c | tr '\r\n' ' ;' | tr -d ' ')" \
         "work(nested.c:19),110;keep(nested.c:13),100;make(nested.c:8),100;keep(nested.c:14),10;make(nested.c:8),10;"
-    like "$how: a function is named where it begins" "$(poet memory --by function --csv --columns scope,unfreed_bytes nested.poet | tr -d '\r')" '^make,110$'
+    like "$how: a function is named where it begins" "$(poet memory --by function --csv --columns function,unfreed_bytes nested.poet | tr -d '\r')" '^make,110$'
     rm -f nested.poet
 done
 done_testing

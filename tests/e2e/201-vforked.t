@@ -48,10 +48,10 @@ POET_QUIET=1 POET_OUTPUT=vforked.poet ./vforked
 until_true finished vforked.poet
 check 'the trace is sound' poet check vforked.poet
 poet calls --json vforked.poet >sums
-cell() { perl -ne 'print "$1\n" if /"scope":"'"$1"' .*?"'"$2"'":(\d+)/' sums; }
+cell() { perl -ne 'print "$1\n" if /"function":"'"$1"' .*?"'"$2"'":(\d+)/' sums; }
 is 'of two children each has ended its call' "$(cell quits calls)" 2
 is 'and of those that became another program' "$(cell becomes calls)" 2
-is 'none of these is left open' "$(grep -E '"scope":"(quits|becomes) ' sums | grep -c INCOMPLETE)" 0
+is 'none of these is left open' "$(grep -E '"function":"(quits|becomes) ' sums | grep -c INCOMPLETE)" 0
 is 'what their parent does later is none of theirs: each counts once' "$(cell later calls)" 5
 # (later takes 20 ms each time: what of it was within another function counts in its total)
 for f in quits becomes; do
@@ -59,13 +59,13 @@ for f in quits becomes; do
 done
 poet calls --tree --json vforked.poet >tree
 is 'the parent called what came later' \
-    "$(perl -ne 'print "$1\n" if /"scope":"later .*?"parent":"(\w+)/' tree | sort -u)" main
+    "$(perl -ne 'print "$1\n" if /"function":"later .*?"caller":"(\w+)/' tree | sort -u)" main
 is 'it called the same before and after' "$(cell again calls)" 5
 # The first main is open when the program becomes another one, the second as it ends.
 like 'calls that are open then have their processor time' "$(cell main cpu_ns)" '^[0-9]+$'
 perl -ne 'print if s/.*"total":\{(.*?)\}.*/$1/' sums | tr -d '"' | tr ',' '\n' >total
 part() { sed -n "s/^$1://p" total; }
-is 'self and outside are the lives' "$(($(part self_ns) + $(part unaccounted_ns)))" "$(part life_ns)"
+is 'self and outside are the lives' "$(($(part self_ns) + $(part unaccounted_ns)))" "$(part lifetime_ns)"
 # What came of the process after that is the second one's.
 poet dump vforked.poet >events
 begun_us() { perl -ne 'print $1 * 1e6, "\n" if /^'"$1"':1 +([\d.]+)/' events; }
@@ -98,6 +98,6 @@ POET_QUIET=1 POET_OUTPUT=silent.poet ./silent
 until_true finished silent.poet
 poet calls --json silent.poet >sums
 is 'a thread that has no queue has no calls' "$(cell called calls)" 1
-like 'which is said' "$(tail -n 1 sums)" '"1 thread that was made recorded nothing'
+like 'which is said' "$(tail -n 1 sums)" '"1 created thread recorded nothing'
 is 'and of no thread that has one' "$(poet calls --json vforked.poet | grep -c 'recorded nothing')" 0
 done_testing

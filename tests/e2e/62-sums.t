@@ -20,15 +20,15 @@ json() {
     FILE=$1 perl -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
         our ($head, @rows) = @all; our $end = pop @rows; our @cells = map { $_->{row} } @rows; our $total = $end->{total};
-        our %f = map { ($_->{scope} =~ s/ .*//r) => $_ } @cells;
+        our %f = map { ($_->{function} =~ s/ .*//r) => $_ } @cells;
         '"$2"
 }
 
 # ---- flat ----
 poet calls --json "$run" >flat.json
 is "the names that scripts rely on" "$(json flat.json 'my %n = map { $_->{name} => 1 } @{$head->{columns}};
-    print join " ", grep { $n{$_} } qw(scope parent calls concurrent self_ns net_ns total_ns cpu_ns min_ns max_ns mark)')" \
-    "scope parent calls concurrent self_ns net_ns total_ns cpu_ns min_ns max_ns mark"
+    print join " ", grep { $n{$_} } qw(function caller calls concurrent self_ns net_ns total_ns cpu_ns min_ns max_ns flags)')" \
+    "function caller calls concurrent self_ns net_ns total_ns cpu_ns min_ns max_ns flags"
 is "how often, at the same time as others" "$(json flat.json 'print join " ", map { "$_:$f{$_}{calls}/$f{$_}{concurrent}" } sort keys %f')" \
     "f:1304/4 g:1/0 k:3/2 lock:1/0 main:1/0 r:11/0"
 is "self, to the nanosecond" "$(json flat.json 'print join " ", map { "$_:" . $f{$_}{self_ns} / 1000 } sort keys %f')" \
@@ -40,24 +40,24 @@ is "the least and the most" "$(json flat.json 'print "$f{f}{min_ns} $f{f}{max_ns
 is "net: less 10 ns a call, 5 ns a call made" "$(json flat.json 'print "$f{g}{net_ns} $f{k}{net_ns} $f{lock}{net_ns}"')" \
     "$((8000000 - 10 - 1001 * 5)) $((30000000 - 30 - 304 * 5)) 21999990"
 is "lives are what all took themselves, and what is unaccounted" "$(json flat.json 'my $sum = 0; $sum += $_->{self_ns} for @cells;
-    print $sum == $total->{self_ns} && $total->{life_ns} == $sum + $total->{unaccounted_ns} ? $total->{life_ns} : "no"')" 140000000
-is "nothing has not ended" "$(json flat.json 'print grep { $_ } map { $_->{mark} } @cells')" ""
+    print $sum == $total->{self_ns} && $total->{lifetime_ns} == $sum + $total->{unaccounted_ns} ? $total->{lifetime_ns} : "no"')" 140000000
+is "nothing has not ended" "$(json flat.json 'print grep { $_ } map { $_->{flags} } @cells')" ""
 like "the footer" "$(poet calls "$run")" \
-    "total 140\.000 ms in 2 threads, unaccounted 20\.000 ms \(14\.29 %\), 1321 calls, measuring about 0\.020 ms \(0\.01 %\): 10\.0 \+ 5\.0 ns"
+    "total 140\.000 ms in 2 threads, 20\.000 ms \(14\.29 %\) outside functions, 1321 calls, instrumentation overhead about 0\.020 ms \(0\.01 %\): 10\.0 \+ 5\.0 ns"
 is "raw: nothing is estimated" "$(poet calls --raw --csv --columns net "$run" | sed 1d | tr -d '\r' | sort -u)" ""
 
 # ---- who calls whom ----
 poet calls --graph --json "$run" >graph.json
 is "arcs into a function are its calls" "$(json graph.json 'my (%in, %of); for my $i (0 .. $#rows) { my $c = $cells[$i];
-    $rows[$i]{depth} ? ($in{$c->{scope}} += $c->{calls}) : ($of{$c->{scope}} = $c->{calls}) }
+    $rows[$i]{depth} ? ($in{$c->{function}} += $c->{calls}) : ($of{$c->{function}} = $c->{calls}) }
     print join " ", map { "$_ $in{$_} $of{$_}" } grep { $of{$_} != ($in{$_} // 0) } sort keys %of')" "k (called.c:4) 1 3 main (called.c:6)  1"
 arc() { json graph.json 'for my $i (0 .. $#rows) { my $c = $cells[$i]; print "$c->{calls} " . ($c->{total_ns} // "-")
-    if $rows[$i]{depth} && $c->{parent} =~ /^'"$1"' / && $c->{scope} =~ /^'"$2"' / }'; }
+    if $rows[$i]{depth} && $c->{caller} =~ /^'"$1"' / && $c->{function} =~ /^'"$2"' / }'; }
 is "g calls f" "$(arc g f)" "1000 20000000"
 is "k calls f, in both threads" "$(arc k f)" "304 10000000"
 is "r calls itself" "$(arc r r)" "10 -"
 is "in words" "$(poet calls --graph "$run" | grep -A1 '^g ' | tail -n 1 | tr -s ' ')" " lock 1 22.000 1.000 22.000 22.000 22.000 1.000 1.000 1.000 -"
-is "a cycle" "$(poet calls --cycles "$run" --csv --columns scope,cycle | tr -d '\r' | paste -sd' ')" "scope,cycle cycle 1,1 r (called.c:5),1"
+is "a cycle" "$(poet calls --cycles "$run" --csv --columns function,cycle | tr -d '\r' | paste -sd' ')" "function,cycle cycle 1,1 r (called.c:5),1"
 is "as a tree" "$(poet calls --tree "$run" | sed -n '3,11p' | sed 's/(.*//' | cut -c1-12 | tr -d ' ' | paste -sd' ')" \
     "$(echo main g lock f r r k f k)"
 is "by thread" "$(poet calls --by thread --json "$run" | grep -c '"depth":0')" 2
@@ -76,7 +76,7 @@ is "against itself" "$(poet calls "$run" --against "$run" --json >same.json; jso
 
 # ---- in a report ----
 is "a report has a section of it" "$(poet report "$run" | sed -n '/^Top functions/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
-like "with what measuring took" "$(poet report "$run")" "measuring about 0\.020 ms"
+like "with what measuring took" "$(poet report "$run")" "instrumentation overhead about 0\.020 ms"
 
 # ---- for other tools ----
 poet calls "$run" -f folded >folded.txt
@@ -103,18 +103,18 @@ is "a part of the run is not to be had" "$(status poet calls "$run" --from 1ms)"
 
 # ---- counts alone ----
 region counts
-counted() { poet calls latest | grep -q 'counted: times were not wanted'; } # it may be told a moment later
+counted() { poet calls latest | grep -q '(counted, not timed)'; } # it may be told a moment later
 until_true counted
 poet calls latest --json >counts.json
 is "counted" "$(json counts.json 'print "$f{f}{calls} ", defined $f{f}{self_ns} ? "timed" : "null"')" "1304 null"
-like "that is said" "$(poet calls latest)" "1321 calls in 2 threads, counted: times were not wanted"
+like "that is said" "$(poet calls latest)" "1321 calls in 2 threads \(counted, not timed\)"
 
 # ---- parts that the program named ----
 region named
 named() { poet calls latest --csv | grep -q sorting; }
 until_true named
 is "a part has the name that the program gave it" \
-    "$(poet calls latest --lines two --csv --columns scope,calls | sed 1d | tr -d '\r' | paste -sd'|')" "k (called.c:4),2|sorting; all,4"
+    "$(poet calls latest --lines two --csv --columns function,calls | sed 1d | tr -d '\r' | paste -sd'|')" "k (called.c:4),2|sorting; all,4"
 is "also for other tools" "$(poet calls latest --lines two -f folded | tail -n 1)" "k;sorting: all 4000000"
 
 # ---- while it runs, and killed ----
@@ -123,10 +123,10 @@ region wait <in >said &
 program=$!
 pids="$pids $program"
 exec 5>in
-open_frames() { poet calls latest --lines two --csv --columns scope,calls,mark | grep -q '^k.*INCOMPLETE'; }
+open_frames() { poet calls latest --lines two --csv --columns function,calls,flags | grep -q '^k.*INCOMPLETE'; }
 check "open calls are marked" until_true open_frames
 like "as of when" "$(poet calls latest)" "sums are as of [0-9.]+ s"
-f_calls() { poet calls latest --lines two --csv --columns scope,calls | grep '^f' | cut -d, -f2 | tr -d '\r'; }
+f_calls() { poet calls latest --lines two --csv --columns function,calls | grep '^f ' | cut -d, -f2 | tr -d '\r'; }
 # ---- what is measured is chosen while it runs ----
 wanted() { # of each queue: counts 1, real 2, cpu 4, states 16
     before=$(wc -l <said)
@@ -162,15 +162,15 @@ until_true ended
 exec 5>&-
 newest=$(ls -t traces/*.poet | head -n 1)
 stop_server() { kill "$server"; wait "$server" 2>/dev/null; }
-is "killed, all is there that it had counted" "$(poet calls "$newest" --lines two --csv --columns scope,calls,mark | tr -d '\r' | sed 1d | sort | paste -sd' ')" \
+is "killed, all is there that it had counted" "$(poet calls "$newest" --lines two --csv --columns function,calls,flags | tr -d '\r' | sed 1d | sort | paste -sd' ')" \
     "f (called.c:2),5,INCOMPLETE k (called.c:4),2,INCOMPLETE"
 is "lives hold nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
-    perl -MJSON::PP -ne '$t = decode_json($_)->{total}; print $t->{life_ns} - $t->{self_ns} - $t->{unaccounted_ns}')" 0
+    perl -MJSON::PP -ne '$t = decode_json($_)->{total}; print $t->{lifetime_ns} - $t->{self_ns} - $t->{unaccounted_ns}')" 0
 
 # ---- a program without ----
 compile prodcons
 ./prodcons >/dev/null
-like "nothing was measured" "$(poet calls latest)" "no thread measured its calls: compile with poetcc -profile, and have calls among what is measured"
+like "nothing was measured" "$(poet calls latest)" "no function profile: compile with poetcc -profile and enable calls"
 is "a report has no section of it" "$(poet report latest | grep -c '^Top functions')" 0
 is "an empty table" "$(poet calls latest --json | wc -l)" 2
 done_testing

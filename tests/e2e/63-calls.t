@@ -390,7 +390,7 @@ is 'what is not wanted for a while is not counted, and then again, with the righ
 
 # ---- the whole way: a server, its trace, a table ----
 calls_of() { # calls_of TRACE SCOPE ARGUMENT...: how often
-    poet calls "$1" --json "${@:3}" | perl -ne 'BEGIN { $scope = shift } print $1 if /"scope":"\Q$scope\E[ "(].*?"calls":(\d+)/' "$2"
+    poet calls "$1" --json "${@:3}" | perl -ne 'BEGIN { $scope = shift } print $1 if /"function":"\Q$scope\E[ "(].*?"calls":(\d+)/' "$2"
 }
 poetcc -profile -g -O1 arcs.c -o arcs
 POET_OUTPUT=arcs.poet POET_QUIET=1 ./arcs
@@ -437,7 +437,7 @@ poetcc -profile -g -O1 leaf.c -o leaf
 POET_OUTPUT=leaf.poet POET_QUIET=1 ./leaf
 is 'what calls nothing took itself all that it took, also where others had the processor' \
     "$(poet calls leaf.poet --tree --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-        print "$r->{scope} $r->{self_ns} $r->{total_ns}\n" if $r->{scope} =~ /^leaf/ && abs($r->{self_ns} - $r->{total_ns}) > $r->{calls}')" ''
+        print "$r->{function} $r->{self_ns} $r->{total_ns}\n" if $r->{function} =~ /^leaf/ && abs($r->{self_ns} - $r->{total_ns}) > $r->{calls}')" ''
 poetcc -profile -g -O0 leaf.c -o leaf
 POET_OUTPUT=leaf0.poet POET_QUIET=1 ./leaf
 is 'an event knows by which calls it came to be made' \

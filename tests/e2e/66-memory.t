@@ -65,7 +65,7 @@ export POET_QUIET=1
 check "it compiles" cc -g -O0 -fno-builtin -w takes.c -o takes -pthread
 # of FILE SCOPE THREAD COLUMN: of the rows of `poet memory --json` in FILE
 of() { perl -MJSON::PP -e 'my ($file, $scope, $thread, $column) = @ARGV; open my $f, "<", $file or die;
-    print join " ", map { $_->{$column} // "null" } grep { ($_->{scope} // "") =~ /^$scope/ && ($_->{thread} // "") eq $thread }
+    print join " ", map { $_->{$column} // "null" } grep { ($_->{function} // "") =~ /^$scope/ && ($_->{thread} // "") eq $thread }
         map { decode_json($_)->{row} // () } <$f>' "$@"; }
 total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
     print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }

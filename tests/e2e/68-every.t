@@ -5,9 +5,9 @@ entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
 every() { POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
 # of SCOPE COLUMN, in the JSON of a table
 cell() { perl -MJSON::PP -ne 'BEGIN { ($scope, $column) = splice @ARGV, 0, 2 } my $r = decode_json($_)->{row} or next;
-    my $s = $r->{scope}; $s = $s->{name} if ref $s; print $r->{$column} if $s =~ /^\Q$scope\E( |$)/' "$@"; }
+    my $s = $r->{function}; $s = $s->{name} if ref $s; print $r->{$column} if $s =~ /^\Q$scope\E( |$)/' "$@"; }
 scopes() { perl -MJSON::PP -ne 'BEGIN { @c = splice @ARGV } my $r = decode_json($_)->{row} or next;
-    my $s = $r->{scope}; $s = $s->{name} if ref $s; $s =~ s/ .*//; print join(" ", $s, map { $r->{$_} } @c), "\n"' "$@" | sort; }
+    my $s = $r->{function}; $s = $s->{name} if ref $s; $s =~ s/ .*//; print join(" ", $s, map { $r->{$_} } @c), "\n"' "$@" | sort; }
 
 # ---- the order of calls ----
 cat >threads.c <<'C'
@@ -53,23 +53,23 @@ from=0
 : >pieces
 for _ in $(seq 100); do
     poet calls threads.poet --every --top 900 --from "${from}ns" --json >piece
-    grep '"row"' piece | grep -v '"is":"open"' >>pieces
+    grep '"row"' piece | grep -v '"kind":"open"' >>pieces
     from=$(sed -n 's/.*go on with --from \([0-9]*\)ns.*/\1/p' piece)
     [ -n "$from" ] || break
 done
 is 'in pieces it is the same as in one' "$(cut -d, -f2- pieces | md5sum)" "$(grep '"row"' threads.json | cut -d, -f2- | md5sum)"
-middle=$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; push @t, $r->{at_ns} if ($r->{depth} // 0) > 3;
+middle=$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; push @t, $r->{start_ns} if ($r->{depth} // 0) > 3;
     END { print $t[@t / 2] }' threads.json)
 like 'what was open when a part begins is there, with its begin' "$(poet calls threads.poet --every --top 1 --from "${middle}ns" --json)" \
-    '"is":"open"'
+    '"kind":"open"'
 is 'one thread alone' "$(poet calls threads.poet --every --lines main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
 
 # ---- for how long, and with whom ----
 is 'for how long each was open, by any thread' \
     "$(poet calls threads.poet --elapsed --json | scopes elapsed_ns)" "$(entries elapsed <threads.json)"
 is 'and while another one was, on another thread' \
-    "$(poet calls threads.poet --with g --json | scopes elapsed_ns together_ns)" "$(entries elapsed g <threads.json)"
-like 'a function that was not called is none' "$(poet calls threads.poet --with nothing 2>&1)" 'no function of that name was called'
+    "$(poet calls threads.poet --with g --json | scopes elapsed_ns overlap_ns)" "$(entries elapsed g <threads.json)"
+like 'a function that was not called is none' "$(poet calls threads.poet --with nothing 2>&1)" 'no such function in the profile'
 cat >apart.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -92,8 +92,8 @@ int main(void)
 C
 poetcc -profile -g -O1 apart.c -o apart
 every apart.poet ./apart
-is 'what ran alone ran with nobody' "$(poet calls apart.poet --with second --json | cell alone together_ns)" 0
-is 'what ran beside it did' "$([ "$(poet calls apart.poet --with second --json | cell first together_ns)" -ge 20000000 ] && echo yes)" yes
+is 'what ran alone ran with nobody' "$(poet calls apart.poet --with second --json | cell alone overlap_ns)" 0
+is 'what ran beside it did' "$([ "$(poet calls apart.poet --with second --json | cell first overlap_ns)" -ge 20000000 ] && echo yes)" yes
 
 # ---- sequential, concurrent: Malony's cases ----
 cat >cases.c <<'C'
@@ -130,9 +130,9 @@ int main(void) { A(); return 0; }
 C
 poetcc -profile -ignore=ms,now -g -O1 cases.c -o cases
 every cases.poet ./cases
-poet calls cases.poet --cases --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{scope}; $s = $s->{name} if ref $s;
+poet calls cases.poet --cases --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function}; $s = $s->{name} if ref $s;
     $s =~ s/ \(.*//; $at[$r->{depth} // 0] = 0; $d = decode_json($_)->{depth}; $at = $s if !$d; next if $s eq "here" || $d == 1;
-    $sane = $r->{elapsed_ns} > 0 && $r->{thread_ns} >= $r->{elapsed_ns} ? "" : " wrong"; print(($d ? "$at > " : ""), "$s $r->{case} $r->{calls}$sane\n")' |
+    $sane = $r->{elapsed_ns} > 0 && $r->{thread_ns} >= $r->{elapsed_ns} ? "" : " wrong"; print(($d ? "$at > " : ""), "$s $r->{class} $r->{calls}$sane\n")' |
     grep -E '(B|C|D) ' | sort >cases.out
 is 'S-S, S-C, C-S: who was called how, by whom' "$(cat cases.out)" "$(printf '%s\n' 'A > B S-S 1' 'A > C S-C 4' 'B S 1' 'C > D C-S 4' 'C C 4' 'D C 4')"
 like 'of a part of a run there is none' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'those of the whole run'
@@ -175,7 +175,7 @@ poetcc++ -profile -g -O1 ways.cc -o ways
 every ways.poet ./ways
 poet calls ways.poet --every --top 1000000 --json >ways.json
 check 'jumps, exceptions, ends of threads and handlers: all is balanced' entries sequences <ways.json
-if grep -q '"is":"lost"\|are not there' ways.json; then
+if grep -q '"kind":"lost"\|calls dropped' ways.json; then
     skip 'they came faster than they were taken'
 else
     entries counts <ways.json >counted
@@ -183,8 +183,8 @@ else
     check 'and as often as the sums say' cmp sums counted
 fi
 is 'the next call after a jump lies in the right one' \
-    "$(poet calls ways.poet --every --top 40 --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
-        $s = $s->{name} if ref $s; $s =~ s/[ (].*//; print $r->{is} eq "exit" ? "<" : ">", $s, $r->{depth}, " "' | grep -o '>jumped1.*' | cut -d' ' -f1-10)" \
+    "$(poet calls ways.poet --every --top 40 --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function};
+        $s = $s->{name} if ref $s; $s =~ s/[ (].*//; print $r->{kind} eq "exit" ? "<" : ">", $s, $r->{depth}, " "' | grep -o '>jumped1.*' | cut -d' ' -f1-10)" \
     '>jumped1 >jumper2 >jumper3 >jumper4 <jumper4 <jumper3 <jumper2 >f2 <f2 <jumped1'
 
 # ---- killed ----
@@ -248,7 +248,7 @@ wait $!
 until_true finished latest
 poet calls latest --json >burst.sums
 poet calls latest --elapsed --json >burst.json
-lost=$(sed -n 's/.*"\([0-9]*\) calls are not there: they came faster.*/\1/p' burst.json)
+lost=$(sed -n 's/.*"\([0-9]*\) calls dropped: ring buffer overrun.*/\1/p' burst.json)
 is 'what found no room is counted, to the call' "$(($(cell f calls <burst.json) + ${lost:-0}))" "$(cell f calls <burst.sums)"
 is 'and is much' "$([ "${lost:-0}" -gt 1000000 ] && echo yes)" yes
 is 'the last call is there' "$(cell f calls <burst.sums)" 2000002
@@ -258,7 +258,7 @@ poetcc -profile -g -O1 -DROUNDS=1 burst.c -o burst
 touch go end
 POET_KEEP=64M every saved.poet ./burst
 got=$(poet calls saved.poet --elapsed --json | tee saved.json | cell f calls)
-lost=$(sed -n 's/.*"\([0-9]*\) calls are not there: they came faster.*/\1/p' saved.json)
+lost=$(sed -n 's/.*"\([0-9]*\) calls dropped: ring buffer overrun.*/\1/p' saved.json)
 is 'a file that has states: all are there, once' "$((got + ${lost:-0}))" 2000002
 cp saved.poet copy.poet
 is 'and again' "$(poet calls copy.poet --elapsed --json | cell f calls)" "$got"

@@ -2,7 +2,7 @@
 # Which functions are better not measured (poet calls --suggest), and leaving those out (poetcc -ignore=@FILE).
 . "$(dirname "$0")/lib.sh"
 measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
-names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
+names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function};
     $s = $s->{name} if ref $s; $s =~ s/ .*//; print "$s\n"' | sort | xargs; }
 
 # One is called often and is short; one not often enough, by one call; one often enough, but long.

@@ -94,7 +94,7 @@ END
 check "it compiles" c++ -std=c++17 -g -O2 -fno-builtin -w forms.cc -o forms
 # of FILE SCOPE COLUMN: of the rows of `poet memory --json` in FILE
 of() { perl -MJSON::PP -e 'my ($file, $scope, $column) = @ARGV; open my $f, "<", $file or die;
-    print join " ", map { $_->{$column} // "null" } grep { ($_->{scope} // "") =~ /^$scope/ }
+    print join " ", map { $_->{$column} // "null" } grep { ($_->{function} // "") =~ /^$scope/ }
         map { decode_json($_)->{row} // () } <$f>' "$@"; }
 total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
     print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }
@@ -117,15 +117,15 @@ is "after a new that threw" "$(of all.json thrown unfreed_bytes)" 7
 is "nothing else is left" "$(total all.json unfreed_bytes)" 667
 is "and nothing was wrong" "$(grep -c '"error":"' all.json)" 0
 like "the C library's buffers are apart" "$(poet memory all.poet)" "bytes\) belong to libc and the dynamic loader"
-is "by function" "$(poet memory --csv --by function --columns scope,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
-is "by file" "$(poet memory --csv --by file --columns scope,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
+is "by function" "$(poet memory --csv --by function --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
+is "by file" "$(poet memory --csv --by file --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
 
 # ---- stacks ----
 record deep ./forms deep
-is "as a tree" "$(poet memory --tree --columns scope,unfreed_bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
+is "as a tree" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
     "main 4006;  outer 2004;    middle 1003;      inner 1003;    middle 1001;      inner 1001;  outer 2002;    middle 1002;      inner 1002;    middle 1000;      inner 1000;"
-is "each path has its bytes" "$(poet memory --tree --columns scope,unfreed_bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
-like "through a library and back" "$(poet memory --by path --json deep.poet | grep '"scope":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
+is "each path has its bytes" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
+like "through a library and back" "$(poet memory --by path --json deep.poet | grep '"function":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
 poet memory --tree --csv deep.poet >tree.csv
 is "whole ones go to main, and not beyond" "$(grep -c -E '_start|libc_start' tree.csv)" 0
 like "none is in part" "$(poet memory deep.poet | grep -c 'only in part')" "^0"

@@ -223,8 +223,8 @@ exec 5>&-
 until_true finished latest
 poet calls --by thread --json latest >calls.json
 calls() { perl -MJSON::PP -e 'open my $f, "<", "calls.json"; my $t = "";
-    for (map { decode_json($_)->{row} // () } <$f>) { $t = $_->{thread} // $_->{scope} if ($_->{scope} // "") =~ /^T:/ || $_->{thread};
-        print $_->{calls} if $t eq "T:$ARGV[0]" && $_->{scope} =~ /^f / }' "$1"; }
+    for (map { decode_json($_)->{row} // () } <$f>) { $t = $_->{thread} // $_->{function} if ($_->{function} // "") =~ /^T:/ || $_->{thread};
+        print $_->{calls} if $t eq "T:$ARGV[0]" && $_->{function} =~ /^f / }' "$1"; }
 is "a third of one thread's calls is not there" "$(calls T1) $(calls T2)" "1500 1000"
 stop_server
 

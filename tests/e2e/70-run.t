@@ -104,7 +104,7 @@ int main(void)
 END
 poetcc -profile -g spins.c -o spins || not_ok "it compiles"
 calls_of() { poet calls --json "$1" | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    print "$r->{calls} ", defined $r->{total_ns} && $r->{total_ns} > 0 ? "timed" : "counted" if $r->{scope} =~ /^f /'; }
+    print "$r->{calls} ", defined $r->{total_ns} && $r->{total_ns} > 0 ? "timed" : "counted" if $r->{function} =~ /^f /'; }
 samples() { poet usage --json "$1" >usage.json; perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $n = $r->{samples} if $r->{samples} > $n; END { print $n + 0 }' usage.json; }
 poet record -m good.conf -o recorded.poet ./spins
 until_true finished recorded.poet

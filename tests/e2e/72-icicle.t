@@ -25,17 +25,17 @@ done
 pdftotext -layout tree.pdf - >tree.txt
 # NAME: what the box of that name says that it took
 in_picture() { perl -ne "print \$1 and exit if /(?:^|\\s)\\Q$1\\E (?:\\(\\S+\\))? *([\\d.]+) ms/" tree.txt; }
-cell() { poet calls --tree "$run" --csv --columns scope,total | tr -d '\r' | perl -ne "print \$1 / 1e6 and exit if /^\\Q$1\\E \\(.*?,(\\d+)/"; }
-is "the root is the lives of all threads" "$(grep -o 'lives of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lives of all threads 140.000 ms"
+cell() { poet calls --tree "$run" --csv --columns function,total | tr -d '\r' | perl -ne "print \$1 / 1e6 and exit if /^\\Q$1\\E \\(.*?,(\\d+)/"; }
+is "the root is the lifetimes of all threads" "$(grep -o 'lifetimes of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lifetimes of all threads 140.000 ms"
 is "a box says what the table says" "$(for name in main g; do printf '%g ' "$(in_picture $name)"; done)" "$(for name in main g; do printf '%g ' "$(cell $name)"; done)"
 like "what colours stand for" "$(tr -s ' ' <tree.txt)" "called\.c waiting, or in a call of the system"
-like "the table's own notes" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, unaccounted 20.000 ms"
+like "the table's own notes" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, 20.000 ms .* outside functions"
 like "SVG has text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
 check "grey" poet calls --tree "$run" -o grey.png --grey
 is "no colour in grey" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grey && pdftoppm -r 40 grey.pdf grey &&
     perl -0777 -ne 's/^P6\s+\d+\s+\d+\s+\d+\s//; my $n = 0; while (/(.)(.)(.)/gs) { $n++ if $1 ne $2 || $2 ne $3 } print $n' grey-1.ppm)" 0
-is "with columns it is the table" "$(poet calls --tree "$run" --columns scope,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
-    "$(poet calls --tree "$run" --columns scope,calls | grep -c '^ *[a-z].*[0-9]$')"
+is "with columns it is the table" "$(poet calls --tree "$run" --columns function,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
+    "$(poet calls --tree "$run" --columns function,calls | grep -c '^ *[a-z].*[0-9]$')"
 
 # ---- who calls whom ----
 check "a graph" poet calls --chart tree "$run" -o graph.pdf
@@ -51,7 +51,7 @@ is "it is a picture" "$(status poet calls --chart tree "$run")" 2
 # ---- by what ----
 widths() { poet calls --chart icicle "$run" "$@" | sed -n 2p | tr -s ' |' ' '; }
 total() { poet calls --json "$run" | tail -n 1 | perl -MJSON::PP -ne 'print decode_json($_)->{total}{'"$1"'}'; }
-is "as wide as total" "$(widths)" " lives of all threads 140.000 ms "
+is "as wide as total" "$(widths)" " lifetimes of all threads 140.000 ms "
 is "as wide as calls" "$(widths --width-of calls)" " all $(total calls) "
 is "as wide as self" "$(widths --width-of self)" " all $(printf '%.3f' "$(total self_ns)e-6") ms "
 is "as wide as cpu" "$(widths --width-of cpu_ns)" " all $(printf '%.3f' "$(total cpu_ns)e-6") ms "
@@ -82,18 +82,18 @@ notes() { tail -n 1 "$1" | perl -MJSON::PP -ne 'print "$_\n" for @{decode_json($
 poet calls --json phases.poet >whole.json
 poet calls --json --to 500ms phases.poet >begin.json
 like "which times it counted between is said" "$(notes begin.json)" \
-    "counted between 0\.[0-9]+ s and [0-9.]+ s: sums are kept about once a second, .*nothing is guessed"
+    "covers 0\.[0-9]+ s to [0-9.]+ s: profile snapshots are about 1 s apart, .*not interpolated"
 signs() { poet dump --json phases.poet | grep '"type":"enter"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
 # the first time, after the begin, at which sums were kept: to the ms
-at=$(notes begin.json | sed -n 's/.* and \([0-9.]*\) s: sums.*/\1/p')
+at=$(notes begin.json | sed -n 's/.* to \([0-9.]*\) s: profile.*/\1/p')
 around() { perl -e 'printf "%.3f", $ARGV[0] + $ARGV[1]' "$at" "$1"; }
 poet calls --json --to "$(around -0.002)s" phases.poet >before.json
 poet calls --json --from "$(around 0.002)s" phases.poet >after.json
-is "a part ends where sums were kept" "$(notes before.json | grep -o 'and [0-9.]* s:')" "and $at s:"
-is "and begins there" "$(notes after.json | grep -o 'between [0-9.]* s')" "between $at s"
+is "a part ends where sums were kept" "$(notes before.json | grep -o 'to [0-9.]* s:')" "to $at s:"
+is "and begins there" "$(notes after.json | grep -o 'covers [0-9.]* s')" "covers $at s"
 sums() { # of function COLUMN in FILE
     perl -MJSON::PP -e 'my ($f, $c, @files) = @ARGV; my $all = 0; for (@files) { open my $in, "<", $_; while (<$in>) {
-        my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{scope} =~ /^$f / } } print $all' "$@"
+        my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{function} =~ /^$f / } } print $all' "$@"
 }
 for column in calls concurrent self_ns total_ns; do
     is "both parts are the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
@@ -102,12 +102,12 @@ done
 # whether the call that was open at that time ran since it went on is known later: then it counts for neither part
 is "of the processor's time they are no more" "$(for f in leaf early late main; do
     [ "$(sums $f cpu_ns before.json after.json)" -le "$(sums $f cpu_ns whole.json)" ] || echo $f; done)" ""
-is "what was not called then has no row" "$(grep -c '"scope":"late ' before.json)" 0
+is "what was not called then has no row" "$(grep -c '"function":"late ' before.json)" 0
 is "single calls are not known of a part" "$(sums leaf min_ns after.json)" 0
-is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread that measured its calls lived then')" 1
-is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "counted between $at s")" "counted between $at s"
-like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the last sums of calls are there: what they were in a part of it cannot be told"
-like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "what they were in the past of an event is not known"
+is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread with a function profile existed in this range')" 1
+is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "covers $at s")" "covers $at s"
+like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the final profile of this run was saved: it cannot be restricted to a range"
+like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "it is not known for the causal past of an event"
 
 # ---- long names ----
 long=$(printf 'word_%.0s' $(seq 140))last
@@ -115,7 +115,7 @@ printf '__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 
 poetcc -profile -g -no-pie -O1 long.c -o long
 POET_OUTPUT=long.poet ./long
 until_true finished long.poet
-is "a long name is told in full" "$(poet calls --csv --columns scope long.poet | grep -c "^$long (long.c:1)")" 1
+is "a long name is told in full" "$(poet calls --csv --columns function long.poet | grep -c "^$long (long.c:1)")" 1
 poet calls --tree long.poet -o long.pdf -w 84mm
 like "and cut in its middle where it does not fit" "$(pdftotext long.pdf -)" "^word_word_.*….*last$"
 
@@ -123,7 +123,7 @@ like "and cut in its middle where it does not fit" "$(pdftotext long.pdf -)" "^w
 compile stages -pthread && ./stages >/dev/null 2>&1
 stages=$(ls -t traces/stages-*.poet | head -n 1)
 until_true finished "$stages"
-like "nothing measured is nothing to be drawn" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to be drawn: no thread measured its calls"
+like "nothing measured is nothing to be drawn" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to be drawn: no function profile"
 check "waits are a tree, too" poet waits --tree "$stages" -o waits.pdf
 like "with what they are charged to" "$(pdftotext -layout waits.pdf -)" "T:packer"
 is "as wide as all that was waited" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
@@ -160,7 +160,7 @@ events() { # those that were made in all these functions, whatever was called in
 poet calls --csv work.poet | tr -d '\r' >flat.csv
 poet calls --tree --csv work.poet | tr -d '\r' >tree.csv
 row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
-poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{depth}\t$r->{row}{scope}\n" if $r->{row}' >graph-rows.tab
+poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{depth}\t$r->{row}{function}\n" if $r->{row}' >graph-rows.tab
 . "$root/tests/e2e/display.sh"
 cat >script <<S
 drawer calls
@@ -222,11 +222,11 @@ poet view --script script phases.poet >>view.out 2>&1
 said() { # FILE COLUMN...: as the drawer has them
     perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
         while (<$f>) { chomp; my %c; @c{@n} = split /,/, $_, -1; print join("\t", map { my $v = $c{$_};
-            $v eq "" ? ($_ eq "mark" ? "" : "-") : /_ns$/ ? sprintf("%.3f", $v / 1e6) : /_share$/ ? sprintf("%.1f %%", 100 * $v) : $v } @want), "\n" }' "$@"
+            $v eq "" ? ($_ eq "flags" ? "" : "-") : /_ns$/ ? sprintf("%.3f", $v / 1e6) : /_share$/ ? sprintf("%.1f %%", 100 * $v) : $v } @want), "\n" }' "$@"
 }
 seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
 columns=$(head -n 1 flat.tab | tr '\t' ' ')
-is "its columns are those of poet calls" "$columns" " scope calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns mark"
+is "its columns are those of poet calls" "$columns" " function calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns flags"
 is "the list has the same cells" "$(seen flat.tab)" "$(said flat.csv $columns)"
 is "the tree has the same cells" "$(seen tree.tab)" "$(said tree.csv $columns)"
 is "and the same depths" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"
@@ -236,7 +236,7 @@ is "in another one" "$(mark 2)" "$(events all work)"
 is "in a tree only below those that called it" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
 is "in a graph" "$(mark 4)" "$(events all idle)"
 is "the graph has the arrows of poet calls --graph" "$(grep ^arrow graph.tab | cut -f2- | sort)" \
-    "$(poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{row}{parent}\t$r->{row}{scope}\t$r->{row}{calls}\n" if $r->{depth}' | sort)"
+    "$(poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{row}{caller}\t$r->{row}{function}\t$r->{row}{calls}\n" if $r->{depth}' | sort)"
 like "it is saved as it is seen" "$(cat graph.svg)" ">idle \(work.c:6\)<"
 is "in a box, too" "$(mark 5)" "$(events all main)"
 is "the filter keeps what has it in its name, what called it and what it called" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
@@ -246,7 +246,7 @@ total() { awk -F, -v f="$1 (" 'index($0, f) == 1 { printf "%.3f ms", $8 / 1e6; e
 is "a box is as long as its row says" "$(awk -F'\t' '$1 == 1 && $3 ~ /^main / { print $4 }' boxes.tab)" "$(total main)"
 is "what is not looked for steps back" "$(grep -c 'back$' boxes.tab)" "$(grep -cv 'idle\|smaller' boxes.tab)"
 is "in a box one is in it alone" "$(awk -F'\t' '$1 ~ /^\*/ { print $1, $2, $3 }' inside.tab)" "*1 1000 main (work.c:9)"
-like "it is saved with what it lies in" "$(pdftotext -layout inside.pdf -)" "lives of all threads"
+like "it is saved with what it lies in" "$(pdftotext -layout inside.pdf -)" "lifetimes of all threads"
 like "by thread, each is a box" "$(awk -F'\t' '$1 ~ /^\**1$/ { print $3 }' threads.tab | paste -sd' ')" "T:main"
 is "an event that is selected selects its function" "$(grep '^\*' event.tab | cut -f2)" "locked (work.c:4)"
 is "in the tree its path" "$(grep -n -B2 '^\*' event-tree.tab | cut -f2 | cut -d' ' -f1 | paste -sd' ')" "body work locked"
@@ -284,7 +284,7 @@ is "Enter goes into the selected one" "$(awk -F'\t' '$2 == 1000 && $1 ~ /^\*/ { 
 xdotool key BackSpace
 >up
 until_true test -s up.tab
-is "Backspace up" "$(awk -F'\t' '$2 == 1000 { print $3 }' up.tab)" "lives of all threads"
+is "Backspace up" "$(awk -F'\t' '$2 == 1000 { print $3 }' up.tab)" "lifetimes of all threads"
 is "nothing is complained of" "$(grep -i 'critical\|warning' view.out)" ""
 
 done_testing

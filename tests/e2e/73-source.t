@@ -133,7 +133,7 @@ is "line by line, too" "$(($(cells lines.json "sum('self_ns', @row)") + $(cells 
 is "calls of all lines are those of all scopes" "$(cells files.json '$total{calls}')" "$(cells calls.json '$total{calls}')"
 poet source plain.poet --json >plain.json
 is "the order alone knows no calls" "$(cells plain.json '$total{calls}')" undef
-like "and says so" "$(poet source plain.poet)" "no thread measured its calls: compile with poetcc -profile"
+like "and says so" "$(poet source plain.poet)" "no function profile: compile with poetcc -profile"
 
 # ---- against the program's own clock ----
 at() { cells lines.json "sum('$2', grep { \$_->{line} == $(line "$1") && !defined \$_->{last} } @row)"; }

@@ -71,7 +71,7 @@ within() { awk 'NR == FNR { from[n] = $(NF - 1); to[n] = $NF; of[$1 " " $2] = n+
 for meters in calls calls=every; do
     METERS=$meters measured blocks.poet ./blocks >own
     for of in A B C D; do
-        poet calls blocks.poet --blocks $of --json | tee $of.json | rows block lines parent times self_ns |
+        poet calls blocks.poet --blocks $of --json | tee $of.json | rows block lines caller count self_ns |
             awk -v of=$of '{ print of, of == "D" ? $3 : $2, $5, $4 }'
     done >got
     is "$meters: the blocks of each function" "$(awk '{ print $1, $2, $4 }' got | paste -sd,)" \
@@ -79,16 +79,16 @@ for meters in calls calls=every; do
     is "$meters: seven took what the program says" "$(within)" ""
     is "$meters: they are all that the function took itself" "$(for of in A B C D; do perl -MJSON::PP -e 'while (<STDIN>) {
         my $o = decode_json($_); $sum += $o->{row}{self_ns} if $o->{row}; $t = $o->{total} if $o->{total} }
-        my $d = $t->{self_ns} - $sum; print "$sum of $t->{self_ns} " if $d != $t->{untold_ns} || abs($d) > 1000' <$of.json; done)" ""
+        my $d = $t->{self_ns} - $sum; print "$sum of $t->{self_ns} " if $d != $t->{unassigned_ns} || abs($d) > 1000' <$of.json; done)" ""
     is "$meters: the function's own time is that of poet calls" "$(total self_ns <A.json)" \
-        "$(poet calls blocks.poet --json | rows scope self_ns | awk '$1 == "A" { print $2 }')"
+        "$(poet calls blocks.poet --json | rows function self_ns | awk '$1 == "A" { print $2 }')"
 done
-is 'whatever path leads to it' "$(poet calls blocks.poet --blocks D --by function --json | rows times lines)" "2 10-end"
+is 'whatever path leads to it' "$(poet calls blocks.poet --blocks D --by function --json | rows count lines)" "2 10-end"
 is 'in words' "$(poet calls blocks.poet --blocks A | grep -c '^A (blocks.c:22), after blocks.c:24 *24-26 *B (blocks.c:12) *main (blocks.c:29) *1 ')" 1
-is 'no such function' "$(poet calls blocks.poet --blocks E 2>&1 | grep -c 'E: no function of that name was called')" 1
+is 'no such function' "$(poet calls blocks.poet --blocks E 2>&1 | grep -c 'E: no such function in the profile')" 1
 is 'of a part of the run there are none' "$(poet calls blocks.poet --blocks A --from 1ms >/dev/null 2>&1; echo $?)" 2
 METERS=calls=counts measured counts.poet ./blocks >/dev/null
-is 'counted alone: how often, and no times' "$(poet calls counts.poet --blocks A --json | rows lines times self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
+is 'counted alone: how often, and no times' "$(poet calls counts.poet --blocks A --json | rows lines count self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
 
 # ---- more steps than records tell of ----
 perl -e 'print "volatile long sink;\n"; print "__attribute__((noinline)) void f$_(void) { for (int i = 0; i < 100; i++) sink++; }\n" for 1 .. 300;
@@ -97,9 +97,9 @@ perl -e 'print "volatile long sink;\n"; print "__attribute__((noinline)) void f$
 poetcc -profile -g -O1 many.c -o many
 measured many.poet ./many
 poet calls many.poet --blocks all --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-    if (my $r = $o->{row}) { $n++; $calls += $r->{times}; $null += !defined $r->{self_ns}; $none++ if defined $r->{self_ns} && !$r->{self_ns}; $sum += $r->{self_ns} // 0 }
+    if (my $r = $o->{row}) { $n++; $calls += $r->{count}; $null += !defined $r->{self_ns}; $none++ if defined $r->{self_ns} && !$r->{self_ns}; $sum += $r->{self_ns} // 0 }
     if (my $t = $o->{total}) { print "$n blocks, come to $calls times, ", $null > 20 ? "some not known" : "$null not known", $none ? ", $none of 0 ns" : "",
-        $sum + $t->{untold_ns} == $t->{self_ns} ? "" : ", $sum + $t->{untold_ns} is not $t->{self_ns}", "; @{$o->{notes}}\n" }' >many.said
+        $sum + $t->{unassigned_ns} == $t->{self_ns} ? "" : ", $sum + $t->{unassigned_ns} is not $t->{self_ns}", "; @{$o->{notes}}\n" }' >many.said
 like 'what no step tells is not known, and never 0' "$(cat many.said)" \
     '^301 blocks, come to 6020 times, some not known; .*of [0-9.]+ ms it is not known in which block they were, so each took what is said at least'
 METERS=calls=every measured many.poet ./many
@@ -134,21 +134,21 @@ measured threads.poet ./threads
 is 'one function over all threads' "$(poet calls threads.poet --threads=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
     for (i = 3; i <= NF; i++) if ($i) print "  " $i }' | sed 's/ (.*)//' | sort | xargs)" "1 12000 12000 4000 4000 8000 8000 f 24001 g 24000"
 poet calls threads.poet --threads --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $n = 0;
-    $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{scope}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
+    $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{function}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
 is 'its columns add up to the whole' "$(cat wrong)" ''
 is 'of what is no sum there are none' "$(poet calls threads.poet --threads=mean 2>&1 | grep -c 'that is no sum')" 1
 is 'by processor: what is needed is said' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran')" 1
 poet calls threads.poet --elapsed --json >bounds.json
-is 'elapsed time without calls=every lies between bounds' "$(rows scope calls elapsed_least_ns elapsed_most_ns thread_ns <bounds.json |
+is 'elapsed time without calls=every lies between bounds' "$(rows function calls elapsed_min_ns elapsed_max_ns thread_ns <bounds.json |
     awk '$3 <= 0 || $3 > $4 || $4 > $5 { print }')" ''
-is 'of one thread alone they are the same' "$(rows scope elapsed_least_ns elapsed_most_ns <bounds.json | awk '$1 == "main" && $2 == $3' | wc -l)" 1
+is 'of one thread alone they are the same' "$(rows function elapsed_min_ns elapsed_max_ns <bounds.json | awk '$1 == "main" && $2 == $3' | wc -l)" 1
 is 'the bounds are not called exact' "$(head -n 1 bounds.json | perl -MJSON::PP -ne 'print join " ", map { $_->{name} . ($_->{exact} ? "" : "?") }
-    @{decode_json($_)->{columns}}')" 'scope calls elapsed_least_ns? elapsed_most_ns? thread_ns thread_count'
+    @{decode_json($_)->{columns}}')" 'function calls elapsed_min_ns? elapsed_max_ns? thread_ns thread_count'
 is 'what is known exactly lies between the bounds of the sums of that run' "$(
     poet calls every.poet --json --by thread | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next if !$o->{depth};
-        my $s = $r->{scope}; $s = $s->{name} if ref $s; $s =~ s/ \(.*//; $t = $r->{total_ns} // 0; $all{$s} += $t; $one{$s} = $t if $t > ($one{$s} // 0);
+        my $s = $r->{function}; $s = $s->{name} if ref $s; $s =~ s/ \(.*//; $t = $r->{total_ns} // 0; $all{$s} += $t; $one{$s} = $t if $t > ($one{$s} // 0);
         END { print "$_ $one{$_} $all{$_}\n" for keys %one }' >sums
-    poet calls every.poet --elapsed --json | rows scope elapsed_ns | awk 'NR == FNR { least[$1] = $2; most[$1] = $3; next }
+    poet calls every.poet --elapsed --json | rows function elapsed_ns | awk 'NR == FNR { least[$1] = $2; most[$1] = $3; next }
         $1 in least && ($2 < least[$1] - 80000 || $2 > most[$1] + 80000) { print $0, least[$1], most[$1] }' sums -)" ''
 
 # ---- each call, for Perfetto ----
@@ -186,7 +186,7 @@ is 'each call is a slice, nested, on a track of its thread' "$(nests every.chrom
 poet export leaves.poet -f chrome -o leaves.chrome
 is 'what had not ended is closed at the end, and says so' "$(nests leaves.chrome)" 'a 1 b 3 main 1 1 tracks 0 left 5 incomplete'
 is 'its times are those of poet calls --every' "$(grep -o '"ph":"[BE]".*"tid":1073741825,"ts":[0-9.]*' leaves.chrome | sed 's/.*://' | head -n 5 | xargs)" \
-    "$(poet calls leaves.poet --every --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; printf "%.3f\n", $r->{at_ns} / 1000' | xargs)"
+    "$(poet calls leaves.poet --every --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; printf "%.3f\n", $r->{start_ns} / 1000' | xargs)"
 poet export threads.poet -f chrome -o threads.chrome
 is 'sums alone make no slices' "$(nests threads.chrome)" '0 tracks 0 left 0 incomplete'
 
@@ -205,14 +205,14 @@ perl -e 'my %n = (rran => 834, rset => 828, next => 80, scan => 51, read => 11, 
 poetcc -profile -g -O1 -fno-builtin flow.c -o flow
 measured flow.poet ./flow
 poet calls flow.poet --json >flow.json
-is 'twenty routines are called as often as they are' "$(rows scope calls <flow.json | grep -vE '^main ' | sort)" "$(sort flow.want)"
-is 'what does not come back is INCOMPLETE' "$(rows scope mark <flow.json | awk '$2 == "INCOMPLETE" { print $1 }' | sort | xargs)" 'main stop'
+is 'twenty routines are called as often as they are' "$(rows function calls <flow.json | grep -vE '^main ' | sort)" "$(sort flow.want)"
+is 'what does not come back is INCOMPLETE' "$(rows function flags <flow.json | awk '$2 == "INCOMPLETE" { print $1 }' | sort | xargs)" 'main stop'
 is 'percents add up to 100, less what is unaccounted; times to the life, to the ns' "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row};
     if ($r) { $share += $r->{self_share}; $self += $r->{self_ns} }
-    my $t = $o->{total} or next; print "$share " if abs($share + $t->{unaccounted_ns} / $t->{life_ns} - 1) > 1e-9;
-    print "$self " if $self + $t->{unaccounted_ns} != $t->{life_ns} || $t->{unaccounted_ns} < 0' <flow.json)" ''
+    my $t = $o->{total} or next; print "$share " if abs($share + $t->{unaccounted_ns} / $t->{lifetime_ns} - 1) > 1e-9;
+    print "$self " if $self + $t->{unaccounted_ns} != $t->{lifetime_ns} || $t->{unaccounted_ns} < 0' <flow.json)" ''
 METERS=calls=counts measured flowcounts.poet ./flow
-is 'counted alone: the same' "$(poet calls flowcounts.poet --json | rows scope calls self_ns | grep -v '^main ' | sort)" "$(sed 's/$/ -/' flow.want | sort)"
+is 'counted alone: the same' "$(poet calls flowcounts.poet --json | rows function calls self_ns | grep -v '^main ' | sort)" "$(sed 's/$/ -/' flow.want | sort)"
 cc -g -O1 -fno-builtin -fno-inline flow.c -o flowplain
 if command -v gprof >/dev/null; then
     cc -pg -g -O1 -fno-builtin -fno-inline flow.c -o flowpg
@@ -263,8 +263,8 @@ took() { awk 'NR == FNR { if ($1 == "all") all = $2; else { own[$1] = $2; sum +=
 poetcc -profile -g -O1 stairs.c -o stairs
 measured stairs.poet ./stairs >own
 poet calls stairs.poet --json >stairs.json
-is 'the stairs: calls' "$(rows scope calls <stairs.json | sort | xargs)" 'fifth 1000 first 10 fourth 100 main 1 second 10 third 100'
-is 'and what each ran itself' "$(rows scope cpu_ns <stairs.json | took 6 own)" ''
+is 'the stairs: calls' "$(rows function calls <stairs.json | sort | xargs)" 'fifth 1000 first 10 fourth 100 main 1 second 10 third 100'
+is 'and what each ran itself' "$(rows function cpu_ns <stairs.json | took 6 own)" ''
 cat >parents.c <<'C'
 #include "spin.h"
 static long long took[2];
@@ -278,13 +278,13 @@ C
 poetcc -profile -g -O1 parents.c -o parents
 measured parents.poet ./parents >own
 is 'by caller: 20 ms a call, and 4, never 12' "$(poet calls parents.poet --graph --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-    my ($s, $p) = map { my $c = $r->{$_}; $c = $c->{name} if ref $c; ($c // "") =~ s/ .*//r } "scope", "parent";
+    my ($s, $p) = map { my $c = $r->{$_}; $c = $c->{name} if ref $c; ($c // "") =~ s/ .*//r } "function", "caller";
     print "$p ", 5 * $r->{cpu_mean_ns}, "\n" if $o->{depth} && $s eq "f"' | took 2 own)" ''
 poetcc -profile -g -O1 -ignore=f parents.c -o ignoring
 measured ignoring.poet ./ignoring >own
 poet calls ignoring.poet --json >ignoring.json
-is 'what is left out has no row' "$(rows scope calls <ignoring.json | sort | xargs)" 'a 1 b 1 main 1 r 5'
-is 'and its time is that of its callers' "$(rows scope cpu_ns <ignoring.json | took 2 own)" ''
+is 'what is left out has no row' "$(rows function calls <ignoring.json | sort | xargs)" 'a 1 b 1 main 1 r 5'
+is 'and its time is that of its callers' "$(rows function cpu_ns <ignoring.json | took 2 own)" ''
 
 # ---- what measuring takes: functions of next to nothing, some 40 and some 500 ns, a million calls each ----
 cat >costs.c <<'C'
@@ -298,12 +298,12 @@ NI void more(void) { for (int i = 0; i < 370; i++) sink++; }
 int main(void) { MEASURE(nothing); MEASURE(some); MEASURE(more); return 0; }
 C
 poetcc -profile -g -O1 costs.c -o costs
-poet_calls() { poet calls costs.poet --json | rows scope cpu_ns self_ns net_ns measuring_ns; }
+poet_calls() { poet calls costs.poet --json | rows function cpu_ns self_ns net_ns overhead_ns; }
 # How near it comes is a matter of the machine (make bench PARTS=calls).  What is claimed is held here: each call costs as
 # much as the note says, within itself and in its caller, and never more than there was.
 measured costs.poet ./costs >with
 poet_calls >costs.rows
-inside_and_around=$(poet calls costs.poet | perl -ne 'print "$1 $2" if /: ([\d.]+) \+ ([\d.]+) ns a call/')
+inside_and_around=$(poet calls costs.poet | perl -ne 'print "$1 $2" if /: ([\d.]+) \+ ([\d.]+) ns per call/')
 is 'what measuring costs is said to be so much a call, in it and around it' "$(perl -ane '
     BEGIN { ($inside, $around) = splice @ARGV, 0, 2; print "no cost is said\n" if !($inside > 0 && $around > 0) }
     my $said = $F[0] eq "main" ? 3e6 * $around + $inside : 1e6 * $inside; # The note rounds to a tenth.

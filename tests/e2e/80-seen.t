@@ -176,7 +176,7 @@ lasted() { # FILE: so many us, of all rows, from far away by time
         printf "%d\n", $sum * $span / 1e3' "$1"
 }
 took() { # FUNCTION: so many us poet calls says that it took in all
-    poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{scope} // '') =~ /^$1 /"
+    poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{function} // '') =~ /^$1 /"
 }
 near() { # NAME GOT WANTED: no more, but for two per cent (pixels, shares as bytes); on a busy machine somewhat less
     if [ $((100 * $2)) -lt $((102 * $3)) ] && [ $((100 * $2)) -gt $((85 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
@@ -233,7 +233,7 @@ like "a report says how much was never freed, and by which calls most" "$(leaks 
     "2 blocks, 1500 bytes; largest leak: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
 like "or that nothing was left" "$(leaks clean.poet)" "none of 1 block$"
 is "where it was not measured it says nothing of it" "$(leaks ring.poet)" ""
-before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{scope} // "") =~ /^keep /')
+before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{function} // "") =~ /^keep /')
 site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
 like "its row is of the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
     "\"site\":\"[^\"]*:$(site BEFORE)\""

@@ -91,15 +91,15 @@ near() { [ -n "$2" ] && [ "$2" -ge "$3" ] && [ "$2" -le $(($3 + $4)) ] || echo "
 compare() {
     case $1 in
     calls*)
-        near f "$(of calls f scope,calls latest)" "$(counter 0)" 1
-        near g "$(of calls g scope,calls latest)" "$(counter 1)" 1
+        near f "$(of calls f function,calls latest)" "$(counter 0)" 1
+        near g "$(of calls g function,calls latest)" "$(counter 1)" 1
         for scope in main other; do
-            mark=$(of calls $scope scope,mark latest)
+            mark=$(of calls $scope function,flags latest)
             [ "$mark" = INCOMPLETE ] || echo "$scope is $mark"
         done ;;
     esac
-    case $1 in *memory*) near blocks "$(of memory take scope,blocks latest --by function)" "$(counter 2)" 1 ;; esac
-    case $1 in *meters*) near turns "$(of meters turns meter,count latest)" "$(counter 3)" 1 ;; esac
+    case $1 in *memory*) near blocks "$(of memory take function,unfreed_blocks latest --by function)" "$(counter 2)" 1 ;; esac
+    case $1 in *metrics*) near turns "$(of metrics turns metric,count latest)" "$(counter 3)" 1 ;; esac
 }
 # opens SOURCE TABLE...: what is wrong with a trace, or cannot be told of it
 opens() {
@@ -149,7 +149,7 @@ for i in $(seq $(((kills + 8) / 9))); do
     until_true more || wrong="$wrong $i: the program does not go on"
     { kill -KILL "$pid"; wait $job; } 2>/dev/null
     wrong="$wrong$(cut=1 opens killed.poet calls memory meters states usage)"
-    calls=$(of calls f scope,calls killed.poet)
+    calls=$(of calls f function,calls killed.poet)
     [ "${calls:-0}" -le $((before + 1)) ] || wrong="$wrong $i: $calls calls, when there were $before"
 done
 is "a server that is killed leaves what it was told, in a file that opens" "$wrong" ""

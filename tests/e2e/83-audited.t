@@ -102,22 +102,22 @@ start_server
 ./on 2>/dev/null &
 program=$!
 pids="$pids $program"
-many() { [ "$(poet calls latest --json 2>/dev/null | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{scope} =~ /^step/')" -gt "$1" ]; }
+many() { [ "$(poet calls latest --json 2>/dev/null | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{function} =~ /^step/')" -gt "$1" ]; }
 check "it is called" until_true many 100
 # ---- off and on again: what ended meanwhile is no fault ----
 poet metrics --set calls=off latest
 sleep 0.1 # (it makes no difference to what is asked whether any call ended meanwhile)
 poet metrics --set calls=cpu latest
-before=$(poet calls latest --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{scope} =~ /^step/')
+before=$(poet calls latest --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{function} =~ /^step/')
 check "and again" until_true many $((before + 20))
 kill -9 $program
 wait $program 2>/dev/null
 stopped() { poet ls --json 2>/dev/null | grep -q killed || poet ls | grep -q killed; }
 check "it was killed" until_true stopped
-is "nothing ended that had not begun" "$(poet calls latest | grep -Ec '([2-9]|[0-9]{2,}) ends of calls')" 0
+is "nothing ended that had not begun" "$(poet calls latest | grep -Ec '([2-9]|[0-9]{2,}) returns without a matching entry')" 0
 is "how long it took is no less than its calls" \
     "$(took=$(poet report --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{duration_ns} if $r && exists $r->{duration_ns}')
-       called=$(poet calls --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{total_ns} if $r && $r->{scope} =~ /^main/')
+       called=$(poet calls --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{total_ns} if $r && $r->{function} =~ /^main/')
        perl -e 'print $ARGV[0] >= $ARGV[1] && $ARGV[1] > 1e8 ? "no less" : "@ARGV"' "$took" "$called")" "no less"
 like "states say what they lack" "$(poet states latest)" "1 thread was still alive when the program died"
 stop_server

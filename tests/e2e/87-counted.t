@@ -20,12 +20,12 @@ C
 run() { out=$1; shift; rm -f "$out"; POET_OUTPUT=$PWD/$out "$@" 2>program.err; }
 # table FILE OPTION...: the rows, path or function, calls, those counted only, what it took itself: - where it has no times
 table() { poet calls "$@" --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
-    my $s = $r->{scope}; $s =~ s/ .*//; my $p = $r->{parent} // "-"; $p =~ s/ .*//;
-    print join(":", $p, $s, $r->{calls}, $r->{counted}, defined $r->{self_ns} ? "timed" : "-"), "\n" }' | sort | xargs; }
+    my $s = $r->{function}; $s =~ s/ .*//; my $p = $r->{caller} // "-"; $p =~ s/ .*//;
+    print join(":", $p, $s, $r->{calls}, $r->{untimed}, defined $r->{self_ns} ? "timed" : "-"), "\n" }' | sort | xargs; }
 # whole FILE: all that functions took themselves, and what is in none of them, is how long the thread lived
 whole() { poet calls "$1" --json | perl -MJSON::PP -e 'my $s = 0; while (<STDIN>) { my $o = decode_json($_);
     $s += $o->{row}{self_ns} // 0 if $o->{row};
-    print $s + $o->{total}{unaccounted_ns} == $o->{total}{life_ns} ? "whole" : "not" if $o->{total} }'; }
+    print $s + $o->{total}{unaccounted_ns} == $o->{total}{lifetime_ns} ? "whole" : "not" if $o->{total} }'; }
 is_sound() { is "$1: the sums are whole" "$(whole "$1")" whole; like "and sound" "$(poet check "$1")" OK; }
 
 check 'it is compiled' poetcc -profile -g -O1 calls.c -o calls
@@ -35,8 +35,8 @@ run listed.poet env POET_PROFILE_COUNT_ONLY='t?ny' ./calls
 is 'one that is listed has no times, and what it calls is called by its caller' "$(table listed.poet --tree)" \
     '-:main:1:0:timed main:leaf:1:0:timed main:mid:10:0:timed main:tiny:1:1:- mid:leaf:5000:0:timed mid:tiny:10000:10000:-'
 is_sound listed.poet
-like 'the table says so' "$(poet calls listed.poet)" 'tiny.* counted only$'
-like 'and for how many' "$(poet calls listed.poet)" 'note: 10001 calls were counted only: their times'
+like 'the table says so' "$(poet calls listed.poet)" 'tiny.* counted, not timed$'
+like 'and for how many' "$(poet calls listed.poet)" 'note: 10001 calls were counted but not timed; their time'
 is 'by function likewise' "$(table listed.poet)" '-:leaf:5001:0:timed -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:10001:-'
 run counts.poet env POET_MEASURE=calls=counts POET_PROFILE_COUNT_ONLY=leaf ./calls
 is 'where nothing is timed, too' "$(table counts.poet)" '-:leaf:5001:5001:- -:main:1:0:- -:mid:10:0:- -:tiny:10001:0:-'
@@ -78,9 +78,9 @@ like 'and an empty list' "$(wrong -count=)" 'missing'
 run throttled.poet env POET_MEASURE=calls,throttle ./calls 300
 is 'no call is lost' "$(table throttled.poet | tr ' ' '\n' | cut -d: -f2,3 | xargs)" 'leaf:150001 main:1 mid:300 tiny:300001'
 poet calls throttled.poet --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
-    my $counted = $r->{counted}; my $timed = $r->{calls} - $counted;
-    print "wrong: $_" if $counted && ($timed < 100000 || !defined $r->{counted_since_ns} || $r->{mark} !~ /^counted only since \d/);
-    print "wrong: $_" if !$counted && defined $r->{counted_since_ns} }' >wrong
+    my $counted = $r->{untimed}; my $timed = $r->{calls} - $counted;
+    print "wrong: $_" if $counted && ($timed < 100000 || !defined $r->{untimed_since_ns} || $r->{flags} !~ /^counted, not timed since \d/);
+    print "wrong: $_" if !$counted && defined $r->{untimed_since_ns} }' >wrong
 is 'what became counted only had been called 100000 times, and it is said since when' "$(cat wrong)" ''
 is_sound throttled.poet
 run lengthy.poet env POET_MEASURE=calls=counts,throttle ./calls 300
@@ -126,16 +126,16 @@ C
 poetcc -profile -g -O1 lines.c -o lines
 run every.poet env POET_MEASURE=calls=every POET_PROFILE_COUNT_ONLY=tiny ./lines
 for o in --every '--with mid' --cases; do
-    like "$o says that they are missing" "$(poet calls $o every.poet)" 'note: 1000 calls are not there: they were counted only'
+    like "$o says that they are missing" "$(poet calls $o every.poet)" 'note: 1000 calls of the whole run have no records: counted, not timed'
 done
-like '--blocks, too' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls in it were counted only: they end no block'
+like '--blocks, too' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls in it were counted but not timed: they end no block'
 # Fifty of each hundred calls of leaf are those of tiny, which mid calls; they are on no line of mid.
 is 'a block is between lines of its own' "$(poet calls --blocks mid every.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{times}\n"' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
+    my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{count}\n"' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
 like 'and what is not is said' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code that is not its own'
 run whole.poet env POET_MEASURE=calls=every ./lines
 is 'nothing is said where all are there' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |
-    grep -E 'counted only|not its own')" ''
+    grep -E 'not timed|not its own')" ''
 
 # ---- in groups ----
 sed -n '2,5p' calls.c >a.c
@@ -150,14 +150,14 @@ run two.poet env POET_PROFILE_COUNT_ONLY=tiny ./two
 # sums COLUMN: the groups by it, and whether their times are all of them
 sums() { perl -MJSON::PP -e 'my ($s, @rows) = 0; while (<STDIN>) { my $o = decode_json($_);
     if (my $r = $o->{row}) { my $key = $r->{$ARGV[0]}; $key =~ s/.*\/| .*//g; $s += $r->{self_ns} // 0;
-        push @rows, "$key:$r->{functions}:$r->{calls}:$r->{mark}"; }
+        push @rows, "$key:$r->{functions}:$r->{calls}:$r->{flags}"; }
     print join(" ", sort(@rows), $s == $o->{total}{self_ns} ? "whole" : "not whole"), "\n" if $o->{total} }' "$1"; }
-is 'by file' "$(poet calls two.poet --by file --json | sums file)" 'a.c:2:15002:some counted only b.c:2:11: whole'
+is 'by file' "$(poet calls two.poet --by file --json | sums file)" 'a.c:2:15002:some not timed b.c:2:11: whole'
 is '--files is the same' "$(poet calls two.poet --files)" "$(poet calls two.poet --by file)"
 is 'with the functions of each' "$(poet calls two.poet --files --tree --sort calls | awk 'NR > 2 && /^ *[a-z\/].*\.c/ { sub(/.*\//, "", $1); print $1 }' | xargs)" \
     'a.c tiny leaf b.c mid main'
 is 'by category, as a description says of names' "$(XDG_CONFIG_HOME=$PWD/home poet calls two.poet --by category --json | sums category)" \
-    '(none:2:5002: send:1:10: system:1:10001:some counted only whole'
-is 'where none says so' "$(poet calls two.poet --by category --json | sums category)" '(none:4:15013:some counted only whole'
+    '(none:2:5002: send:1:10: system:1:10001:some not timed whole'
+is 'where none says so' "$(poet calls two.poet --by category --json | sums category)" '(none:4:15013:some not timed whole'
 like 'what cannot be added up is no column' "$(poet calls two.poet --files --sort total 2>&1)" 'sort total: what of groups can be added up'
 done_testing

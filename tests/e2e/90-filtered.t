@@ -101,7 +101,7 @@ with() {
 cpu_of() { poet calls --json latest | python3 -c '
 import json, sys
 for row in [json.loads(line).get("row", {}) for line in sys.stdin]:
-    if sys.argv[1] in json.dumps(row.get("scope", "")):
+    if sys.argv[1] in json.dumps(row.get("function", "")):
         print("unknown" if row.get("cpu_ns") is None else "known")' "$1"; }
 untold() { poet stat latest | grep '^not traced'; }
 all_events=$((3 * 20 * 5)) # pairs of main, twice, and of the other thread; and some

@@ -54,13 +54,13 @@ for processors in 1 3; do
     until_true finished strands$processors.poet
     poet calls strands$processors.poet --json >strands.json
     is "$processors processors: five of each a worker, however often they are left" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-        $calls{$1} = $r->{calls} if $r->{scope} =~ /^(fred|mary|dig|sew) /; END { print "@calls{qw(fred dig mary sew)}" }' strands.json)" "50 50 50 50"
+        $calls{$1} = $r->{calls} if $r->{function} =~ /^(fred|mary|dig|sew) /; END { print "@calls{qw(fred dig mary sew)}" }' strands.json)" "50 50 50 50"
     cp strands.json "strands$processors.json"
     is "$processors processors: and so long on a processor" "$(perl -MJSON::PP -ne 'BEGIN { %should = (fred => 2, dig => .75, mary => 1, sew => .5) }
-        my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{scope} =~ /^(fred|mary|dig|sew) /;
+        my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^(fred|mary|dig|sew) /;
         my $is = $r->{cpu_ns} / 50e6; print "$1 $is " if $is < $should{$1} - .001 || $is > $should{$1} + .02' strands.json)" ""
     is "$processors processors: five by each of ten" "$(poet calls strands$processors.poet --by thread --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-        $n{"$1 $r->{calls}"}++ if ($r->{scope} // "") =~ /^(fred|mary) / && $o->{depth}; END { print join ", ", map { "$_ x $n{$_}" } sort keys %n }')" "fred 5 x 10, mary 5 x 10"
+        $n{"$1 $r->{calls}"}++ if ($r->{function} // "") =~ /^(fred|mary) / && $o->{depth}; END { print join ", ", map { "$_ x $n{$_}" } sort keys %n }')" "fred 5 x 10, mary 5 x 10"
 done
 
 # ---- recursion in a task that moves ----
@@ -145,7 +145,7 @@ for i in 1 2 3 4 5; do
     until_true finished moved.poet
     poet calls moved.poet --json >moved.json
     nested=$(poet calls moved.poet --graph --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-        next unless $r->{scope} =~ /^nested /; my $should = $o->{depth} ? 10e6 : 30e6;
+        next unless $r->{function} =~ /^nested /; my $should = $o->{depth} ? 10e6 : 30e6;
         print "$r->{calls}:", $r->{cpu_ns} >= 0.999 * $should && $r->{cpu_ns} < 1.01 * $should ? "right" : $r->{cpu_ns}, " "')
     [ "$nested" = "2:right 1:right " ] && break
 done
@@ -153,7 +153,7 @@ poet states --placement moved.poet --csv | cut -d, -f1 | tr '\n' ' ' >where
 like "it went from one to the other" "$(cat where)" "left.*right|right.*left"
 is "two calls, one of them within the other: 30 ms on a processor, and 10" "$nested" "2:right 1:right "
 is "no time is counted twice, and none is missing" "$(perl -MJSON::PP -ne 'BEGIN { open F, "took"; ($within, $took) = split / /, <F> } my $o = decode_json($_); my $r = $o->{row} or next;
-    next unless $r->{scope} =~ /^nested /; print $r->{total_ns} <= $took && $r->{total_ns} >= 30e6 && $r->{total_ns} >= $within ? "right" : "$r->{total_ns} of $within to $took"' moved.json)" right
+    next unless $r->{function} =~ /^nested /; print $r->{total_ns} <= $took && $r->{total_ns} >= 30e6 && $r->{total_ns} >= $within ? "right" : "$r->{total_ns} of $within to $took"' moved.json)" right
 
 # ---- what tasks called, and what they ran ----
 cat >bathroom.c <<'C'
@@ -194,7 +194,7 @@ poetcc -trace -profile -g -O1 -I"$ucpp" bathroom.c ucpp.o -o bathroom || exit 1
 POET_OUTPUT=bathroom.poet ./bathroom
 until_true finished bathroom.poet
 poet calls bathroom.poet --json >bathroom.json
-is "25 uses of 2 ms" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{scope} =~ /^use /;
+is "25 uses of 2 ms" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^use /;
     printf "%d %s", $r->{calls}, $r->{cpu_ns} >= 49.9e6 && $r->{cpu_ns} < 51e6 ? "right" : $r->{cpu_ns}' bathroom.json)" "25 right"
 poet states bathroom.poet --json >states.json
 poet calls bathroom.poet --by thread --json >threads.json

@@ -23,15 +23,15 @@ def sequences():
     threads = collections.defaultdict(list)
     stacks = collections.defaultdict(list)
     for r in rows():
-        thread, scope = str(r["thread"]), name(r["scope"])
+        thread, scope = str(r["thread"]), name(r["function"])
         stack = stacks[thread]
-        if r["is"] == "entry":
+        if r["kind"] == "entry":
             assert r["depth"] == len(stack), r
-            stack.append((scope, r["at_ns"]))
-        elif r["is"] == "exit":
+            stack.append((scope, r["start_ns"]))
+        elif r["kind"] == "exit":
             begun = stack.pop()
-            assert begun[0] == scope and r["took_ns"] == r["at_ns"] - begun[1], r
-        threads[thread].append(("<" if r["is"] == "exit" else ">") + scope)
+            assert begun[0] == scope and r["duration_ns"] == r["start_ns"] - begun[1], r
+        threads[thread].append(("<" if r["kind"] == "exit" else ">") + scope)
     assert not any(stacks.values()), "not balanced"
     print("\n".join(sorted(" ".join(t) for t in threads.values())))
 
@@ -46,7 +46,7 @@ def uftrace():
 
 
 def counts():
-    n = collections.Counter(name(r["scope"]) for r in rows() if r["is"] in ("entry", "open"))
+    n = collections.Counter(name(r["function"]) for r in rows() if r["kind"] in ("entry", "open"))
     for scope, calls in sorted(n.items()):
         print(scope, calls)
 
@@ -54,7 +54,7 @@ def counts():
 def elapsed(with_scope=None):
     events, stacks = [], collections.defaultdict(list)
     for r in rows():
-        events.append((r["at_ns"], str(r["thread"]), r["is"], name(r["scope"])))
+        events.append((r["start_ns"], str(r["thread"]), r["kind"], name(r["function"])))
     total, together = collections.Counter(), collections.Counter()
     before = None
     for at, thread, what, scope in events:

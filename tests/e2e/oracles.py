@@ -29,7 +29,7 @@ def poet():
     arcs = collections.Counter()
     for r in rows():
         if r["depth"]:
-            arcs[name(r["row"]["parent"]), name(r["row"]["scope"])] += r["row"]["calls"]
+            arcs[name(r["row"]["caller"]), name(r["row"]["function"])] += r["row"]["calls"]
     print_all("ARC", arcs)
 
 
@@ -64,7 +64,7 @@ def callgrind():
 
 
 def poet_sums():
-    print_all("OF", {name(r["row"]["scope"]): r["row"]["calls"] for r in rows()})
+    print_all("OF", {name(r["row"]["function"]): r["row"]["calls"] for r in rows()})
 
 
 def uftrace():
@@ -78,7 +78,7 @@ def pprof():
 
 
 def leaks():
-    print_all("OF", {name(r["row"]["scope"]): f'{r["row"]["unfreed_blocks"]} {r["row"]["unfreed_bytes"]}' for r in rows()})
+    print_all("OF", {name(r["row"]["function"]): f'{r["row"]["unfreed_blocks"]} {r["row"]["unfreed_bytes"]}' for r in rows()})
 
 
 def heaptrack():

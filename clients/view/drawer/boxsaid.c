@@ -32,7 +32,7 @@ char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node,
     add_figure(s, t, names, row, "self_ns", ", self ", " ms");
     add_figure(s, t, names, row, "total_ns", ", total ", " ms");
     add_figure(s, t, names, row, "total_share", ", ", "");
-    add_figure(s, t, names, row, "mark", " ", "");
+    add_figure(s, t, names, row, "flags", " ", "");
     return g_strchomp(g_string_free(s, FALSE));
 }
 

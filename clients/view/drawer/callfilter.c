@@ -19,7 +19,7 @@ static bool call_filter_name_contains(const struct table_names *names, const str
 bool *call_filter_rows(const struct result_table *t, const struct table_names *names,
                        const char *text)
 {
-    uint32_t scope = result_table_find_column(t, "scope"), above[UINT8_MAX + 1] = {0};
+    uint32_t scope = result_table_find_column(t, "function"), above[UINT8_MAX + 1] = {0};
     if (!*text || scope == t->column_count)
         return NULL;
     bool *kept = g_new0(bool, t->row_count + 1);

@@ -21,7 +21,7 @@ static bool call_highlight_append_scope(GString *lit, const struct table_cell *s
 
 char *call_highlight_of_row(const struct table_names *names, const struct result_table *t, int row)
 {
-    uint32_t column = result_table_find_column(t, "scope");
+    uint32_t column = result_table_find_column(t, "function");
     if (row < 0 || row >= (int)t->row_count || column == t->column_count)
         return NULL;
     char *name = result_table_cell_text(names, &t->columns[column],

@@ -10,7 +10,7 @@
 
 static const struct table_cell *scope_of(const struct result_table *t, uint32_t row)
 {
-    uint32_t column = result_table_find_column(t, "scope");
+    uint32_t column = result_table_find_column(t, "function");
     return column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
 }
 

@@ -248,20 +248,20 @@ static const struct {
                [FROM] = {"from", "from", TABLE_PLACE, true, false},
                [UNTIL] = {"until", "until", TABLE_PLACE, true, true},
                [AFTER] = {"after", "after", TABLE_PLACE, false, false},
-               [PARENT] = {"parent", "called by", TABLE_PLACE, false, false},
-               [TIMES] = {"times", "times", TABLE_COUNT, false, false},
+               [PARENT] = {"caller", "caller", TABLE_PLACE, false, false},
+               [TIMES] = {"count", "count", TABLE_COUNT, false, false},
                [SELF] = {"self_ns", "self", TABLE_NS, false, false},
                [MEAN] = {"mean_ns", "mean", TABLE_NS, false, false},
                [SHARE] = {"self_share", "%", TABLE_SHARE, false, false},
-               [UNTOLD] = {"untold_ns", "in none", TABLE_NS, true, false}};
+               [UNTOLD] = {"unassigned_ns", "in no block", TABLE_NS, true, false}};
 
 static void add_columns(const struct blocks_work *w, struct result_table *t)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
-                         i < SELF     ? "calls, as the program measured them"
-                         : w->counted ? "calls, as they began and ended"
-                                      : "steps, as records of the thread tell them");
+                         i < SELF     ? "instrumented calls"
+                         : w->counted ? "call records"
+                                      : "code segments of the thread's records");
         t->columns[i].exact = !columns[i].guessed && (i < SELF || !is_partly(&w->blocks));
         if (columns[i].detail || (i == PARENT && w->blocks.together))
             table_detail(t);
@@ -341,12 +341,12 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
 {
     const struct scope_blocks *b = &w->blocks;
     if (!b->scope) {
-        table_add_note(t, "it was not called by any of these threads");
+        table_add_note(t, "none of these threads called it");
         return;
     }
     table_add_note(t,
-                   "calls of it: %llu; a block lasts until the next call, wherever that is in the "
-                   "code",
+                   "%llu calls of the function; a block ends at the next call, wherever that is in "
+                   "the code",
                    (unsigned long long)b->calls);
     if (b->guessed)
         table_add_note(t,
@@ -354,8 +354,8 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
                        "code; with POET_MEASURE=calls=every it is known where each ended");
     if (w->only)
         table_add_note(t,
-                       "%llu calls in it were counted only: they end no block, and what they took "
-                       "is in the block they are in",
+                       "%llu calls in it were counted but not timed: they end no block, and their "
+                       "time is in the enclosing block",
                        (unsigned long long)w->only);
     if (w->foreign)
         table_add_note(t,
@@ -363,7 +363,7 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
                        "counted only or left out: after them it is not known on which line it is",
                        (unsigned long long)w->foreign);
     if (!b->timed)
-        table_add_note(t, "calls were counted: times were not wanted");
+        table_add_note(t, "calls were counted, not timed");
     else if (is_partly(b))
         table_add_note(
             t,

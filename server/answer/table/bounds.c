@@ -29,14 +29,14 @@ static void add_thread(struct time_bounds *b, const struct table_view *view,
 
 static void add_columns(struct result_table *t)
 {
-    static const char source[] = "calls, as the program measured them";
-    table_add_column(t, "scope", "scope", TABLE_PLACE, source);
+    static const char source[] = "instrumented calls";
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
     t->columns[SCOPE].exact = true;
     table_add_column(t, "calls", "calls", TABLE_COUNT, source);
     t->columns[CALLS].exact = true;
-    table_add_column(t, "elapsed_least_ns", "elapsed, at least", TABLE_NS, source);
-    table_add_column(t, "elapsed_most_ns", "at most", TABLE_NS, source);
-    table_add_column(t, "thread_ns", "threads", TABLE_NS, source);
+    table_add_column(t, "elapsed_min_ns", "elapsed (lower bound)", TABLE_NS, source);
+    table_add_column(t, "elapsed_max_ns", "upper bound", TABLE_NS, source);
+    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
     t->columns[THREADS].exact = true;
     table_add_column(t, "thread_count", "in threads", TABLE_COUNT, source);
     t->columns[HAD].exact = true;
@@ -78,13 +78,14 @@ bool time_bounds_step(struct time_bounds *b, const struct table_view *view, uint
 void time_bounds_fill(const struct time_bounds *b, const struct table_view *view,
                       struct result_table *t)
 {
-    t->title = xstrdup("calls, how long in all: bounds");
+    t->title = xstrdup("elapsed time per function: bounds");
     add_columns(t);
     for (uint32_t i = 1; i < b->room && i <= b->scopes.count; i++)
         add_row(b, view, i, t);
-    table_add_note(t, "bounds: at least as long as the thread that had it open longest, at most as "
-                      "all threads together, or the run; exactly with POET_MEASURE=calls=every");
-    table_arrange(t, view->request, "elapsed_least_ns");
+    table_add_note(t,
+                   "lower bound: the longest single thread; upper bound: the sum over threads, or "
+                   "the run; exact with POET_MEASURE=calls=every");
+    table_arrange(t, view->request, "elapsed_min_ns");
 }
 
 void time_bounds_free(struct time_bounds *b)

@@ -33,7 +33,7 @@ enum callrows_column {
     NESTED
 };
 
-#define HOOKS "calls, as the program measured them"
+#define HOOKS "instrumented calls"
 
 /* In which of the two forms people see it. */
 enum callrows_seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
@@ -42,29 +42,29 @@ static const struct {
     const char *name, *title;
     enum table_kind kind;
     enum callrows_seen seen;
-} columns[] = {[SCOPE] = {"scope", "scope", TABLE_PLACE, IN_BOTH},
-               [PARENT] = {"parent", "called by", TABLE_PLACE, IN_NONE},
+} columns[] = {[SCOPE] = {"function", "function", TABLE_PLACE, IN_BOTH},
+               [PARENT] = {"caller", "caller", TABLE_PLACE, IN_NONE},
                [CALLS] = {"calls", "calls", TABLE_COUNT, IN_BOTH},
-               [CONCURRENT] = {"concurrent", "conc.", TABLE_COUNT, IN_SUMS},
+               [CONCURRENT] = {"concurrent", "concurrent", TABLE_COUNT, IN_SUMS},
                [SELF] = {"self_ns", "self", TABLE_NS, IN_SUMS},
                [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS},
                [NET] = {"net_ns", "net", TABLE_NS, IN_SUMS},
                [TOTAL] = {"total_ns", "total", TABLE_NS, IN_BOTH},
                [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
-               [CPU] = {"cpu_ns", "cpu", TABLE_NS, IN_BOTH},
+               [CPU] = {"cpu_ns", "CPU", TABLE_NS, IN_BOTH},
                [MEAN] = {"mean_ns", "mean", TABLE_NS, IN_BOTH},
-               [MIN] = {"min_ns", "least", TABLE_NS, IN_BOTH},
-               [MAX] = {"max_ns", "most", TABLE_NS, IN_BOTH},
-               [CPU_MEAN] = {"cpu_mean_ns", "cpu mean", TABLE_NS, IN_TIMES},
-               [CPU_MIN] = {"cpu_min_ns", "cpu least", TABLE_NS, IN_TIMES},
-               [CPU_MAX] = {"cpu_max_ns", "cpu most", TABLE_NS, IN_TIMES},
-               [MARK] = {"mark", "mark", TABLE_TEXT, IN_BOTH},
+               [MIN] = {"min_ns", "min", TABLE_NS, IN_BOTH},
+               [MAX] = {"max_ns", "max", TABLE_NS, IN_BOTH},
+               [CPU_MEAN] = {"cpu_mean_ns", "CPU mean", TABLE_NS, IN_TIMES},
+               [CPU_MIN] = {"cpu_min_ns", "CPU min", TABLE_NS, IN_TIMES},
+               [CPU_MAX] = {"cpu_max_ns", "CPU max", TABLE_NS, IN_TIMES},
+               [MARK] = {"flags", "flags", TABLE_TEXT, IN_BOTH},
                [CYCLE] = {"cycle", "cycle", TABLE_COUNT, IN_TIMES},
-               [MEASURING] = {"measuring_ns", "measuring", TABLE_NS, IN_NONE},
-               [LIFE] = {"life_ns", "lives", TABLE_NS, IN_NONE},
-               [UNACCOUNTED] = {"unaccounted_ns", "unaccounted", TABLE_NS, IN_NONE},
-               [COUNTED] = {"counted", "counted only", TABLE_COUNT, IN_NONE},
-               [SINCE] = {"counted_since_ns", "since", TABLE_NS, IN_NONE},
+               [MEASURING] = {"overhead_ns", "instrumentation overhead", TABLE_NS, IN_NONE},
+               [LIFE] = {"lifetime_ns", "lifetime", TABLE_NS, IN_NONE},
+               [UNACCOUNTED] = {"unaccounted_ns", "outside functions", TABLE_NS, IN_NONE},
+               [COUNTED] = {"untimed", "counted, not timed", TABLE_COUNT, IN_NONE},
+               [SINCE] = {"untimed_since_ns", "since", TABLE_NS, IN_NONE},
                [NESTED] = {"nested_ns", "nested", TABLE_NS, IN_NONE}};
 
 void calls_rows_columns(struct result_table *t, bool times, bool overlaps)
@@ -146,7 +146,7 @@ static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
     }
     char *mark =
         xasprintf("%s%s%s%s", incomplete ? "INCOMPLETE" : "", incomplete && s->counted ? ", " : "",
-                  s->counted ? "counted only" : "", since);
+                  s->counted ? "counted, not timed" : "", since);
     cells[MARK] = table_cell_text(mark);
     cells[COUNTED] = table_cell_number((int64_t)s->counted);
     free(mark);

@@ -54,8 +54,8 @@ static bool has_range(const struct table_view *view)
 static void *calls_table_begin(const struct table_view *view, char **problem)
 {
     if (view->past) {
-        *problem = xstrdup("calls are summed up by time: what they were in the past of an "
-                           "event is not known");
+        *problem = xstrdup("the function profile is recorded by time: it is not known for the "
+                           "causal past of an event");
         return NULL;
     }
     if (strcmp(view->request->by, "cpu") == 0) {
@@ -281,16 +281,14 @@ static void add_concurrent(const struct calls_work *w, const struct call_sums *a
         return;
     if (w->processes > 1)
         table_add_note(t,
-                       "conc. is of threads of one process: what overlapped between these %u "
-                       "processes is in poet calls --cases, where each call was kept "
-                       "(POET_MEASURE=calls=every)",
+                       "concurrent covers the threads of one process only; for overlap between "
+                       "these %u processes see poet calls --cases (POET_MEASURE=calls=every)",
                        w->processes);
     if (all->concurrent)
-        table_add_note(t,
-                       "conc. is an upper bound: a thread that sleeps in a call that is not "
-                       "traced counts as running; where each call is kept "
-                       "(POET_MEASURE=calls=every) and the kernel tells of switches it is exact, "
-                       "once the program has ended");
+        table_add_note(
+            t, "concurrent is an upper bound: a thread asleep in an untraced call counts as "
+               "running; it is exact with POET_MEASURE=calls=every and context-switch "
+               "records, once the program has ended");
 }
 
 /* Threads that others made, and which told nothing themselves, so also not what they called. */
@@ -310,10 +308,9 @@ static void add_silent(const struct calls_work *w, struct result_table *t)
     uint32_t silent = has_range(w->view) ? 0 : count_silent(w->view);
     if (silent)
         table_add_note(t,
-                       "%u thread%s that %s made recorded nothing, so what %s called is not here: "
-                       "poet stat says what was not followed",
-                       silent, silent == 1 ? "" : "s", silent == 1 ? "was" : "were",
-                       silent == 1 ? "it" : "they");
+                       "%u created thread%s recorded nothing; %s calls are missing (see poet stat "
+                       "for what was not traced)",
+                       silent, silent == 1 ? "" : "s", silent == 1 ? "its" : "their");
 }
 
 static void add_lost(const struct calls_work *w, const struct call_sums *all,
@@ -323,27 +320,28 @@ static void add_lost(const struct calls_work *w, const struct call_sums *all,
     if (w->blind)
         table_add_note(
             t,
-            "the processor time of calls is not known where %u thread%s made them: filters "
-            "(seccomp) do not let the processor clock be read",
+            "the CPU time of calls is unknown for %u thread%s: a seccomp filter forbids reading "
+            "the CPU clock",
             w->blind, w->blind == 1 ? "" : "s");
     if (all->cpu && !all->blind && all->running_ns)
         table_add_note(
             t,
-            "of calls that had not ended %.3f ms are not in cpu: whether they ran since "
-            "they went on last is not known; where that is more than 1 %% of self, cpu is "
-            "left out",
+            "%.3f ms of calls that had not returned are not in CPU: whether they ran since they "
+            "last resumed is unknown; CPU is empty where that exceeds 1 %% of self",
             (double)all->running_ns / 1e6);
     if (h->folded)
         table_add_note(t,
-                       "%llu calls were on paths that found no room: they count for their "
-                       "functions, below (other) in the tree",
+                       "%llu calls exceeded the table and are counted as (other) in the tree; the "
+                       "sums of their functions include them",
                        (unsigned long long)h->folded);
     if (h->deep)
-        table_add_note(t, "%llu calls were too deep to be timed", (unsigned long long)h->deep);
+        table_add_note(t, "%llu calls exceeded the maximum depth and were not timed",
+                       (unsigned long long)h->deep);
     if (h->mismatched)
-        table_add_note(t, "%llu ends of calls had no begin", (unsigned long long)h->mismatched);
+        table_add_note(t, "%llu returns without a matching entry",
+                       (unsigned long long)h->mismatched);
     if (h->backwards)
-        table_add_note(t, "%llu numbers ran back or could not be: the greatest count",
+        table_add_note(t, "%llu counters decreased or were invalid; maxima are used",
                        (unsigned long long)h->backwards);
 }
 
@@ -351,12 +349,10 @@ static void add_counted(const struct call_sums *all, struct result_table *t)
 {
     if (all->counted)
         table_add_note(
-            t,
-            "%llu calls were counted only: their times, and what counting them took, are their "
-            "callers'%s",
+            t, "%llu calls were counted but not timed; their time is in their callers%s",
             (unsigned long long)all->counted,
             all->since_ns
-                ? "; where that began in the run (since), times are of the calls up to then"
+                ? "; where timing stopped during the run (since), times cover the calls before"
                 : "");
 }
 
@@ -365,9 +361,8 @@ static void add_nested(const struct call_sums *all, struct result_table *t)
     if (all->nested_ns)
         table_add_note(
             t,
-            "totals add what each thread took: %.3f ms of them (nested_ns) were on threads "
-            "that the same function made; poet calls --elapsed has how long any thread was "
-            "in it",
+            "totals are sums over threads: %.3f ms of them (nested_ns) are on threads that the "
+            "same function created; poet calls --elapsed shows wall-clock time",
             (double)all->nested_ns / 1e6);
 }
 
@@ -381,22 +376,22 @@ static void add_footer(const struct calls_work *w, const struct call_sums *all,
     unsigned long long calls = (unsigned long long)all->calls;
     const char *s = w->threads == 1 ? "" : "s";
     if (!all->timed) {
-        table_add_note(t, "%llu calls in %u thread%s, counted: times were not wanted", calls,
-                       w->threads, s);
+        table_add_note(t, "%llu calls in %u thread%s (counted, not timed)", calls, w->threads, s);
         return;
     }
     if (w->forgotten) {
         table_add_note(
             t,
-            "measured %.3f ms in %u thread%s since they began, of which shares are: how long they lived "
-            "is forgotten (--keep); %llu calls, measuring about %.3f ms: %.1f + %.1f ns a call",
+            "%.3f ms measured in %u thread%s since they started (base of all shares, as their "
+            "lifetime was discarded by --keep); %llu calls, instrumentation overhead about "
+            "%.3f ms: %.1f + %.1f ns per call",
             life / ms, w->threads, s, calls, all->cost_ps / 1e9, w->head.enter_ps / 1e3,
             w->head.exit_ps / 1e3);
         return;
     }
     table_add_note(t,
-                   "total %.3f ms in %u thread%s, unaccounted %.3f ms (%.2f %%), %llu calls, "
-                   "measuring about %.3f ms (%.2f %%): %.1f + %.1f ns a call",
+                   "total %.3f ms in %u thread%s, %.3f ms (%.2f %%) outside functions, %llu calls, "
+                   "instrumentation overhead about %.3f ms (%.2f %%): %.1f + %.1f ns per call",
                    life / ms, w->threads, s, (double)unaccounted / ms,
                    calls_table_percent((double)unaccounted, life), calls, all->cost_ps / 1e9,
                    calls_table_percent(all->cost_ps / 1e3, life), w->head.enter_ps / 1e3,
@@ -404,8 +399,8 @@ static void add_footer(const struct calls_work *w, const struct call_sums *all,
     if (w->beyond_ns >= 1000)
         table_add_note(
             t,
-            "of the total %.3f ms were before the first events of threads, or after their "
-            "last ones, in calls that went on there",
+            "%.3f ms of the total are before the first or after the last events of threads, in "
+            "calls open there",
             (double)w->beyond_ns / ms);
 }
 
@@ -413,26 +408,26 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
                       struct result_table *t)
 {
     if (!w->threads && w->all->count && has_range(w->view)) {
-        table_add_note(t, "no thread that measured its calls lived then");
+        table_add_note(t, "no thread with a function profile existed in this range");
         return;
     }
     if (!w->threads && w->all->count && w->view->request->line_count) {
-        table_add_note(t, "none of the lines that are asked for is a thread that measured its "
-                          "calls: poet states lists the threads");
+        table_add_note(t, "none of the selected lines is a thread with a function profile; poet "
+                          "states lists the threads");
         return;
     }
     if (!w->threads) {
         table_add_note(t,
-                       "no thread measured its calls: compile with poetcc -profile, and have calls "
-                       "among what is measured (poet record -m, POET_MEASURE); of programs that "
-                       "reach the server over TCP there is the order alone");
+                       "no function profile: compile with poetcc -profile and enable calls (poet "
+                       "record -m, POET_MEASURE); not available for programs connected over TCP");
         return;
     }
     if (has_range(w->view))
-        table_add_note(t,
-                       "counted between %.3f s and %.3f s: sums are kept about once a second, for "
-                       "each thread at times of its own; nothing is guessed in between",
-                       (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
+        table_add_note(
+            t,
+            "covers %.3f s to %.3f s: profile snapshots are about 1 s apart, at times of "
+            "each thread's own, and are not interpolated",
+            (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
     add_footer(w, all, t);
     if (w->view->run->connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
@@ -475,8 +470,8 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     w->view = view;
     if (w->narrowed && w->times < 2 &&
         !calls_table_has_option(view, "coarse")) { /* coarse: as near as is known */
-        t->problem = xstrdup("of this run only the last sums of calls are there: what they "
-                             "were in a part of it cannot be told");
+        t->problem = xstrdup("only the final profile of this run was saved: it cannot be "
+                             "restricted to a range");
         return;
     }
     t->title = xstrdup("calls");
@@ -485,11 +480,11 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     calls_rows_total(&rows, &all);
     add_notes(w, &all, t);
     if (calls_table_has_option(view, "cycles") && !t->row_count && w->threads)
-        table_add_note(t, "no function calls itself, directly or by way of others");
+        table_add_note(t, "no recursion cycles");
     table_arrange(t, view->request,
                   tree || calls_table_has_option(view, "graph") ? "total_ns" : "self_ns");
     if (rows.cut)
-        table_add_note(t, "paths of more than %d calls are cut off there", CALLS_ROWS_DEPTH);
+        table_add_note(t, "call paths deeper than %d are truncated", CALLS_ROWS_DEPTH);
 }
 
 static void free_work(void *work)

@@ -233,9 +233,9 @@ static int by_place(const void *a, const void *b)
 
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
-    static const char source[] = "calls, as they began and ended; stays";
+    static const char source[] = "call records; placement";
     table_add_column(t, "processor", placement_names_kind(places), TABLE_TEXT, source);
-    table_add_column(t, "scope", "function", TABLE_PLACE, source);
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
     table_add_column(t, "calls_n", "calls", TABLE_COUNT, source);
     table_add_column(t, "self_ns", "self", TABLE_FINE, source);
 }
@@ -285,7 +285,7 @@ static char *calls_by_cpu_missing_reason(const struct cpu_call_work *w)
             "states --by says on which processor a thread ran, poet calls --by thread has calls "
             "by thread");
     if (e->lost || e->run->entries.left)
-        return xasprintf("%llu calls are not there, so that what the others took where is "
+        return xasprintf("%llu calls dropped, so that what the others took where is "
                          "not known: --by thread has the sums, which are whole",
                          (unsigned long long)(e->lost + e->run->entries.left));
     return NULL;

@@ -113,13 +113,13 @@ static bool seq_conc_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t)
 {
-    static const char source[] = "calls, as they began and ended";
-    table_add_column(t, "scope", "scope", TABLE_PLACE, source);
-    table_add_column(t, "case", "case", TABLE_TEXT, source);
+    static const char source[] = "call records";
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
+    table_add_column(t, "class", "seq/conc", TABLE_TEXT, source);
     table_add_column(t, "calls", "calls", TABLE_COUNT, source);
-    table_add_column(t, "thread_ns", "threads", TABLE_NS, source);
+    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
     table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, source);
-    table_add_column(t, "parallel", "parallel", TABLE_COUNT, source);
+    table_add_column(t, "parallelism", "parallelism", TABLE_COUNT, source);
     for (uint32_t i = 0; i < t->column_count; i++)
         t->columns[i].exact = true;
 }
@@ -181,7 +181,7 @@ static void seq_conc_table_fill(void *work, const struct table_view *view, struc
         sorted[i] = &c->items[i];
     if (c->count)
         qsort(sorted, c->count, sizeof(void *), by_caller);
-    t->title = xstrdup("calls, sequential and concurrent");
+    t->title = xstrdup("sequential and concurrent calls");
     add_columns(t);
     for (size_t i = 0; i < c->count && !sorted[i]->from; i++) {
         add_row(w, 0, sorted[i], t);

@@ -68,19 +68,16 @@ struct table_cell entry_records_cell(const struct entry_records *e,
 void entry_records_notes(const struct entry_records *e, struct result_table *t)
 {
     if (!e->count)
-        table_add_note(t, "no thread wrote down when its calls began and ended: run with "
-                          "POET_MEASURE=calls=every");
+        table_add_note(t, "no per-call records: run with POET_MEASURE=calls=every");
     if (e->lost)
-        table_add_note(t, "%llu calls are not there: they came faster than they were taken",
-                       (unsigned long long)e->lost);
+        table_add_note(t, "%llu calls dropped: ring buffer overrun", (unsigned long long)e->lost);
     if (e->counted)
-        table_add_note(t, "%llu calls are not there: they were counted only, in the whole run",
+        table_add_note(t, "%llu calls of the whole run have no records: counted, not timed",
                        (unsigned long long)e->counted);
     if (e->count && order_first(e->run->order))
-        table_add_note(
-            t, "calls that were told before the first event that is kept are forgotten (--keep)");
+        table_add_note(t, "records of calls before the first kept event were discarded (--keep)");
     if (e->run->entries.left)
-        table_add_note(t, "%llu calls are not there: more than %llu MiB of them are not kept",
+        table_add_note(t, "%llu calls dropped: at most %llu MiB of call records are kept",
                        (unsigned long long)e->run->entries.left,
                        (unsigned long long)(CALL_ENTRIES_KEPT >> 20));
 }

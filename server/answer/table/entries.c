@@ -193,11 +193,11 @@ static bool entries_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t)
 {
-    static const char source[] = "calls, as they began and ended";
-    table_add_column(t, "scope", "scope", TABLE_PLACE, source);
-    table_add_column(t, "is", "", TABLE_TEXT, source);
-    table_add_column(t, "at_ns", "at", TABLE_FINE, source);
-    table_add_column(t, "took_ns", "took", TABLE_FINE, source);
+    static const char source[] = "call records";
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
+    table_add_column(t, "kind", "kind", TABLE_TEXT, source);
+    table_add_column(t, "start_ns", "start", TABLE_FINE, source);
+    table_add_column(t, "duration_ns", "duration", TABLE_FINE, source);
     table_add_column(t, "thread", "thread", TABLE_LINE, source);
     table_add_column(t, "depth", "depth", TABLE_COUNT, source);
     table_detail(t);
@@ -212,7 +212,7 @@ static const char *word_of(const struct entries_row *row)
 
 static struct table_cell entries_table_note_lost(uint64_t calls)
 {
-    char *text = xasprintf("%llu calls are not there", (unsigned long long)calls);
+    char *text = xasprintf("%llu calls dropped", (unsigned long long)calls);
     struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;

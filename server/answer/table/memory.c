@@ -39,7 +39,7 @@ static const struct {
     enum table_kind kind;
     unsigned seen;
 } columns[COLUMNS] = {
-    [SCOPE] = {"scope", "scope", TABLE_PLACE, OF_ALL},
+    [SCOPE] = {"function", "function", TABLE_PLACE, OF_ALL},
     [THREAD] = {"thread", "thread", TABLE_LINE, OF_ALL},
     [BLOCKS] = {"unfreed_blocks", "not freed", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
     [BYTES] = {"unfreed_bytes", "bytes not freed", TABLE_COUNT, OF_ALL},

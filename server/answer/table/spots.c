@@ -124,7 +124,7 @@ static void add_columns(struct result_table *t)
                           [PATH] = {"path_ns", "on the path", TABLE_NS, false}};
     for (size_t i = 0; i < COLUMNS; i++)
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
-                         columns[i].hooks ? "calls, as the program measured them" : NULL);
+                         columns[i].hooks ? "instrumented calls" : NULL);
     for (size_t i = 0; i < COLUMNS; i++)
         t->columns[i].exact = true;
 }

@@ -90,18 +90,18 @@ static bool overlap_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t, bool with)
 {
-    static const char source[] = "calls, as they began and ended";
-    table_add_column(t, "scope", "scope", TABLE_PLACE, source);
+    static const char source[] = "call records";
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
     table_add_column(t, "calls", "calls", TABLE_COUNT, source);
-    table_add_column(t, "together_ns", "together", TABLE_NS, source);
+    table_add_column(t, "overlap_ns", "overlap", TABLE_NS, source);
     if (!with)
         table_detail(t);
-    table_add_column(t, "together_share", "%", TABLE_SHARE, source);
+    table_add_column(t, "overlap_share", "%", TABLE_SHARE, source);
     if (!with)
         table_detail(t);
     table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, source);
-    table_add_column(t, "thread_ns", "threads", TABLE_NS, source);
-    table_add_column(t, "parallel", "parallel", TABLE_SHARE, source);
+    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
+    table_add_column(t, "parallelism", "parallelism", TABLE_SHARE, source);
     t->columns[t->column_count - 1].kind = TABLE_COUNT;
 }
 
@@ -132,14 +132,14 @@ static void overlap_table_fill(void *work, const struct table_view *view, struct
         time_bounds_fill(&w->bounds, view, t);
         return;
     }
-    t->title = xstrdup(w->overlap.with ? "calls at the same time" : "calls, how long in all");
+    t->title = xstrdup(w->overlap.with ? "concurrent functions" : "elapsed time per function");
     add_columns(t, w->overlap.with);
     for (uint32_t i = 1; i < w->overlap.scopes; i++)
         add_row(w, i, t);
     entry_records_notes(&w->entered, t);
     if (w->has_place && !w->overlap.with && w->entered.count)
-        table_add_note(t, "it was not called in this range");
-    table_arrange(t, view->request, w->overlap.with ? "together_ns" : "elapsed_ns");
+        table_add_note(t, "no calls of it in this range");
+    table_arrange(t, view->request, w->overlap.with ? "overlap_ns" : "elapsed_ns");
 }
 
 static void free_work(void *work)
