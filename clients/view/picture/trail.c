@@ -169,7 +169,7 @@ static bool overview_path_find_columns(const struct result_table *table,
     *c = (struct overview_path_columns){
         result_table_find_column(table, "thread"), result_table_find_column(table, "from"),
         result_table_find_column(table, "until"),  result_table_find_column(table, "share"),
-        result_table_find_column(table, "hops"),   result_table_find_column(table, "after")};
+        result_table_find_column(table, "hops"),   result_table_find_column(table, "from_thread")};
     return c->thread < n && c->from < n && c->until < n && c->share < n && c->hops < n &&
            c->after < n;
 }

@@ -49,7 +49,7 @@ static void *trail_table_begin(const struct table_view *view, char **problem)
            pixels = trail_table_option(view, "pixels");
     bool known = from >= -MOST && to <= MOST && from < to; /* (what is no number is none of that) */
     if (!known || !(pixels >= 1 && pixels <= LIMIT_PIXELS)) {
-        *problem = xasprintf("trail: of which pixels is not said");
+        *problem = xasprintf("trail: missing range or number of pixels");
         return NULL;
     }
     struct trail_work *w = xcalloc(1, sizeof *w);
@@ -180,13 +180,13 @@ static bool trail_table_step(void *p, uint64_t *budget)
 static void trail_table_fill(void *p, const struct table_view *view, struct result_table *t)
 {
     struct trail_work *w = p;
-    t->title = xstrdup("critical path from far away");
+    t->title = xstrdup("critical path overview");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "from", "from", TABLE_COUNT, NULL);
     table_add_column(t, "until", "until", TABLE_COUNT, NULL);
     table_add_column(t, "share", "share", TABLE_SHARE, NULL);
     table_add_column(t, "hops", "hops", TABLE_COUNT, NULL);
-    table_add_column(t, "after", "after", TABLE_LINE, NULL);
+    table_add_column(t, "from_thread", "from thread", TABLE_LINE, NULL);
     for (size_t i = 0; i < w->count; i++) {
         const struct trail_slice *s = &w->slices[i];
         struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
