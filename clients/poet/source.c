@@ -22,13 +22,12 @@ struct source_options {
 };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Of the lines of a file:", 1},
-    {"context", OPTION_CONTEXT, "N", 0, "so many lines before and after each that has figures: 2",
-     1},
+    {NULL, 0, NULL, 0, "Lines of a file:", 1},
+    {"context", OPTION_CONTEXT, "N", 0, "lines before and after each line with values (2)", 1},
     {"all", OPTION_ALL, NULL, 0, "the whole file, or function", 1},
     {"path", OPTION_PATH, "FROM=TO", 0,
-     "sources that were compiled below FROM are below TO now; or a directory, in which files of their "
-     "names are looked for; may be repeated",
+     "look for sources compiled below FROM below TO; or a directory to search for files by name; "
+     "may be repeated",
      1},
     {0}};
 
@@ -39,7 +38,7 @@ static error_t source_receive_number(struct source_options *w, const char *value
     w->lines.around = (unsigned)n;
     if (!*end && *value && *value != '-' && n <= INT_MAX)
         return 0;
-    command_usage(w->tables.command, "--context %s: a number of lines is needed", value);
+    command_usage(w->tables.command, "--context %s: invalid number of lines", value);
     return EINVAL;
 }
 
@@ -75,9 +74,9 @@ static void note_file(struct result_table *t, const struct trace_metadata *book,
 {
     char *path = annotated_source_path(written->path);
     if (written->problem)
-        add_note(t, xasprintf("%s: %s; --path says where sources are now", path, written->problem));
+        add_note(t, xasprintf("%s: %s; use --path FROM=TO", path, written->problem));
     else if (written->changed_ns > (int64_t)book->run.wall_ns)
-        add_note(t, xasprintf("%s has changed since the run began: its lines may be others", path));
+        add_note(t, xasprintf("%s was modified after the run; line numbers may be off", path));
     free(path);
 }
 
@@ -92,8 +91,8 @@ static int no_file(const struct source_options *w, const struct line_costs *l, b
         all = more;
     }
     command_usage(w->tables.command,
-                  several ? "%s: there are several of this name: %s"
-                          : "%s: nothing of this run was in it; there are %s",
+                  several ? "%s: ambiguous file name: %s"
+                          : "%s: no events or samples of this run are in it; source files: %s",
                   w->file, *all ? all : "none");
     free(all);
     return EXIT_USAGE;
@@ -113,8 +112,8 @@ static int make_lines(const struct source_options *w, const struct trace_metadat
         note_file(t, book, &written);
     source_files_free(&written);
     return any ? EXIT_DONE
-               : command_usage(w->tables.command, "%s: nothing of this run was in %s", w->file,
-                               w->lines.function ? w->lines.function : "it");
+               : command_usage(w->tables.command, "%s: no events or samples of this run are in %s",
+                               w->file, w->lines.function ? w->lines.function : "it");
 }
 
 static bool comes_before(const struct table_settings *o, const struct table_cell *a,
@@ -203,10 +202,10 @@ static int source_check_options(const struct source_options *w)
 {
     const struct table_settings *o = &w->tables;
     if (o->against)
-        return command_usage(o->command, "--against: lines of another run may be other ones");
+        return command_usage(o->command, "--against: lines of two runs cannot be compared");
     if (w->file && o->sort)
-        return command_usage(o->command, "--sort: lines stand in their order; --top N tells those "
-                                         "that weigh most");
+        return command_usage(o->command, "--sort: lines are listed in file order; use --top N for "
+                                         "the most expensive");
     return EXIT_DONE;
 }
 
@@ -254,15 +253,13 @@ static const struct argp argp = {
     .parser = source_parse_option,
     .args_doc = "[SOURCE [FILE [FUNCTION]]]",
     .doc =
-        "Say what each line of a program's source took: the files; the lines of one; of one "
-        "function.  Calls are those made there, total is what they took with all that they called; self "
-        "is what a function took itself, at the line where it begins (poetcc -profile measures these "
-        "three); ran is what threads ran between two events.  Waited is how long they waited there; "
-        "what ran made others wait, as poet waits charges it, and was on the critical path.  A row of "
-        "several lines, as 12-15, is for what was done from the first to the last, and is not known of "
-        "each; one with text in brackets for what was done on the way from elsewhere, or to it.  Each figure stands in "
-        "one row alone, so that they add up to what the other tables say.  % is self (or ran) and "
-        "made others wait, of all.",
+        "Annotate source: files, lines of a file, or lines of a function, with calls, self and "
+        "total time (poetcc -profile), time run between events, time waited there, delay caused to "
+        "other threads (as poet waits attributes it), and time on the critical path.  Self time is "
+        "shown at the first line of a function.  A row of several lines, as 12-15, covers a code "
+        "segment from the first to the last; text in brackets names a segment from or to another "
+        "place.  Each nanosecond is counted in one row only, so that sums equal those of the other "
+        "tables.  %: self (or run) time and caused wait, of all.",
     .children = tables_children};
 
 const struct command command_source = {.name = "source",

@@ -24,7 +24,7 @@ enum table_kind line_costs_kind(unsigned figure)
 
 const char *line_costs_path(const struct line_costs_file *file)
 {
-    return *file->path ? file->path : "(not known)";
+    return *file->path ? file->path : "(unknown)";
 }
 
 /* ---- adding up ---- */
@@ -36,7 +36,7 @@ struct line_costs_columns {
 static bool find_columns(struct line_costs_columns *c, const struct result_table *t)
 {
     bool all = true;
-    c->what = result_table_find_column(t, "what");
+    c->what = result_table_find_column(t, "kind");
     c->place = result_table_find_column(t, "place");
     c->until = result_table_find_column(t, "until");
     c->of = result_table_find_column(t, "of");
@@ -211,7 +211,7 @@ static struct line_costs_line *line_within(struct line_costs *l,
                                            struct line_costs_file **file)
 {
     if (!after->line)
-        return line_of_place(l, function, "within", file);
+        return line_of_place(l, function, "inside", file);
     *file = file_of(l, after->path);
     struct line_costs_line *line =
         line_of(*file, after->line, after->line, xstrdup("after this call"), function->function);
@@ -229,7 +229,7 @@ static void add_row(struct line_costs *l, const struct table_names *names,
     struct line_costs_file *file;
     struct line_costs_line *line =
         line_costs_cell_is(c, cells, "step") ? line_of_step(l, &at, &to, &file)
-        : line_costs_cell_is(c, cells, "within")
+        : line_costs_cell_is(c, cells, "inside")
             ? line_within(l, &at, &to, &file)
             : line_of_place(l, &at, cells[c->what].is == CELL_TEXT ? cells[c->what].text : "",
                             &file);

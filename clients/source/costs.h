@@ -20,8 +20,8 @@
     F(RAN, "ran_ns", "ran")                       \
     F(WAITED, "waited_ns", "waited")              \
     F(WAITS, "waits", "waits")                    \
-    F(MADE, "made_ns", "made wait")               \
-    F(PATH, "path_ns", "on path")
+    F(MADE, "caused_wait_ns", "caused wait")      \
+    F(PATH, "path_ns", "on critical path")
 /* clang-format on */
 
 enum line_cost_figure {

@@ -87,10 +87,10 @@ static char *state_of(const struct line_costs_file *file, const struct source_fi
 {
     struct source_file_text written;
     if (!*file->path)
-        return xstrdup("no debug information");
+        return xstrdup("no debug info");
     source_files_read(&written, search, file->path);
     char *state = written.problem                 ? xstrdup(written.problem)
-                  : written.changed_ns > began_ns ? xstrdup("changed since the run")
+                  : written.changed_ns > began_ns ? xstrdup("modified after the run")
                                                   : xstrdup("");
     source_files_free(&written);
     return state;

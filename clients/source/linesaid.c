@@ -65,7 +65,7 @@ char *line_text_make(const struct table_names *names, const struct line_costs *c
 {
     struct line_text_buffer s = {names, costs->table, xstrdup(""), 0};
     for (uint32_t i = 0; i < line->row_count; i++) {
-        const struct table_cell *what = cell_of(&s, line->rows[i], "what");
+        const struct table_cell *what = cell_of(&s, line->rows[i], "kind");
         if (what->is == CELL_TEXT && strcmp(what->text, "call") == 0)
             line_text_report_call(&s, line->rows[i]);
         else if (what->is == CELL_TEXT && strcmp(what->text, "wait") == 0)

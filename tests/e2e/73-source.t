@@ -109,15 +109,15 @@ status() { "$@" >/dev/null 2>err; echo $?; }
 for run in measured plain; do
     poet source $run.poet --json >files.json
     poet source $run.poet "Wärte zwei.c" --json >lines.json
-    poet source $run.poet "(not known)" --json >rest.json 2>/dev/null || : >rest.json
+    poet source $run.poet "(unknown)" --json >rest.json 2>/dev/null || : >rest.json
     poet waits $run.poet --json >waits.json
     poet path $run.poet --json >path.json
-    for figure in tracing_stall_ns made_ns; do
+    for figure in tracing_stall_ns caused_wait_ns; do
         is "$run: $figure of all files is what all waits took" "$(cells files.json "\$total{$figure}")" \
             "$(cells waits.json '$total{waited_ns}')"
     done
     is "$run: on the path is as long as that" "$(cells files.json '$total{path_ns}')" "$(cells path.json '$total{length_ns}')"
-    for figure in tracing_stall_ns made_ns path_ns ran_ns; do
+    for figure in tracing_stall_ns caused_wait_ns path_ns ran_ns; do
         is "$run: $figure: lines and what is not known are all there is" \
             "$(($(cells lines.json "sum('$figure', @row)") + $([ -s rest.json ] && cells rest.json "sum('$figure', @row)" || echo 0)))" \
             "$(cells files.json "\$total{$figure}")"
@@ -125,7 +125,7 @@ for run in measured plain; do
 done
 poet source measured.poet --json >files.json
 poet source measured.poet "Wärte zwei.c" --all --json >lines.json
-poet source measured.poet "(not known)" --json >rest.json
+poet source measured.poet "(unknown)" --json >rest.json
 poet calls measured.poet --json >calls.json
 is "self of all lines is self of all scopes" "$(cells files.json '$total{self_ns}')" "$(cells calls.json '$total{self_ns}')"
 is "line by line, too" "$(($(cells lines.json "sum('self_ns', @row)") + $(cells rest.json "sum('self_ns', @row)")))" \
@@ -149,7 +149,7 @@ is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
 
 poet source measured.poet "Wärte zwei.c" --lines fast --json >fast.json
 poet waits measured.poet --lines fast --tree --json >charged.json
-made=$(cells fast.json "sum('made_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
+made=$(cells fast.json "sum('caused_wait_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
 is "it made the other wait as long as poet waits charges it" "$made" \
     "$(cells charged.json "sum('attributed_ns', grep { (\$_->{segment} // '') =~ /^extra \\([^)]*:$(line EXTRA)\\)( < .*)?\$/ } @row)")"
 between "which is no longer than it took" "$made" 1000000 "$at_extra"
@@ -158,7 +158,7 @@ between "which is no longer than it took" "$made" 1000000 "$at_extra"
 poet source measured.poet "Wärte zwei.c" >lines.txt
 poet source measured.poet "Wärte zwei.c" --csv >lines.csv
 poet source measured.poet "Wärte zwei.c" --json >lines.json
-for figure in self_ns waited_ns made_ns path_ns calls; do
+for figure in self_ns waited_ns caused_wait_ns path_ns calls; do
     is "CSV: $figure" "$(perl -MJSON::PP -ne 's/\r?\n//; my @c; while (/\G(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g) {
         push @c, $1 // $2; last if pos == length } if (!@names) { @names = @c; next } my %c; @c{@names} = @c;
         $s += $c{'$figure'} || 0; END { print $s + 0, "\n" }' lines.csv)" "$(cells lines.json "sum('$figure', @row)")"
@@ -182,7 +182,7 @@ is "the heaviest alone" "$(poet source measured.poet "Wärte zwei.c" --context 0
 is "the first of the files" "$(poet source measured.poet --sort calls --top 1 --csv --columns file | tr -d '\r' | sed 1d)" "$source"
 is "by the end of its path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
 is "no such file" "$(status poet source measured.poet nowhere.c)" 2
-like "which there are" "$(cat err)" "nothing of this run was in it; there are .*Wärte zwei.c"
+like "which there are" "$(cat err)" "no events or samples of this run are in it; source files: .*Wärte zwei.c"
 is "no such function" "$(status poet source measured.poet "Wärte zwei.c" nobody)" 2
 is "lines stand in their order" "$(status poet source measured.poet "Wärte zwei.c" --sort calls)" 2
 is "no such column" "$(status poet source measured.poet --sort nothing)" 2
@@ -237,8 +237,8 @@ is "all of a template" "$(poet source inlined.poet inlined.cc work --json >work.
 
 # ---- sources that are not as they were ----
 touch -d '+1 day' "$source"
-like "changed since" "$(poet source measured.poet)" "changed since the run"
-like "said of its lines, too" "$(poet source measured.poet "Wärte zwei.c" extra)" "has changed since the run began"
+like "changed since" "$(poet source measured.poet)" "modified after the run"
+like "said of its lines, too" "$(poet source measured.poet "Wärte zwei.c" extra)" "was modified after the run"
 mkdir -p elsewhere/deep
 mv "$source" "elsewhere/deep/Wärte zwei.c"
 poet source measured.poet "Wärte zwei.c" --json >gone.json

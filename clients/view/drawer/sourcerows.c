@@ -61,10 +61,10 @@ int source_rows_find_text(const struct result_table *t, uint32_t from, const cha
 
 /* What people read stands first, then what weighs. */
 const struct grid_column source_rows_columns[] = {
-    {"share", NULL, " "},    {"line", "last", NULL},   {"text", NULL, NULL},
-    {"made_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
-    {"path_ns", NULL, NULL}, {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
-    {"share", NULL, NULL},   {"ran_ns", NULL, NULL},   {0}};
+    {"share", NULL, " "},           {"line", "last", NULL},   {"text", NULL, NULL},
+    {"caused_wait_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
+    {"path_ns", NULL, NULL},        {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
+    {"share", NULL, NULL},          {"ran_ns", NULL, NULL},   {0}};
 const unsigned source_rows_styles[] = {GRID_BAR,
                                        GRID_BLANK | GRID_SHADED,
                                        GRID_BLANK | GRID_CODE,

@@ -319,12 +319,11 @@ static void add_notes(const struct source_work *w, struct result_table *t)
                           "a part of the run");
     else if (!w->measured)
         table_add_note(t,
-                       "no thread measured its calls: compile with poetcc -profile, and have calls "
-                       "among what is measured (poet record -m, POET_MEASURE), to have calls, "
-                       "self and total");
+                       "no function profile: compile with poetcc -profile and enable calls (poet "
+                       "record -m, POET_MEASURE) to have calls, self and total");
     else
-        table_add_note(t, "self stands at the line where its function begins: on which of its "
-                          "lines it was is not known");
+        table_add_note(t, "self time is shown at the first line of the function; its distribution "
+                          "over lines is unknown");
 }
 
 static void source_table_fill(void *work, const struct table_view *view, struct result_table *t)

@@ -109,8 +109,8 @@ static void add_columns(struct result_table *t)
         const char *name, *title;
         enum table_kind kind;
         bool hooks; /* only of programs that measure their calls */
-    } columns[COLUMNS] = {[WHAT] = {"what", "what", TABLE_TEXT, false},
-                          [PLACE] = {"place", "where", TABLE_PLACE, false},
+    } columns[COLUMNS] = {[WHAT] = {"kind", "kind", TABLE_TEXT, false},
+                          [PLACE] = {"place", "location", TABLE_PLACE, false},
                           [UNTIL] = {"until", "until", TABLE_PLACE, false},
                           [OF] = {"of", "of", TABLE_PLACE, false},
                           [CALLS] = {"calls", "calls", TABLE_COUNT, true},
@@ -120,8 +120,8 @@ static void add_columns(struct result_table *t)
                           [RAN] = {"ran_ns", "ran", TABLE_NS, false},
                           [WAITED] = {"waited_ns", "waited", TABLE_NS, false},
                           [WAITS] = {"waits", "waits", TABLE_COUNT, false},
-                          [MADE] = {"made_ns", "made others wait", TABLE_NS, false},
-                          [PATH] = {"path_ns", "on the path", TABLE_NS, false}};
+                          [MADE] = {"caused_wait_ns", "delay caused to others", TABLE_NS, false},
+                          [PATH] = {"path_ns", "on critical path", TABLE_NS, false}};
     for (size_t i = 0; i < COLUMNS; i++)
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
                          columns[i].hooks ? "instrumented calls" : NULL);
@@ -131,18 +131,16 @@ static void add_columns(struct result_table *t)
 
 static struct table_cell line_spots_kind_cell(const struct line_spot *spot)
 {
-    static const char *const words[LINE_SPOT_KINDS] = {[LINE_SPOT_SELF] = "self",
-                                                       [LINE_SPOT_CALL] = "call",
-                                                       [LINE_SPOT_WAIT] = "wait",
-                                                       [LINE_SPOT_STEP] = "step",
-                                                       [LINE_SPOT_WITHIN] = "within",
-                                                       [LINE_SPOT_LATE] = "going on",
-                                                       [LINE_SPOT_TIMEOUT] = "until its time",
-                                                       [LINE_SPOT_UNATTRIBUTED] = "unexplained"};
-    static const char *const nowhere[] = {[SPOT_NOWHERE_NOT_THERE] = "not known, or not there yet",
-                                          [SPOT_NOWHERE_STARTS] = "not begun yet",
+    static const char *const words[LINE_SPOT_KINDS] = {
+        [LINE_SPOT_SELF] = "self",       [LINE_SPOT_CALL] = "call",
+        [LINE_SPOT_WAIT] = "wait",       [LINE_SPOT_STEP] = "step",
+        [LINE_SPOT_WITHIN] = "inside",   [LINE_SPOT_LATE] = "wake-up latency",
+        [LINE_SPOT_TIMEOUT] = "timeout", [LINE_SPOT_UNATTRIBUTED] = "unattributed"};
+    static const char *const nowhere[] = {[SPOT_NOWHERE_NOT_THERE] =
+                                              "unknown or before thread start",
+                                          [SPOT_NOWHERE_STARTS] = "before thread start",
                                           [SPOT_NOWHERE_OTHERS] = "others",
-                                          [SPOT_NOWHERE_SELF] = "calls whose place is not known"};
+                                          [SPOT_NOWHERE_SELF] = "calls at unknown location"};
     return table_cell_text(spot->is == LINE_SPOT_NOWHERE ? nowhere[spot->other] : words[spot->is]);
 }
 
