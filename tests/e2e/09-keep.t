@@ -38,10 +38,10 @@ check "a picture of its end" poet export $endpoint --last 60 -o k.pdf
 said=" (ring-buffer mode: --keep)"
 for to in txt svg html; do
     poet export $endpoint --last 60 -o k.$to
-    words=$(grep -o "[0-9 ]* oldest events discarded$said" k.$to | head -n 1)
+    words=$(grep -o "[0-9 ]* oldest events were discarded$said" k.$to | head -n 1)
     is "$to says how many were discarded" "$(tr -cd 0-9 <<<"$words")" "$(figure $endpoint discarded)"
 done
-like "so does the terminal" "$(poet show $endpoint --last 5)" "^[0-9 ]+ oldest events discarded$said"
+like "so does the terminal" "$(poet show $endpoint --last 5)" "^[0-9 ]+ oldest events were discarded \(ring-buffer mode: --keep\)"
 stop_server
 size=$(du -k kept.poet | cut -f1)
 [ "$size" -le 24800 ] && ok "the file takes $size KiB of disk" || not_ok "the file takes $size KiB of disk"

@@ -7,7 +7,7 @@ nats_start -1 -c "$work/small.conf"
 
 said() { grep -q -- "$2" "$1.log"; }
 reader a both
-check "no stream yet: one line" until_true said a "$url: the stream poet-both is not there: an agent makes it"
+check "no stream yet: one line" until_true said a "$url: the stream poet-both does not exist; an agent creates it"
 
 # ---- two agents, messages that are smaller than batches, two servers ----
 agent one
@@ -65,8 +65,8 @@ rm -rf nats
 nats_start -1 -c "$work/few.conf"
 agent few
 program few much 20000
-check "no room: one line says what to do" until_true said few "the stream poet-much has no room: raise its limits"
-is "once" "$(grep -c "no room" few.log)" 1
+check "no room: one line says what to do" until_true said few "the stream poet-much is full; increase its limits"
+is "once" "$(grep -c "is full" few.log)" 1
 nats_kill
 printf 'jetstream { max_file_store: 200000000 }\n' >few.conf
 nats_start "$nats_port" -c "$work/few.conf"

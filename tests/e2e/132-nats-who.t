@@ -110,8 +110,8 @@ ours="POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/client.key"
 with_tls server ", ca_file: \"$work/who/ca.pem\", verify: true"
 export POET_NATS_CA=who/ca.pem
 refused "no certificate of ours" "it may require a certificate: POET_NATS_CERT" "$url"
-refused "one that has expired" "look whether POET_NATS_CERT has expired" "$url" POET_NATS_CERT=who/expired.pem POET_NATS_KEY=who/expired.key
-refused "one of somebody else" "whether it knows who signed that" "$url" POET_NATS_CERT=who/other-ca.pem POET_NATS_KEY=who/other-ca.key
+refused "one that has expired" "check whether POET_NATS_CERT has expired" "$url" POET_NATS_CERT=who/expired.pem POET_NATS_KEY=who/expired.key
+refused "one of somebody else" "whether the server knows its issuer" "$url" POET_NATS_CERT=who/other-ca.pem POET_NATS_KEY=who/other-ca.key
 refused "the key of another one" "POET_NATS_CERT and POET_NATS_KEY \\(do they belong together\\?\\) cannot be used" "$url" POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/server.key
 refused "no key" "POET_NATS_CERT is set, and POET_NATS_KEY is not: set both" "$url" POET_NATS_CERT=who/client.pem
 chmod 644 who/server.key

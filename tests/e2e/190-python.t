@@ -47,7 +47,7 @@ is "recorded without the module it prints what it prints" \
 is "nothing of the interpreter's lock is in the trace" "$(poet dump bare.poet | grep -c '_PyRuntime\|M:python')" 0
 if "$python" -c 'import sysconfig, sys; sys.exit(bool(sysconfig.get_config_var("Py_ENABLE_SHARED")) and "libpython" in open("/proc/self/maps").read())'; then
     like "and that is said" "$(poet stat bare.poet)" "Python locks, unless the program imports poet"
-    like "also at the start" "$(cat said)" "the locks of its interpreter are left out"
+    like "also at the start" "$(cat said)" "its internal locks are not traced"
     poet record -i 'python3*' -o all.poet -- "$python" work.py >/dev/null
     like "unless they are asked for" "$(poet dump all.poet)" " M:_PyRuntime"
 else
@@ -63,7 +63,7 @@ is "the lock is released before it is acquired again" \
     "$(order work.poet "$(event work.poet lock_release main)" "$(event work.poet lock_acquired worker)")" before
 is "an event is set before it is seen" "$(order work.poet "$(event work.poet event_set)" "$(event work.poet event_seen)")" before
 is "the thread ends before it is joined" "$(order work.poet "$(event work.poet thread_end)" "$(event work.poet thread_joined)")" before
-like "objects have their names, events their source lines" "$(poet dump work.poet)" 'queue_put .*about Q:jobs.*"work\.py:17 \(<module>\)"'
+like "objects have their names, events their source lines" "$(poet dump work.poet)" 'queue_put .*object Q:jobs.*"work\.py:17 \(<module>\)"'
 
 cat >tasks.py <<'P'
 import asyncio

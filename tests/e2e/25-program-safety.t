@@ -170,7 +170,7 @@ poetcc -trace -g slow.c -o slow
 ./slow >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
-check "a program that records little notices that its server has gone" until_true grep -q 'the server is gone' err
+check "a program that records little notices that its server has gone" until_true grep -q 'lost connection to server' err
 start_server -q -o runs/
 check "and that there is one again" until_true grep -q 'reconnected to a server' err
 touch end; wait $program; rm -f end
@@ -324,7 +324,7 @@ is "without a contradiction" "$(figure latest inconsistent)$(figure latest pendi
 ./small again >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
-until_true grep -q 'the server is gone' err
+until_true grep -q 'lost connection to server' err
 start_server -q -o runs/
 until_true grep -q 'reconnected to a server' err
 touch end; wait $program
@@ -466,7 +466,7 @@ for way in counter counter-syscall strict strict-syscall; do
     case $way in
     counter*) is "$way: all is there" "$(figure latest events)" 75009 ;; # main, 2 * 5000 pairs of 5; the other, 5000
     *) check "$way: and says that a thread is not seen to its end" \
-        sh -c 'grep -qa "forbids itself system calls" "$(ls -t */forbids-*.poet | head -n 1)"' ;;
+        sh -c 'grep -qa "restricts its system calls" "$(ls -t */forbids-*.poet | head -n 1)"' ;;
     esac
 done
 

@@ -108,7 +108,7 @@ for column in 1 -100000 2000000000; do
     if [ $column = 1 ]; then is "a window is drawn" $status 0
     else
         is "an event in column $column is refused" $status 1
-        like "in one line" "$(cat out.txt)" "^poet show: .*an event lies outside of its window's columns"
+        like "in one line" "$(cat out.txt)" "^poet show: .*event outside of its window's columns"
     fi
 done
 

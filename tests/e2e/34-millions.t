@@ -36,7 +36,7 @@ said=$(printf '%s\n' "$last" | sed -n 's/ lines without events in this range are
 is "and says how many others there are" "$said" $((200001 - rows))
 like "the names of those are known" "$(printf '%s\n' "$last" | grep -E '^[A-Z]:' | tail -n 1)" '^M:'
 begin=$(poet show $endpoint --ascii | tail -n 1)
-like "the begin, too, says what has no room" "$begin" 'lines that have some are not drawn, either'
+like "the begin, too, says what has no room" "$begin" 'more lines omitted'
 check "a picture" poet export $endpoint --last 50 -o end.pdf
 like "says it in its caption" "$(pdftotext end.pdf - | tr '\n' ' ')" 'lines without events in this range are hidden'
 is "nobody waits" "$(poet blocked $endpoint)" "no thread is blocked"

@@ -131,7 +131,7 @@ right() { # where its legend ends: those words stand nowhere else
     pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*>\(here\|there\|line\|over\|blocked\|ended\|leaves\|gone\)<.*/\1/p' | sort -n | tail -n 1
 }
 is "no legend is beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1
-like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: choose a part"
+like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: select a range"
 is "an image has no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
 
 # ---- notes below a picture ----

@@ -126,7 +126,7 @@ like "new threads are not seen where there is no memory for their queues" "$(unt
 check "those that were there are" test "$(figure latest events)" -gt $((2 * 20 * 5))
 for call in sendto fstat gettid; do
     with $call
-    like "$call: a process that can no longer record says so" "$(untold)" "a process that forbids itself system calls"
+    like "$call: a process that can no longer record says so" "$(untold)" "a process that restricts its system calls"
     check "$call: what it did before is there" test "$(figure latest events)" -ge $((20 * 5))
 done
 export BY_SYSCALL=1

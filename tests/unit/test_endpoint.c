@@ -13,12 +13,12 @@ static void bad_names_are_refused_with_a_reason(void **state)
     static const struct {
         const char *name, *why;
     } cases[] = {
-        {"unix:", "no path"},
+        {"unix:", "missing path"},
         {"tcp:127.0.0.1:80", "unencrypted connections are not supported; use poet://HOST:PORT"},
         {"poet://", "use poet://HOST:PORT"},
         {"poet://127.0.0.1", "use poet://HOST:PORT"},
         {"poet://:80", "use poet://HOST:PORT"},
-        {"file:x", "write unix:PATH or poet://HOST:PORT"},
+        {"file:x", "use unix:PATH or poet://HOST:PORT"},
         {"unix:/nonexistent/directory/socket", "No such file or directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -31,7 +31,7 @@ static void keys(void **state)
     assert_non_null(strstr(error.text, "already exists"));
     unlink(file);
     assert_false(network_key_read(file, &key, &error));
-    assert_non_null(strstr(error.text, "make one with poet key"));
+    assert_non_null(strstr(error.text, "create one with poet key"));
     assert_true(network_key_make(file, &error));
     struct stat st;
     stat(file, &st);
