@@ -9,7 +9,7 @@ LIBDIR ?= lib
 B ?= build
 # (one name for one directory: what make remembers of files is by their names)
 override B := $(subst $(CURDIR)/,,$(abspath $(B)))
-VERSION := $(shell sed -n 's/.*POET_VERSION "\(.*\)"/\1/p' clients/poet/version.h)
+VERSION := $(shell sed -n 's/.*POET_VERSION "\(.*\)"/\1/p' clients/cli/version.h)
 
 # Each step is one short line: "  CC  server/run/run.c".  `make V=1` shows the whole commands.
 V ?= 0
@@ -46,27 +46,27 @@ ifneq ($(abspath $(B)),$(B))
 $(abspath $(B))/%: $(B)/% ;
 endif
 
-# ---- rooms ----
+# ---- modules ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c clients/trace/replay/*.c) wire/message.c wire/told.c wire/input.c wire/endpoint.c wire/names.c
-MEMORY  = $(wildcard memory/*.c)
+TRACE   = $(wildcard clients/libpoet/*.c clients/libpoet/core/*.c clients/libpoet/interpose/*.c clients/libpoet/profile/*.c clients/libpoet/replay/*.c) wire/message.c wire/program_messages.c wire/recorded_input.c wire/endpoint.c wire/function_names.c
+MEMORY  = $(wildcard base/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
-STORE   = $(wildcard server/store/*.c)
+STORE   = $(wildcard server/tracefile/*.c)
 # (what reaches other machines, or what says that nothing does)
-FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %/without.c,$(wildcard server/far/*.c)),server/far/without.c server/far/offset.c)
+FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %/transport_stub.c,$(wildcard server/transport/*.c)),server/transport/transport_stub.c server/transport/clock_offset.c)
 # (NATS, or what says that there is none)
-NATS    = $(if $(filter yes,$(HAVE_NATS)),server/agent/nonats.c,$(addprefix server/agent/,nats.c natskeeper.c natslink.c natsclock.c natsreader.c))
-SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,loop agent run intake taking sampling file measure causes answer answer/table peers)))) $(ORDER) $(STORE) $(MEMORY)
+NATS    = $(if $(filter yes,$(HAVE_NATS)),server/forwarding/nats_stub.c,$(addprefix server/forwarding/,nats_destination.c nats_worker.c nats_connection.c nats_clock.c nats_reader.c))
+SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,eventloop forwarding run decode journal osmetrics checkpoint timing analysis queries queries/tables connections)))) $(ORDER) $(STORE) $(MEMORY)
 RENDER  = $(wildcard render/*.c)
-SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
-SOURCE  = $(wildcard clients/source/*.c)
-POET    = $(wildcard clients/poet/*.c clients/plan/*.c)
-VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
-MPI     = $(wildcard clients/trace/mpi/*.c)
-PROCESS = $(wildcard clients/trace/process/*.c)
-OMP     = $(wildcard clients/trace/omp/*.c)
-HEAP    = $(wildcard clients/trace/heap/*.c)
+SITE    = $(wildcard clients/symbols/*.c) $(wildcard clients/metadata/*.c)
+SOURCE  = $(wildcard clients/connection/*.c clients/sourcefile/*.c)
+POET    = $(wildcard clients/cli/*.c clients/cli/html/*.c clients/schedule/*.c)
+VIEW    = $(wildcard clients/viewer/*.c clients/viewer/*/*.c)
+MPI     = $(wildcard clients/libpoet/mpi/*.c)
+PROCESS = $(wildcard clients/libpoet/ipc/*.c)
+OMP     = $(wildcard clients/libpoet/openmp/*.c)
+HEAP    = $(wildcard clients/libpoet/heap/*.c)
 
 # The implementations of MPI that are there; each has its own binary interface.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
@@ -84,20 +84,20 @@ CFLAGS_DRAWING := $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
 CFLAGS_VIEW    := $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
 CFLAGS_PACK     = -O3
 CFLAGS_INSTALLED = -DPOET_MULTIARCH='"$(MULTIARCH)"'
-COMPILE_rooms   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK) $(CFLAGS_INSTALLED)
-CFLAGS_ROOM     = $(CFLAGS)
-$(B)/o/render/%.o $(B)/o/clients/poet/%.o $(B)/o/tests/%.o: CFLAGS_ROOM += $(CFLAGS_DRAWING)
-$(B)/o/clients/view/%.o: CFLAGS_ROOM += $(CFLAGS_VIEW)
-$(B)/o/server/order/log/pack.o: CFLAGS_ROOM += $(CFLAGS_PACK)
-$(B)/o/clients/source/installed.o: CFLAGS_ROOM += $(CFLAGS_INSTALLED)
+COMPILE_modules   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK) $(CFLAGS_INSTALLED)
+CFLAGS_MODULE     = $(CFLAGS)
+$(B)/o/render/%.o $(B)/o/clients/cli/%.o $(B)/o/tests/%.o: CFLAGS_MODULE += $(CFLAGS_DRAWING)
+$(B)/o/clients/viewer/%.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
+$(B)/o/server/order/log/block_packing.o: CFLAGS_MODULE += $(CFLAGS_PACK)
+$(B)/o/clients/connection/install_paths.o: CFLAGS_MODULE += $(CFLAGS_INSTALLED)
 
 # ABI grows when a program that was linked with an older libpoet cannot run with this one.
 ABI = 0
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf)) \
-      $(patsubst clients/debug/%,$(B)/share/poet/gdb/%,$(wildcard clients/debug/*.py)) $(B)/share/poet/python/poet.py
+      $(patsubst clients/gdb/%,$(B)/share/poet/gdb/%,$(wildcard clients/gdb/*.py)) $(B)/share/poet/python/poet.py
 BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
 ifeq ($(HAVE_GTK),yes)
@@ -119,13 +119,13 @@ else ifneq ($(HAVE_NATS),yes)
 	@echo "left out: NATS (poet server --to nats://, --from), since libnats was not found (Debian: libnats-dev)"
 endif
 
-COMPILE_o = $(CC) $(BASE) $(CFLAGS_ROOM) -c $< -o $@
-$(B)/o/%.o: %.c $W/COMPILE_o $W/COMPILE_rooms
+COMPILE_o = $(CC) $(BASE) $(CFLAGS_MODULE) -c $< -o $@
+$(B)/o/%.o: %.c $W/COMPILE_o $W/COMPILE_modules
 	$(call step,CC,$<)
 	$(Q)$(COMPILE_o)
 
 # (futex.c defines syscall(), which that header declares in another way)
-OWN_LIBC = $(if $(filter %/futex.c,$<),,-include clients/trace/core/libc.h)
+OWN_LIBC = $(if $(filter %/futexes.c,$<),,-include clients/libpoet/core/libc_calls.h)
 # libpoet is position-independent, hides everything, and unwinds through cancelled waits.  What is in a traced program defines
 # functions that _FORTIFY_SOURCE would define, and never ends it.
 COMPILE_pic = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
@@ -138,14 +138,14 @@ $(B)/lib/libpoet.so: $(B)/lib/libpoet.so.$(ABI)
 	$(Q)ln -sf $(<F) $@
 # -Bsymbolic-functions: what it defines and calls itself (syscall(), say) is its own, whatever the program defines
 OBJECTS_libpoet = $(patsubst %.c,$(B)/pic/%.o,$(TRACE))
-LINK_libpoet = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so.$(ABI) -Wl,--version-script=clients/trace/exports.map \
+LINK_libpoet = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so.$(ABI) -Wl,--version-script=clients/libpoet/exports.map \
   -Wl,-Bsymbolic-functions -Wl,-z,now,-z,defs,-z,nodelete $(OBJECTS_libpoet) -o $@ $(LDFLAGS) -pthread -ldl
-$(B)/lib/libpoet.so.$(ABI): $(OBJECTS_libpoet) clients/trace/exports.map $W/LINK_libpoet
+$(B)/lib/libpoet.so.$(ABI): $(OBJECTS_libpoet) clients/libpoet/exports.map $W/LINK_libpoet
 	$(call step,LD,$@)
 	$(Q)$(LINK_libpoet)
 
 COMPILE_process = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
-$(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.h $W/COMPILE_process
+$(B)/pic/clients/libpoet/ipc/%.o: clients/libpoet/ipc/%.c $(B)/include/poet.h $W/COMPILE_process
 	$(call step,PIC,$<)
 	$(Q)$(COMPILE_process)
 
@@ -157,7 +157,7 @@ $(B)/lib/poet/libpoet-process.so: $(OBJECTS_process) $(B)/lib/libpoet.so $W/LINK
 
 # (it defines calls of compilers, whose names are not for programs)
 COMPILE_omp = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
-$(B)/pic/clients/trace/omp/%.o: clients/trace/omp/%.c $(B)/include/poet.h $W/COMPILE_omp
+$(B)/pic/clients/libpoet/openmp/%.o: clients/libpoet/openmp/%.c $(B)/include/poet.h $W/COMPILE_omp
 	$(call step,PIC,$<)
 	$(Q)$(COMPILE_omp)
 
@@ -171,7 +171,7 @@ $(B)/lib/poet/libpoet-omp.so: $(OBJECTS_omp) $(B)/lib/libpoet.so $W/LINK_omp
 # are optimised together, where the compiler can do that.
 HEAP_FLAGS := $(if $(findstring Free Software,$(COMPILER)),-flto=auto) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls
 COMPILE_heap = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin $(HEAP_FLAGS) -fno-plt -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/pic/clients/trace/heap/%.o: clients/trace/heap/%.c $W/COMPILE_heap
+$(B)/pic/clients/libpoet/heap/%.o: clients/libpoet/heap/%.c $W/COMPILE_heap
 	$(call step,PIC,$<)
 	$(Q)$(COMPILE_heap)
 
@@ -181,13 +181,13 @@ $(B)/lib/poet/libpoet-memory.so: $(OBJECTS_heap) $(B)/lib/libpoet.so $W/LINK_hea
 	$(call step,LD,$@)
 	$(Q)$(LINK_heap)
 
-$(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
+$(B)/lib/poet/libpoet-mpi-%.preload: clients/libpoet/mpi/%.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-$(B)/lib/poet/libpoet-process.preload: clients/trace/process/process.preload
+$(B)/lib/poet/libpoet-process.preload: clients/libpoet/ipc/process.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-$(B)/lib/poet/libpoet-omp.preload: clients/trace/omp/omp.preload
+$(B)/lib/poet/libpoet-omp.preload: clients/libpoet/openmp/omp.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 
@@ -220,14 +220,14 @@ $(B)/lib/libpoet.a: $(OBJECTS_static) $W/LINK_static
 	$(call step,AR,$@)
 	$(Q)$(LINK_static)
 
-OBJECTS_server = $(call objects,server/main.c server/options.c $(SERVER) $(WIRE) $(CONFIG))
+OBJECTS_server = $(call objects,server/server_main.c server/server_options.c $(SERVER) $(WIRE) $(CONFIG))
 LINK_server = $(CC) $(SANITIZE) $(OBJECTS_server) -o $@ $(LDFLAGS) $(LIBS_SERVER)
 $(B)/libexec/poet/poet-server: $(OBJECTS_server) $W/LINK_server
 	$(call step,LD,$@)
 	$(Q)$(LINK_server)
 
 # (the assembler reads these)
-$(B)/o/clients/poet/webpage.o: clients/poet/web/page.js clients/poet/web/page.css
+$(B)/o/clients/cli/html/html_page.o: clients/cli/html/page.js clients/cli/html/page.css
 
 OBJECTS_poet = $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
 LINK_poet = $(CC) $(SANITIZE) $(OBJECTS_poet) -o $@ $(LDFLAGS) $(LIBS_POET)
@@ -241,22 +241,22 @@ $(B)/libexec/poet/poet-view: $(OBJECTS_view) $W/LINK_view
 	$(call step,LD,$@)
 	$(Q)$(LINK_view)
 
-$(B)/bin/poetcc: clients/poet/poetcc
+$(B)/bin/poetcc: clients/cli/poetcc
 	$(call step,COPY,$@)
 	$(Q)install -m 755 $< $@
 $(B)/bin/poetcc++: $(B)/bin/poetcc
 	$(call step,LINK,$@)
 	$(Q)ln -sf poetcc $@
-$(B)/include/poet.h: clients/trace/poet.h
+$(B)/include/poet.h: clients/libpoet/poet.h
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-$(B)/include/poet/%.h: clients/trace/%.h
+$(B)/include/poet/%.h: clients/libpoet/%.h
 	$(call step,COPY,$@)
 	$(Q)install -D -m 644 $< $@
-$(B)/include/poet/atomics/atomic: clients/trace/atomics/atomic
+$(B)/include/poet/atomics/atomic: clients/libpoet/atomics/atomic
 	$(call step,COPY,$@)
 	$(Q)install -D -m 644 $< $@
-$(B)/share/poet/gdb/%: clients/debug/%
+$(B)/share/poet/gdb/%: clients/gdb/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 $(B)/share/poet/python/%: clients/python/%
@@ -265,9 +265,9 @@ $(B)/share/poet/python/%: clients/python/%
 $(B)/share/poet/config/%: config/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-pc = sed 's|@PREFIX@|$(1)|; s|@LIBDIR@|$(2)|; s|@VERSION@|$(VERSION)|' clients/trace/poet.pc.in
+pc = sed 's|@PREFIX@|$(1)|; s|@LIBDIR@|$(2)|; s|@VERSION@|$(VERSION)|' clients/libpoet/poet.pc.in
 WRITE_pc = $(call pc,$(abspath $(B)),lib) >$@
-$(B)/lib/pkgconfig/poet.pc: clients/trace/poet.pc.in $W/WRITE_pc
+$(B)/lib/pkgconfig/poet.pc: clients/libpoet/poet.pc.in $W/WRITE_pc
 	$(call step,SED,$@)
 	$(Q)$(WRITE_pc)
 
@@ -301,7 +301,7 @@ format:
 
 # ---- set-up ----
 # Nothing is installed, and nobody asked for root's password, where nothing is missing.
-.PHONY: deps deps-test demo check check-loaded check-unit check-e2e check-rooms bench install uninstall clean help
+.PHONY: deps deps-test demo check check-loaded check-unit check-e2e check-dependencies bench install uninstall clean help
 deps:
 	@tests/deps.sh packages.txt build run
 deps-test:
@@ -338,12 +338,12 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 
 # Everything that a unit test may be about, a library so that each links only what it needs.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
-         $(patsubst %,clients/trace/measure/%.c,frames leftout throttle contexts did gap calibrate) $(patsubst %,clients/trace/core/%.c,allowed bpf) \
-         $(patsubst %,clients/trace/replay/%.c,script shared stop slow) $(patsubst %,clients/trace/heap/%.c,blocks nodes amount) \
-         clients/plan/plan.c clients/plan/beside.c clients/plan/deeds.c $(patsubst %,clients/poet/%.c,shiviz logtime offspring halves opposite odds) tests/bruteforce.c tests/bench/workload.c
+         $(patsubst %,clients/libpoet/profile/%.c,call_stack excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,seccomp_allowed seccomp_bpf) \
+         $(patsubst %,clients/libpoet/replay/%.c,schedule_validate schedule_memory replay_stops cpu_time_used) $(patsubst %,clients/libpoet/heap/%.c,heap_blocks stack_table heap_size) \
+         clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/event_index.c $(patsubst %,clients/cli/%.c,shiviz_log logtime kill_tree two_run_diagram row_matching fisher_test) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
-TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
-$(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(CFLAGS_VIEW)
+TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scroll_anchor scene_cache) clients/viewer/diagram/time_axis.c
+$(B)/o/tests/unit/test_axis.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 else
 UNITS := $(filter-out test_axis test_camera test_history,$(UNITS))
 endif
@@ -387,8 +387,8 @@ check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/ag
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)
 
-check-rooms: all
-	@B=$(abspath $(B)) $(PROVE) tests/rooms.sh tests/circles.pl tests/house.pl
+check-dependencies: all
+	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl
 
 # As check, beside six busy loops.  Build first, so that the loops run beside tests alone.  TIMES: so often, up
 # to the first failure: make check-loaded E="84 113" TIMES=20
@@ -414,7 +414,7 @@ check: deps-test
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory check-unit
 	@$(MAKE) --no-print-directory check-e2e
-	@$(MAKE) --no-print-directory check-rooms
+	@$(MAKE) --no-print-directory check-dependencies
 endif
 
 OBJECTS_scale = $(call objects,tests/bench/scale.c tests/bench/workload.c $(ORDER) $(STORE) $(MEMORY) wire/message.c)
@@ -423,8 +423,8 @@ $(B)/tests/scale: $(OBJECTS_scale) $W/LINK_scale
 	$(call step,LD,$@)
 	$(Q)$(LINK_scale)
 
-OBJECTS_waiting = $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) \
-		$(patsubst %,server/measure/%.c,intervals spans spanned goingon turns stays steps) $(ORDER) $(STORE) $(MEMORY) wire/message.c)
+OBJECTS_waiting = $(call objects,tests/bench/waiting.c $(wildcard server/analysis/*.c) \
+		$(patsubst %,server/timing/%.c,intervals cpu_states cpu_state_index resume_delay cpu_turns placements code_segments) $(ORDER) $(STORE) $(MEMORY) wire/message.c)
 LINK_waiting = $(CC) $(SANITIZE) $(OBJECTS_waiting) -o $@ $(LDFLAGS) -lxxhash
 $(B)/tests/waiting: $(OBJECTS_waiting) $W/LINK_waiting
 	$(call step,LD,$@)
@@ -473,9 +473,9 @@ MANUALS = $(wildcard docs/man/*.1)
 # What a desktop wants to know of the viewer; $(1): the command that puts a file into a folder under share/.
 DESKTOP = io.github.poet.View
 define DESKTOP_FILES
-	$(1) clients/view/$(DESKTOP).desktop $(2)/applications/$(DESKTOP).desktop
-	$(1) clients/view/$(DESKTOP).xml $(2)/mime/packages/$(DESKTOP).xml
-	$(1) clients/view/$(DESKTOP).svg $(2)/icons/hicolor/scalable/apps/$(DESKTOP).svg
+	$(1) clients/viewer/$(DESKTOP).desktop $(2)/applications/$(DESKTOP).desktop
+	$(1) clients/viewer/$(DESKTOP).xml $(2)/mime/packages/$(DESKTOP).xml
+	$(1) clients/viewer/$(DESKTOP).svg $(2)/icons/hicolor/scalable/apps/$(DESKTOP).svg
 endef
 install: all
 	install -d "$(DESTDIR)$(PREFIX)"/bin "$(DESTDIR)$(PREFIX)"/$(LIBDIR) "$(DESTDIR)$(PREFIX)"/libexec/poet \
@@ -496,10 +496,10 @@ install: all
 	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
 	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet || exit 1; done
 	install -m 644 $(B)/include/poet.h "$(DESTDIR)$(PREFIX)"/include
-	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h "$(DESTDIR)$(PREFIX)"/include/poet
+	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h "$(DESTDIR)$(PREFIX)"/include/poet
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
 	install -m 644 config/*.conf "$(DESTDIR)$(PREFIX)"/share/poet/config
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/gdb clients/debug/*.py
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/gdb clients/gdb/*.py
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/python clients/python/poet.py
 	install -m 644 $(MANUALS) "$(DESTDIR)$(PREFIX)"/share/man/man1
 	ln -sf poetcc.1 "$(DESTDIR)$(PREFIX)"/share/man/man1/poetcc++.1

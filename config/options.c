@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "config/options.h"
 
-#include "config/values.h"
+#include "config/description_values.h"
 
 #include <errno.h>
 #include <stdarg.h>

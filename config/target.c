@@ -2,11 +2,11 @@
 #define _GNU_SOURCE
 #include "config/target.h"
 
-#include "config/meters.h"
-#include "config/scoped.h"
+#include "config/metric_rules.h"
+#include "config/function_scopes.h"
 
-#include "config/values.h"
-#include "memory/memory.h"
+#include "config/description_values.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

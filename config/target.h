@@ -1,14 +1,14 @@
-/* Target descriptions, once they are read (by read.h, found by find.h): what an environment's lines
- * and events are called, how they look and what they must obey.  docs/config.md explains the
- * language.
+/* Target descriptions, once they are read (by description_read.h, found by description_path.h):
+ * what an environment's lines and events are called, how they look and what they must obey.
+ * docs/config.md explains the language.
  *
  * A description checks and draws; the order never needs it.  Once read it does
  * not change, and may be shared by threads. */
 #ifndef CONFIG_TARGET_H
 #define CONFIG_TARGET_H
 
-#include "memory/arena.h"
-#include "wire/event.h"
+#include "base/arena.h"
+#include "wire/event_types.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,7 +136,7 @@ struct target_scope {
     int part;
 };
 
-struct target_metric; /* meters.h */
+struct target_metric; /* metric_rules.h */
 
 struct target {
     struct arena texts; /* all names and texts here, and lists of them */

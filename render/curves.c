@@ -1,9 +1,9 @@
 #include "render/curves.h"
 
-#include "memory/memory.h"
-#include "render/drawing.h"
-#include "render/lettering.h"
-#include "render/timed.h"
+#include "base/alloc.h"
+#include "render/drawing_file.h"
+#include "render/text_cache.h"
+#include "render/time_columns.h"
 
 #include <math.h>
 #include <stdio.h>

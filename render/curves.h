@@ -1,10 +1,10 @@
-/* Figures over time as a picture: panels of curves one below the other (render/curveplot.h), on one
- * ruler of time. */
+/* Figures over time as a picture: panels of curves one below the other (render/curve_panel.h), on
+ * one ruler of time. */
 #ifndef RENDER_CURVES_H
 #define RENDER_CURVES_H
 
-#include "render/curveplot.h"
-#include "render/page.h"
+#include "render/curve_panel.h"
+#include "render/document.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 #include "render/kiviat.h"
 
-#include "memory/memory.h"
-#include "render/drawing.h"
-#include "render/lettering.h"
+#include "base/alloc.h"
+#include "render/drawing_file.h"
+#include "render/text_cache.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef RENDER_KIVIAT_H
 #define RENDER_KIVIAT_H
 
-#include "render/page.h"
+#include "render/document.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "render/legend.h"
 
-#include "memory/memory.h"
-#include "render/measure.h"
+#include "base/alloc.h"
+#include "render/text_extents.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef RENDER_LEGEND_H
 #define RENDER_LEGEND_H
 
-#include "render/builder.h"
+#include "render/scene_builder.h"
 
 /* A line of words; its width. */
 double legend_build_note(struct builder *b, double x, double y, const char *text, double size,

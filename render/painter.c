@@ -1,7 +1,7 @@
 #include "render/painter.h"
 
-#include "render/lettering.h"
-#include "render/paint.h"
+#include "render/text_cache.h"
+#include "render/scene_paint.h"
 
 #include <math.h>
 

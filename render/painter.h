@@ -2,7 +2,7 @@
 #ifndef RENDER_PAINTER_H
 #define RENDER_PAINTER_H
 
-#include "render/paint.h"
+#include "render/scene_paint.h"
 #include "render/scene.h"
 
 #include <cairo.h>

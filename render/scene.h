@@ -11,8 +11,8 @@
 #ifndef RENDER_SCENE_H
 #define RENDER_SCENE_H
 
-#include "clients/book/book.h"
-#include "wire/placed.h"
+#include "clients/metadata/trace_metadata.h"
+#include "wire/layout_results.h"
 
 /* AWAY: the row's thread is on another line; WAITS: and waits there; END: it has ended, of the row
  * there is nothing but a stub. */
@@ -50,7 +50,7 @@ struct scene_column {
     int32_t column; /* as the server counts; placed by time some may have the same */
     double x_pt; /* of the marks in its first slot */
     double left_pt, right_pt; /* what it takes up on either side */
-    uint32_t slots; /* places side by side, see render/slots.h */
+    uint32_t slots; /* places side by side, see render/scene_slots.h */
 };
 
 struct scene_segment {
@@ -207,7 +207,7 @@ struct scene_heading { /* in a row of the window that is of no line */
     const char *text;
 };
 
-struct worker_rows; /* render/carriers.h */
+struct worker_rows; /* render/worker_rows.h */
 struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;

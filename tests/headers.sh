@@ -1,11 +1,11 @@
 #!/bin/sh
-# How many .c have a header of their name, by room: a figure to look at, no test.  What needs none is counted as
+# How many .c have a header of their name, by module: a figure to look at, no test.  What needs none is counted as
 # having one: a file that exports nothing but main, calls of other libraries that it stands before, or what a header
 # in `tables` lists (each a row of a table, or a hook, one a file).  With -l those that lack one, and what of them
 # is declared elsewhere.  Looks at the objects in $B: make first.
 set -u
 B=${B:-build}
-tables='clients/poet/command.h clients/poet/complete.h server/answer/question.h clients/trace/core/forked.h clients/trace/poet.h'
+tables='clients/cli/command.h clients/cli/completion.h server/queries/query.h clients/libpoet/core/fork_reset.h clients/libpoet/poet.h'
 list=${1:-}
 libc=$(ldd "$(command -v perl)" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')
 work=$(mktemp -d)
@@ -13,16 +13,16 @@ trap 'rm -rf "$work"' EXIT
 { nm -D --defined-only "$libc" | sed 's/.* //; s/@.*//'; echo main; } | sort -u >"$work/known"
 # (what a table declares by a macro of its rows)
 { cat $tables | tr -cs 'A-Za-z0-9_' '\n'
-  sed -n 's/.*Q([0-9]*, [A-Z_]*, \([a-z]*\)).*/question_\1/p' wire/ask.h; } | sort -u >"$work/rows"
+  sed -n 's/.*Q([0-9]*, [A-Z_]*, \([a-z]*\)).*/question_\1/p' wire/request.h; } | sort -u >"$work/rows"
 git ls-files '*.c' | grep -Ev '^(tests|examples)/' | while read -r file; do
-    stem=${file%.c} room=${file%/*}
+    stem=${file%.c} module=${file%/*}
     if [ -f "$stem.h" ]; then
-        echo "$room own"
+        echo "$module own"
         continue
     fi
     for object in "$B/pic/$stem.o" "$B"/mpi-*/"$stem.o" "$B/o/$stem.o"; do
         case $object in
-        */o/clients/trace/* | "$B"/pic/wire/*) continue ;;
+        */o/clients/libpoet/* | "$B"/pic/wire/*) continue ;;
         esac
         [ -f "$object" ] && break
     done
@@ -30,20 +30,20 @@ git ls-files '*.c' | grep -Ev '^(tests|examples)/' | while read -r file; do
         grep -Ev '^(MPI_|poet_link_with_poetcc_trace__|poet_process_|poet_omp_|GOMP_|omp_|__kmpc_|ompt_|DW\.ref\.|__wrap_)' | sort -u |
         comm -23 - "$work/known" | comm -23 - "$work/rows" | tr '\n' ' ')
     if [ -z "$exported" ]; then
-        echo "$room none"
+        echo "$module none"
     else
-        echo "$room lacks"
+        echo "$module lacks"
         [ "$list" = -l ] && echo "# $file: $exported" >&2
     fi
 done | awk '
 { count[$1]++; kind[$1, $2]++; all++; sum[$2]++ }
-function line(room, n, own, none) {
-    return sprintf("%-32s %3d of %3d  %3d %%   with %3d, needs none %3d", room, own + none, n,
+function line(module, n, own, none) {
+    return sprintf("%-32s %3d of %3d  %3d %%   with %3d, needs none %3d", module, own + none, n,
                    100 * (own + none) / n, own, none)
 }
 END {
-    for (room in count)
-        print line(room, count[room], kind[room, "own"], kind[room, "none"]) | "sort"
+    for (module in count)
+        print line(module, count[module], kind[module, "own"], kind[module, "none"]) | "sort"
     close("sort")
     print line("all", all, sum["own"], sum["none"])
 }'

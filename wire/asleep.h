@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define USAGE_ASLEEP 64u /* beside the meters of wire/usage.h; its value is one of these */
+#define USAGE_ASLEEP 64u /* beside the meters of wire/os_usage.h; its value is one of these */
 
 /* number, NAME, what it is called */
 #define SLEEP_CALLS(A)                                                                             \

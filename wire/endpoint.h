@@ -1,5 +1,5 @@
-/* Endpoints: `unix:PATH`, `poet://HOST:PORT` (TLS with a key, wire/key.h), and where they are by
- * default.
+/* Endpoints: `unix:PATH`, `poet://HOST:PORT` (TLS with a key, wire/network_key.h), and where they
+ * are by default.
  *
  * Programs connect to sockets of their own machine alone; where else endpoints are, address.h
  * finds.  All functions return a descriptor (close-on-exec) or -1 with a message of one line in

@@ -20,12 +20,12 @@
     1u  /* the oldest of programs that is understood: what they say has only grown */
 #define WELCOME_FOLLOWS                                                                            \
     1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
-#define WELCOME_REGIONS 2u /* and it may hand over regions (wire/region.h) */
-#define WELCOME_HEAP 4u    /* and a heap of HEAP_VERSION 2 (wire/heap.h) */
-#define WELCOME_METERS 8u /* and tell of meters of its own (wire/meter.h) */
-#define WELCOME_ENTRIES 16u /* and rings of when each call began and ended (wire/entries.h) */
+#define WELCOME_REGIONS 2u /* and it may hand over regions (wire/profile_region.h) */
+#define WELCOME_HEAP 4u    /* and a heap of HEAP_VERSION 2 (wire/heap_region.h) */
+#define WELCOME_METERS 8u /* and tell of meters of its own (wire/metric_messages.h) */
+#define WELCOME_ENTRIES 16u /* and rings of when each call began and ended (wire/call_records.h) */
 #define WELCOME_SPANS                                                                              \
-    32u /* and tell which of its tasks ran on which of its threads (wire/span.h) */
+    32u /* and tell which of its tasks ran on which of its threads (wire/task_placement.h) */
 #define WELCOME_AGENT 64u /* it is an agent, which makes no report */
 #define WELCOME_FAR                                                                                \
     128u /* and tell of connections to other machines, whose programs may be in the run */
@@ -61,7 +61,7 @@
     M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
     M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
     M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
-    M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap.h) */ \
+    M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap_region.h) */ \
     M(24, METRIC)  /* a meter of the program's own: what it is called */          \
     M(25, SAMPLED_CELLS)  /* with a descriptor: numbers that are looked at now and then */ \
     M(26, CARRIER)   /* a thread that runs tasks; with a descriptor, which of them when */ \
@@ -70,14 +70,14 @@
     M(29, STREAM_GAP)   /* bytes of such a stream that no event wrote */               \
     M(30, ENDS)   /* the program ends by itself: it exits */                     \
     M(31, AWAITS) /* a thread waits for the end of another one, which no event tells */ \
-    M(32, REQUEST)    /* a question, see wire/ask.h */                               \
+    M(32, REQUEST)    /* a question, see wire/request.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, SUBSCRIBE)   /* tell me when the run grows */                               \
-    M(36, INPUT)  /* (of a program) what a call of it brought from outside: wire/input.h */ \
+    M(36, INPUT)  /* (of a program) what a call of it brought from outside: wire/recorded_input.h */ \
     M(37, GOTO)   /* from a debugger to a viewer itself: go there; and whether it did */ \
     M(38, AGENT_CLOCK) /* from within: what the clock of an agent's host said, asked through NATS */ \
     M(39, STREAM_POSITION) /* from within: how far a stream of NATS is there, once the next batch is */ \
-    M(40, AGENT)  /* an agent connects (wire/forwarded.h) */                     \
+    M(40, AGENT)  /* an agent connects (wire/forwarding_messages.h) */                     \
     M(41, STREAM) /* a journal that it has */                                    \
     M(42, FORWARD) /* a batch of its chunks */                                   \
     M(43, ACK) /* to an agent: the chunk that is wanted next; those before are kept */ \

@@ -14,9 +14,9 @@
 #ifndef WIRE_SLOT_H
 #define WIRE_SLOT_H
 
-#include "wire/event.h"
+#include "wire/event_types.h"
 #include "wire/limits.h"
-#include "wire/measured.h"
+#include "wire/activity_record.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -39,10 +39,12 @@
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_STREAM                                                                                \
     0x0200u /* KEYED: key is a stream, number_b a byte of it (or STREAM_CLOSINGS), count how many bytes */
-#define SLOT_MEASURED 0x0400u /* the payload begins with what was measured (wire/measured.h) */
-#define SLOT_CONTEXT 0x0800u /* neither KEYED nor a GROUP: count is the context (wire/region.h) */
-/* An enum untraced_reason (wire/event.h): for that reason more may be before the events of this
- * record than is told; 0 none. */
+#define SLOT_MEASURED                                                                              \
+    0x0400u /* the payload begins with what was measured (wire/activity_record.h) */
+#define SLOT_CONTEXT                                                                               \
+    0x0800u /* neither KEYED nor a GROUP: count is the context (wire/profile_region.h) */
+/* An enum untraced_reason (wire/event_types.h): for that reason more may be before the events of
+ * this record than is told; 0 none. */
 #define SLOT_DOUBT_SHIFT 12
 #define SLOT_DOUBT(reason) ((uint16_t)((reason) << SLOT_DOUBT_SHIFT))
 #define SLOT_DOUBT_OF(flags) ((unsigned)(flags) >> SLOT_DOUBT_SHIFT)
@@ -130,7 +132,8 @@ struct queue_head {
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
     _Atomic uint32_t moved; /* counts how often tail was stored */
-    _Atomic uint32_t wanted; /* WANTED_ bits (wire/region.h); first what the thread begins with */
+    /* WANTED_ bits (wire/profile_region.h); first what the thread begins with */
+    _Atomic uint32_t wanted;
     uint32_t tid; /* the system's number of the thread, as the program sees it; 0: not known */
     _Atomic uint32_t no_room; /* 1: the reader has no room for what is in it, now */
 };

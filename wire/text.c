@@ -1,6 +1,6 @@
 #include "wire/text.h"
 
-#include "wire/told.h"
+#include "wire/program_messages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -26,8 +26,8 @@
 #ifndef SERVER_ORDER_ORDER_H
 #define SERVER_ORDER_ORDER_H
 
-#include "server/order/shelf.h"
-#include "wire/event.h"
+#include "server/order/block_store.h"
+#include "wire/event_types.h"
 
 #define NO_POSITION UINT64_MAX
 #define AFTER_MAX 8u /* types that the events of one type come after, see order_after */

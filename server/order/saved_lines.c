@@ -1,12 +1,12 @@
 /* A line as bytes: what it is, its counts, and what is still growing of its list of positions. */
-#include "memory/memory.h"
-#include "server/order/log/block.h"
-#include "server/order/log/lines.h"
-#include "server/order/log/series.h"
+#include "base/alloc.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/position_list.h"
 #include "server/order/order.h"
-#include "server/order/saved.h"
-#include "server/order/state.h"
-#include "wire/event.h"
+#include "server/order/saved_format.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
 
 #include <string.h>
 

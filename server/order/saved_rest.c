@@ -5,18 +5,18 @@
  * one behind the other: those are saved that were there.  Meetings and stretches change, too: one
  * that is about to is saved first, and whatever was saved, or was not there yet, has the number of
  * the save.  The order in which they lie in what is written makes no difference. */
-#include "memory/memory.h"
-#include "server/order/intake/ends.h"
-#include "server/order/intake/hosts.h"
-#include "server/order/intake/meet.h"
-#include "server/order/intake/pending.h"
-#include "server/order/intake/stream.h"
-#include "server/order/log/pages.h"
-#include "server/order/log/receives.h"
+#include "base/alloc.h"
+#include "server/order/delivery/stream_ends.h"
+#include "server/order/delivery/host_streams.h"
+#include "server/order/delivery/rendezvous_match.h"
+#include "server/order/delivery/pending_events.h"
+#include "server/order/delivery/byte_stream_match.h"
+#include "server/order/log/line_pages.h"
+#include "server/order/log/late_receives.h"
 #include "server/order/order.h"
-#include "server/order/saved.h"
-#include "server/order/state.h"
-#include "wire/event.h"
+#include "server/order/saved_format.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
 
 #include <stdlib.h>
 #include <string.h>

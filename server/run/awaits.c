@@ -1,7 +1,7 @@
 #include "server/run/awaits.h"
 
-#include "memory/map.h"
-#include "memory/memory.h"
+#include "base/map.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 

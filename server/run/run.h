@@ -1,21 +1,21 @@
 /* One run: its order, and the names of everything in it.
  *
  * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
- * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (lines.h). */
+ * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (run_lines.h). */
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
 
 #include "config/target.h"
-#include "server/run/identity.h"
-#include "server/run/lines.h"
-#include "server/run/naming.h"
-#include "server/run/wants.h"
-#include "memory/map.h"
-#include "server/measure/contexts.h"
-#include "server/measure/entries.h"
+#include "server/run/line_identity.h"
+#include "server/run/run_lines.h"
+#include "server/run/name_table.h"
+#include "server/run/pending_settings.h"
+#include "base/map.h"
+#include "server/timing/call_contexts.h"
+#include "server/timing/call_entries.h"
 #include "server/order/order.h"
-#include "server/store/reached.h"
-#include "server/store/tracefile.h"
+#include "server/tracefile/agent_positions.h"
+#include "server/tracefile/tracefile.h"
 
 struct run_module {
     char *path;
@@ -87,7 +87,7 @@ struct run {
         /* line of the thread whose context it is; 0: by which calls is not known */
         uint32_t thread;
         uint64_t address;
-        uint32_t context; /* wire/region.h */
+        uint32_t context; /* wire/profile_region.h */
     } *site_list;
     size_t site_count, site_room;
     struct target **targets;
@@ -104,26 +104,26 @@ struct run {
     unsigned connected; /* programs */
     /* how many of them hung up; what that does to the order is still worked off */
     unsigned leaving;
-    int counters; /* wire/counters.h; 0 not made yet */
+    int counters; /* wire/shared_counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
-    struct clock_sync *clocks; /* of clocks.c alone; a cache */
-    struct clock_exchanges *exchanges; /* of exchanges.c; NULL: nothing was told */
-    struct unordered_events *astray; /* of astray.c alone; likewise */
-    struct state_timeline *course; /* of course.c alone; likewise */
+    struct clock_sync *clocks; /* of clock_sync.c alone; a cache */
+    struct clock_exchanges *exchanges; /* of clock_exchanges.c; NULL: nothing was told */
+    struct unordered_events *astray; /* of unordered_shared_events.c alone; likewise */
+    struct state_timeline *course; /* of state_timeline.c alone; likewise */
     void (*course_free)(struct state_timeline *course);
-    struct call_sites *places; /* of places.c alone; likewise */
-    struct activity_store *did; /* of did.c alone; NULL: nothing was told */
-    struct os_metrics_store *figures; /* of figures.c alone; NULL: nothing was said */
-    struct cpu_states *spans; /* of processors.c alone; likewise */
+    struct call_sites *places; /* of call_sites.c alone; likewise */
+    struct activity_store *did; /* of activity_store.c alone; NULL: nothing was told */
+    struct os_metrics_store *figures; /* of os_metrics.c alone; NULL: nothing was said */
+    struct cpu_states *spans; /* of cpu_placement.c alone; likewise */
     struct awaits *awaits; /* of awaits.c alone; likewise */
     struct heap_totals *heap; /* of heap.c alone; likewise */
-    struct input_store *inputs; /* of inputs.c alone; NULL: none was recorded */
-    struct program_metrics *metered; /* of metered.c alone; likewise */
-    struct interval_cache *measured; /* of server/answer/measured.c alone; likewise */
+    struct input_store *inputs; /* of input_store.c alone; NULL: none was recorded */
+    struct program_metrics *metered; /* of program_metrics.c alone; likewise */
+    struct interval_cache *measured; /* of server/queries/interval_cache.c alone; likewise */
     void (*measured_free)(struct interval_cache *measured);
-    struct attribution_cache *explained; /* of server/answer/explained.c alone; likewise */
+    struct attribution_cache *explained; /* of server/queries/attribution_cache.c alone; likewise */
     void (*explained_free)(struct attribution_cache *explained);
-    struct path_baseline *basis; /* of server/answer/table/basis.c alone; likewise */
+    struct path_baseline *basis; /* of server/queries/tables/path_baseline.c alone; likewise */
     void (*basis_free)(struct path_baseline *basis);
     struct agent_positions reached; /* how far the streams of agents are, as far as it is told */
     const struct fact_writer
@@ -144,10 +144,10 @@ struct run {
     bool unfinished; /* the file has no end */
     /* it is gone on with after its server was killed, and nobody has told more of it yet */
     bool left;
-    bool deleted; /* of rest.c alone: its file, while it is written */
+    bool deleted; /* of idle_eviction.c alone: its file, while it is written */
     bool ending; /* all of its programs hung up; its last state is being written */
     bool finished; /* all of its programs hung up, and its file has its end */
-    bool resting; /* put to rest (rest.h): nothing of it is here but these figures */
+    bool resting; /* put to rest (idle_eviction.h): nothing of it is here but these figures */
     uint64_t rest_events, rest_lost;
     unsigned watchers; /* viewers that look at it */
     uint64_t asked; /* grows; when it began, was finished or asked for last */

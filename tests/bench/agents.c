@@ -2,12 +2,12 @@
  * journal as its own, of a program (one) that is another one by its instance. usage: agents TARGET
  * AGENTS JOURNAL ; prints how long it took until all was acknowledged. */
 #define _GNU_SOURCE
-#include "memory/memory.h"
-#include "server/agent/destination.h"
-#include "server/agent/stream.h"
-#include "server/far/squeeze.h"
-#include "server/store/tracefile.h"
-#include "wire/told.h"
+#include "base/alloc.h"
+#include "server/forwarding/destination.h"
+#include "server/forwarding/forwarded_stream.h"
+#include "server/transport/compression.h"
+#include "server/tracefile/tracefile.h"
+#include "wire/program_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,14 +3,14 @@
  * "what: value" for each; cpu: ms of a processor that it took here and in the private server, each
  * time. */
 #define _GNU_SOURCE
-#include "clients/source/source.h"
-#include "memory/memory.h"
-#include "wire/asked.h"
-#include "wire/placed.h"
-#include "wire/ref.h"
-#include "wire/shown.h"
-#include "wire/strip.h"
-#include "wire/table.h"
+#include "clients/connection/session.h"
+#include "base/alloc.h"
+#include "wire/request_body.h"
+#include "wire/layout_results.h"
+#include "wire/event_id.h"
+#include "wire/trace_view.h"
+#include "wire/state_bands.h"
+#include "wire/table_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Figures of the order at scale: intake, bytes, questions, windows.
  * usage: scale WORKLOAD LINES EVENTS [LATE] ; prints one line a figure. */
 #define _GNU_SOURCE
-#include "server/order/placing/place.h"
-#include "server/store/tracefile.h"
+#include "server/order/layout/column_assignment.h"
+#include "server/tracefile/tracefile.h"
 #include "tests/bench/workload.h"
 
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* What it costs to explain waits: waiting EVENTS THREADS STEPS.  Intervals of a made-up program, a
  * tenth of them waits, then one hundredth more.  Prints "name figure" lines: seconds, bytes. */
-#include "server/causes/groups.h"
+#include "server/analysis/wait_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>

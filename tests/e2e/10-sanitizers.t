@@ -176,11 +176,11 @@ start_server -o san/ -q
 for sanitizer in thread address,undefined; do
     flags="-fsanitize=$sanitizer -fexceptions -I$root -Wno-tsan"
     # (libpoet as it is written: of its accesses the optimiser leaves none out, and it is compiled sooner)
-    for f in "$root"/clients/trace/*.c "$root"/clients/trace/core/*.c "$root"/clients/trace/calls/*.c "$root"/clients/trace/measure/*.c "$root"/clients/trace/replay/*.c "$root"/wire/message.c "$root"/wire/told.c "$root"/wire/input.c "$root"/wire/endpoint.c "$root"/wire/names.c; do
+    for f in "$root"/clients/libpoet/*.c "$root"/clients/libpoet/core/*.c "$root"/clients/libpoet/interpose/*.c "$root"/clients/libpoet/profile/*.c "$root"/clients/libpoet/replay/*.c "$root"/wire/message.c "$root"/wire/program_messages.c "$root"/wire/recorded_input.c "$root"/wire/endpoint.c "$root"/wire/function_names.c; do
         gcc -std=gnu17 -g1 -O0 $flags -c "$f" -o "$(printf %s "${f#"$root/"}" | tr / _).o" || exit 1
     done
     for program in mix ids more tasks; do
-        gcc -g -O1 $flags -include "$root/clients/trace/redirect.h" -I"$root/clients/trace" $program.c ./*.o -o $program -pthread -ldl
+        gcc -g -O1 $flags -include "$root/clients/libpoet/redirect.h" -I"$root/clients/libpoet" $program.c ./*.o -o $program -pthread -ldl
         if TSAN_OPTIONS=halt_on_error=0:exitcode=66:detect_deadlocks=0 ./$program >log 2>&1 && ! grep -q "ERROR\|WARNING" log; then ok "$program, $sanitizer: no report"
         else not_ok "$program, $sanitizer: no report" "$(head -n 40 log)"; fi
         if described $program; then

@@ -3,17 +3,17 @@
 # else.  The tree is small: the Makefile, and of a few modules one file each.
 . "$(dirname "$0")/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS LDFLAGS OPTIMISE SANITIZE V CC
-mkdir -p tree/wire tree/clients/trace/core tree/clients/trace/process tree/clients/poet
+mkdir -p tree/wire tree/clients/libpoet/core tree/clients/libpoet/ipc tree/clients/cli
 cd tree || exit 1
 cp "$root/Makefile" .
-echo '#define POET_VERSION "1"' >clients/poet/version.h
-echo '{ local: *; };' >clients/trace/exports.map
-echo '#define NUMBER 1' >clients/trace/poet.h
-echo 'typedef int t;' >clients/trace/core/libc.h
-for file in message told input endpoint names; do echo 'typedef int t;' >wire/$file.c; done
-echo 'typedef int t;' >clients/trace/core/core.c
+echo '#define POET_VERSION "1"' >clients/cli/version.h
+echo '{ local: *; };' >clients/libpoet/exports.map
+echo '#define NUMBER 1' >clients/libpoet/poet.h
+echo 'typedef int t;' >clients/libpoet/core/libc_calls.h
+for file in message program_messages recorded_input endpoint function_names; do echo 'typedef int t;' >wire/$file.c; done
+echo 'typedef int t;' >clients/libpoet/core/core.c
 echo 'int first(void);
-__attribute__((visibility("default"))) int first(void) { return 1; }' >clients/trace/process/first.c
+__attribute__((visibility("default"))) int first(void) { return 1; }' >clients/libpoet/ipc/first.c
 library=b/lib/poet/libpoet-process.so
 # made ARG...: what make makes, by the first word of each line: "CC 2, LD 1"
 made() {
@@ -24,7 +24,7 @@ all="AR 1 CC 6 LD 2 PIC 7 "
 is "everything is made" "$(made)" "$all"
 is "and once" "$(made)" ""
 is "by an absolute name of the directory, too" "$(made B="$PWD/b")" ""
-touch clients/trace/core/libc.h
+touch clients/libpoet/core/libc_calls.h
 is "and then what includes a header is made after it" "$(made B="$PWD/b")" "AR 1 CC 6 LD 2 PIC 6 "
 is "CFLAGS: every object and what is linked of it" "$(made CFLAGS='-DTEXT="\"it'"'"'s | a\""')" "$all"
 is "CFLAGS that are the same: nothing" "$(made CFLAGS='-DTEXT="\"it'"'"'s | a\""')" ""
@@ -47,14 +47,14 @@ sed -i 's/^COMPILE_process = .*/& -DEDITED/' Makefile
 is "a command of the Makefile: what it makes" "$(made)" "LD 1 PIC 1 "
 echo '# a remark' >>Makefile
 is "a remark of the Makefile: nothing" "$(made)" ""
-sed 's/first/second/' clients/trace/process/first.c >clients/trace/process/second.c
+sed 's/first/second/' clients/libpoet/ipc/first.c >clients/libpoet/ipc/second.c
 is "one more source: it alone is compiled" "$(made)" "LD 1 PIC 1 "
 like "and is in the library" "$(nm -D $library)" " T second"
-rm clients/trace/process/second.c
+rm clients/libpoet/ipc/second.c
 is "a source that was removed: nothing is compiled" "$(made)" "LD 1 "
 is "and its functions are gone" "$(nm -D $library | grep -c ' T second')" 0
-rm wire/names.c
-sed -i 's| wire/names.c||' Makefile
+rm wire/function_names.c
+sed -i 's| wire/function_names.c||' Makefile
 is "an archive, too" "$(made)" "AR 1 LD 2 "
 is "whose members are its sources" "$(ar t b/lib/libpoet.a | grep -c names)" 0
 done_testing

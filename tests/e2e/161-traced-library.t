@@ -115,7 +115,7 @@ is "with libpoet's other libraries" "$(./linked fork)" "7 done"
 # A function that this C library does not have fails; it is not called.
 cat >none.c <<'C'
 #define _GNU_SOURCE
-#include "clients/trace/next.h"
+#include "clients/libpoet/next_symbol.h"
 #include <stdio.h>
 int main(void)
 {

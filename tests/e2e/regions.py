@@ -1,6 +1,6 @@
 """What the threads of a program measure of themselves: python3 regions.py PROGRAM ARGUMENT...
 
-A server of its own, which keeps the regions (wire/region.h) and prints, once the program has ended, a line for each
+A server of its own, which keeps the regions (wire/profile_region.h) and prints, once the program has ended, a line for each
 context that was called: thread, path, calls, ended, concurrent, real, own, off, least, most (ticks; - where none is).
 Functions are called as in the table of symbols of the program, which is linked with -no-pie.  Then for each thread
 its numbers: folded, deep, mismatched, depth; and which contexts its records bore, with their shapes."""

@@ -1,10 +1,10 @@
 #include "tests/fuzz/asks.h"
 
-#include "clients/source/table.h"
-#include "memory/memory.h"
-#include "server/answer/desk.h"
-#include "server/answer/table/table.h"
-#include "wire/curve.h"
+#include "clients/connection/result_table.h"
+#include "base/alloc.h"
+#include "server/queries/request_queue.h"
+#include "server/queries/tables/table_query.h"
+#include "wire/time_series.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,18 +1,18 @@
 /* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture
  * is made of each window, in words and in pixels.  The first byte says how. */
-#include "clients/book/fate.h"
-#include "clients/source/stands.h"
-#include "clients/source/table.h"
-#include "clients/source/waits.h"
-#include "render/lettering.h"
-#include "render/page.h"
-#include "render/text.h"
-#include "wire/causes.h"
-#include "wire/curve.h"
-#include "wire/found.h"
+#include "clients/metadata/hang_text.h"
+#include "clients/connection/relation_query.h"
+#include "clients/connection/result_table.h"
+#include "clients/connection/wait_list.h"
+#include "render/text_cache.h"
+#include "render/document.h"
+#include "render/scene_text.h"
+#include "wire/causal_edges.h"
+#include "wire/time_series.h"
+#include "wire/query_results.h"
 #include "wire/limits.h"
-#include "wire/placed.h"
-#include "wire/strip.h"
+#include "wire/layout_results.h"
+#include "wire/state_bands.h"
 
 #include <stdlib.h>
 

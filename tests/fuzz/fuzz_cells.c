@@ -1,10 +1,10 @@
 /* The cells in which a thread counts what a program measures, of any content, which change while
  * they are read; what is told of them is taken.  And bodies of METER and CELLS, as a program or
  * `poet watch` tells them. */
-#include "memory/memory.h"
-#include "server/intake/counted.h"
-#include "server/intake/metering.h"
-#include "server/intake/session.h"
+#include "base/alloc.h"
+#include "server/decode/metric_records.h"
+#include "server/decode/metric_decode.h"
+#include "server/decode/program_session.h"
 #include "tests/fuzz/changing.h"
 #include "tests/fuzz/asks.h"
 #include "tests/fuzz/told.h"

@@ -3,12 +3,12 @@
  * and then tables are asked for.
  *
  * An input: u8 which, u8 thread, u16 how long, and so many bytes. */
-#include "memory/memory.h"
-#include "server/intake/session.h"
-#include "server/run/did.h"
+#include "base/alloc.h"
+#include "server/decode/program_session.h"
+#include "server/run/activity_store.h"
 #include "tests/fuzz/asks.h"
 #include "tests/fuzz/told.h"
-#include "wire/measured.h"
+#include "wire/activity_record.h"
 
 #include <stdlib.h>
 #include <string.h>

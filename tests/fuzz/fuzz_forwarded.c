@@ -1,10 +1,10 @@
 /* What an agent sends: any message, any batch, any chunk in it, early, late and twice; nothing of
  * it may do harm, and what is taken has the numbers that it says. */
 #define _GNU_SOURCE
-#include "memory/memory.h"
-#include "server/far/squeeze.h"
-#include "server/store/tracefile.h"
-#include "server/taking/origin.h"
+#include "base/alloc.h"
+#include "server/transport/compression.h"
+#include "server/tracefile/tracefile.h"
+#include "server/journal/forwarded_source.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>

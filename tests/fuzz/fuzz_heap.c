@@ -1,9 +1,9 @@
 /* The heap of a process, of any content, which changes while it is read; what is told of it is
  * taken, and asked for. */
-#include "memory/memory.h"
-#include "server/intake/heaped.h"
-#include "server/intake/heapmap.h"
-#include "server/run/heap.h"
+#include "base/alloc.h"
+#include "server/decode/heap_records.h"
+#include "server/decode/heap_reader.h"
+#include "server/run/heap_totals.h"
 #include "tests/fuzz/changing.h"
 
 #include <stdlib.h>

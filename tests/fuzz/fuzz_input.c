@@ -1,5 +1,5 @@
 /* Recorded input: bodies of INPUT, and the file out of which a repeated run reads them. */
-#include "wire/input.h"
+#include "wire/recorded_input.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A trace file of any content. */
 #define _GNU_SOURCE
-#include "server/file/replay.h"
+#include "server/checkpoint/trace_replay.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* A file that says what is to be measured, and words that do, of any content: what is read of it
  * can be written, and then says the same. */
-#include "config/measure.h"
-#include "config/meters.h"
-#include "memory/memory.h"
+#include "config/measurement_spec.h"
+#include "config/metric_rules.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What a program and a viewer may send: frames of any content, to a run and its answers. */
-#include "server/answer/desk.h"
-#include "server/intake/session.h"
+#include "server/queries/request_queue.h"
+#include "server/decode/program_session.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Messages of a NATS stream of any content, in any sequence, and addresses of NATS: what is read is
  * written as it was read, a batch is assembled only from all of its parts, and no message shows a
  * password. */
-#include "memory/memory.h"
-#include "server/agent/natsmessage.h"
-#include "server/far/squeeze.h"
+#include "base/alloc.h"
+#include "server/forwarding/nats_message.h"
+#include "server/transport/compression.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* A notes file of any content: what is read is kept by the next change, and a damaged file stays as
  * it was. */
 #define _GNU_SOURCE
-#include "clients/source/notes.h"
-#include "memory/memory.h"
+#include "clients/connection/note_file.h"
+#include "base/alloc.h"
 #include "wire/limits.h"
 #include "wire/text.h"
 

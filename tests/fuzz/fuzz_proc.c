@@ -1,5 +1,5 @@
 /* Texts of /proc, which are the kernel's, but may be cut anywhere. */
-#include "server/sampling/proc.h"
+#include "server/osmetrics/proc_files.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* What a program may send to the server's loop: messages on its socket, and shared queues with any
  * contents.  An input is frames; THREAD hands over a queue, FILL writes into the newest one. */
 #define _GNU_SOURCE
-#include "server/peers/greet.h"
-#include "server/peers/program.h"
-#include "server/peers/server.h"
-#include "server/taking/taking.h"
+#include "server/connections/handshake.h"
+#include "server/connections/program_connection.h"
+#include "server/connections/event_server.h"
+#include "server/journal/capture.h"
 #include "wire/endpoint.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* The region of a thread, of any content, which changes while it is read; what is told of it is
  * taken, and added up. */
-#include "memory/memory.h"
-#include "server/intake/region.h"
-#include "server/measure/calls.h"
+#include "base/alloc.h"
+#include "server/decode/profile_region_reader.h"
+#include "server/timing/call_profile.h"
 #include "tests/fuzz/changing.h"
 #include "wire/slot.h"
 

@@ -1,9 +1,9 @@
 /* The ring in which a thread writes when its calls begin and end, of any content, which changes
  * while it is emptied; what is told of it is taken, and looked at from several places. */
-#include "memory/memory.h"
-#include "server/intake/ring.h"
-#include "server/measure/entries.h"
-#include "server/measure/overlap.h"
+#include "base/alloc.h"
+#include "server/decode/ring_reader.h"
+#include "server/timing/call_entries.h"
+#include "server/timing/scope_overlap.h"
 #include "tests/fuzz/changing.h"
 #include "wire/slot.h"
 

@@ -1,5 +1,5 @@
 /* Scripts of repeated runs: of one that is taken everything that it names lies in it. */
-#include "clients/trace/replay/script.h"
+#include "clients/libpoet/replay/schedule_validate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A log with vector clocks of any content; its first line chooses the expressions. */
-#include "clients/poet/shiviz.h"
+#include "clients/cli/shiviz_log.h"
 
 #include <stdlib.h>
 #include <string.h>

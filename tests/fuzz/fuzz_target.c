@@ -1,5 +1,5 @@
 /* A target description of any content. */
-#include "config/read.h"
+#include "config/description_read.h"
 #include "config/target.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* A view file of any content, read for a run of a few lines; then asked for, moved and written
  * again. */
 #define _GNU_SOURCE
-#include "clients/source/place.h"
-#include "clients/source/viewfile.h"
+#include "clients/connection/view_state.h"
+#include "clients/connection/view_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_TOLD_H
 #define TESTS_FUZZ_TOLD_H
 
-#include "server/intake/session.h"
+#include "server/decode/program_session.h"
 
 #define TOLD_THREADS 3u /* codes 1 .. TOLD_THREADS */
 

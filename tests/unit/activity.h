@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_ACTIVITY_H
 #define TESTS_UNIT_ACTIVITY_H
 
-#include "memory/memory.h"
-#include "server/measure/intervals.h"
+#include "base/alloc.h"
+#include "server/timing/intervals.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

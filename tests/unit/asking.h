@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_ASKING_H
 #define TESTS_UNIT_ASKING_H
 
-#include "server/answer/desk.h"
+#include "server/queries/request_queue.h"
 #include "tests/unit/unit.h"
 
 /* The whole answer, the caller's; steps of `budget`.  Frees body. */

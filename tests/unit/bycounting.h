@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_BYCOUNTING_H
 #define TESTS_UNIT_BYCOUNTING_H
 
-#include "server/causes/why.h"
+#include "server/analysis/wait_attribution.h"
 #include "tests/unit/programs.h"
 
 #define SLOTS 40 /* steps, those of what is not recorded first */

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_PLACING_H
 #define TESTS_UNIT_PLACING_H
 
-#include "server/order/placing/place.h"
+#include "server/order/layout/column_assignment.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

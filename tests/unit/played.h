@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_PLAYED_H
 #define TESTS_UNIT_PLAYED_H
 
-#include "config/find.h"
+#include "config/description_path.h"
 #include "server/run/run.h"
 #include "tests/unit/unit.h"
 

@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_PROGRAM_H
 #define TESTS_UNIT_PROGRAM_H
 
-#include "server/intake/session.h"
-#include "wire/told.h"
+#include "server/decode/program_session.h"
+#include "wire/program_messages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_PROGRAMS_H
 #define TESTS_UNIT_PROGRAMS_H
 
-#include "server/measure/intervals.h"
+#include "server/timing/intervals.h"
 
 #include <assert.h>
 #include <stdlib.h>

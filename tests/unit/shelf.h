@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_SHELF_H
 #define TESTS_UNIT_SHELF_H
 
-#include "memory/map.h"
-#include "memory/memory.h"
+#include "base/map.h"
+#include "base/alloc.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

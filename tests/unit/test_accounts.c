@@ -1,6 +1,6 @@
 /* What does not add up is found, each by its rule, and what does is not
- * (server/measure/accounts.h). */
-#include "server/measure/accounts.h"
+ * (server/timing/profile_consistency.h). */
+#include "server/timing/profile_consistency.h"
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* What is taken from a heap: blocks and sums against a count of their own, by one thread and by
  * four; frees that should not be; what the journal says of it, whole and cut. */
 #define _GNU_SOURCE
-#include "clients/trace/heap/blocks.h"
-#include "server/intake/heaped.h"
-#include "server/run/heap.h"
+#include "clients/libpoet/heap/heap_blocks.h"
+#include "server/decode/heap_records.h"
+#include "server/run/heap_totals.h"
 #include "tests/unit/unit.h"
 
 #include <pthread.h>

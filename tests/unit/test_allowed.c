@@ -1,6 +1,6 @@
 /* Filters of system calls, and what they leave of our own. */
-#include "clients/trace/core/allowed.h"
-#include "clients/trace/core/bpf.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/seccomp_bpf.h"
 #include "tests/unit/unit.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* What an arena gives stays as it is until all of it is freed. */
-#include "memory/arena.h"
+#include "base/arena.h"
 #include "tests/unit/unit.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Questions have ids, and each of them one end. */
-#include "server/answer/desk.h"
+#include "server/queries/request_queue.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
-#include "wire/ref.h"
+#include "wire/event_id.h"
 
 static struct execution x;
 

@@ -1,5 +1,5 @@
-/* server/sampling/asleep: in which call a thread sleeps, by the texts of /proc. */
-#include "server/sampling/asleep.h"
+/* server/osmetrics/asleep: in which call a thread sleeps, by the texts of /proc. */
+#include "server/osmetrics/asleep.h"
 
 #include <stdarg.h>
 #include <stddef.h>

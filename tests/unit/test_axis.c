@@ -1,7 +1,7 @@
 /* Where in a scene a time is: exact at its marks, even between them, and of the scene that is
  * here. */
-#include "clients/view/picture/axis.h"
-#include "clients/view/picture/view.h"
+#include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* Two runs side by side: what is equal has the same column, what is before an event has a lesser
  * one, and lines are matched by how they came to be. */
-#include "clients/plan/beside.h"
+#include "clients/schedule/trace_alignment.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A set of numbers, sparse or dense. */
-#include "memory/bits.h"
+#include "base/bitset.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

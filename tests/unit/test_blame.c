@@ -1,6 +1,6 @@
 /* Who is charged with which wait, and with how much of it: programs of which one knows by hand. */
-#include "server/causes/groups.h"
-#include "server/causes/knots.h"
+#include "server/analysis/wait_groups.h"
+#include "server/analysis/wait_knots.h"
 #include "tests/unit/programs.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
-/* The blocks of a scope (server/measure/blocks.h): Meira's figure 3.2, A(B(D), C(D)), with work of
- * 1 to 7 ms. */
-#include "server/measure/blocks.h"
-#include "server/measure/calls.h"
+/* The blocks of a scope (server/timing/scope_blocks.h): Meira's figure 3.2, A(B(D), C(D)), with
+ * work of 1 to 7 ms. */
+#include "server/timing/scope_blocks.h"
+#include "server/timing/call_profile.h"
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Bounds of clocks: against clocks that are known, and against all pairs of messages one by one. */
-#include "server/run/bounds.h"
+#include "server/run/clock_bounds.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Trees of boxes: what is below a box is never wider, nothing is lost, and all that is too narrow
  * is counted. */
-#include "clients/book/boxes.h"
-#include "memory/memory.h"
-#include "render/icicle.h"
+#include "clients/metadata/icicle_layout.h"
+#include "base/alloc.h"
+#include "render/icicle_drawing.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

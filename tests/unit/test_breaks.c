@@ -1,7 +1,7 @@
 /* Breakpoints that are kept beside a trace: one more, one less, what others wrote there, and what
  * one says. */
 #define _GNU_SOURCE
-#include "clients/source/breaks.h"
+#include "clients/connection/breakpoint_file.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

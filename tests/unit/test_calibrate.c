@@ -1,15 +1,15 @@
-/* What measuring is said to take (clients/trace/measure/calibrate.h), where the hooks and the clock
- * are ours. */
-#include "clients/trace/measure/calibrate.h"
-#include "clients/trace/measure/every.h"
-#include "clients/trace/measure/frames.h"
-#include "clients/trace/measure/hooks.h"
+/* What measuring is said to take (clients/libpoet/profile/calibration.h), where the hooks and the
+ * clock are ours. */
+#include "clients/libpoet/profile/calibration.h"
+#include "clients/libpoet/profile/call_log.h"
+#include "clients/libpoet/profile/call_stack.h"
+#include "clients/libpoet/profile/instrument_hooks.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define CALLS 256u /* in a round, as calibrate.c has it */
+#define CALLS 256u /* in a round, as calibration.c has it */
 #define WITHIN 30u /* ticks that a hook takes within a call, and around it */
 #define AROUND 12u
 

@@ -1,8 +1,8 @@
 /* Parts of what a thread told of its calls: one time less another, nothing guessed, and all parts
  * together are the whole. */
-#include "server/measure/callpart.h"
+#include "server/timing/profile_range.h"
 #include "tests/unit/unit.h"
-#include "wire/region.h"
+#include "wire/profile_region.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Calls added up (server/measure/calls.h): against what the calls say one by one. */
-#include "memory/memory.h"
-#include "server/measure/calls.h"
+/* Calls added up (server/timing/call_profile.h): against what the calls say one by one. */
+#include "base/alloc.h"
+#include "server/timing/call_profile.h"
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>
@@ -70,7 +70,7 @@ static uint32_t context_of(struct calling *c, uint32_t parent, uint32_t function
     return made;
 }
 
-/* The rule of wire/region.h: a call within one of the same function lands in that one. */
+/* The rule of wire/profile_region.h: a call within one of the same function lands in that one. */
 static void enter(struct calling *c, uint32_t function, int64_t after)
 {
     struct frame *up = &c->frames[c->depth - 1], *f = &c->frames[c->depth++];

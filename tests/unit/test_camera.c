@@ -1,5 +1,5 @@
 /* What is seen of a scene: points and pixels, the left edge, and what is held meanwhile. */
-#include "clients/view/parts/hold.h"
+#include "clients/viewer/state/scroll_anchor.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

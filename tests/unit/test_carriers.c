@@ -1,8 +1,8 @@
 /* Carriers as rows: a table of stays is read whatever its order, bars lie where their times are,
  * what is too narrow for one is told as a share that adds up, and nonsense is no row. */
-#include "clients/book/book.h"
-#include "memory/memory.h"
-#include "render/carriers.h"
+#include "clients/metadata/trace_metadata.h"
+#include "base/alloc.h"
+#include "render/worker_rows.h"
 #include "render/scene.h"
 #include "tests/unit/unit.h"
 

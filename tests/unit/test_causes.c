@@ -1,6 +1,6 @@
 /* Why somebody waited: computed fast against counted by the definitions, on random programs. */
-#include "server/causes/charges.h"
-#include "server/measure/levels.h"
+#include "server/analysis/attribution.h"
+#include "server/timing/concurrency_levels.h"
 #include "tests/unit/bycounting.h"
 #include "tests/unit/unit.h"
 

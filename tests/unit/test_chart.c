@@ -1,7 +1,7 @@
 /* Charts: shares of pixels, short states that are seen, letters; a pixel is never fuller than what
  * it stands for. */
-#include "render/chart.h"
-#include "render/shares.h"
+#include "render/state_chart.h"
+#include "render/state_shares.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* Meters of a program's own, from the cells of a region to what a run knows; and words that choose
  * what is measured. */
 #define _GNU_SOURCE
-#include "config/measure.h"
-#include "memory/memory.h"
-#include "wire/region.h"
-#include "server/intake/counted.h"
-#include "server/intake/metering.h"
+#include "config/measurement_spec.h"
+#include "base/alloc.h"
+#include "wire/profile_region.h"
+#include "server/decode/metric_records.h"
+#include "server/decode/metric_decode.h"
 #include "tests/unit/unit.h"
-#include "wire/meter.h"
-#include "wire/told.h"
+#include "wire/metric_messages.h"
+#include "wire/program_messages.h"
 
 #include <stdlib.h>
 #include <string.h>

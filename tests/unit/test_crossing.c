@@ -1,8 +1,8 @@
 /* Messages that pass a window by, against all messages there are. */
-#include "server/answer/crossing.h"
+#include "server/queries/crossing_messages.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/unit.h"
-#include "wire/placed.h"
+#include "wire/layout_results.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Figures over time by pixels: levels hold until the next, rates are what was added, and nothing is
  * where nothing is known. */
-#include "memory/memory.h"
-#include "server/run/figures.h"
+#include "base/alloc.h"
+#include "server/run/os_metrics.h"
 #include "tests/unit/asking.h"
-#include "wire/curve.h"
+#include "wire/time_series.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* What threads tell of their steps: forgotten with the events, never more than there is room for,
  * and never of more time than there is between two events, whatever they tell. */
-#include "server/answer/measured.h"
-#include "server/run/did.h"
+#include "server/queries/interval_cache.h"
+#include "server/run/activity_store.h"
 #include "tests/unit/played.h"
-#include "wire/sums.h"
+#include "wire/profile_snapshot.h"
 
 #define EVENTS 4000u
 

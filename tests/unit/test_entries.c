@@ -1,12 +1,12 @@
-/* When calls began and ended: the ring (server/intake/ring.h), what is kept
- * (server/measure/entries.h), and who was open with whom (server/measure/overlap.h) against what
- * the definition says. */
+/* When calls began and ended: the ring (server/decode/ring_reader.h), what is kept
+ * (server/timing/call_entries.h), and who was open with whom (server/timing/scope_overlap.h)
+ * against what the definition says. */
 #define _GNU_SOURCE
-#include "memory/memory.h"
-#include "server/measure/cases.h"
-#include "server/intake/ring.h"
-#include "server/measure/entries.h"
-#include "server/measure/overlap.h"
+#include "base/alloc.h"
+#include "server/timing/seq_conc.h"
+#include "server/decode/ring_reader.h"
+#include "server/timing/call_entries.h"
+#include "server/timing/scope_overlap.h"
 #include "tests/unit/unit.h"
 #include "wire/slot.h"
 

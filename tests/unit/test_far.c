@@ -1,13 +1,13 @@
 /* What goes to other machines: keys, TLS between two ends of a socket, batches of chunks, and a
  * journal that is followed while it is written. */
 #define _GNU_SOURCE
-#include "server/far/offset.h"
-#include "server/far/squeeze.h"
-#include "server/far/tls.h"
-#include "server/store/following.h"
-#include "server/store/tracefile.h"
+#include "server/transport/clock_offset.h"
+#include "server/transport/compression.h"
+#include "server/transport/tls_channel.h"
+#include "server/tracefile/journal_follow.h"
+#include "server/tracefile/tracefile.h"
 #include "tests/unit/unit.h"
-#include "wire/forwarded.h"
+#include "wire/forwarding_messages.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,12 @@
  * force. */
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
-#include "wire/asked.h"
-#include "wire/causes.h"
-#include "wire/found.h"
-#include "wire/placed.h"
-#include "wire/ref.h"
-#include "wire/shown.h"
+#include "wire/request_body.h"
+#include "wire/causal_edges.h"
+#include "wire/query_results.h"
+#include "wire/layout_results.h"
+#include "wire/event_id.h"
+#include "wire/trace_view.h"
 
 #include <stdlib.h>
 #include <string.h>

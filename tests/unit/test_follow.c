@@ -1,5 +1,5 @@
 /* Who let a thread go on, at given times: by messages, at barriers, mutexes and conditions. */
-#include "server/answer/apart.h"
+#include "server/queries/partial_run.h"
 #include "tests/unit/waited.h"
 
 /* ---- messages in a ring, by four ways of telling ---- */

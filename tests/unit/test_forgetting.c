@@ -1,5 +1,5 @@
 /* An order that is saved and read again, and one of which the oldest part is forgotten. */
-#include "server/order/log/block.h"
+#include "server/order/log/log_block.h"
 #include "server/order/order.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"

@@ -1,9 +1,9 @@
 /* Calls that a thread measures, against what they are by definition: a list of the functions that
  * are open. */
-#include "clients/trace/measure/every.h"
-#include "clients/trace/measure/frames.h"
-#include "clients/trace/measure/region.h"
-#include "clients/trace/measure/straight.h"
+#include "clients/libpoet/profile/call_log.h"
+#include "clients/libpoet/profile/call_stack.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/count_fast_path.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

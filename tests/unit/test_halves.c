@@ -1,11 +1,11 @@
 /* Two runs in one picture: what is equal stands in one column, order is kept, rows are aligned; and
  * golden text. */
 #define _GNU_SOURCE
-#include "clients/poet/halves.h"
-#include "memory/memory.h"
-#include "render/text.h"
-#include "server/answer/answer.h"
-#include "server/answer/event.h"
+#include "clients/cli/two_run_diagram.h"
+#include "base/alloc.h"
+#include "render/scene_text.h"
+#include "server/queries/run_notifications.h"
+#include "server/queries/event_answer.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

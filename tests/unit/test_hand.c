@@ -1,7 +1,7 @@
 /* The hand-over between whoever takes and whoever orders: two threads, all in order, bounded
  * memory. */
 #define _GNU_SOURCE
-#include "server/taking/hand.h"
+#include "server/journal/handoff_queue.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "memory/heap.h"
+#include "base/binary_heap.h"
 #include "tests/unit/unit.h"
 
 #define ITEMS 1000

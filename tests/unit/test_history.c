@@ -1,5 +1,5 @@
 /* Undo and redo of places, as the viewer has them. */
-#include "clients/view/parts/history.h"
+#include "clients/viewer/state/history.h"
 #include "tests/unit/unit.h"
 
 struct heard {

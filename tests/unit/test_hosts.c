@@ -1,7 +1,7 @@
 /* Streams between hosts: their ends are told late, in any order, or never; bytes are there that no
  * event wrote. */
-#include "server/order/intake/ends.h"
-#include "server/order/intake/stream.h"
+#include "server/order/delivery/stream_ends.h"
+#include "server/order/delivery/byte_stream_match.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/shelf.h"
 #include "tests/unit/unit.h"

@@ -1,7 +1,7 @@
 /* Recorded input: bodies of INPUT as they were put, what cannot be is refused; pieces of lines out
  * of a file. */
 #include "tests/unit/unit.h"
-#include "wire/input.h"
+#include "wire/recorded_input.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Graphs in layers: callers above, nobody over anybody, circles open at one arc, the same each
  * time. */
-#include "clients/book/layers.h"
-#include "memory/memory.h"
+#include "clients/metadata/graph_layout.h"
+#include "base/alloc.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

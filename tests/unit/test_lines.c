@@ -1,6 +1,6 @@
 /* Facts of lines, packed and unpacked; lines by identity. */
-#include "server/run/identity.h"
-#include "server/run/lines.h"
+#include "server/run/line_identity.h"
+#include "server/run/run_lines.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* States: they fill each life, and come from what the intervals say; all by hand, in ms. */
-#include "server/measure/states.h"
+#include "server/timing/thread_states.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The states of threads from far away against their spells, of random programs: each pixel of each
  * row has the same of each state, to the ns. */
-#include "server/answer/living.h"
-#include "server/answer/measured.h"
-#include "server/measure/states.h"
+#include "server/queries/thread_state_timeline.h"
+#include "server/queries/interval_cache.h"
+#include "server/timing/thread_states.h"
 #include "tests/unit/playing.h"
-#include "wire/strip.h"
+#include "wire/state_bands.h"
 
 #define PIXELS_MOST 40u
 #define CHILDREN 6u

@@ -1,5 +1,5 @@
 /* Times are read as logs write them, and what is none is not. */
-#include "clients/poet/logtime.h"
+#include "clients/cli/logtime.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The hash map against a plain array. */
-#include "memory/map.h"
+#include "base/map.h"
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Orders that did not happen, against all orders there are: random small programs of threads with
  * nested locks, of which one schedule is told; a cycle is found if and only if some schedule comes
  * to a deadlock. */
-#include "server/causes/maybe.h"
+#include "server/analysis/bug_prediction.h"
 
 #include "unit.h"
 

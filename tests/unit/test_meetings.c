@@ -1,10 +1,10 @@
 /* What lies beside the lines of an order (who waits for whom by a key, what a stream holds), saved
  * while it goes on. */
-#include "server/order/intake/pending.h"
-#include "server/order/intake/stream.h"
-#include "server/order/log/lines.h"
-#include "server/order/log/log.h"
-#include "server/order/log/receives.h"
+#include "server/order/delivery/pending_events.h"
+#include "server/order/delivery/byte_stream_match.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/event_log.h"
+#include "server/order/log/late_receives.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/shelf.h"
 

@@ -1,9 +1,9 @@
 /* The wire: what is put is got, what is bad is refused where it is bad. */
 #include "tests/unit/unit.h"
-#include "wire/causes.h"
-#include "wire/placed.h"
-#include "wire/ref.h"
-#include "wire/shown.h"
+#include "wire/causal_edges.h"
+#include "wire/layout_results.h"
+#include "wire/event_id.h"
+#include "wire/trace_view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Meters and formulas: what is read, what is refused and where, and what comes of it. */
 #include "config/formula.h"
-#include "config/meters.h"
+#include "config/metric_rules.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

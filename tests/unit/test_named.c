@@ -1,8 +1,8 @@
 /* Of many lines a viewer is told those that answers name, before the answer does. */
-#include "server/answer/desk.h"
-#include "server/answer/named.h"
+#include "server/queries/request_queue.h"
+#include "server/queries/referenced_lines.h"
 #include "tests/unit/unit.h"
-#include "wire/found.h"
+#include "wire/query_results.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,8 @@ static void listen(struct listener *l, struct encoder *out)
     encoder_free(out);
 }
 
-/* A question to its end, as server/peers/viewer.c has it answered; `body` is freed. */
+/* A question to its end, as server/connections/viewer_connection.c has it answered; `body` is
+ * freed. */
 static void ask(struct listener *l, enum request_type what, struct encoder body)
 {
     struct request_queue desk = {.run = l->run};

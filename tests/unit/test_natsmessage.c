@@ -1,6 +1,6 @@
 /* What lies in NATS: names that stay apart, addresses, and batches that are split into messages and
  * become whole again. */
-#include "server/agent/natsmessage.h"
+#include "server/forwarding/nats_message.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * not. */
 #include "tests/unit/asking.h"
 #include "tests/unit/playing.h"
-#include "wire/table.h"
+#include "wire/table_rows.h"
 
 extern const struct query question_table;
 

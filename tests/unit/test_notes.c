@@ -1,7 +1,7 @@
 /* Notes that people write at events: kept as a file beside the trace, which is never written over
  * when it is damaged. */
 #define _GNU_SOURCE
-#include "clients/source/notes.h"
+#include "clients/connection/note_file.h"
 #include "tests/unit/unit.h"
 #include "wire/limits.h"
 

@@ -1,5 +1,5 @@
 /* The odds of two series of runs, against numbers worked out by hand. */
-#include "clients/poet/odds.h"
+#include "clients/cli/fisher_test.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 

@@ -1,7 +1,7 @@
 /* All that a process started ends with it, in whichever groups and sessions, and nobody else
  * does. */
 #define _GNU_SOURCE
-#include "clients/poet/offspring.h"
+#include "clients/cli/kill_tree.h"
 #include "tests/unit/unit.h"
 
 #include <signal.h>

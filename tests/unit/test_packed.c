@@ -1,5 +1,5 @@
 /* Slots packed and unpacked again: all of them, whatever they are; and what is no such chunk. */
-#include "server/store/packed.h"
+#include "server/tracefile/slot_compression.h"
 #include "tests/unit/unit.h"
 #include "wire/message.h"
 

@@ -1,21 +1,21 @@
 /* What threads did between their events, in a file: there as long as the events are, and no longer
  * (--keep). */
 #define _GNU_SOURCE
-#include "memory/memory.h"
-#include "server/file/replay.h"
-#include "server/file/saving.h"
-#include "server/run/did.h"
+#include "base/alloc.h"
+#include "server/checkpoint/trace_replay.h"
+#include "server/checkpoint/checkpoint_write.h"
+#include "server/run/activity_store.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
-#include "wire/sums.h"
-#include "wire/varied.h"
+#include "wire/profile_snapshot.h"
+#include "wire/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define step interval_step /* (slots have another one of that name) */
-#include "server/measure/spans.h"
+#include "server/timing/cpu_states.h"
 #undef step
 
 #define EVENTS 60000u
@@ -105,7 +105,7 @@ static void record(struct live *live, uint64_t number)
 
 static uint64_t moments; /* that were told */
 
-/* What the journal has, as server/peers/telling.c takes it. */
+/* What the journal has, as server/connections/journal_reader.c takes it. */
 static void tell_entries(struct live *live, const struct encoder *body)
 {
     struct chunk chunk = {

@@ -1,8 +1,8 @@
 /* The critical path and the graph, on programs of which every nanosecond is known: some by hand,
  * and random ones against the definitions. */
-#include "memory/memory.h"
-#include "server/causes/graph.h"
-#include "server/causes/path.h"
+#include "base/alloc.h"
+#include "server/analysis/activity_graph.h"
+#include "server/analysis/critical_path.h"
 #include "tests/unit/activity.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* One place of the code is one number, in whatever process it ran. */
-#include "server/run/places.h"
+#include "server/run/call_sites.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Scripts made of events: each thread's in its order, tickets that agree with all that is known,
  * and what cannot be repeated is refused. */
-#include "clients/plan/plan.h"
+#include "clients/schedule/schedule_builder.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Pyramids of states: each pixel's shares are what the definition says, taken literally. */
-#include "memory/memory.h"
-#include "memory/spill.h"
-#include "server/measure/pyramid.h"
+#include "base/alloc.h"
+#include "base/spilled_array.h"
+#include "server/timing/state_summary_tree.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A queue, copied: whole records, each once, as many as are wanted; and how long its reader
  * rests. */
-#include "server/intake/queue.h"
-#include "server/taking/taking.h"
+#include "server/decode/shared_queue.h"
+#include "server/journal/capture.h"
 #include "tests/unit/unit.h"
 #include "wire/limits.h"
 #include "wire/message.h"

@@ -1,8 +1,8 @@
-/* The regions of threads (server/intake/region.h): what changed is told, and nothing that lies
- * there is believed. */
+/* The regions of threads (server/decode/profile_region_reader.h): what changed is told, and nothing
+ * that lies there is believed. */
 #define _GNU_SOURCE
-#include "server/intake/region.h"
-#include "server/measure/contexts.h"
+#include "server/decode/profile_region_reader.h"
+#include "server/timing/call_contexts.h"
 #include "tests/unit/unit.h"
 #include "wire/slot.h"
 

@@ -1,6 +1,6 @@
 /* Who let whom go on, against the definition word by word: random programs are played, and each
  * wait is looked up in the whole log, without any of what makes that quick. */
-#include "server/answer/measured.h"
+#include "server/queries/interval_cache.h"
 #include "tests/unit/playing.h"
 
 /* ---- the definition ---- */

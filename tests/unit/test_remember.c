@@ -1,5 +1,5 @@
 /* Places of the code that were looked up are known again; how many, is bounded. */
-#include "clients/site/remember.h"
+#include "clients/symbols/symbol_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

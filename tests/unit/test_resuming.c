@@ -1,8 +1,8 @@
 /* A trace file whose server was killed is gone on with: what its journal holds beyond the newest
  * state, what was written in part, and how far the streams of agents are. */
 #define _GNU_SOURCE
-#include "server/store/reached.h"
-#include "server/store/resuming.h"
+#include "server/tracefile/agent_positions.h"
+#include "server/tracefile/tracefile_resume.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* A round of the taker: who gets how much of it. */
 #define _GNU_SOURCE
-#include "server/taking/round.h"
+#include "server/journal/queue_poll.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* An order that is saved while it goes on: what is saved is one moment of it. */
-#include "server/order/log/lines.h"
-#include "server/order/log/log.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/event_log.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/shelf.h"
 #include "tests/unit/unit.h"

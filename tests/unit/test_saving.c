@@ -1,13 +1,13 @@
 /* A run that is saved while it grows: read at any moment, cut, damaged, kept up to a size.  Built
  * with regions and blocks so small that a few hundred events make many. */
 #define _GNU_SOURCE
-#include "server/file/replay.h"
-#include "server/file/saving.h"
+#include "server/checkpoint/trace_replay.h"
+#include "server/checkpoint/checkpoint_write.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
-#include "wire/asked.h"
-#include "wire/region.h"
+#include "wire/request_body.h"
+#include "wire/profile_region.h"
 
 #include <stdio.h>
 #include <signal.h>

@@ -1,12 +1,12 @@
 /* Scenes: nothing overlaps, names do not matter, and golden text. */
 #define _GNU_SOURCE
 #include "render/scene.h"
-#include "render/text.h"
-#include "server/answer/answer.h"
-#include "server/answer/window.h"
+#include "render/scene_text.h"
+#include "server/queries/run_notifications.h"
+#include "server/queries/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
-#include "wire/placed.h"
+#include "wire/layout_results.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A program's messages and slots: what is expanded, what waits, what is refused. */
-#include "server/intake/announce.h"
-#include "server/run/lost.h"
-#include "server/run/places.h"
+#include "server/decode/declarations.h"
+#include "server/run/run_losses.h"
+#include "server/run/call_sites.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* Slots: points of one column whose rows overlap never share one. */
-#include "render/slots.h"
+#include "render/scene_slots.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

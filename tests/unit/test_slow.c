@@ -1,6 +1,6 @@
 /* How much of the time that went by a thread could have used. */
 #define _GNU_SOURCE
-#include "clients/trace/replay/slow.h"
+#include "clients/libpoet/replay/cpu_time_used.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

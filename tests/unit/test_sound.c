@@ -1,6 +1,6 @@
 /* What was measured keeps its rules, and each that is broken is found, with the event and by how
  * much. */
-#include "server/causes/sound.h"
+#include "server/analysis/timing_consistency.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

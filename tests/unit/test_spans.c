@@ -1,7 +1,7 @@
 /* What processors did for a thread between its waits: by switches, by samples, by the order alone;
  * all by hand, in ms. */
-#include "server/measure/goingon.h"
-#include "server/measure/states.h"
+#include "server/timing/resume_delay.h"
+#include "server/timing/thread_states.h"
 #include "tests/unit/unit.h"
 #include "wire/asleep.h"
 

@@ -1,9 +1,9 @@
 /* The table of spells and that of states of random programs: they say the same, in whatever steps
  * they are made; and what is kept of the critical path changes no answer. */
-#include "clients/source/table.h"
-#include "memory/memory.h"
-#include "server/answer/table/basis.h"
-#include "server/measure/states.h"
+#include "clients/connection/result_table.h"
+#include "base/alloc.h"
+#include "server/queries/tables/path_baseline.h"
+#include "server/timing/thread_states.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/playing.h"
 

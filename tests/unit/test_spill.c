@@ -1,5 +1,5 @@
 /* Memory that the system may put on disk: what was put stays, wherever it is. */
-#include "memory/spill.h"
+#include "base/spilled_array.h"
 #include "tests/unit/unit.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* States of a trace file whose journal is ahead of what was told: up to where they know, and what
  * they need. */
 #define _GNU_SOURCE
-#include "server/store/tracefile.h"
+#include "server/tracefile/tracefile.h"
 #include "tests/unit/unit.h"
 
 #include <signal.h>

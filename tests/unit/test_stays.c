@@ -1,10 +1,10 @@
-/* Which task was on which carrier: the ring (server/intake/carried.h), and what is kept
- * (server/measure/stays.h). */
+/* Which task was on which carrier: the ring (server/decode/placement_records.h), and what is kept
+ * (server/timing/placements.h). */
 #define _GNU_SOURCE
-#include "server/intake/carried.h"
-#include "server/measure/spans.h"
+#include "server/decode/placement_records.h"
+#include "server/timing/cpu_states.h"
 #include "tests/unit/unit.h"
-#include "wire/varied.h"
+#include "wire/varint.h"
 
 #include <fcntl.h>
 #include <stdio.h>

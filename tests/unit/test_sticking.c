@@ -1,7 +1,7 @@
 /* Words that move along their stretch: none is cut at the left edge, none meets another, wherever
  * that edge is. */
-#include "render/lettering.h"
-#include "render/paint.h"
+#include "render/text_cache.h"
+#include "render/scene_paint.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Threads of a repeated run that are held before an event: until they are let, who tells the
  * debugger and when, and once. */
 #define _GNU_SOURCE
-#include "clients/trace/replay/stop.h"
+#include "clients/libpoet/replay/replay_stops.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

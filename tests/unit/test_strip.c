@@ -1,9 +1,9 @@
 /* The states of threads and lines, told by shares: compared with what was told. */
-#include "memory/memory.h"
+#include "base/alloc.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
-#include "wire/asked.h"
-#include "wire/strip.h"
+#include "wire/request_body.h"
+#include "wire/state_bands.h"
 
 static const char description[] =
     "name = \"test\"; title = \"test\"; version = 1;\n"

@@ -1,6 +1,6 @@
 /* Sums of which old states are kept, against plain arrays; lists of shares. */
-#include "server/causes/bag.h"
-#include "server/causes/sums.h"
+#include "server/analysis/list_pool.h"
+#include "server/analysis/persistent_map.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to
  * them. */
-#include "memory/memory.h"
-#include "server/answer/table/namesakes.h"
-#include "server/answer/table/table.h"
-#include "clients/source/table.h"
+#include "base/alloc.h"
+#include "server/queries/tables/disambiguate.h"
+#include "server/queries/tables/table_query.h"
+#include "clients/connection/result_table.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/limits.h"

@@ -1,7 +1,7 @@
 /* Target descriptions: every mistake is named, with its line. */
 #define _GNU_SOURCE
-#include "config/find.h"
-#include "config/read.h"
+#include "config/description_path.h"
+#include "config/description_read.h"
 #include "config/target.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* The time-stamp counter in nanoseconds: even between readings, never backwards. */
-#include "server/intake/ticks.h"
+#include "server/decode/tsc_clock.h"
 #include "tests/unit/unit.h"
 
 static struct tsc_clock ticks;

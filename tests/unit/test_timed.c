@@ -1,12 +1,12 @@
 /* Windows that are placed by time, against all that happened: nothing is lost, each event stands at
  * its time, and no cause right of its effect; and in the scene none even in one place with it. */
-#include "clients/book/book.h"
-#include "memory/memory.h"
+#include "clients/metadata/trace_metadata.h"
+#include "base/alloc.h"
 #include "render/scene.h"
-#include "server/answer/window.h"
+#include "server/queries/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
-#include "wire/placed.h"
+#include "wire/layout_results.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* Clocks of two hosts, a second apart and drifting, brought together. */
-#include "server/answer/timed.h"
-#include "server/run/course.h"
-#include "server/run/times.h"
+#include "server/queries/time_layout.h"
+#include "server/run/state_timeline.h"
+#include "server/run/event_times.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
-#include "wire/strip.h"
+#include "wire/state_bands.h"
 
 #define ROUNDS 400
 #define APART_NS 1000000000

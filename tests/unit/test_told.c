@@ -1,5 +1,5 @@
 #include "tests/unit/unit.h"
-#include "wire/told.h"
+#include "wire/program_messages.h"
 #include "wire/variable.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The trace file: cut at every byte, every byte flipped, a disk that is full. */
 #define _GNU_SOURCE
-#include "server/file/replay.h"
+#include "server/checkpoint/trace_replay.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 

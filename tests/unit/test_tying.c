@@ -1,6 +1,6 @@
 /* Clocks of many hosts tied by messages: what is said of each is true, and is known where messages
  * go both ways. */
-#include "server/run/fitting.h"
+#include "server/run/clock_fit.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What the operating system says: texts of /proc, whole, cut and nonsense; series that stay
  * small. */
 #define _GNU_SOURCE
-#include "server/run/figures.h"
-#include "server/sampling/proc.h"
+#include "server/run/os_metrics.h"
+#include "server/osmetrics/proc_files.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

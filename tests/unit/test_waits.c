@@ -1,8 +1,8 @@
 /* Who waits for whom, against a plain walk from each thread. */
-#include "server/answer/waited.h"
+#include "server/queries/wait_start.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
-#include "wire/found.h"
+#include "wire/query_results.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_WAITED_H
 #define TESTS_UNIT_WAITED_H
 
-#include "server/answer/measured.h"
+#include "server/queries/interval_cache.h"
 #include "tests/unit/played.h"
 
 __attribute__((unused)) static const struct intervals *learn(const struct played *p)

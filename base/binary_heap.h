@@ -1,0 +1,70 @@
+/* A binary heap: what has the least key comes out first.  Of equal keys any may, but always the
+ * same one after the same calls.  Inline, for searches spend their time in it.
+ *
+ * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller's, binary_heap_push
+ * and binary_heap_pop on one that grows, of which binary_heap_free gives the memory back.  A zeroed
+ * heap is empty. */
+#ifndef BASE_BINARY_HEAP_H
+#define BASE_BINARY_HEAP_H
+
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+struct binary_heap_item {
+    uint64_t key;
+    uint32_t value;
+};
+
+struct binary_heap {
+    struct binary_heap_item *items; /* the first has the least key */
+    size_t count, room;
+};
+
+/* Into an array of `count`, which has room for one more. */
+static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t count,
+                                       struct binary_heap_item item)
+{
+    size_t i = count;
+    for (; i && items[(i - 1) / 2].key > item.key; i = (i - 1) / 2)
+        items[i] = items[(i - 1) / 2];
+    items[i] = item;
+}
+
+/* Out of an array of `count`, at least one; one less is in it then. */
+static inline struct binary_heap_item binary_heap_remove_top(struct binary_heap_item *items,
+                                                             size_t count)
+{
+    struct binary_heap_item top = items[0], last = items[--count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && items[child + 1].key < items[child].key)
+            child++;
+        if (items[child].key >= last.key)
+            break;
+        items[i] = items[child];
+    }
+    items[i] = last;
+    return top;
+}
+
+static inline void binary_heap_push(struct binary_heap *heap, uint64_t key, uint32_t value)
+{
+    heap->items = array_reserve(heap->items, &heap->room, heap->count + 1, sizeof *heap->items);
+    binary_heap_sift_up(heap->items, heap->count++, (struct binary_heap_item){key, value});
+}
+
+/* Call only if there is one. */
+static inline struct binary_heap_item binary_heap_pop(struct binary_heap *heap)
+{
+    return binary_heap_remove_top(heap->items, heap->count--);
+}
+
+static inline void binary_heap_free(struct binary_heap *heap)
+{
+    free(heap->items);
+    *heap = (struct binary_heap){0};
+}
+
+#endif

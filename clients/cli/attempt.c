@@ -1,0 +1,219 @@
+#define _GNU_SOURCE
+#include "clients/cli/attempt.h"
+
+#include "clients/cli/kill_tree.h"
+#include "clients/cli/recorded_program.h"
+#include "clients/cli/command_source.h"
+#include "clients/connection/wait_list.h"
+#include "base/alloc.h"
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 10000000
+#define LOOKS 20 /* between two at who waits */
+#define STILL_NEVER 5 /* looks in which nobody goes on, where no cycle says so, */
+#define STILL_PERHAPS 15 /* and where it is not certain */
+#define READ_MOST (16u << 20)
+
+/* ---- who hangs ---- */
+
+struct attempt_hang {
+    struct wait_list waits;
+    uint64_t events, before;
+    unsigned still;
+};
+
+static void attempt_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(&((struct attempt_hang *)user)->waits, answer);
+}
+
+static void attempt_receive_stat(void *user, const struct response_chunk *answer)
+{
+    struct stat_info stat;
+    if (answer->part != RESPONSE_STAT)
+        return;
+    decode_stat_info(answer->in, &stat);
+    ((struct attempt_hang *)user)->events = stat.events;
+    stat_info_free(&stat);
+}
+
+/* The worst that is said of those who wait to be woken.  (What may have woken one has, or not,
+ * before long.) */
+static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
+{
+    enum wait_outcome worst = OUTCOME_OPEN;
+    for (size_t i = 0; i < w->verdict_count; i++) {
+        const struct diagnosis_info *v = &w->verdicts[i];
+        bool counts = v->fate == OUTCOME_NEVER ||
+                      (v->fate == OUTCOME_POSSIBLE && v->doubts == UNCERTAIN_WAKER);
+        worst = counts && v->fate > worst ? v->fate : worst;
+    }
+    return worst;
+}
+
+/* Its own server is asked, or, where that is another one, its file as far as it is written. */
+static bool open_run(const struct attempt *trial, pid_t program, struct session *source)
+{
+    char directory[256], endpoint[400];
+    struct error error;
+    if (endpoint_directory(directory, sizeof directory, &error)) {
+        snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)program);
+        if (session_open(source, endpoint, SESSION_NAMED_LINES, &error))
+            return true;
+    }
+    return access(trial->again.output, R_OK) == 0 &&
+           session_open(source, trial->again.output, SESSION_NAMED_LINES, &error);
+}
+
+/* (by the names that its lines have for people: addresses are others in each run) */
+static bool attempt_is_target_hang(const struct attempt *trial, const struct attempt_hang *h,
+                                   struct session *source)
+{
+    struct command_source named = {
+        .source = *source, .sites = symbolizer_new(), .labels = LABELS_NAME};
+    command_source_label_lines(&named);
+    bool is = target_hang_matches(trial->aim, &h->waits, &named.source.book);
+    *source = named.source;
+    symbolizer_free(named.sites);
+    return is;
+}
+
+static void attempt_check_hang(const struct attempt *trial, pid_t program, struct attempt_hang *h,
+                               struct attempt_result *end)
+{
+    struct session source;
+    struct error error;
+    struct encoder judged = {0};
+    if (!open_run(trial, program, &source))
+        return;
+    h->waits = (struct wait_list){0};
+    encode_u8(&judged, 1);
+    bool known =
+        session_wait(&source, session_send(&source, REQUEST_STAT, NULL, attempt_receive_stat, h),
+                     &error) &&
+        session_wait(&source,
+                     session_send(&source, REQUEST_WAITS, &judged, attempt_receive_waits, h),
+                     &error);
+    enum wait_outcome fate = known ? attempt_worst_outcome(&h->waits) : OUTCOME_OPEN;
+    h->still = fate != OUTCOME_OPEN && h->events == h->before ? h->still + 1 : 0;
+    h->before = h->events;
+    end->hangs = known && (h->waits.cycle_count || h->still >= STILL_PERHAPS ||
+                           (fate == OUTCOME_NEVER && h->still >= STILL_NEVER));
+    end->otherwise = end->hangs && !attempt_is_target_hang(trial, h, &source);
+    wait_list_free(&h->waits);
+    encoder_free(&judged);
+    session_close(&source);
+}
+
+/* ---- a run ---- */
+
+static int attempt_exec_program(const struct attempt *trial, int out, int errors)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+    setpgid(0, 0);
+    setenv("POET_QUIET", "1", 1);
+    if (nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(errors, STDERR_FILENO);
+    return rerun_start(trial->command, &trial->again, trial->loadable, trial->words);
+}
+
+/* Who is asked to end ends the program first: that is in a group of its own, which a terminal does
+ * not interrupt. */
+static volatile sig_atomic_t asked_to_end;
+
+static void note_end(int number) { asked_to_end = number; }
+
+static void attempt_install_signal_handlers(void)
+{
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_end};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+static void attempt_wait_program(const struct attempt *trial, pid_t child,
+                                 struct attempt_result *end)
+{
+    struct attempt_hang hanging = {0};
+    uint64_t until_ms = now_ms() + trial->patience_s * 1000ull;
+    pid_t ended;
+    attempt_install_signal_handlers();
+    for (unsigned n = 1; (ended = waitpid(child, &end->status, WNOHANG)) <= 0; n++) {
+        if (ended < 0 && errno != EINTR)
+            break;
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+        if (asked_to_end)
+            kill_tree_run(child);
+        if (n % LOOKS || end->hangs || end->slow)
+            continue;
+        attempt_check_hang(trial, child, &hanging, end);
+        end->slow = !end->hangs && now_ms() > until_ms;
+        if (end->hangs || end->slow)
+            kill_tree_run(child);
+    }
+    kill(-child, SIGKILL); /* who was left of its processes */
+}
+
+static char *read_all(int fd, size_t *bytes)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    *bytes = size < 0 ? 0 : size > READ_MOST ? READ_MOST : (size_t)size;
+    char *text = xcalloc(*bytes + 1, 1);
+    ssize_t got = pread(fd, text, *bytes, 0);
+    *bytes = got < 0 ? 0 : (size_t)got;
+    return text;
+}
+
+bool attempt_run(const struct attempt *trial, struct attempt_result *end)
+{
+    *end = (struct attempt_result){0};
+    int out = memfd_create("output", MFD_CLOEXEC), errors = memfd_create("errors", MFD_CLOEXEC);
+    unlink(trial->again.output);
+    fflush(NULL);
+    pid_t child = out < 0 || errors < 0 ? -1 : recorded_program_begin();
+    if (child == 0)
+        _exit(attempt_exec_program(trial, out, errors));
+    if (child > 0) {
+        setpgid(child, child);
+        attempt_wait_program(trial, child, end);
+        recorded_program_is_complete(child);
+        end->output = read_all(out, &end->output_bytes);
+        end->errors = read_all(errors, &end->error_bytes);
+    } else {
+        command_fail(trial->command, "%s", strerror(errno));
+        end->status = EXIT_FAILED << 8;
+    }
+    if (out >= 0)
+        close(out);
+    if (errors >= 0)
+        close(errors);
+    if (asked_to_end)
+        end->status = (128 + asked_to_end) << 8;
+    return child > 0 && !asked_to_end;
+}
+
+void attempt_end_free(struct attempt_result *end)
+{
+    free(end->output);
+    free(end->errors);
+    end->output = end->errors = NULL;
+}

@@ -1,0 +1,369 @@
+/* poet blocked: blocked threads, lock holders, deadlocks and hangs. */
+#include "clients/cli/blocked.h"
+#include "clients/cli/terminal_color.h"
+#include "clients/cli/command.h"
+#include "clients/cli/label_option.h"
+#include "clients/cli/pager.h"
+#include "clients/cli/command_source.h"
+
+#include "clients/metadata/hang_text.h"
+#include "clients/metadata/event_text.h"
+#include "clients/cli/json_output.h"
+#include "clients/connection/wait_list.h"
+#include "wire/asleep.h"
+#include "wire/query_results.h"
+#include "wire/limits.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void blocked_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
+
+struct blocked_report {
+    struct command_source *subject;
+    const struct trace_metadata *book;
+    const struct wait_list *waits;
+};
+
+/* ---- as text ---- */
+
+static void one_text(const struct blocked_report *r, const struct wait_info *w)
+{
+    const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
+    struct event_text said = wait_text(r->book, w);
+    char at[48], held[LIMIT_TEXT_BYTES], since[100];
+    event_id_print(at, sizeof at, w->event.at);
+    wait_duration_text(since, sizeof since, &r->waits->now, w->since_ns);
+    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD),
+           said.who, terminal_color_end(), said.does, *said.about ? " " : "",
+           terminal_color_begin(COLOR_OBJECT), said.about, terminal_color_end(),
+           *site ? " at " : "", site, since, w->end ? "after " : "", at);
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        const char *taken =
+            command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        holder_text(held, sizeof held, r->book, &w->holders[i], taken);
+        printf("    %s\n", held);
+    }
+    const struct wait_info *of = wait_list_of_thread(r->waits, w->about);
+    if (of && of != w) {
+        char *itself = transitive_wait_text(r->book, of);
+        printf("    %s\n", itself);
+        free(itself);
+    }
+}
+
+/* Prints a diagnosis with its tag, up to the first colon, in color; the lines after the first are
+ * set in. */
+static void blocked_print_tag(const char *text)
+{
+    int tag = (int)strcspn(text, ":") + 1;
+    printf("%s%.*s%s", terminal_color_begin(COLOR_BAD), tag, text, terminal_color_end());
+    for (const char *c = text + tag; *c; c++) {
+        putchar(*c);
+        if (*c == '\n' && c[1])
+            fputs("    ", stdout);
+    }
+}
+
+static void cycle_text(const struct blocked_report *r, const struct cycle_info *cycle)
+{
+    char *text = deadlock_text(cycle);
+    blocked_print_tag(text);
+    putchar('\n');
+    free(text);
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        char *said = deadlock_edge_text(r->book, cycle, i);
+        printf("    %s\n", said);
+        free(said);
+    }
+}
+
+static void verdict_text(const struct blocked_report *r, const struct diagnosis_info *verdict)
+{
+    char *said = diagnosis_text(r->book, verdict);
+    if (said)
+        blocked_print_tag(said);
+    free(said);
+}
+
+/* Threads of programs that ended by themselves: that they wait there says nothing against them. */
+static void at_exit_text(const struct blocked_report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->waits->count; i++) {
+        if (!r->waits->items[i].at_exit)
+            continue;
+        if (!any)
+            puts("waiting at exit (the program exited by itself):");
+        any = true;
+        one_text(r, &r->waits->items[i]);
+    }
+}
+
+/* The process of a live run that most of them are in; 0: the run is over. */
+static uint32_t pid_of(const struct blocked_report *r)
+{
+    uint32_t process = metadata_line(r->book, r->waits->sleepers[0].thread)
+                           ? metadata_line(r->book, r->waits->sleepers[0].thread)->is.process
+                           : UINT32_MAX;
+    return r->waits->now.live && process < r->book->process_count ? r->book->processes[process].pid
+                                                                  : 0;
+}
+
+/* They wait for what is not known: a futex of a library's, the loader, a file, time. */
+static void sleepers_text(const struct blocked_report *r)
+{
+    size_t n = r->waits->sleeper_count;
+    char since[100], at[48], *all = wait_list_sleepers(r->waits);
+    if (!all)
+        return;
+    fputs(all, stdout);
+    free(all);
+    if (pid_of(r))
+        printf("; stacks: poet attach %u", pid_of(r));
+    puts(":");
+    for (size_t i = 0; i < n; i++) {
+        const struct sleeper_info *s = &r->waits->sleepers[i];
+        const char *site = command_source_site(r->subject, &s->event);
+        wait_duration_text(since, sizeof since, &r->waits->now, s->since_ns);
+        event_id_print(at, sizeof at, s->event.at);
+        const char *call = sleep_call_name(s->call);
+        printf("    %s%s%s%s%s %s, after event %s%s%s\n", terminal_color_begin(COLOR_THREAD),
+               metadata_label(r->book, s->thread), terminal_color_end(), *call ? " in " : "", call,
+               since, at, *site ? " at " : "", site);
+    }
+}
+
+/* Of threads that wait: those that hang, then those that another thread keeps waiting, then
+ * those that may be idle. */
+enum blocked_rank { BLOCKED_HANGS, BLOCKED_KEPT, BLOCKED_IDLE, BLOCKED_RANKS };
+
+static enum blocked_rank blocked_rank(const struct blocked_report *r, const struct wait_info *w)
+{
+    for (size_t i = 0; i < r->waits->cycle_count; i++)
+        for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
+            if (r->waits->cycles[i].steps[k].thread == w->thread)
+                return BLOCKED_HANGS;
+    if (w->fate != OUTCOME_OPEN)
+        return BLOCKED_HANGS;
+    const struct line_metadata *about = metadata_line(r->book, w->about);
+    const struct target_line_type *kind = about ? metadata_line_type(r->book, w->about) : NULL;
+    return w->holder_count || (kind && kind->away) ? BLOCKED_KEPT : BLOCKED_IDLE;
+}
+
+static void waits_text(const struct blocked_report *r)
+{
+    for (unsigned rank = 0; rank < BLOCKED_RANKS; rank++)
+        for (size_t i = 0; i < r->waits->count; i++) {
+            const struct wait_info *w = &r->waits->items[i];
+            if (!w->at_exit && blocked_rank(r, w) == rank)
+                one_text(r, w);
+        }
+}
+
+/* What is wrong comes first, then who waits. */
+static void print_text(const struct blocked_report *r)
+{
+    if (r->waits->count == 0 && r->waits->sleeper_count == 0)
+        puts("no thread is blocked");
+    for (size_t i = 0; i < r->waits->cycle_count; i++)
+        cycle_text(r, &r->waits->cycles[i]);
+    for (size_t i = 0; i < r->waits->verdict_count; i++)
+        verdict_text(r, &r->waits->verdicts[i]);
+    waits_text(r);
+    sleepers_text(r);
+    at_exit_text(r);
+}
+
+/* ---- as JSON ---- */
+
+static struct json_object *line_json(const struct blocked_report *r, uint32_t line)
+{
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "line", json_object_new_int64(line));
+    json_object_object_add(o, "label", json_object_new_string(metadata_label(r->book, line)));
+    return o;
+}
+
+static struct json_object *one_json(const struct blocked_report *r, const struct wait_info *w)
+{
+    struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
+    const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
+    json_object_object_add(o, "thread", line_json(r, w->thread));
+    json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
+    const char *type = w->end ? "awaits end" : metadata_type_name(r->book, w->event.type);
+    json_object_object_add(o, "type", json_object_new_string(type));
+    json_object_object_add(o, "event", json_event_id(w->event.at));
+    json_object_object_add(o, "since_ns", json_object_new_int64(w->since_ns));
+    json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        struct event_id since = w->holders[i].since;
+        struct json_object *h = line_json(r, w->holders[i].thread);
+        const char *taken =
+            command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        json_object_object_add(h, "acquired_event", since.number ? json_event_id(since) : NULL);
+        json_object_object_add(h, "acquired_site", *taken ? json_object_new_string(taken) : NULL);
+        json_object_array_add(holders, h);
+    }
+    json_object_object_add(o, "held_by", holders);
+    json_object_object_add(o, "outcome", json_object_new_string(outcome_name(w->fate)));
+    json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
+    return o;
+}
+
+static struct json_object *sleeper_json(const struct blocked_report *r,
+                                        const struct sleeper_info *s)
+{
+    struct json_object *o = json_object_new_object();
+    const char *site = command_source_site(r->subject, &s->event);
+    json_object_object_add(o, "thread", line_json(r, s->thread));
+    json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
+    json_object_object_add(o, "call",
+                           s->call ? json_object_new_string(sleep_call_name(s->call)) : NULL);
+    json_object_object_add(o, "last", json_event_id(s->event.at));
+    json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
+    return o;
+}
+
+static struct json_object *able_json(const struct blocked_report *r, const struct waker_info *able)
+{
+    static const char *const states[WAKER_COUNT] = {
+        [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
+    struct json_object *o = line_json(r, able->thread);
+    json_object_object_add(o, "state", json_object_new_string(states[able->state]));
+    json_object_object_add(o, "last", json_event_id(able->last));
+    return o;
+}
+
+static struct json_object *verdict_json(const struct blocked_report *r,
+                                        const struct diagnosis_info *v)
+{
+    static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
+    struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
+                       *able = json_object_new_array(), *runs = json_object_new_array();
+    json_object_object_add(o, "object", line_json(r, v->about));
+    json_object_object_add(o, "outcome", json_object_new_string(outcome_name(v->fate)));
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if (v->doubts & bit && uncertainty_text(bit))
+            json_object_array_add(doubts, json_object_new_string(uncertainty_text(bit)));
+    json_object_object_add(o, "uncertainties", doubts);
+    json_object_object_add(o, "wait", json_event_id(v->wait));
+    json_object_object_add(o, "last", v->waker.line ? json_event_id(v->waker) : NULL);
+    json_object_object_add(
+        o, "type",
+        v->waker_type ? json_object_new_string(metadata_type_name(r->book, v->waker_type)) : NULL);
+    json_object_object_add(o, "relation",
+                           v->stands ? json_object_new_string(stands[v->stands]) : NULL);
+    json_object_object_add(o, "woke_waiter",
+                           v->went_on == WAKE_UNKNOWN
+                               ? NULL
+                               : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
+    for (uint32_t i = 0; i < v->able_count; i++)
+        json_object_array_add(able, able_json(r, &v->able[i]));
+    json_object_object_add(o, "candidates", able);
+    for (uint32_t i = 0; i < v->run_count; i++)
+        json_object_array_add(runs, line_json(r, v->runs[i]));
+    json_object_object_add(o, "running", runs);
+    char *said = diagnosis_text(r->book, v);
+    json_object_object_add(o, "text", said ? json_object_new_string(said) : NULL);
+    free(said);
+    return o;
+}
+
+static struct json_object *step_json(const struct blocked_report *r, const struct cycle_info *cycle,
+                                     uint32_t i)
+{
+    const struct cycle_step_info *step = &cycle->steps[i];
+    char *said = deadlock_edge_text(r->book, cycle, i);
+    struct json_object *o = line_json(r, step->thread);
+    json_object_object_add(o, "waits_for", line_json(r, step->about));
+    json_object_object_add(o, "event", json_event_id(step->at));
+    json_object_object_add(o, "acquired_event",
+                           step->since.number ? json_event_id(step->since) : NULL);
+    json_object_object_add(o, "text", json_object_new_string(said));
+    free(said);
+    return o;
+}
+
+struct json_object *blocked_json(struct command_source *subject, const struct wait_list *waits)
+{
+    struct blocked_report report = {subject, &subject->source.book, waits}, *r = &report;
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
+                       *cycles = json_object_new_array(), *verdicts = json_object_new_array();
+    for (size_t i = 0; i < r->waits->count; i++)
+        json_object_array_add(list, one_json(r, &r->waits->items[i]));
+    for (size_t i = 0; i < r->waits->cycle_count; i++) {
+        struct json_object *cycle = json_object_new_array();
+        for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
+            json_object_array_add(cycle, step_json(r, &r->waits->cycles[i], k));
+        json_object_array_add(cycles, cycle);
+    }
+    struct json_object *asleep = json_object_new_array();
+    for (size_t i = 0; i < r->waits->sleeper_count; i++)
+        json_object_array_add(asleep, sleeper_json(r, &r->waits->sleepers[i]));
+    json_object_object_add(o, "blocked", list);
+    json_object_object_add(o, "asleep", asleep);
+    json_object_object_add(o, "cycles", cycles);
+    for (size_t i = 0; i < r->waits->verdict_count; i++)
+        json_object_array_add(verdicts, verdict_json(r, &r->waits->verdicts[i]));
+    json_object_object_add(o, "diagnoses", verdicts);
+    const struct trace_time_info *now = &r->waits->now;
+    json_object_object_add(o, "live", json_object_new_boolean(now->live));
+    json_object_object_add(o, "now_ns",
+                           now->now_ns >= 0 ? json_object_new_int64(now->now_ns) : NULL);
+    return o;
+}
+
+static int blocked_run(const struct command *command, int argc, char **argv)
+{
+    struct command_source subject;
+    struct wait_list waits = {0};
+    bool json;
+    int status;
+    struct encoder judged = {0};
+    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject,
+                              &json, &status))
+        return status;
+    encode_u8(&judged, 1);
+    command_source_warn_updated(command, &subject);
+    bool ok = command_source_request(command, &subject, REQUEST_WAITS, &judged,
+                                     blocked_receive_waits, &waits);
+    struct blocked_report report = {&subject, &subject.source.book, &waits};
+    if (ok)
+        pager_begin();
+    if (ok && json)
+        json_print(blocked_json(&subject, &waits));
+    else if (ok)
+        print_text(&report);
+    wait_list_free(&waits);
+    command_source_close(&subject);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
+                                             {&colour_options, 0, NULL, 0},
+                                             {&options_common, 0, NULL, 0},
+                                             {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = command_parse_json,
+    .args_doc = "[SOURCE]",
+    .doc =
+        "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, then "
+        "objects whose waiters no remaining thread can wake; then every blocked thread: those that hang, "
+        "those that another thread keeps waiting, then the others, each group longest wait first, with "
+        "the object, the wait time, the call site, the current holder and where it acquired the lock.  "
+        "Conclusions that are not certain are marked as such, with the reason.  Threads of a program "
+        "that exited by itself are listed as waiting at exit: no hang.",
+    .children = children};
+
+const struct command command_blocked = {.name = "blocked",
+                                        .summary =
+                                            "show blocked threads, lock holders and deadlocks",
+                                        .run = blocked_run,
+                                        .argp = &argp};

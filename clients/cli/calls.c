@@ -1,0 +1,376 @@
+/* poet calls: how often each function was called, and what it took. */
+#define _GNU_SOURCE
+#include "clients/cli/call_blocks.h"
+#include "clients/cli/callgrind_format.h"
+#include "clients/cli/profile_formats.h"
+#include "clients/cli/label_option.h"
+#include "clients/cli/name_lookup.h"
+#include "clients/cli/pprof_format.h"
+#include "clients/cli/exclusion_list.h"
+#include "clients/cli/table_options.h"
+#include "clients/cli/calls_by_thread.h"
+#include "clients/connection/call_groups.h"
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    OPTION_GRAPH = 3000,
+    OPTION_CYCLES,
+    OPTION_RAW,
+    OPTION_EVERY,
+    OPTION_ELAPSED,
+    OPTION_CASES,
+    OPTION_WITH,
+    OPTION_BLOCKS,
+    OPTION_THREADS,
+    OPTION_SUGGEST,
+    OPTION_FILES
+};
+
+/* A format of other tools. */
+struct calls_format {
+    const char *name;
+    bool graph; /* it is made of who calls whom, else of paths */
+    void (*write)(FILE *f, const struct table_names *names, const struct result_table *table);
+};
+
+static const struct calls_format dialects[] = {{"callgrind", true, callgrind_write},
+                                               {"folded", false, profile_format_write_folded},
+                                               {"pprof", false, pprof_write}};
+
+/* Not one of another tool, and made as they are. */
+static const struct calls_format suggested = {"suggest", false, exclusion_list_write};
+
+struct calls_options {
+    struct table_settings tables; /* first */
+    struct table_option options[2];
+    const char *what; /* the table */
+    const char *with; /* a scope; NULL: none */
+    struct table_option *place; /* where that is */
+    const char *over; /* a column that is wanted for each thread; NULL: none */
+    const struct calls_format *dialect; /* NULL: as a table */
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Which table:", 1},
+    {"graph", OPTION_GRAPH, NULL, 0, "call graph: callers and callees, with times of single calls",
+     1},
+    {"cycles", OPTION_CYCLES, NULL, 0, "recursion cycles", 1},
+    {"every", OPTION_EVERY, NULL, 0,
+     "list individual calls by start time (needs POET_MEASURE=calls=every); --top N: at most N "
+     "(default 100000)",
+     1},
+    {"elapsed", OPTION_ELAPSED, NULL, 0,
+     "wall-clock time during which any thread was in the function (bounds without calls=every)", 1},
+    {"cases", OPTION_CASES, NULL, 0,
+     "sequential/concurrent classification of calls by that of their callers: S-S, S-C, C-S, C-C "
+     "(needs calls=every)",
+     1},
+    {"with", OPTION_WITH, "FUNCTION", 0,
+     "functions active on other threads during this one, and for how long (needs calls=every)", 1},
+    {"blocks", OPTION_BLOCKS, "FUNCTION", 0,
+     "time per block between the calls a function makes, by call path or (--by function) in all",
+     1},
+    {"threads", OPTION_THREADS, "COLUMN", OPTION_ARG_OPTIONAL,
+     "one column per thread: self time, or another COLUMN (calls, total, cpu)", 1},
+    {"files", OPTION_FILES, NULL, 0,
+     "self time per source file (--by file; --by category: by function category of a description); "
+     "--tree: with the functions of each",
+     1},
+    {"suggest", OPTION_SUGGEST, NULL, 0,
+     "functions whose instrumentation costs more than it tells, as a list for poetcc -profile "
+     "-ignore=@FILE (with -o into a file): more than 100000 calls, each shorter than twice the "
+     "instrumentation overhead",
+     1},
+    {"raw", OPTION_RAW, NULL, 0, "do not subtract estimated instrumentation overhead", 1},
+    {"format", 'f', "FORMAT", 0,
+     "for other tools: callgrind (KCachegrind), folded (flame graphs) or pprof; with -o into a "
+     "file",
+     4},
+    {0}};
+
+/* Of both the last one counts. */
+static error_t calls_set_view(struct calls_options *w, const char *key)
+{
+    static char yes[] = "yes";
+    w->options[0] = (struct table_option){(char *)(uintptr_t)key, yes};
+    return 0;
+}
+
+static error_t calls_receive_format(struct calls_options *w, const char *value)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(dialects[i].name, value) == 0) {
+            w->dialect = &dialects[i];
+            return 0;
+        }
+    command_usage(w->tables.command, "-f %s: callgrind, folded or pprof", value);
+    return EINVAL;
+}
+
+static error_t calls_parse_option(int key, char *value, struct argp_state *state)
+{
+    struct calls_options *w = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &w->tables;
+        return 0;
+    case OPTION_GRAPH:
+        return calls_set_view(w, "graph");
+    case OPTION_CYCLES:
+        return calls_set_view(w, "cycles");
+    case OPTION_EVERY:
+        w->what = "entries";
+        return 0;
+    case OPTION_WITH:
+        w->with = value;
+        w->what = "with";
+        return 0;
+    case OPTION_BLOCKS:
+        w->with = value;
+        w->what = "blocks";
+        return 0;
+    case OPTION_THREADS:
+        w->over = value ? value : "self";
+        return 0;
+    case OPTION_CASES:
+        w->what = "cases";
+        return 0;
+    case OPTION_ELAPSED:
+        w->what = "with";
+        return 0;
+    case OPTION_RAW:
+        w->tables.raw = true;
+        return 0;
+    case OPTION_FILES:
+        w->tables.by = "file";
+        return 0;
+    case OPTION_SUGGEST:
+        w->dialect = &suggested;
+        return 0;
+    case 'f':
+        return calls_receive_format(w, value);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- for other tools ---- */
+
+/* Under another name first, so that an error leaves no half one. */
+static int write_file(const struct calls_options *w, const struct table_names *names,
+                      const struct result_table *t)
+{
+    const char *file = w->tables.file;
+    char *part = xasprintf("%s.part", file);
+    FILE *f = fopen(part, "we");
+    bool good = f != NULL;
+    if (f)
+        w->dialect->write(f, names, t);
+    if (f)
+        good = !ferror(f);
+    if (f && fclose(f) != 0)
+        good = false;
+    good = good && rename(part, file) == 0;
+    int status =
+        good ? EXIT_DONE : command_fail(w->tables.command, "%s: %s", file, strerror(errno));
+    if (!good)
+        unlink(part);
+    free(part);
+    return status;
+}
+
+static int calls_convert_profile(struct calls_options *w, struct command_source *subject)
+{
+    char key[] = "graph", yes[] = "yes";
+    struct table_option graph[] = {{key, yes}, {0}};
+    struct table_section section = {.what = "calls", .options = w->dialect->graph ? graph : NULL};
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct result_table t = {0};
+    w->tables.tree = !w->dialect->graph && w->dialect != &suggested;
+    w->tables.by = NULL;
+    w->tables.top = 0;
+    int status = table_request_run(&w->tables, &section, subject, &t);
+    if (status == EXIT_DONE && w->tables.file)
+        status = write_file(w, &names, &t);
+    else if (status == EXIT_DONE)
+        w->dialect->write(stdout, &names, &t);
+    result_table_free(&t);
+    return status;
+}
+
+/* ---- of when calls began and ended ---- */
+
+/* Names are known here, places by the server: it is asked for its functions first.  An exit
+ * status. */
+static int name_place(struct calls_options *w, struct command_source *subject, char **place)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct table_settings plain = {.command = w->tables.command};
+    struct result_table t = {0};
+    int status = table_request_run(&plain, &(struct table_section){.what = "calls"}, subject, &t);
+    uint32_t scope = result_table_find_column(&t, "function");
+    for (uint32_t i = 0; i < t.row_count && scope < t.column_count && !*place; i++) {
+        const struct table_cell *cell = &result_table_cells(&t, i)[scope];
+        bool is = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
+                  name_lookup_matches(&names, cell->place, w->with);
+        if (is)
+            *place =
+                xasprintf("%u:%llu", cell->place.process, (unsigned long long)cell->place.address);
+    }
+    result_table_free(&t);
+    if (status == EXIT_DONE && !*place)
+        status = command_usage(w->tables.command,
+                               "--%s %s: no such function in the profile; see poet calls", w->what,
+                               w->with);
+    return status;
+}
+
+/* Of a struct wanted. */
+static int make_blocks(const struct table_settings *tables, struct command_source *subject,
+                       struct result_table *t)
+{
+    const struct calls_options *w = (const struct calls_options *)(const void *)tables;
+    struct table_section section = {.what = "blocks", .options = w->place};
+    int status = table_request_run(tables, &section, subject, t);
+    call_blocks_name_lines(subject, t);
+    return status;
+}
+
+static int show_entered(struct calls_options *w, struct command_source *subject)
+{
+    bool every = strcmp(w->what, "entries") == 0, blocks = strcmp(w->what, "blocks") == 0;
+    char *value = NULL, key[] = "with", scope[] = "scope", most[] = "most";
+    struct table_option option[] = {{blocks ? scope : w->with ? key : most, NULL}, {0}};
+    struct table_section section = {
+        .what = w->what, .options = option, .make = blocks ? make_blocks : NULL};
+    int status = EXIT_DONE;
+    if (w->with)
+        status = name_place(w, subject, &value);
+    else
+        value = xasprintf("%u", every ? w->tables.top : 0);
+    option[0].value = value;
+    w->place = option;
+    if (every)
+        w->tables.top = 0;
+    if (status == EXIT_DONE)
+        status = table_output_run(&w->tables, subject, &section, 1);
+    free(value);
+    return status;
+}
+
+static int run_on(struct calls_options *w, int argc, char **argv, int first,
+                  int (*does)(struct calls_options *w, struct command_source *subject))
+{
+    struct command_source subject;
+    const char *source = command_source_name(argc, argv, &first);
+    if (argc != first)
+        return command_usage(w->tables.command, "%s: one SOURCE is enough", argv[first]);
+    if (!command_source_open(w->tables.command, &subject, source,
+                             table_request_session_lines(&w->tables),
+                             label_option_selected(LABELS_NAME)))
+        return EXIT_FAILED;
+    int status = does(w, &subject);
+    command_source_close(&subject);
+    return status;
+}
+
+static int make_threaded(const struct table_settings *tables, struct command_source *subject,
+                         struct result_table *t)
+{
+    const struct calls_options *w = (const struct calls_options *)(const void *)tables;
+    return calls_by_thread_make(tables, w->over, subject, t);
+}
+
+static int make_grouped(const struct table_settings *o, struct command_source *subject,
+                        struct result_table *t)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct call_groups_options how = {o->by, o->tree, o->sort, o->backwards, o->top};
+    struct result_table calls = {0};
+    struct table_settings flat = *o;
+    flat.by = NULL;
+    if (o->sort && strcmp(o->sort, "functions") == 0)
+        flat.sort = NULL;
+    flat.tree = false;
+    flat.top = 0;
+    int status =
+        table_request_run(&flat, &(struct table_section){.what = "calls"}, subject, &calls);
+    if (status == EXIT_DONE && !call_groups_make(t, &how, &names, &calls))
+        status = t->column_count
+                     ? command_usage(o->command,
+                                     "--sort %s: what of groups can be added up has a "
+                                     "column: calls, self, net, cpu, functions",
+                                     o->sort)
+                     : command_fail(o->command, "the server answered with another table");
+    result_table_free(&calls);
+    return status;
+}
+
+static int judge_grouped(const struct calls_options *w)
+{
+    const struct table_settings *o = &w->tables;
+    if (w->over || w->options[0].key)
+        return command_usage(o->command, "--by %s: it is a table of its own", o->by);
+    return o->against
+               ? command_usage(o->command, "--against: of functions, not of files or categories")
+               : EXIT_DONE;
+}
+
+/* Of a table of its own: where calls ran is told of each of them, not of sums. */
+static bool is_placed(const char *by)
+{
+    return by &&
+           (strcmp(by, "processor") == 0 || strcmp(by, "cluster") == 0 || strcmp(by, "cpu") == 0);
+}
+
+static int calls_run(const struct command *command, int argc, char **argv)
+{
+    struct calls_options w = {.tables = {.command = command}, .what = "calls"};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (w.dialect)
+        return run_on(&w, argc, argv, first, calls_convert_profile);
+    if (strcmp(w.what, "calls") != 0)
+        return run_on(&w, argc, argv, first, show_entered);
+    bool grouped = call_groups_is_grouping(w.tables.by);
+    if (grouped && (status = judge_grouped(&w)) != EXIT_DONE)
+        return status;
+    bool placed = is_placed(w.tables.by);
+    if (placed && (w.over || w.options[0].key || w.tables.tree))
+        return command_usage(command, "--by %s: it is a table of its own", w.tables.by);
+    struct table_section section = {.what = placed ? "callson" : "calls",
+                                    .options = w.options,
+                                    .make = grouped  ? make_grouped
+                                            : w.over ? make_threaded
+                                                     : NULL};
+    return table_output_command(&w.tables, argc, argv, first, &section, 1);
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = calls_parse_option,
+    .args_doc = "[SOURCE]",
+    .doc =
+        "Show the function profile of a program built with poetcc -profile (POET_MEASURE chooses "
+        "what is measured).  Self: time in the function itself; net: self without instrumentation "
+        "overhead; total: including callees; concurrent: calls that started while other threads "
+        "ran (an upper bound without calls=every); INCOMPLETE: not all calls returned.  Self times "
+        "and the time outside functions add up to the lifetimes of the threads.  A row is a "
+        "function (--by function), a call path (--by path, --tree), a thread and its functions "
+        "(--by thread), a worker thread, cluster or CPU and its functions (--by processor, "
+        "cluster, cpu; needs calls=every), a source file or a category (--by file, category).  "
+        "--tree -o FILE.pdf draws an icicle graph.  A part of the run (--from, --to) is covered "
+        "from profile snapshot to profile snapshot.",
+    .children = tables_children};
+
+const struct command command_calls = {.name = "calls",
+                                      .summary = "show the function profile "
+                                                 "(calls, self and total time)",
+                                      .run = calls_run,
+                                      .argp = &argp};

@@ -1,0 +1,190 @@
+#include "clients/cli/command_source.h"
+
+#include "clients/cli/label_option.h"
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *command_source_name(int argc, char **argv, int *first)
+{
+    struct event_id ignored;
+    if (*first >= argc || strcmp(argv[*first], "-") == 0 || event_id_parse(argv[*first], &ignored))
+        return NULL;
+    return argv[(*first)++];
+}
+
+bool command_source_begin(const struct command *command, int argc, char **argv,
+                          enum session_lines lines, enum labels words,
+                          struct command_source *subject, bool *json, int *status)
+{
+    int first;
+    *json = false;
+    *status = command_read(command, argc, argv, json, &first);
+    if (*status != OPTIONS_READ)
+        return false;
+    const char *what = command_source_name(argc, argv, &first);
+    if (argc != first) {
+        *status = command_usage(command, "extra operand: %s", argv[first]);
+        return false;
+    }
+    *status = EXIT_FAILED;
+    return command_source_open(command, subject, what, lines,
+                               label_option_selected(*json ? LABELS_ADDRESS : words));
+}
+
+void command_source_label_lines(struct command_source *subject)
+{
+    struct trace_metadata *book = &subject->source.book;
+    if (book->generation != subject->labelled)
+        line_labels_assign(book, subject->sites, &subject->known, subject->labels);
+    subject->labelled = book->generation;
+}
+
+/* "3 min ago". */
+static void age_text(char *s, size_t size, int64_t seconds)
+{
+    static const struct {
+        int64_t seconds;
+        const char *word;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    size_t i = 0;
+    while (i < 3 && seconds < units[i].seconds)
+        i++;
+    snprintf(s, size, ", %lld %s ago", (long long)(seconds / units[i].seconds), units[i].word);
+}
+
+char *command_source_begin_named(const struct session *source, bool age)
+{
+    char when[32], ago[40] = "";
+    time_t begin = (time_t)(source->book.run.wall_ns / 1000000000u), now = time(NULL);
+    struct tm tm;
+    if (!source->book.run.wall_ns)
+        return xstrdup("an unknown time");
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+    if (age && now >= begin)
+        age_text(ago, sizeof ago, (int64_t)(now - begin));
+    return xasprintf("%s%s", when, ago);
+}
+
+/* Who did not name it wants to know which it is; who pipes it on has chosen. */
+static void command_source_report_which(const struct command *command, const struct session *source)
+{
+    if (!isatty(STDOUT_FILENO))
+        return;
+    char *when = command_source_begin_named(source, true);
+    fprintf(stderr, "poet %s: latest: %s of %s, %s\n", command->name, source->book.run.name, when,
+            source->name);
+    free(when);
+}
+
+bool command_source_open(const struct command *command, struct command_source *subject,
+                         const char *what, enum session_lines lines, enum labels labels)
+{
+    struct error error;
+    *subject = (struct command_source){.sites = symbolizer_new(), .labels = labels};
+    if (!subject->sites || !session_open(&subject->source, what ? what : "latest", lines, &error)) {
+        command_fail(command, "%s", subject->sites ? error.text : "out of memory");
+        symbolizer_free(subject->sites);
+        return false;
+    }
+    /* One round trip brings the tables. */
+    if (!command_source_request(command, subject, REQUEST_RUNS, NULL, NULL, NULL)) {
+        command_source_close(subject);
+        return false;
+    }
+    if (!what)
+        command_source_report_which(command, &subject->source);
+    if (session_warning(&subject->source))
+        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
+                session_warning(&subject->source));
+    command_source_label_lines(subject);
+    subject->command = command;
+    return true;
+}
+
+void command_source_warn_updated(const struct command *command,
+                                 const struct command_source *subject)
+{
+    if (subject->source.book.renewed)
+        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
+                subject->source.book.renewed);
+}
+
+static bool damaged;
+
+bool command_source_damaged(void) { return damaged; }
+
+/* Whatever the command was about: what could not be read of it is said. */
+static void command_source_report_damage(const struct command *command,
+                                         struct command_source *subject)
+{
+    struct error ignored;
+    session_wait(&subject->source, session_send(&subject->source, REQUEST_RUNS, NULL, NULL, NULL),
+                 &ignored); /* brings what was found out since */
+    const struct trace_metadata *book = &subject->source.book;
+    if (!book->damage)
+        return;
+    fflush(stdout);
+    command_fail(command, "%s: %s", subject->source.name, book->damage);
+    damaged = true;
+}
+
+void command_source_close(struct command_source *subject)
+{
+    if (subject->command)
+        command_source_report_damage(subject->command, subject);
+    session_close(&subject->source);
+    symbolizer_free(subject->sites);
+}
+
+/* Lines that were told with this part have their labels when it is looked at. */
+static void command_source_receive_labelled(void *user, const struct response_chunk *answer)
+{
+    const struct command_request *l = user;
+    if (l->subject->source.book.some)
+        command_source_label_lines(l->subject);
+    if (l->take)
+        l->take(l->user, answer);
+}
+
+void command_source_send(struct command_source *subject, enum request_type what,
+                         struct encoder *body, source_take *take, void *user,
+                         struct command_request *question)
+{
+    *question = (struct command_request){.subject = subject, .take = take, .user = user};
+    question->id =
+        session_send(&subject->source, what, body, command_source_receive_labelled, question);
+}
+
+bool command_source_request_done(const struct command *command,
+                                 const struct command_request *question)
+{
+    struct error error;
+    if (session_wait(&question->subject->source, question->id, &error))
+        return true;
+    command_fail(command, "%s", error.text);
+    return false;
+}
+
+bool command_source_request(const struct command *command, struct command_source *subject,
+                            enum request_type what, struct encoder *body, source_take *take,
+                            void *user)
+{
+    struct command_request question;
+    command_source_send(subject, what, body, take, user, &question);
+    return command_source_request_done(command, &question);
+}
+
+const char *command_source_place(struct command_source *subject, uint32_t process, uint64_t site)
+{
+    return site ? symbolize(subject->sites, process, site).place : "";
+}
+
+const char *command_source_site(struct command_source *subject, const struct event_info *event)
+{
+    return command_source_place(subject, event->process, event->site);
+}

@@ -1,0 +1,166 @@
+/* Completions: what is completed, from the tables; complete_SHELL.c write it down. */
+#define _GNU_SOURCE
+#include "clients/cli/completion.h"
+
+#include "clients/cli/command_table.h"
+#include "clients/connection/install_paths.h"
+#include "base/alloc.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is taken ---- */
+
+/* Options whose values are known; of the others what the value is called says it. */
+static const struct {
+    const char *option;
+    enum complete_kind kind;
+    const char *words;
+    const char *command; /* of others it is something else; NULL: of all */
+} known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz", "export"},
+             {"--format", TAKES_WORDS, "callgrind folded pprof", "calls"},
+             {"--paper", TAKES_WORDS, "a4 a3 letter legal", NULL},
+             {"--labels", TAKES_WORDS, "name id address", NULL},
+             {"--color", TAKES_WORDS, "auto always never", NULL},
+             {"--sort", TAKES_WORDS, "date name duration events size", NULL},
+             {"--without", TAKES_LIBRARY, "", NULL},
+             {"--text", TAKES_TYPE, "", NULL},
+             {"--description", TAKES_DESCRIPTION, "", NULL},
+             {"--listen", TAKES_ENDPOINT, "", NULL}};
+
+static void set_kind(const char *command, struct complete_option *o)
+{
+    o->kind =
+        strstr(o->value, "FILE") || strstr(o->value, "DIR") ? TAKES_FILE : TAKES_NOTHING_KNOWN;
+    o->words = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(o->name, known[i].option) == 0 &&
+            (!known[i].command || strcmp(command, known[i].command) == 0)) {
+            o->kind = known[i].kind;
+            o->words = known[i].words;
+        }
+}
+
+/* A command's arguments are what its --help calls them. */
+static void set_arguments(struct complete_command *c, const char *args)
+{
+    c->words = strncmp(args, "shiviz ", 7) == 0 ? "shiviz" : ""; /* or a file */
+    c->kind = strstr(args, "PROGRAM")                         ? TAKES_PROGRAM
+              : strstr(args, "SOURCE") || strstr(args, "RUN") ? TAKES_RUN
+              : strstr(args, "ENDPOINT")                      ? TAKES_ENDPOINT
+                                                              : TAKES_FILE;
+}
+
+/* ---- from the tables ---- */
+
+/* The first words of a sentence: up to what explains more, 60 characters at most. */
+static char *in_few_words(const char *doc)
+{
+    size_t n = strcspn(doc, ";(");
+    const char *colon = strstr(doc, ": ");
+    n = colon && colon < doc + n ? (size_t)(colon - doc) : n;
+    if (n > 60)
+        for (n = 60; n && doc[n] != ' ';)
+            n--;
+    while (n && strchr(" ,", doc[n - 1]))
+        n--;
+    return xstrndup(doc, n);
+}
+
+/* A line as options_list() prints it. */
+static void completion_receive_line(struct complete_command *c, char *line)
+{
+    char *fields[4];
+    for (int i = 0; i < 4; i++) {
+        fields[i] = strsep(&line, i < 3 ? "\t" : "\n");
+        if (!fields[i])
+            return;
+    }
+    struct complete_option o = {
+        xstrdup(fields[0]), xstrdup(fields[1]), xstrdup(fields[2]), in_few_words(fields[3]), 0, ""};
+    set_kind(c->name, &o);
+    ARRAY_PUSH(c->options, c->count, o);
+}
+
+static void completion_receive_lines(struct complete_command *c, FILE *f)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (f && getline(&line, &room, f) > 0)
+        completion_receive_line(c, line);
+    free(line);
+}
+
+static void add_command(struct complete *all, const struct command *command)
+{
+    struct complete_command c = {.name = command->name, .summary = command->summary};
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    options_list(command->argp, f);
+    fclose(f);
+    f = fmemopen(text, size, "r");
+    completion_receive_lines(&c, f);
+    fclose(f);
+    free(text);
+    set_arguments(&c, command->argp->args_doc);
+    ARRAY_PUSH(all->commands, all->count, c);
+}
+
+/* One that is not there is left out. */
+static void add_program(struct complete *all, const struct table_program *program)
+{
+    char path[PATH_MAX];
+    struct complete_command c = {.name = program->name, .summary = program->summary};
+    if (!install_path_program(program->program, path, sizeof path))
+        return;
+    char *command = xasprintf("'%s' --list-options", path);
+    FILE *f = popen(command, "re");
+    completion_receive_lines(&c, f);
+    if (f)
+        pclose(f);
+    free(command);
+    set_arguments(&c, program->args_doc);
+    ARRAY_PUSH(all->commands, all->count, c);
+}
+
+static void free_all(struct complete *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        for (size_t k = 0; k < all->commands[i].count; k++) {
+            struct complete_option *o = &all->commands[i].options[k];
+            free(o->letter);
+            free(o->name);
+            free(o->value);
+            free(o->doc);
+        }
+        free(all->commands[i].options);
+    }
+    free(all->commands);
+}
+
+int completion_print(const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(const struct complete *all, FILE *f);
+    } shells[] = {{"bash", completion_bash_write},
+                  {"zsh", completion_zsh_write},
+                  {"fish", completion_fish_write}};
+    struct complete all = {0};
+    int status = EXIT_USAGE;
+    for (size_t i = 0; table_programs[i].name; i++)
+        add_program(&all, &table_programs[i]);
+    for (size_t i = 0; table_commands[i]; i++)
+        add_command(&all, table_commands[i]);
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shell, shells[i].name) == 0) {
+            shells[i].print(&all, stdout);
+            status = EXIT_DONE;
+        }
+    free_all(&all);
+    if (status != EXIT_DONE)
+        fprintf(stderr, "poet: --completion %s: bash, zsh or fish\n", shell);
+    return status;
+}

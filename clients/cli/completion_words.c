@@ -1,0 +1,92 @@
+/* Completions: what is only known when somebody completes, one word a line. */
+#define _GNU_SOURCE
+#include "clients/cli/completion.h"
+
+#include "clients/cli/preload_libraries.h"
+#include "clients/cli/command_table.h"
+#include "clients/connection/run_discovery.h"
+#include "clients/connection/install_paths.h"
+#include "config/description_path.h"
+#include "config/description_read.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void print_word(void *user, const char *word)
+{
+    (void)user;
+    if (!strpbrk(word, "\n\r"))
+        puts(word);
+}
+
+static void print_base(void *user, const char *path) { print_word(user, base_name(path)); }
+
+/* A socket whose server is gone is no run. */
+static void print_endpoint(void *user, const char *endpoint)
+{
+    struct stat st;
+    if (strncmp(endpoint, "unix:", 5) != 0 || stat(endpoint + 5, &st) == 0)
+        print_word(user, endpoint);
+}
+
+static void print_runs(void)
+{
+    char state[PATH_MAX];
+    puts("latest");
+    run_discovery_state(state, sizeof state);
+    run_discovery_files(".", print_word, NULL);
+    run_discovery_files(state, print_base, NULL);
+    run_discovery_endpoints(print_endpoint, NULL);
+}
+
+static void print_libraries(void)
+{
+    char library[PATH_MAX];
+    if (!install_path_library(library, sizeof library))
+        return;
+    *strrchr(library, '/') = 0;
+    preload_print(library);
+}
+
+/* Each type once for each description that has it: shells take care of that. */
+static void print_types_of(void *user, const char *name)
+{
+    (void)user;
+    char *path, *text = target_load(name, &path);
+    FILE *nowhere = fopen("/dev/null", "we");
+    struct target *target = text && nowhere ? target_read(text, name, nowhere) : NULL;
+    for (size_t i = 0; target && i < target->event_count; i++)
+        puts(target->events[i].name);
+    target_free(target);
+    if (nowhere)
+        fclose(nowhere);
+    if (text)
+        free(path);
+    free(text);
+}
+
+int completion_words_write(const char *what)
+{
+    if (strcmp(what, "runs") == 0)
+        print_runs();
+    else if (strcmp(what, "endpoints") == 0)
+        run_discovery_endpoints(print_endpoint, NULL);
+    else if (strcmp(what, "descriptions") == 0)
+        target_each(print_word, NULL);
+    else if (strcmp(what, "types") == 0)
+        target_each(print_types_of, NULL);
+    else if (strcmp(what, "libraries") == 0)
+        print_libraries();
+    else
+        return EXIT_USAGE;
+    return EXIT_DONE;
+}

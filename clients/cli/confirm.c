@@ -1,0 +1,560 @@
+/* poet confirm: runs a program under schedule control until a predicted bug (poet predict) occurs,
+ * and leaves the trace of that run. */
+#define _GNU_SOURCE
+#include "clients/cli/rerun.h"
+#include "clients/cli/divergence_diagram.h"
+#include "clients/cli/healed_signal.h"
+#include "clients/cli/fisher_test.h"
+#include "clients/cli/hold_points.h"
+#include "clients/cli/table_options.h"
+#include "clients/cli/attempt.h"
+#include "clients/cli/variables.h"
+#include "clients/connection/finding_text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPTION_TRIES = 3000, OPTION_TIMEOUT };
+
+#define TRIES 20u
+#define PATIENCE_S 30u
+#define ENOUGH 3u /* times that it happened, and nothing came of it */
+/* An outcome that differs is looked for again in runs of its own: so many led ones in which it
+ * happens, and so many that are not led.  It is no proof where chance alone does that more often
+ * than CHANCE. */
+#define LED_AGAIN 5u
+#define FREE_RUNS 10u
+#define CHANCE 0.01
+
+struct confirm_run {
+    const struct command *command;
+    const char *output;
+    const char *picture; /* of both runs; NULL: none */
+    char came[400]; /* what came of it, once it happened */
+    unsigned tries, patience_s;
+    bool quiet;
+    struct command_source subject;
+    struct result_table table;
+    uint32_t row; /* of the table */
+    struct hold_points steering;
+    struct schedule_control *led; /* as the program has it */
+    char file[400]; /* of it */
+    char named[PATH_MAX];
+    unsigned other; /* the try in which it hung otherwise; 0 none */
+    char other_file[PATH_MAX];
+    struct preload_check loadable;
+    char **words;
+    bool compares; /* with what it does else: */
+    struct target_hang aim;
+    struct attempt_result usual;
+    bool same_output; /* which is always the same */
+    bool free_differs; /* the two runs that were not led do not end alike */
+    /* The try in which a signal was lost and a later one woke its waiter; 0 none */
+    unsigned healed;
+    char *healed_how; /* in words */
+    char healed_file[PATH_MAX];
+};
+
+/* ---- what is wanted ---- */
+
+static bool confirm_request_table(struct confirm_run *p)
+{
+    struct table_settings tables = {.command = p->command};
+    struct table_section section = {.what = "predict"};
+    return table_request_run(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
+}
+
+static void confirm_print_finding(const struct confirm_run *p)
+{
+    struct table_names names = {&p->subject.source.book, p->subject.sites};
+    const char *kind = finding_text_kind(&p->table, p->row);
+    fprintf(stderr, "poet confirm: %s\n", kind);
+    for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
+        char *said = finding_text_participant(&names, &p->table, i, kind);
+        fprintf(stderr, "    %s\n", said);
+        free(said);
+    }
+}
+
+/* ---- trying ---- */
+
+/* The first of a point that are passed by: none at first, then more and more. */
+static uint32_t confirm_skip_count(unsigned try)
+{
+    return try < 4 ? 0 : 1u << (try / 2 - 2 < 16 ? try / 2 - 2 : 16);
+}
+
+static void confirm_set_hold_points(struct confirm_run *p, unsigned try)
+{
+    memcpy(p->led, &p->steering.head, sizeof *p->led);
+    for (uint32_t i = 0; i < p->led->point_count; i++)
+        p->led->points[i].skip =
+            p->led->points[i].until == HOLD_UNTIL_NOT_HELD ? 0 : confirm_skip_count(try);
+    for (uint32_t i = 0; i < p->led->point_count && try % 2 == 0; i++)
+        if (p->led->points[i].at_times)
+            p->led->points[i].until = HOLD_UNTIL_NOT_HELD;
+}
+
+static bool is_same_output(const struct attempt_result *a, const struct attempt_result *b)
+{
+    return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
+}
+
+/* Does it end otherwise than most runs that are not led? */
+static bool confirm_outcome_differs(const struct confirm_run *p, const struct attempt_result *end)
+{
+    return end->hangs || end->slow || end->status != p->usual.status ||
+           (p->same_output && !is_same_output(end, &p->usual));
+}
+
+/* Two runs that are not led: what most runs do, else. */
+static bool run_freely(struct confirm_run *p, const struct attempt *trial)
+{
+    struct attempt_result first;
+    unsetenv("POET_SCHEDULE_CONTROL");
+    if (!attempt_run(trial, &first) || !attempt_run(trial, &p->usual))
+        return false;
+    p->same_output = is_same_output(&first, &p->usual);
+    p->free_differs = confirm_outcome_differs(p, &first);
+    p->usual.slow |= first.slow;
+    attempt_end_free(&first);
+    return true;
+}
+
+static void confirm_format_status(char *s, size_t size, int status)
+{
+    if (WIFSIGNALED(status))
+        snprintf(s, size, "is killed by signal %d", WTERMSIG(status));
+    else
+        snprintf(s, size, "exits with status %d", WEXITSTATUS(status));
+}
+
+/* What shows that it happened, and that it matters; "" not that it does, NULL: it did not
+ * happen. */
+static const char *confirm_judge_attempt(const struct confirm_run *p,
+                                         const struct attempt_result *end, char *text, size_t size)
+{
+    char was[60], is[60];
+    if (end->otherwise)
+        return NULL;
+    if (end->hangs)
+        return "the program hangs";
+    if (!p->compares || !hold_points_order_occurred(p->led) || p->usual.slow)
+        return NULL;
+    if (end->slow)
+        return snprintf(text, size, "it does not exit within %u s; uncontrolled runs did",
+                        p->patience_s),
+               text;
+    confirm_format_status(was, sizeof was, p->usual.status);
+    confirm_format_status(is, sizeof is, end->status);
+    if (end->status != p->usual.status)
+        return snprintf(text, size, "it %s; an uncontrolled run %s", is, was), text;
+    if (p->same_output && !is_same_output(end, &p->usual))
+        return "its output differs";
+    return "";
+}
+
+static void show_hang(const struct confirm_run *p)
+{
+    char *arguments[] = {(char[]){"blocked"}, (char *)(uintptr_t)p->output, NULL};
+    fflush(stdout);
+    command_blocked.run(&command_blocked, 2, arguments);
+}
+
+/* ---- whether it was chance ---- */
+
+struct confirm_series {
+    unsigned led, led_differ; /* runs in which it happened again */
+    unsigned freely, free_differ;
+    double chance; /* that they differ so by chance alone */
+};
+
+static bool confirm_repeat_controlled(struct confirm_run *p, const struct attempt *trial,
+                                      unsigned try, struct confirm_series *s)
+{
+    setenv("POET_SCHEDULE_CONTROL", p->file, 1);
+    for (unsigned i = 0; i < p->tries && s->led < LED_AGAIN; i++) {
+        struct attempt_result end;
+        confirm_set_hold_points(p, try);
+        bool ran = attempt_run(trial, &end);
+        bool counts = ran && !end.hangs && hold_points_order_occurred(p->led);
+        s->led += counts;
+        s->led_differ += counts && confirm_outcome_differs(p, &end);
+        attempt_end_free(&end);
+        if (!ran)
+            return false;
+    }
+    return true;
+}
+
+/* (Two have been, the second of which is what is usual.) */
+static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial,
+                                        struct confirm_series *s)
+{
+    unsetenv("POET_SCHEDULE_CONTROL");
+    s->freely = 2;
+    s->free_differ = p->free_differs;
+    while (s->freely < FREE_RUNS) {
+        struct attempt_result end;
+        bool ran = attempt_run(trial, &end);
+        s->freely += ran;
+        s->free_differ += ran && confirm_outcome_differs(p, &end);
+        attempt_end_free(&end);
+        if (!ran)
+            return false;
+    }
+    return true;
+}
+
+/* In runs of its own: the one that differed first was looked for, and is none of them.  False: it
+ * was interrupted. */
+static bool try_again(struct confirm_run *p, const struct attempt *trial, unsigned try,
+                      struct confirm_series *s)
+{
+    char kept[PATH_MAX];
+    *s = (struct confirm_series){0};
+    bool keeps = snprintf(kept, sizeof kept, "%s.kept", p->output) < (int)sizeof kept &&
+                 rename(p->output, kept) == 0;
+    bool ran =
+        confirm_repeat_controlled(p, trial, try, s) && confirm_repeat_uncontrolled(p, trial, s);
+    if (keeps)
+        rename(kept, p->output);
+    s->chance = fisher_test_probability(s->led_differ, s->led, s->free_differ, s->freely);
+    return ran;
+}
+
+static void confirm_format_chance(char *text, size_t size, const struct confirm_series *s)
+{
+    snprintf(text, size,
+             "the outcome differs in %u of %u uncontrolled runs and in %u of %u further runs with "
+             "the interleaving (Fisher's exact test: p = %.2g)",
+             s->free_differ, s->freely, s->led_differ, s->led, s->chance);
+}
+
+/* s: the runs that confirm it; NULL: it needs none. */
+static void confirm_report_confirmed(struct confirm_run *p, const struct attempt_result *end,
+                                     unsigned try, const char *shows,
+                                     const struct confirm_series *s)
+{
+    char chance[240] = "";
+    if (end->error_bytes)
+        fwrite(end->errors, 1, end->error_bytes, stderr);
+    if (s)
+        confirm_format_chance(chance, sizeof chance, s);
+    snprintf(p->came, sizeof p->came, "confirmed in attempt %u: %s%s%s", try, shows, s ? "; " : "",
+             chance);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
+    if (end->hangs || end->slow)
+        show_hang(p);
+}
+
+static void confirm_report_harmless(struct confirm_run *p, unsigned try)
+{
+    snprintf(p->came, sizeof p->came,
+             "the interleaving occurred in attempt %u, with no visible effect", try);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
+}
+
+static void confirm_report_varies(struct confirm_run *p, unsigned try,
+                                  const struct confirm_series *s)
+{
+    char chance[240];
+    confirm_format_chance(chance, sizeof chance, s);
+    snprintf(p->came, sizeof p->came, "the interleaving occurred in attempt %u; %s: %s", try,
+             s->led < LED_AGAIN ? "it recurred in too few further runs to confirm an effect"
+                                : "the outcome varies without it, too",
+             chance);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
+}
+
+/* A hang, but another one: that is kept, too, the first. */
+static void confirm_save_other_trace(struct confirm_run *p, unsigned try)
+{
+    if (p->other)
+        return;
+    size_t name = strlen(p->output), ending = strlen(".poet");
+    if (name > ending && strcmp(p->output + name - ending, ".poet") == 0)
+        name -= ending;
+    int size =
+        snprintf(p->other_file, sizeof p->other_file, "%.*s.other-hang.poet", (int)name, p->output);
+    if (size < (int)sizeof p->other_file && rename(p->output, p->other_file) == 0)
+        p->other = try;
+}
+
+static void confirm_report_other(const struct confirm_run *p)
+{
+    if (p->other)
+        command_fail(p->command, "attempt %u hung for a different reason; see: poet blocked %s",
+                     p->other, p->other_file);
+}
+
+/* A signal was lost, and its waiter did not hang: the trace of the first such run is kept. */
+static void confirm_save_healed_trace(struct confirm_run *p, const struct attempt_result *end,
+                                      unsigned try)
+{
+    if (p->healed || end->hangs || end->slow || !p->steering.wait.count ||
+        !hold_points_order_occurred(p->led))
+        return;
+    p->healed_how =
+        healed_signal_find(p->command, p->output, &p->steering.signal, &p->steering.wait);
+    if (!p->healed_how)
+        return;
+    int size = snprintf(p->healed_file, sizeof p->healed_file, "%s.kept", p->output);
+    if (size < (int)sizeof p->healed_file && rename(p->output, p->healed_file) == 0)
+        p->healed = try;
+}
+
+static int confirm_report_healed(struct confirm_run *p)
+{
+    rename(p->healed_file, p->output);
+    confirm_report_other(p);
+    snprintf(p->came, sizeof p->came, "the interleaving occurred in attempt %u without a hang: %s",
+             p->healed, p->healed_how);
+    command_fail(p->command, "%s; trace: %s", p->came, p->output);
+    return EXIT_DONE;
+}
+
+/* slow: so many runs were ended because their time was over. */
+static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
+{
+    char ended[100] = "";
+    unlink(p->output);
+    confirm_report_other(p);
+    if (slow)
+        snprintf(ended, sizeof ended, "; %u attempt%s exceeded %u s and %s killed", slow,
+                 slow == 1 ? "" : "s", p->patience_s, slow == 1 ? "was" : "were");
+    return command_fail(p->command, "not reproduced in %u attempt%s%s%s", p->tries,
+                        p->tries == 1 ? "" : "s",
+                        freed ? ", although all threads reached their hold points" : "", ended);
+}
+
+/* False: it was interrupted. */
+static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt *trial,
+                                     const struct attempt_result *end, unsigned try,
+                                     const char *shows)
+{
+    struct confirm_series s;
+    if (!*shows) {
+        confirm_report_harmless(p, try);
+    } else if (end->hangs) {
+        confirm_report_confirmed(p, end, try, shows, NULL);
+    } else if (!try_again(p, trial, try, &s)) {
+        return false;
+    } else if (s.chance <= CHANCE) {
+        confirm_report_confirmed(p, end, try, shows, &s);
+    } else {
+        confirm_report_varies(p, try, &s);
+    }
+    return true;
+}
+
+/* Until it is confirmed, or occurred some times with no visible effect; an exit status. */
+static int try_all(struct confirm_run *p, const struct attempt *trial)
+{
+    unsigned happened = 0, slow = 0;
+    bool freed = false;
+    char text[200];
+    for (unsigned i = 1; i <= p->tries; i++) {
+        struct attempt_result end;
+        confirm_set_hold_points(p, i);
+        if (!attempt_run(trial, &end)) {
+            attempt_end_free(&end);
+            return WEXITSTATUS(end.status);
+        }
+        freed |= hold_points_order_occurred(p->led);
+        slow += end.slow;
+        const char *shows = confirm_judge_attempt(p, &end, text, sizeof text);
+        if (end.otherwise)
+            confirm_save_other_trace(p, i);
+        confirm_save_healed_trace(p, &end, i);
+        happened += shows != NULL;
+        if (shows && (*shows || happened == ENOUGH)) {
+            bool whole = confirm_conclude_attempt(p, trial, &end, i, shows);
+            confirm_report_other(p);
+            attempt_end_free(&end);
+            return whole ? EXIT_DONE : EXIT_FAILED;
+        }
+        attempt_end_free(&end);
+    }
+    return p->healed ? confirm_report_healed(p) : give_up(p, freed, slow);
+}
+
+static int try_it(struct confirm_run *p)
+{
+    static const char *const compared[] = {"message-race", "atomicity-violation", "order-violation",
+                                           NULL};
+    struct attempt trial = {.command = p->command,
+                            .loadable = &p->loadable,
+                            .words = p->words,
+                            .again = {p->output, p->steering.libraries},
+                            .patience_s = p->patience_s,
+                            .aim = &p->aim};
+    target_hang_make(&p->aim, &p->subject.source.book, &p->table, p->row);
+    for (size_t i = 0; compared[i]; i++)
+        p->compares |= strcmp(finding_text_kind(&p->table, p->row), compared[i]) == 0;
+    if (p->compares && !run_freely(p, &trial))
+        return EXIT_FAILED;
+    setenv("POET_SCHEDULE_CONTROL", p->file, 1);
+    int status = try_all(p, &trial);
+    if (*p->healed_file)
+        unlink(p->healed_file);
+    free(p->healed_how);
+    attempt_end_free(&p->usual);
+    target_hang_free(&p->aim);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static bool read_number(const char *value, unsigned most, unsigned *number)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    if (*end || !*value || *value == '-' || !n || n > most)
+        return false;
+    *number = (unsigned)n;
+    return true;
+}
+
+static error_t confirm_parse_count(const struct confirm_run *p, const char *option,
+                                   const char *value, unsigned most, unsigned *number)
+{
+    if (read_number(value, most, number))
+        return 0;
+    command_usage(p->command, "--%s %s: must be a number from 1 to %u", option, value, most);
+    return EINVAL;
+}
+
+static error_t confirm_parse_option(int key, char *value, struct argp_state *state)
+{
+    struct confirm_run *p = state->input;
+    switch (key) {
+    case 'o':
+        p->output = value;
+        return 0;
+    case 'p':
+        p->picture = value;
+        return divergence_format_is_supported(p->command, value) ? 0 : EINVAL;
+    case 'q':
+        p->quiet = true;
+        return 0;
+    case OPTION_TRIES:
+        return confirm_parse_count(p, "tries", value, 10000, &p->tries);
+    case OPTION_TIMEOUT:
+        return confirm_parse_count(p, "timeout", value, 86400, &p->patience_s);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Below the trace, the run in which it happened. */
+static int confirm_draw_diagram(struct confirm_run *p)
+{
+    struct divergence apart = {.command = p->command,
+                               .recorded = p->subject.source.name,
+                               .again = p->output,
+                               .caption = p->came};
+    return divergence_draw(&apart, p->picture);
+}
+
+static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **words)
+{
+    char why[256];
+    bool found;
+    const char *wrong;
+    char **recorded = words[0] ? NULL : rerun_arguments(&p->subject.source.book);
+    int status = EXIT_FAILED;
+    p->words = words[0] ? words : recorded;
+    p->row = confirm_request_table(p) ? hold_points_find(&p->table, number) : UINT32_MAX;
+    if (p->row == p->table.row_count)
+        command_fail(p->command, "%s: no finding %u; see poet predict", p->subject.source.name,
+                     number);
+    else if (p->row < p->table.row_count && !p->words)
+        status = command_usage(p->command,
+                               "%s does not record its complete command line; specify the program",
+                               p->subject.source.name);
+    else if (p->row < p->table.row_count &&
+             !hold_points_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
+        command_fail(p->command, "schedule control is not possible: %s", wrong);
+    else if (p->row < p->table.row_count &&
+             !preload_check_program(p->words[0], &p->loadable, &found, why, sizeof why) &&
+             !p->loadable.traced)
+        status = command_fail(p->command, "%s: %s", p->words[0], why),
+        status = found ? status : 127;
+    else if (p->row < p->table.row_count && recorded &&
+             !rerun_may_run(p->command, p->subject.source.name, recorded, p->quiet))
+        status = EXIT_FAILED;
+    else if (p->row < p->table.row_count &&
+             hold_points_file(p->command, p->file, sizeof p->file, &p->led)) {
+        if (!p->quiet)
+            confirm_print_finding(p);
+        variables_restore(p->command, &p->subject.source.book, p->quiet);
+        status = try_it(p);
+    }
+    free(recorded);
+    return status;
+}
+
+static int confirm_run(const struct command *command, int argc, char **argv)
+{
+    struct confirm_run p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
+    int first, status = command_read(command, argc, argv, &p, &first);
+    unsigned number;
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first < 2 || !read_number(argv[first + 1], UINT_MAX, &number))
+        return command_usage(command, "expected TRACE and the number of a finding");
+    const char *trace = argv[first];
+    argc -= first + 1, argv += first + 1; /* options may come behind them, too */
+    status = command_read(command, argc, argv, &p, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (!p.output) {
+        rerun_output_name(p.named, sizeof p.named, trace, "confirmed");
+        p.output = p.named;
+    }
+    if (!command_source_open(command, &p.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
+        return EXIT_FAILED;
+    status = confirm_run_attempts(&p, number, argv + first);
+    if (p.picture && *p.came)
+        status = confirm_draw_diagram(&p);
+    if (*p.file)
+        unlink(p.file);
+    result_table_free(&p.table);
+    command_source_close(&p.subject);
+    return status;
+}
+
+static const struct argp_option options[] = {
+    {"tries", OPTION_TRIES, "N", 0, "maximum number of attempts (20)", 0},
+    {"output", 'o', "FILE", 0, "write the confirming trace to FILE (TRACE.confirmed.poet)", 0},
+    {"picture", 'p', "FILE", 0,
+     "draw the recorded run above the confirming run: FILE.pdf, .svg, .png or .txt", 0},
+    {"timeout", OPTION_TIMEOUT, "SECONDS", 0, "kill an attempt after this many seconds (30)", 0},
+    {"quiet", 'q', NULL, 0, "print only the result", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = confirm_parse_option,
+    .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
+    .doc =
+        "Re-run the program repeatedly and try to reproduce finding N of poet predict TRACE.  Threads are "
+        "held at the relevant call sites, for at most one second, until the other threads are in "
+        "position.  Output is captured and standard input is empty.\vA run that is certain to hang is "
+        "killed with SIGKILL.  If the finding is not a hang and the outcome differs, the program is run "
+        "again: 5 times with the interleaving and 10 times without control; the finding is confirmed if "
+        "chance alone explains the difference with a probability of at most 1 % (Fisher's exact test).  "
+        "A lost wake-up that a later signal compensated counts as reproduced; both signals are reported.  "
+        "Exit status: 0 if the interleaving occurred, 1 if not.",
+    .children = options_children};
+
+const struct command command_confirm = {
+    .name = "confirm",
+    .summary = "try to reproduce a predicted bug by controlling the schedule",
+    .run = confirm_run,
+    .argp = &argp,
+    .program_follows = true};

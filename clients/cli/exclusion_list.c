@@ -1,0 +1,98 @@
+#include "clients/cli/exclusion_list.h"
+
+#include "clients/cli/profile_formats.h"
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OFTEN 100000 /* calls that cost little in sum, whatever they are of */
+#define WAITS                                                                                      \
+    8 /* so many times its processor time: it is not only others that take the processor */
+
+struct measuring {
+    int64_t calls, ns; /* of all */
+};
+
+static struct measuring measuring_of(const struct result_table *t)
+{
+    struct measuring all = {0};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t ns = profile_format_number(t, i, "overhead_ns", -1);
+        all.calls += ns >= 0 ? profile_format_number(t, i, "calls", 0) : 0;
+        all.ns += ns >= 0 ? ns : 0;
+    }
+    return all;
+}
+
+/* Less than twice the hooks' cost.  Time in which others had the processor is not the
+ * function's. */
+static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, double call_ns)
+{
+    int64_t self = profile_format_number(t, row, "self_ns", -1),
+            cpu = profile_format_number(t, row, "cpu_ns", -1),
+            own = cpu >= 0 && cpu < self ? cpu : self;
+    return self >= 0 && self / WAITS <= own && (double)own < 2 * call_ns * (double)calls;
+}
+
+/* As the compiler's list has them: without the arguments of C++, or what was made of a part of a
+ * function. */
+static char *listed_name(const struct table_names *names, const struct table_cell *cell)
+{
+    char *name = profile_format_scope(names, cell);
+    name[strcspn(name, "(.")] = 0;
+    if (!*name || strpbrk(name, " ,<?/"))
+        *name = 0;
+    return name;
+}
+
+static double exclusion_list_to_ms(double ns) { return ns / 1e6; }
+
+static double exclusion_list_percent_of(double ns, int64_t of)
+{
+    return of > 0 ? 100 * ns / (double)of : 0;
+}
+
+/* Its name, after what it costs as a comment; where no list can have its name that is said. */
+static void write_one(FILE *f, const char *name, const char *shown, int64_t calls, double cost_ns)
+{
+    if (*name)
+        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls,
+                exclusion_list_to_ms(cost_ns), name);
+    else
+        fprintf(f,
+                "# %" PRId64
+                " calls, measuring about %.3f ms, of a name that no list can have: %s\n",
+                calls, exclusion_list_to_ms(cost_ns), shown);
+}
+
+void exclusion_list_write(FILE *f, const struct table_names *names, const struct result_table *t)
+{
+    struct measuring all = measuring_of(t);
+    double call_ns = all.calls ? (double)all.ns / (double)all.calls : 0, cost_ns = 0;
+    uint32_t scope = result_table_find_column(t, "function");
+    unsigned count = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t calls = profile_format_number(t, i, "calls", 0);
+        if (calls <= OFTEN || !is_short(t, i, calls, call_ns))
+            continue;
+        const struct table_cell *cell = &result_table_cells(t, i)[scope];
+        char *name = listed_name(names, cell), *shown = profile_format_scope(names, cell);
+        write_one(f, name, shown, calls, (double)calls * call_ns);
+        cost_ns += (double)calls * call_ns;
+        count++;
+        free(name);
+        free(shown);
+    }
+    if (!all.calls)
+        fprintf(
+            f,
+            "# no call was timed (POET_MEASURE=calls times them): what measuring cost is not known\n");
+    else
+        fprintf(f,
+                "# %u function%s of more than %d calls that take less than twice the %.1f ns that "
+                "measuring a call costs: about %.3f of %.3f ms of measuring (%.2f %%)\n",
+                count, count == 1 ? "" : "s", OFTEN, call_ns, exclusion_list_to_ms(cost_ns),
+                exclusion_list_to_ms((double)all.ns), exclusion_list_percent_of(cost_ns, all.ns));
+}

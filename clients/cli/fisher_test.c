@@ -1,0 +1,21 @@
+#include "clients/cli/fisher_test.h"
+
+/* How many ways there are to choose k of n, as a real number: n is small. */
+static double fisher_test_binomial(unsigned n, unsigned k)
+{
+    double product = 1;
+    for (unsigned i = 1; i <= k; i++)
+        product *= (double)(n - k + i) / i;
+    return k > n ? 0 : product;
+}
+
+double fisher_test_probability(unsigned led_hits, unsigned led, unsigned free_hits, unsigned freely)
+{
+    unsigned hits = led_hits + free_hits, most = hits < led ? hits : led;
+    double all = fisher_test_binomial(led + freely, hits), sum = 0;
+    for (unsigned k = led_hits; k <= most; k++)
+        sum += hits - k <= freely
+                   ? fisher_test_binomial(led, k) * fisher_test_binomial(freely, hits - k)
+                   : 0;
+    return all > 0 && sum < all ? sum / all : 1;
+}

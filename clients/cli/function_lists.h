@@ -1,0 +1,13 @@
+/* The lists of functions that libpoet will read (POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY,
+ * POET_PROFILE_INCLUDE), checked before a program starts. */
+#ifndef CLIENTS_CLI_FUNCTION_LISTS_H
+#define CLIENTS_CLI_FUNCTION_LISTS_H
+
+#include "clients/cli/command.h"
+
+#include <stdbool.h>
+
+/* False: everything wrong was said, with its file and line. */
+bool function_lists_check(const struct command *command);
+
+#endif

@@ -1,0 +1,211 @@
+#include "clients/cli/hang_table.h"
+
+#include "clients/metadata/hang_text.h"
+#include "clients/connection/wait_list.h"
+#include "base/alloc.h"
+#include "wire/asleep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 12u /* rows; and sentences below them */
+
+enum { WHAT, THREAD, ABOUT, HELD_BY, TAKEN_AT, WAITED, WHERE, EVENT, COLUMNS };
+
+static void add_columns(struct result_table *t, const char *title)
+{
+    static const struct {
+        const char *name, *title;
+        enum table_kind kind;
+    } columns[COLUMNS] = {
+        {"diagnosis", "diagnosis", TABLE_TEXT},      {"thread", "thread", TABLE_LINE},
+        {"object", "blocked on", TABLE_LINE},        {"held_by", "held by", TABLE_LINE},
+        {"acquired_at", "acquired at", TABLE_PLACE}, {"waited_ns", "waited", TABLE_NS},
+        {"location", "location", TABLE_PLACE},       {"event", "event", TABLE_EVENT}};
+    t->title = xstrdup(title);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        struct table_column c = {.name = xstrdup(columns[i].name),
+                                 .title = xstrdup(columns[i].title),
+                                 .unit = xstrdup(columns[i].kind == TABLE_NS ? "ns" : ""),
+                                 .kind = (uint8_t)columns[i].kind,
+                                 .exact = true,
+                                 .source = xstrdup("order")};
+        ARRAY_PUSH(t->columns, t->column_count, c);
+    }
+}
+
+static bool in_cycle(const struct wait_list *w, uint32_t thread)
+{
+    for (size_t i = 0; i < w->cycle_count; i++)
+        for (uint32_t k = 0; k < w->cycles[i].count; k++)
+            if (w->cycles[i].steps[k].thread == thread)
+                return true;
+    return false;
+}
+
+/* Of a program that ended by itself, and in no cycle, nor behind one. */
+static bool is_neutral(const struct wait_list *w, const struct wait_info *wait)
+{
+    return wait->at_exit && wait->fate == OUTCOME_OPEN && !in_cycle(w, wait->thread);
+}
+
+static void set_place(struct table_cell *cell, uint32_t process, uint64_t address)
+{
+    if (address)
+        *cell = table_cell_place((struct table_place){process, address});
+}
+
+static void set_holder(const struct holder_info *holder, struct table_cell *cells)
+{
+    cells[HELD_BY] = table_cell_line(holder->thread);
+    set_place(&cells[TAKEN_AT], holder->process, holder->site);
+}
+
+static void set_cells(const struct wait_list *w, const struct wait_info *wait,
+                      struct table_cell *cells)
+{
+    const char *what = in_cycle(w, wait->thread)     ? "deadlock"
+                       : is_neutral(w, wait)         ? "waiting"
+                       : wait->fate == OUTCOME_NEVER ? "never resumes"
+                                                     : "likely never resumes";
+    int64_t waited = w->now.now_ns - wait->since_ns;
+    cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
+    cells[THREAD] = table_cell_line(wait->thread);
+    cells[ABOUT] = table_cell_line(wait->about);
+    if (wait->holder_count)
+        set_holder(&wait->holders[0], cells);
+    if (w->now.now_ns >= 0 && waited >= 0)
+        cells[WAITED] = table_cell_number(waited);
+    if (!wait->end)
+        set_place(&cells[WHERE], wait->event.process, wait->event.site);
+    cells[EVENT] = table_cell_event(wait->event.at);
+}
+
+static void add_row(const struct wait_list *w, const struct wait_info *wait, struct result_table *t)
+{
+    struct table_row row = {.event = wait->event.at};
+    ARRAY_PUSH(row.lines, row.line_count, wait->thread);
+    if (wait->about)
+        ARRAY_PUSH(row.lines, row.line_count, wait->about);
+    ARRAY_PUSH(t->rows, t->row_count, row);
+    set_cells(w, wait, result_table_cells(t, t->row_count - 1));
+}
+
+/* What is known of an object that no thread may ever signal again, a note for each sentence. */
+static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
+                      struct result_table *t)
+{
+    for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
+        char *said = diagnosis_text(book, &w->verdicts[i]), *rest = said;
+        for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+            if (*line)
+                ARRAY_PUSH(t->notes, t->note_count, xstrdup(line));
+        free(said);
+    }
+}
+
+/* Deadlocks first: the others may wait for their threads. */
+static void add_rows(const struct trace_metadata *book, const struct wait_list *w,
+                     struct result_table *t)
+{
+    t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (unsigned cycles = 2; cycles-- > 0;)
+        for (size_t i = 0; i < w->count && t->row_count < MOST; i++)
+            if (in_cycle(w, w->items[i].thread) == (cycles > 0) &&
+                (cycles || w->items[i].fate != OUTCOME_OPEN))
+                add_row(w, &w->items[i], t);
+    if (t->row_count)
+        add_notes(book, w, t);
+}
+
+static void add_neutral(const struct trace_metadata *book, const struct wait_list *w,
+                        struct result_table *t)
+{
+    (void)book;
+    size_t count = 0;
+    t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->count; i++)
+        if (is_neutral(w, &w->items[i]) && count++ < MOST)
+            add_row(w, &w->items[i], t);
+    if (count > MOST)
+        ARRAY_PUSH(t->notes, t->note_count,
+                   xasprintf("%zu threads wait; only the first %u are listed", count, MOST));
+}
+
+static void set_sleeper(const struct wait_list *w, const struct sleeper_info *s,
+                        struct table_cell *cells)
+{
+    const char *call = sleep_call_name(s->call);
+    cells[WHAT] = (struct table_cell){.is = CELL_TEXT,
+                                      .text = xasprintf("asleep%s%s", *call ? ": " : "", call)};
+    cells[THREAD] = table_cell_line(s->thread);
+    if (w->now.now_ns >= s->since_ns)
+        cells[WAITED] = table_cell_number(w->now.now_ns - s->since_ns);
+    set_place(&cells[WHERE], s->event.process, s->event.site);
+    cells[EVENT] = table_cell_event(s->event.at);
+}
+
+/* What they wait for is not known: the sentence below says all that is. */
+static void add_sleepers(const struct trace_metadata *book, const struct wait_list *w,
+                         struct result_table *t)
+{
+    (void)book;
+    char *all = wait_list_sleepers(w);
+    t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->sleeper_count && t->row_count < MOST; i++) {
+        struct table_row row = {.event = w->sleepers[i].event.at};
+        ARRAY_PUSH(row.lines, row.line_count, w->sleepers[i].thread);
+        ARRAY_PUSH(t->rows, t->row_count, row);
+        set_sleeper(w, &w->sleepers[i], result_table_cells(t, t->row_count - 1));
+    }
+    if (all)
+        ARRAY_PUSH(t->notes, t->note_count, all);
+}
+
+static void hang_table_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
+
+static bool hang_table_request_waits(const struct table_settings *o, struct command_source *subject,
+                                     struct wait_list *waits)
+{
+    struct encoder judged = {0};
+    *waits = (struct wait_list){0};
+    encode_u8(&judged, 1);
+    return command_source_request(o->command, subject, REQUEST_WAITS, &judged,
+                                  hang_table_receive_waits, waits);
+}
+
+/* A table of some of the threads that wait, which `fill` chooses. */
+static int hangs_table(const struct table_settings *o, struct command_source *subject,
+                       struct result_table *t, const char *title,
+                       void (*fill)(const struct trace_metadata *book,
+                                    const struct wait_list *waits, struct result_table *table))
+{
+    struct wait_list waits;
+    bool ok = hang_table_request_waits(o, subject, &waits);
+    add_columns(t, title);
+    if (ok)
+        fill(&subject->source.book, &waits, t);
+    wait_list_free(&waits);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+int hang_table_at_exit(const struct table_settings *o, struct command_source *subject,
+                       struct result_table *t)
+{
+    return hangs_table(o, subject, t, "Waiting at exit", add_neutral);
+}
+
+int hang_table_sleepers(const struct table_settings *o, struct command_source *subject,
+                        struct result_table *t)
+{
+    return hangs_table(o, subject, t, "Asleep in untraced calls", add_sleepers);
+}
+
+int hang_table_request(const struct table_settings *o, struct command_source *subject,
+                       struct result_table *t)
+{
+    return hangs_table(o, subject, t, "Deadlocks and hangs", add_rows);
+}

@@ -1,0 +1,463 @@
+#define _GNU_SOURCE
+#include "clients/cli/html/html_data.h"
+
+#include "clients/cli/html/html_reasons.h"
+#include "clients/cli/html/html_source.h"
+#include "clients/cli/html/html_scene.h"
+#include "clients/cli/html/html_text.h"
+#include "base/alloc.h"
+#include "render/text_cache.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MOST_PT 260.0 /* of the column of names */
+
+/* ---- the events ---- */
+
+static int by_position(const void *a, const void *b)
+{
+    const struct scene_mark *x = *(const struct scene_mark *const *)a,
+                            *y = *(const struct scene_mark *const *)b;
+    if (x->event->position != y->event->position)
+        return x->event->position < y->event->position ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_marks(struct html_scene *w)
+{
+    w->count = w->scene->mark_count;
+    w->marks = xmalloc((w->count + 1) * sizeof *w->marks);
+    w->place_of = xmalloc((w->count + 1) * sizeof *w->place_of);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->marks[i] = &w->scene->marks[i];
+    if (w->count)
+        qsort(w->marks, w->count, sizeof *w->marks, by_position);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->place_of[w->marks[i] - w->scene->marks] = i;
+}
+
+static void html_data_receive_causes(void *user, const struct response_chunk *answer)
+{
+    struct html_scene *w = user;
+    if (answer->part != RESPONSE_CAUSES)
+        return;
+    causal_edges_info_free(&w->causes);
+    decode_causal_edges(answer->in, &w->causes);
+    decoder_finish(answer->in);
+}
+
+/* An event has one mark, but in rows that share it: then it is asked about once. */
+static bool html_data_request_causes(const struct command *command, struct html_scene *w)
+{
+    struct encoder body = {0};
+    uint64_t *positions = xmalloc((w->count + 1) * sizeof *positions);
+    struct causal_edges_request request = {.positions = positions};
+    w->asked_of = xmalloc((w->count + 1) * sizeof *w->asked_of);
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint64_t position = w->marks[i]->event->position;
+        w->asked_of[i] = UINT32_MAX;
+        if (position == NO_POSITION)
+            continue;
+        if (!request.count || positions[request.count - 1] != position)
+            positions[request.count++] = position;
+        w->asked_of[i] = request.count - 1;
+    }
+    w->asked = request.count;
+    encode_causal_edges_request(&body, &request);
+    free(positions);
+    if (!command_source_request(command, w->data->subject, REQUEST_CAUSES, &body,
+                                html_data_receive_causes, w))
+        return false;
+    if (w->causes.whole && w->causes.event_count == w->asked)
+        return true;
+    command_fail(
+        command,
+        "what is between these events is too much for a page: choose a part that is nearer together");
+    return false;
+}
+
+static void find_kinds(struct html_scene *w)
+{
+    w->kind_of = xmalloc((w->count + 1) * sizeof *w->kind_of);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct kind_of_event kind = {w->marks[i]->event->type,
+                                     event_style(w->book, w->marks[i]->event)};
+        uint32_t k = 0;
+        while (k < w->kind_count &&
+               (w->kinds[k].type != kind.type || w->kinds[k].look != kind.look))
+            k++;
+        if (k == w->kind_count)
+            ARRAY_PUSH(w->kinds, w->kind_count, kind);
+        w->kind_of[i] = k;
+    }
+}
+
+static void find_sites(struct html_scene *w)
+{
+    w->sites = xcalloc(w->count, sizeof *w->sites);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const char *site = command_source_site(w->data->subject, w->marks[i]->event);
+        w->sites[i] = *site ? 1 + html_text_number(&w->strings, site) : 0;
+    }
+}
+
+/* ---- arrays ---- */
+
+typedef long number_of(const struct html_scene *w, uint32_t i);
+
+static void write_numbers(const struct html_scene *w, const char *name, number_of *of)
+{
+    fprintf(w->f, ",\n\"%s\":[", name);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%ld", i ? "," : "", of(w, i));
+    fputc(']', w->f);
+}
+
+/* Those that are not 0. */
+static void write_few(const struct html_scene *w, const char *name, number_of *of)
+{
+    bool comma = false;
+    fprintf(w->f, ",\n\"%s\":{", name);
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (!of(w, i))
+            continue;
+        fprintf(w->f, "%s\"%u\":%ld", comma ? "," : "", i, of(w, i));
+        comma = true;
+    }
+    fputc('}', w->f);
+}
+
+static const struct event_info *html_data_event_at(const struct html_scene *w, uint32_t i)
+{
+    return w->marks[i]->event;
+}
+static long its_row(const struct html_scene *w, uint32_t i) { return w->marks[i]->row; }
+static long its_column(const struct html_scene *w, uint32_t i) { return w->marks[i]->column; }
+static long its_slot(const struct html_scene *w, uint32_t i) { return w->marks[i]->slot; }
+static long its_line(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->at.line;
+}
+static long its_kind(const struct html_scene *w, uint32_t i) { return w->kind_of[i]; }
+static long its_about(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->about;
+}
+static long its_thread(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->thread;
+}
+static long its_state(const struct html_scene *w, uint32_t i) { return w->marks[i]->state; }
+static long its_doubt(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->doubt;
+}
+static long its_site(const struct html_scene *w, uint32_t i) { return w->sites[i]; }
+static long its_unheard(const struct html_scene *w, uint32_t i) { return w->marks[i]->unheard; }
+static long its_fold(const struct html_scene *w, uint32_t i)
+{
+    return html_data_event_at(w, i)->fold;
+}
+
+static long its_time(const struct html_scene *w, uint32_t i)
+{
+    int64_t before = html_data_event_at(w, i ? i - 1 : 0)->time_ns;
+    return (long)(html_data_event_at(w, i)->time_ns - before);
+}
+
+static const struct causal_edge_info *html_data_cause_at(const struct html_scene *w, uint32_t i)
+{
+    return w->asked_of[i] == UINT32_MAX ? NULL : &w->causes.events[w->asked_of[i]];
+}
+
+/* How much later than its clock says, so that it is not before one of its causes. */
+static long its_move(const struct html_scene *w, uint32_t i)
+{
+    const struct causal_edge_info *c = html_data_cause_at(w, i);
+    bool moved = c && c->chain != NO_CHAIN && c->time_ns > html_data_event_at(w, i)->time_ns;
+    return moved ? (long)(c->time_ns - html_data_event_at(w, i)->time_ns) : 0;
+}
+
+static long its_chain(const struct html_scene *w, uint32_t i)
+{
+    const struct causal_edge_info *c = html_data_cause_at(w, i);
+    return c && c->chain != NO_CHAIN ? (long)c->chain : -1;
+}
+
+static long its_doubts(const struct html_scene *w, uint32_t i)
+{
+    const struct causal_edge_info *c = html_data_cause_at(w, i);
+    return !c                        ? (long)UNTRACED_BIT(UNANSWERED_PENDING)
+           : c->doubts != ANY_DOUBTS ? (long)c->doubts
+                                     : -1;
+}
+
+/* Marks, of events asked about: the first mark of each. */
+static uint32_t *marks_of_events(const struct html_scene *w)
+{
+    uint32_t *first = xcalloc(w->asked + 1u, sizeof *first);
+    for (uint32_t i = w->count; i-- > 0;)
+        if (w->asked_of[i] != UINT32_MAX)
+            first[w->asked_of[i]] = i;
+    return first;
+}
+
+/* Points, causes: the marks that they are. */
+static void write_order(const struct html_scene *w)
+{
+    uint32_t *mark = marks_of_events(w);
+    fputs(",\n\"point\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%u", i ? "," : "",
+                html_data_cause_at(w, i) ? mark[html_data_cause_at(w, i)->point] : i);
+    fputs("],\n\"cause_count\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%u", i ? "," : "",
+                html_data_cause_at(w, i) ? html_data_cause_at(w, i)->count : 0);
+    fputs("],\n\"causes\":[", w->f);
+    bool comma = false;
+    for (uint32_t i = 0; i < w->count; i++)
+        for (uint32_t k = 0; html_data_cause_at(w, i) && k < html_data_cause_at(w, i)->count; k++) {
+            fprintf(w->f, "%s%u", comma ? "," : "",
+                    mark[w->causes.causes[html_data_cause_at(w, i)->first + k]]);
+            comma = true;
+        }
+    fputs("]", w->f);
+    free(mark);
+}
+
+/* The number on its line, less that of the mark before it on that line. */
+static void write_event_numbers(const struct html_scene *w)
+{
+    struct map last = {0};
+    fputs(",\n\"num\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct event_id at = html_data_event_at(w, i)->at;
+        uint64_t before = (uint64_t)(uintptr_t)map_get(&last, at.line, 0);
+        fprintf(w->f, "%s%lld", i ? "," : "", (long long)(at.number - before));
+        map_put(&last, at.line, 0, (void *)(uintptr_t)at.number);
+    }
+    fputs("]", w->f);
+    map_free(&last);
+}
+
+/* Who waits in a deadlock, and what it waits for: events, as they are called. */
+static void write_stuck(const struct html_scene *w)
+{
+    const struct event_diagram *p = w->data->picture;
+    fputs(",\n\"stuck\":[", w->f);
+    for (uint32_t i = 0; i + 1 < p->stuck_count; i += 2) {
+        char waits[48], held[48];
+        event_id_print(waits, sizeof waits, p->stuck[i]);
+        event_id_print(held, sizeof held, p->stuck[i + 1]);
+        fprintf(w->f, "%s[\"%s\",\"%s\"]", i ? "," : "", waits, held);
+    }
+    fputs("]", w->f);
+}
+
+static void write_texts(struct html_scene *w)
+{
+    bool comma = false;
+    fputs(",\n\"texts_of\":{", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct event_info *e = html_data_event_at(w, i);
+        if (!e->text_count)
+            continue;
+        fprintf(w->f, "%s\"%u\":[", comma ? "," : "", i);
+        for (uint32_t k = 0; k < e->text_count; k++)
+            fprintf(w->f, "%s%u", k ? "," : "", html_text_number(&w->strings, e->texts[k]));
+        fputs("]", w->f);
+        comma = true;
+    }
+    fputs("}", w->f);
+}
+
+static void write_events(struct html_scene *w)
+{
+    write_event_numbers(w);
+    write_numbers(w, "lines_of", its_line);
+    write_numbers(w, "row", its_row);
+    write_numbers(w, "col", its_column);
+    write_few(w, "slot", its_slot);
+    write_numbers(w, "type", its_kind);
+    write_numbers(w, "time", its_time);
+    write_few(w, "moved", its_move);
+    write_few(w, "about", its_about);
+    write_numbers(w, "thread", its_thread);
+    write_numbers(w, "site", its_site);
+    write_few(w, "state", its_state);
+    write_few(w, "doubt", its_doubt);
+    write_few(w, "unheard", its_unheard);
+    write_few(w, "fold", its_fold);
+    write_numbers(w, "chain", its_chain);
+    write_numbers(w, "doubts", its_doubts);
+    write_order(w);
+    write_texts(w);
+    write_stuck(w);
+}
+
+/* ---- tables ---- */
+
+static void write_kinds(struct html_scene *w)
+{
+    static const struct target_color grey = {0.35, 0.35, 0.35};
+    fputs(",\n\"types\":[", w->f);
+    for (uint32_t i = 0; i < w->kind_count; i++) {
+        const struct target_event *look = w->kinds[i].look;
+        const char *name = metadata_type_name(w->book, w->kinds[i].type);
+        fprintf(w->f, "%s{\"s\":%u,\"f\":%u,\"c\":%u,\"n\":", i ? "," : "",
+                look ? look->shape : SHAPE_CIRCLE, look && look->filled,
+                html_scene_color_index(w, look ? look->colour : grey));
+        html_text_json(w->f, name);
+        fputs(",\"l\":", w->f);
+        html_text_json(w->f, look ? look->label : name);
+        fputs(look && look->unheard ? ",\"u\":" : "", w->f);
+        if (look && look->unheard)
+            html_text_json(w->f, look->unheard);
+        fputs("}", w->f);
+    }
+    fputs("]", w->f);
+}
+
+static void write_label(const struct html_scene *w, uint32_t line, struct map *told)
+{
+    if (!line || map_get(told, line, 0))
+        return;
+    fprintf(w->f, "%s\"%u\":", told->count ? "," : "", line);
+    html_text_json(w->f, metadata_label(w->book, line));
+    map_put(told, line, 0, told);
+}
+
+static void write_tables(struct html_scene *w)
+{
+    struct map told = {0};
+    fputs(",\n\"labels\":{", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        write_label(w, html_data_event_at(w, i)->at.line, &told);
+        write_label(w, html_data_event_at(w, i)->about, &told);
+        write_label(w, html_data_event_at(w, i)->thread, &told);
+    }
+    fputs("},\n\"palette\":[", w->f);
+    map_free(&told);
+    for (uint32_t i = 0; i < w->colour_count; i++)
+        fprintf(w->f, "%s\"#%02lx%02lx%02lx\"", i ? "," : "", lround(w->palette[i].red * 255),
+                lround(w->palette[i].green * 255), lround(w->palette[i].blue * 255));
+    fputs("],\n\"strings\":[", w->f);
+    for (size_t i = 0; i < w->strings.count; i++) {
+        fputs(i ? "," : "", w->f);
+        html_text_json(w->f, w->strings.items[i]);
+    }
+    fputs("]", w->f);
+}
+
+/* ---- all of it ---- */
+
+/* JSON of others, made fit for a script element. */
+static void write_object(FILE *f, struct json_object *o)
+{
+    struct json_object_iterator i, end;
+    bool comma = false;
+    switch (json_object_get_type(o)) {
+    case json_type_string:
+        html_text_json(f, json_object_get_string(o));
+        break;
+    case json_type_array:
+        fputs("[", f);
+        for (size_t k = 0; k < json_object_array_length(o); k++) {
+            fputs(k ? "," : "", f);
+            write_object(f, json_object_array_get_idx(o, k));
+        }
+        fputs("]", f);
+        break;
+    case json_type_object:
+        i = json_object_iter_begin(o);
+        end = json_object_iter_end(o);
+        fputs("{", f);
+        for (; !json_object_iter_equal(&i, &end); json_object_iter_next(&i), comma = true) {
+            fputs(comma ? "," : "", f);
+            html_text_json(f, json_object_iter_peek_name(&i));
+            fputs(":", f);
+            write_object(f, json_object_iter_peek_value(&i));
+        }
+        fputs("}", f);
+        break;
+    default:
+        fputs(json_object_to_json_string(o), f);
+    }
+}
+
+/* What the page begins with: what is selected in a view, as its address says it. */
+static void write_selected(const struct view_state *place, FILE *f)
+{
+    char selected[48], second[48];
+    event_id_print(selected, sizeof selected, place->selected);
+    event_id_print(second, sizeof second, place->second);
+    if (place->selected.line && place->second.line)
+        fprintf(f, "\"#e=%s\\u0026s=%s\"", selected, second);
+    else if (place->selected.line)
+        fprintf(f, "\"#e=%s\"", selected);
+    else
+        fputs("\"\"", f);
+}
+
+/* Of the whole run: one at an event that is not in the page is read all the same. */
+static void write_notes(const struct note_file *notes, FILE *f)
+{
+    fputs("[", f);
+    for (uint32_t i = 0; i < notes->count; i++) {
+        char at[48];
+        event_id_print(at, sizeof at, notes->items[i].at);
+        fprintf(f, "%s{\"event\":\"%s\",\"text\":", i ? "," : "", at);
+        html_text_json(f, notes->items[i].text);
+        fputs("}", f);
+    }
+    fputs("]", f);
+}
+
+static void free_web(struct html_scene *w)
+{
+    free(w->marks);
+    free(w->place_of);
+    free(w->by_x);
+    free(w->asked_of);
+    free(w->kinds);
+    free(w->kind_of);
+    free(w->palette);
+    free(w->sites);
+    html_text_free(&w->strings);
+    causal_edges_info_free(&w->causes);
+}
+
+bool html_data_write(const struct command *command, const struct html_data *data, FILE *f)
+{
+    struct html_scene w = {
+        .data = data, .book = &data->subject->source.book, .scene = data->scene, .f = f};
+    w.names_pt = fmin(data->scene->names_pt, NAMES_MOST_PT);
+    w.shift_pt = w.names_pt - data->scene->names_pt;
+    sort_marks(&w);
+    bool good = html_data_request_causes(command, &w);
+    if (good) {
+        find_kinds(&w);
+        find_sites(&w);
+        html_scene_write(&w);
+        write_events(&w);
+        write_kinds(&w);
+        good = html_reasons_write(command, &w);
+        fputs(",\n\"source\":{", f);
+        if (data->source)
+            html_source_write(data->subject, w.marks, w.sites, w.count, f);
+        fputs("},\n\"open\":", f);
+        write_selected(&data->picture->place, f);
+        fputs(",\n\"notes\":", f);
+        write_notes(&data->picture->notes, f);
+        fputs(",\n\"blocked\":", f);
+        write_object(f, data->blocked);
+        write_tables(&w);
+        fputs("}\n", f);
+    }
+    free_web(&w);
+    return good;
+}

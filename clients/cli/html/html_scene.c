@@ -1,0 +1,248 @@
+#include "clients/cli/html/html_scene.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long html_scene_to_tenths(double points) { return lround(points * 10); }
+
+uint32_t html_scene_color_index(struct html_scene *w, struct target_color c)
+{
+    for (uint32_t i = 0; i < w->colour_count; i++)
+        if (memcmp(&w->palette[i], &c, sizeof c) == 0)
+            return i;
+    ARRAY_PUSH(w->palette, w->colour_count, c);
+    return w->colour_count - 1;
+}
+
+/* ---- where something stands: at a mark, or by itself ---- */
+
+static int by_x(const void *a, const void *b)
+{
+    const struct scene_mark *x = *(const struct scene_mark *const *)a,
+                            *y = *(const struct scene_mark *const *)b;
+    if (x->x_pt != y->x_pt)
+        return x->x_pt < y->x_pt ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_by_x(struct html_scene *w)
+{
+    w->by_x = xmalloc((w->count + 1) * sizeof *w->by_x);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->by_x[i] = &w->scene->marks[i];
+    if (w->count)
+        qsort(w->by_x, w->count, sizeof *w->by_x, by_x);
+}
+
+/* The first mark of all rows at x or right of it, by x. */
+static uint32_t first_from(const struct html_scene *w, double x)
+{
+    uint32_t low = 0, high = w->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (w->by_x[middle]->x_pt < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The mark at an x: of a row rather than of another; else one of the row's own thread; -1: none
+ * stands there. */
+static long mark_at(const struct html_scene *w, uint32_t row, double x, bool any)
+{
+    const struct scene_mark *best = NULL;
+    for (uint32_t i = first_from(w, x - 0.01); i < w->count && w->by_x[i]->x_pt < x + 0.01; i++) {
+        const struct scene_mark *m = w->by_x[i];
+        if (m->row == row)
+            return (long)w->place_of[m - w->scene->marks];
+        if (any && (!best || m->event->thread == w->scene->rows[row].line))
+            best = m;
+    }
+    return best ? (long)w->place_of[best - w->scene->marks] : -1;
+}
+
+static uint32_t nearest_row(const struct html_scene *w, double y)
+{
+    double row = (y - w->scene->top_pt - w->scene->line_pt) / w->scene->row_pt;
+    double last = w->scene->row_count ? w->scene->row_count - 1 : 0;
+    return (uint32_t)fmax(0, fmin(last, floor(row + 0.5)));
+}
+
+/* ---- lines ---- */
+
+/* An x: a mark, and so many tenths of a point right of it; -1: the left edge, -2: the right one. */
+static long place_of(const struct html_scene *w, uint32_t row, double x, long *right)
+{
+    *right = 0;
+    if (x <= w->scene->names_pt + 0.01)
+        return -1;
+    if (x >= w->scene->width_pt - 4.01)
+        return -2;
+    long mark = mark_at(w, row, x, true);
+    if (mark >= 0)
+        return mark;
+    uint32_t next = first_from(w, x);
+    const struct scene_mark *before = NULL;
+    for (uint32_t i = next; i-- > 0 && !before && next - i < 100;)
+        before = w->by_x[i]->row == row ? w->by_x[i] : NULL;
+    before = before ? before : next ? w->by_x[next - 1] : NULL;
+    *right = html_scene_to_tenths(x - (before ? before->x_pt : w->scene->names_pt));
+    return before ? (long)w->place_of[before - w->scene->marks] : -1;
+}
+
+static void write_rows(struct html_scene *w)
+{
+    const struct scene *s = w->scene;
+    fputs(",\n\"rows\":[", w->f);
+    for (uint32_t r = 0; r < s->row_count; r++) {
+        fprintf(w->f, "%s{\"l\":%u,\"c\":%u,\"n\":", r ? "," : "", s->rows[r].line,
+                html_scene_color_index(w, s->rows[r].colour));
+        html_text_json(w->f, s->rows[r].label);
+        fputs("}", w->f);
+    }
+    fputs("],\n\"lines\":[", w->f);
+    for (uint32_t i = 0; i < s->segment_count; i++) {
+        const struct scene_segment *g = &s->segments[i];
+        long da, db, a = place_of(w, g->row, g->from_pt, &da),
+                     b = place_of(w, g->row, g->to_pt, &db);
+        fprintf(w->f, "%s[%u,%u,%u,%ld,%ld", i ? "," : "", g->row,
+                (unsigned)g->style | (unsigned)g->is_long << 4,
+                html_scene_color_index(w, g->colour), a, b);
+        if (da || db)
+            fprintf(w->f, ",%ld,%ld", da, db);
+        fputs("]", w->f);
+    }
+    fputs("]", w->f);
+}
+
+/* ---- arrows ---- */
+
+/* An end of an arrow: a mark, or -1 less the index of a point, which it appends. */
+static long end_of(const struct html_scene *w, FILE *ends, uint32_t *count, double x, double y)
+{
+    uint32_t row = nearest_row(w, y);
+    double off = w->scene->row_count ? y - w->scene->rows[row].y_pt : 0;
+    long mark = fabs(off) < 0.01 ? mark_at(w, row, x, false) : -1;
+    if (mark >= 0)
+        return mark;
+    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", html_scene_to_tenths(x + w->shift_pt), row,
+            html_scene_to_tenths(off));
+    return -1 - (long)(*count)++;
+}
+
+static void write_links(struct html_scene *w)
+{
+    char *text;
+    size_t size;
+    uint32_t count = 0;
+    FILE *ends = xcheck(open_memstream(&text, &size), sizeof *ends);
+    fputs(",\n\"links\":[", w->f);
+    for (uint32_t i = 0; i < w->scene->link_count; i++) {
+        const struct scene_link *l = &w->scene->links[i];
+        long a = end_of(w, ends, &count, l->x0_pt, l->y0_pt),
+             b = end_of(w, ends, &count, l->x1_pt, l->y1_pt);
+        fprintf(w->f, "%s[%u,%u,%ld,%ld,%u", i ? "," : "", l->kind,
+                (unsigned)l->head | (unsigned)l->contradictory << 1, a, b,
+                html_scene_color_index(w, l->colour));
+        if (l->bow_pt != 0)
+            fprintf(w->f, ",%ld", html_scene_to_tenths(l->bow_pt));
+        fputs("]", w->f);
+    }
+    fclose(ends);
+    fprintf(w->f, "],\n\"ends\":[%s]", text);
+    free(text);
+}
+
+/* ---- words ---- */
+
+/* The last mark of a row at or left of an x, else its first; NULL: it has none. */
+static const struct scene_mark *mark_near(const struct scene *s, uint32_t row, double x)
+{
+    uint32_t low = 0, high = s->mark_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const struct scene_mark *m = &s->marks[middle];
+        if (m->row < row || (m->row == row && m->x_pt <= x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low && s->marks[low - 1].row == row)
+        return &s->marks[low - 1];
+    return low < s->mark_count && s->marks[low].row == row ? &s->marks[low] : NULL;
+}
+
+/* A mark and how far from it, or -1 less a row and how far right, and below its line. */
+static void write_text(struct html_scene *w, const struct scene_text *t)
+{
+    uint32_t row = nearest_row(w, t->y_pt + t->height_pt / 2 + 6);
+    const struct scene_mark *m = mark_near(w->scene, row, t->x_pt);
+    long place = m ? (long)w->place_of[m - w->scene->marks] : -1 - (long)row;
+    double x = m ? m->x_pt : -w->shift_pt;
+    fprintf(w->f, "[%ld,%ld,%ld,%u,%g,%u]", place, html_scene_to_tenths(t->x_pt - x),
+            html_scene_to_tenths(t->y_pt - w->scene->rows[row].y_pt),
+            html_text_number(&w->strings, t->text), t->size_pt,
+            html_scene_color_index(w, t->colour));
+}
+
+static void write_words(struct html_scene *w)
+{
+    const struct scene *s = w->scene;
+    fputs(",\n\"words\":[", w->f);
+    for (uint32_t i = 0; i < s->text_count && s->row_count; i++) {
+        fputs(i ? "," : "", w->f);
+        write_text(w, &s->texts[i]);
+    }
+    fputs("],\n\"gaps\":[", w->f);
+    for (uint32_t i = 0; i < s->gap_count; i++)
+        fprintf(w->f, "%s[%ld,%u]", i ? "," : "",
+                html_scene_to_tenths(s->gaps[i].x_pt + w->shift_pt), s->gaps[i].row);
+    fputs("],\n\"footnotes\":[", w->f);
+    bool comma = false;
+    for (uint32_t i = 0; i < s->note_count; i++) {
+        if (s->notes[i].text[0] != '?' || s->notes[i].bold)
+            continue;
+        fputs(comma ? "," : "", w->f);
+        html_text_json(w->f, s->notes[i].text);
+        comma = true;
+    }
+    char note[EVENT_DIAGRAM_NOTE_BYTES];
+    event_diagram_note(w->data->picture, note, sizeof note);
+    if (*note) {
+        fputs(comma ? "," : "", w->f);
+        html_text_json(w->f, note);
+    }
+    fputs("]", w->f);
+}
+
+static void write_columns(const struct html_scene *w)
+{
+    long before = 0;
+    fputs(",\n\"cols\":[", w->f);
+    for (uint32_t i = 0; i < w->scene->column_count; i++) {
+        long x = html_scene_to_tenths(w->scene->columns[i].x_pt + w->shift_pt);
+        fprintf(w->f, "%s%ld", i ? "," : "", x - before);
+        before = x;
+    }
+    fputs("]", w->f);
+}
+
+void html_scene_write(struct html_scene *w)
+{
+    const struct scene *s = w->scene;
+    sort_by_x(w);
+    fprintf(w->f,
+            "{\"poet\":1,\"names\":%.1f,\"width\":%.1f,\"top\":%.1f,\"row_pt\":%g,\"line_pt\":%g,"
+            "\"slot_pt\":%g,\"mark_pt\":%g",
+            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt, SCENE_SLOT_PT,
+            SCENE_MARK_PT);
+    write_columns(w);
+    write_rows(w);
+    write_links(w);
+    write_words(w);
+}

@@ -1,0 +1,323 @@
+#define _GNU_SOURCE
+#include "clients/cli/metric_chart.h"
+
+#include "clients/cli/pager.h"
+#include "base/alloc.h"
+#include "render/curves.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct metric_chart_group {
+    const char *what;
+    uint8_t group;
+    const char *title, *nothing;
+} all[] = {
+    {"usage", SERIES_USAGE, "OS resource usage", "only local processes (Unix socket) are sampled"},
+    {"memory", SERIES_MEMORY, "heap allocations",
+     "only programs started with poet record -m memory have heap data"},
+    {"metrics", SERIES_OWN, "user-defined metrics",
+     "only metrics that a program maintains itself, or poet watch samples, have curves"},
+};
+
+static const struct metric_chart_group *metric_chart_find_group(const char *what)
+{
+    for (size_t i = 0; what && i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].what, what) == 0)
+            return &all[i];
+    return NULL;
+}
+
+bool metric_chart_is_available(const char *what) { return metric_chart_find_group(what) != NULL; }
+
+struct metric_chart_builder {
+    const struct table_settings *tables;
+    struct command_source *subject;
+    const struct metric_chart_group *of;
+    const uint32_t *lines;
+    uint32_t line_count;
+    struct time_series_set told;
+    struct curves curves;
+    char **owners; /* whose the lines are, each once */
+    uint32_t owner_count;
+    bool programs; /* there is more than one */
+    char *title, *below, *others;
+};
+
+/* ---- asking ---- */
+
+static void metric_chart_receive_series(void *user, const struct response_chunk *answer)
+{
+    struct time_series_set *told = user;
+    if (answer->part != RESPONSE_TIME_SERIES)
+        return;
+    time_series_free(told);
+    decode_time_series(answer->in, told);
+    decoder_finish(answer->in);
+}
+
+static bool metric_chart_send_request(struct metric_chart_builder *m, struct series_request *r)
+{
+    struct encoder body = {0};
+    encode_series_request(&body, r);
+    return command_source_request(m->tables->command, m->subject, REQUEST_TIME_SERIES, &body,
+                                  metric_chart_receive_series, &m->told);
+}
+
+/* Where one end is open, the other's is that of the run: it is asked for first. */
+static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t pixels)
+{
+    const struct table_settings *o = m->tables;
+    char none[] = "";
+    struct series_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
+    int status = metric_chart_send_request(m, &r) ? EXIT_DONE : EXIT_FAILED;
+    if (status == EXIT_DONE) {
+        r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
+        r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
+        r.pixels = pixels;
+        r.threads = o->lines || (o->by && strcmp(o->by, "thread") == 0);
+        r.lines = (uint32_t *)(uintptr_t)m->lines;
+        r.line_count = m->line_count;
+        status = r.from >= r.to
+                     ? command_usage(o->command, "--from is not before --to: the range is empty")
+                 : metric_chart_send_request(m, &r) ? EXIT_DONE
+                                                    : EXIT_FAILED;
+    }
+    return status;
+}
+
+/* ---- what is drawn ---- */
+
+/* Its number; takes the name. */
+static uint32_t owner_of(struct metric_chart_builder *m, char *owner)
+{
+    uint32_t i = 0;
+    while (i < m->owner_count && strcmp(m->owners[i], owner) != 0)
+        i++;
+    if (i == m->owner_count)
+        ARRAY_PUSH(m->owners, m->owner_count, owner);
+    else
+        free(owner);
+    return i;
+}
+
+/* Those that came first can be told apart. */
+static unsigned metric_chart_find_style(struct metric_chart_builder *m, const struct time_series *c,
+                                        const char **name)
+{
+    const char *label =
+        c->thread ? metadata_label(&m->subject->source.book, c->thread) : c->program;
+    char *owner = c->thread && m->programs ? xasprintf("%s %s", c->program, label)
+                                           : xstrdup(*label ? label : "told from outside");
+    uint32_t at = owner_of(m, owner);
+    *name = m->owners[at];
+    return at < CURVE_LOOKS ? at : CURVE_LOOKS;
+}
+
+static bool is_flat(const struct time_series *c, uint32_t pixels)
+{
+    for (uint32_t i = 0; i < pixels; i++)
+        if (c->pixels[i].known != SERIES_NOTHING && (c->pixels[i].least || c->pixels[i].most))
+            return false;
+    return true;
+}
+
+/* What grows has no rate as long as it was told but once: that is not 0. */
+static bool metric_chart_is_single_valued(const struct time_series *c, uint32_t pixels)
+{
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < pixels; i++)
+        told += c->pixels[i].known != SERIES_NOTHING;
+    return c->grows && told < 2;
+}
+
+static struct curve_panel *panel_of(struct metric_chart_builder *m, const struct time_series *c)
+{
+    struct curves *to = &m->curves;
+    for (uint32_t i = 0; i < to->panel_count; i++)
+        if (strcmp(to->panels[i].name, c->name) == 0 && strcmp(to->panels[i].unit, c->unit) == 0 &&
+            to->panels[i].grows == c->grows)
+            return &to->panels[i];
+    struct curve_panel panel = {
+        .name = c->name, .unit = c->unit, .grows = c->grows, .pixels = m->told.pixels};
+    ARRAY_PUSH(to->panels, to->panel_count, panel);
+    return &to->panels[to->panel_count - 1];
+}
+
+static int by_meter(const void *a, const void *b)
+{
+    const struct time_series *x = a, *y = b;
+    return x->meter < y->meter ? -1 : x->meter > y->meter;
+}
+
+static void add_curve(struct metric_chart_builder *m, const struct time_series *c)
+{
+    struct curve_line line = {.pixels = c->pixels, .scale = c->scale};
+    line.look = metric_chart_find_style(m, c, &line.name);
+    struct curve_panel *panel = panel_of(m, c);
+    ARRAY_PUSH(panel->lines, panel->line_count, line);
+}
+
+/* "major_faults" where it is not there yet. */
+static void add_word(char **words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = *words; (at = strstr(at, word)) != NULL; at += n)
+        if ((at == *words || at[-1] == ' ') && (!at[n] || at[n] == ','))
+            return;
+    char *more = xasprintf("%s%s%s", *words, **words ? ", " : "", word);
+    free(*words);
+    *words = more;
+}
+
+static bool has_panel(const struct metric_chart_builder *m, const char *name)
+{
+    uint32_t i = 0;
+    while (i < m->curves.panel_count && strcmp(m->curves.panels[i].name, name) != 0)
+        i++;
+    return i < m->curves.panel_count;
+}
+
+static void metric_chart_report_below(struct metric_chart_builder *m, const char *flat,
+                                      const char *once)
+{
+    bool grows = false;
+    for (uint32_t i = 0; i < m->curves.panel_count; i++)
+        grows |= m->curves.panels[i].grows;
+    m->below =
+        xasprintf("step plot of the last sampled value; dots mark sparse samples; gaps mean no data"
+                  "%s%s%s%s%s%s",
+                  grows ? "; counters are drawn as rates per second between samples" : "",
+                  *flat ? "; not drawn, always 0: " : "", flat,
+                  *once ? "; not drawn, sampled only once: " : "", once,
+                  m->told.left_out ? "; too many curves; select some with --lines" : "");
+    m->curves.below = m->below;
+}
+
+static void metric_chart_build(struct metric_chart_builder *m)
+{
+    char *flat = xstrdup(""), *once = xstrdup("");
+    for (uint32_t i = 1; i < m->told.count; i++)
+        m->programs |= strcmp(m->told.items[i].program, m->told.items[0].program) != 0;
+    for (uint32_t i = 0; i < m->told.count; i++) /* by process and thread: their looks */
+        if (!is_flat(&m->told.items[i], m->told.pixels)) {
+            const char *name;
+            metric_chart_find_style(m, &m->told.items[i], &name);
+        }
+    qsort(m->told.items, m->told.count, sizeof *m->told.items, by_meter);
+    for (uint32_t i = 0; i < m->told.count; i++)
+        if (!is_flat(&m->told.items[i], m->told.pixels))
+            add_curve(m, &m->told.items[i]);
+    for (uint32_t i = 0; i < m->told.count; i++)
+        if (!has_panel(m, m->told.items[i].name))
+            add_word(metric_chart_is_single_valued(&m->told.items[i], m->told.pixels) ? &once
+                                                                                      : &flat,
+                     m->told.items[i].name);
+    m->title = xasprintf("%s: %s", m->subject->source.book.run.name, m->of->title);
+    m->curves.title = m->title;
+    m->curves.pixels = m->told.pixels;
+    m->curves.from_ns = m->told.from;
+    m->curves.to_ns = m->told.to;
+    for (uint32_t i = 0; i < m->owner_count && i < CURVE_LOOKS; i++)
+        ARRAY_PUSH(m->curves.names, m->curves.name_count, m->owners[i]);
+    if (m->owner_count > CURVE_LOOKS) {
+        m->others = xasprintf("%u others", m->owner_count - CURVE_LOOKS);
+        ARRAY_PUSH(m->curves.names, m->curves.name_count, m->others);
+    }
+    metric_chart_report_below(m, flat, once);
+    free(flat);
+    free(once);
+}
+
+/* ---- where it goes ---- */
+
+static bool metric_chart_has_suffix(const char *file, const char *ending)
+{
+    size_t n = strlen(file), e = strlen(ending);
+    return n > e && strcasecmp(file + n - e, ending) == 0;
+}
+
+static unsigned terminal_width(void)
+{
+    unsigned columns = pager_columns();
+    return columns ? columns : 100;
+}
+
+static int write_text(const struct metric_chart_builder *m)
+{
+    const char *file = m->tables->file;
+    FILE *f = file ? fopen(file, "we") : stdout;
+    if (!f)
+        return command_fail(m->tables->command, "%s: %s", file, strerror(errno));
+    setlocale(LC_CTYPE, "");
+    curve_text_print(&m->curves, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, f);
+    bool bad = ferror(f);
+    if (file)
+        bad |= fclose(f) != 0;
+    return bad && file ? command_fail(m->tables->command, "%s: %s", file, strerror(errno))
+                       : EXIT_DONE;
+}
+
+static int write_picture(const struct metric_chart_builder *m)
+{
+    const char *file = m->tables->file;
+    struct document_options page = m->tables->page;
+    page.format = metric_chart_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
+                  : metric_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG
+                                                          : DOCUMENT_PNG;
+    page.title = m->title;
+    page.date = (time_t)(m->subject->source.book.run.wall_ns / 1000000000u);
+    const char *why = curves_write(&m->curves, &page, file);
+    return why ? command_fail(m->tables->command, "%s: %s", file, why) : EXIT_DONE;
+}
+
+static int write_curves(struct metric_chart_builder *m)
+{
+    const struct table_settings *o = m->tables;
+    bool text = !o->file || metric_chart_has_suffix(o->file, ".txt");
+    if (!text && !metric_chart_has_suffix(o->file, ".pdf") &&
+        !metric_chart_has_suffix(o->file, ".svg") && !metric_chart_has_suffix(o->file, ".png"))
+        return command_usage(o->command, "-o %s: a chart is a .pdf, .svg, .png or .txt", o->file);
+    if (o->from.is == TABLE_AT_EVENT || o->to.is == TABLE_AT_EVENT || o->past_of.line)
+        return command_usage(o->command, "--chart curves: --from and --to are times, as 20ms");
+    int status = metric_chart_request_range(m, text ? curve_text_width(terminal_width())
+                                                    : curves_pixels(&o->page));
+    if (status != EXIT_DONE)
+        return status;
+    if (!m->told.count)
+        return command_fail(o->command, "nothing was told over time: %s", m->of->nothing);
+    metric_chart_build(m);
+    if (!m->curves.panel_count)
+        return command_fail(o->command, "all that is known there is 0: there is nothing to draw");
+    return text ? write_text(m) : write_picture(m);
+}
+
+int metric_chart_write(const struct table_settings *o, struct command_source *subject,
+                       const char *what, const uint32_t *lines, uint32_t line_count)
+{
+    struct metric_chart_builder m = {.tables = o,
+                                     .subject = subject,
+                                     .of = metric_chart_find_group(what),
+                                     .lines = lines,
+                                     .line_count = line_count};
+    if (strcmp(o->chart, "curves") != 0)
+        return command_usage(o->command, "--chart %s: %scurves", o->chart,
+                             strcmp(what, "metrics") == 0 ? "kiviat or " : "");
+    int status = write_curves(&m);
+    for (uint32_t i = 0; i < m.curves.panel_count; i++)
+        free(m.curves.panels[i].lines);
+    for (uint32_t i = 0; i < m.owner_count; i++)
+        free(m.owners[i]);
+    free(m.owners);
+    free(m.curves.panels);
+    free(m.curves.names);
+    free(m.title);
+    free(m.below);
+    free(m.others);
+    time_series_free(&m.told);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* poet metrics: what descriptions, and files of one's own, count and time over the events of a
+ * run. */
+#define _GNU_SOURCE
+#include "clients/cli/label_option.h"
+#include "clients/cli/table_options.h"
+#include "clients/cli/measurement_change.h"
+#include "config/metric_rules.h"
+#include "base/alloc.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_SET = 3000 };
+
+struct metrics_options {
+    struct table_settings tables;
+    const char *file, *set;
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Which metrics:", 1},
+    {"metrics", 'm', "FILE", 0, "also those that FILE defines (see docs/config.md)", 1},
+    {"set", OPTION_SET, "WHAT=VALUE[:LINES]", 0,
+     "instead: change what a live program measures: calls=counts, real, cpu, every or off; "
+     "states or metrics=on or off; in all threads, or in LINES, as with --lines",
+     1},
+    {0}};
+
+static error_t metrics_parse_option(int key, char *value, struct argp_state *state)
+{
+    struct metrics_options *w = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &w->tables;
+    else if (key == 'm')
+        w->file = value;
+    else if (key == OPTION_SET)
+        w->set = value;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+#define FILE_BYTES (1u << 20) /* of a file, at most */
+
+static char *text_view_of(const char *path)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return NULL;
+    char *text = xcalloc(FILE_BYTES + 1, 1);
+    size_t size = fread(text, 1, FILE_BYTES, f);
+    bool bad = ferror(f) || memchr(text, 0, size);
+    fclose(f);
+    text[size] = 0;
+    if (!bad)
+        return text;
+    free(text);
+    errno = EINVAL;
+    return NULL;
+}
+
+/* As the server reads it; NULL with complaints. */
+static char *metrics_read_rules(const struct command *command, const char *path)
+{
+    struct arena texts = {0};
+    struct target_metric *meters;
+    size_t count;
+    char *text = text_view_of(path);
+    if (!text) {
+        command_fail(command, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    bool good = metric_rules_read(text, path, stderr, &texts, &meters, &count);
+    free(text);
+    text = good ? metric_rules_write(meters, count) : NULL;
+    free(meters);
+    arena_free(&texts);
+    if (!text)
+        return NULL;
+    if (strlen(text) <= LIMIT_OPTION_BYTES)
+        return text;
+    command_fail(command, "%s: too many metrics for one request", path);
+    free(text);
+    return NULL;
+}
+
+static int run_set(const struct metrics_options *w, int argc, char **argv, int first)
+{
+    const struct command *command = w->tables.command;
+    struct command_source subject;
+    const char *source = command_source_name(argc, argv, &first);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    if (!command_source_open(command, &subject, source, measurement_change_lines(w->set),
+                             label_option_selected(LABELS_NAME)))
+        return EXIT_FAILED;
+    int status = measurement_change_send(command, &subject, w->set);
+    command_source_close(&subject);
+    return status;
+}
+
+static int metrics_run(const struct command *command, int argc, char **argv)
+{
+    struct metrics_options w = {.tables = {.command = command}};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (w.set)
+        return run_set(&w, argc, argv, first);
+    char *text = w.file ? metrics_read_rules(command, w.file) : NULL;
+    if (w.file && !text)
+        return EXIT_USAGE;
+    struct table_option given[] = {{(char *)(uintptr_t) "metrics", text}, {0}};
+    struct table_section section = {.what = "metrics", .options = text ? given : NULL};
+    status = table_output_command(&w.tables, argc, argv, first, &section, 1);
+    free(text);
+    return status;
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = metrics_parse_option,
+    .args_doc = "[SOURCE]",
+    .doc =
+        "Show metrics: those the program maintains (poet_meter of poet.h), values from poet "
+        "watch, and those derived from events by a target description or a metric file (also for "
+        "existing traces).",
+    .children = tables_children};
+
+const struct command command_metrics = {
+    .name = "metrics", .summary = "show user-defined metrics", .run = metrics_run, .argp = &argp};

@@ -1,0 +1,29 @@
+/* The order in other tools' formats, from a dump: each event once, causes before effects. */
+#ifndef CLIENTS_CLI_ORDER_FORMATS_H
+#define CLIENTS_CLI_ORDER_FORMATS_H
+
+#include "clients/cli/command.h"
+#include "clients/cli/command_source.h"
+
+struct order_format {
+    const char *name;
+    void (*begin)(struct order_format *format, struct command_source *subject, FILE *f);
+    void (*event)(struct order_format *format,
+                  struct event_info *event); /* may take its contents */
+    void (*end)(struct order_format *format);
+    struct command_source *subject;
+    FILE *f;
+    bool begun;
+    bool failed; /* something could not be had: was said */
+    const struct command *command;
+    void *state;
+};
+
+/* NULL if there is none of that name: chrome, dot, shiviz. */
+const struct order_format *order_format_find(const char *name);
+
+/* Writes the whole run; false with a complaint. */
+bool order_format_write(const struct command *command, struct command_source *subject,
+                        const struct order_format *format, const char *file);
+
+#endif

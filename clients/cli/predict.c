@@ -1,0 +1,108 @@
+/* poet predict: potential concurrency bugs of a recorded run, in words. */
+#include "clients/cli/table_progress.h"
+#include "clients/cli/command.h"
+#include "clients/cli/table_options.h"
+#include "clients/connection/finding_text.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_KINDS = 3000 };
+
+static void add_row(struct text_table *sheet, const struct result_table *t, uint32_t row,
+                    char *text)
+{
+    struct text_table_row *r = text_table_add_row(sheet);
+    r->depth = t->rows[row].depth;
+    r->event = t->rows[row].event;
+    r->row = row;
+    r->cells[0] = text;
+}
+
+static void predict_write_findings(struct text_table *sheet, const struct table_names *names,
+                                   const struct result_table *t)
+{
+    const char *kind = "";
+    uint32_t number = result_table_find_column(t, "number");
+    sheet->title = xstrdup("potential concurrency bugs");
+    text_table_add_column(sheet, xstrdup(""), false);
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (t->rows[i].depth) {
+            add_row(sheet, t, i, finding_text_participant(names, t, i, kind));
+            continue;
+        }
+        kind = finding_text_kind(t, i);
+        char *said = finding_text_summary(t, i);
+        add_row(sheet, t, i,
+                xasprintf("%lld  %s", (long long)result_table_cells(t, i)[number].number, said));
+        free(said);
+    }
+    if (!t->row_count)
+        text_table_add_note(sheet, xstrdup("no potential concurrency bugs found"));
+    for (uint32_t i = 0; i < t->note_count; i++)
+        text_table_add_note(sheet, xstrdup(t->notes[i]));
+}
+
+/* ---- the command ---- */
+
+struct predict_options {
+    struct table_settings tables;
+    struct table_option options[2];
+};
+
+static const struct argp_option options[] = {
+    {"kinds", OPTION_KINDS, "KIND,...", 0,
+     "report only these kinds: lock-order-inversion, lost-wakeup, signal-not-broadcast, "
+     "message-race, early-signal, atomicity-violation, order-violation",
+     1},
+    {0}};
+
+static error_t predict_parse_option(int key, char *value, struct argp_state *state)
+{
+    static char name[] = "kinds";
+    struct predict_options *w = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &w->tables;
+        return 0;
+    case OPTION_KINDS:
+        if (!finding_text_kinds_are_known(value)) {
+            char *known = finding_text_kinds();
+            command_usage(w->tables.command, "--kinds %s: unknown kind (known: %s)", value, known);
+            free(known);
+            return EINVAL;
+        }
+        w->options[0] = (struct table_option){name, value};
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int predict_run(const struct command *command, int argc, char **argv)
+{
+    struct predict_options w = {.tables = {.command = command}};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    struct table_section section = {
+        .what = "predict", .options = w.options, .words = predict_write_findings};
+    return table_output_command(&w.tables, argc, argv, first, &section, 1);
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = predict_parse_option,
+    .args_doc = "[SOURCE]",
+    .doc =
+        "Predict concurrency bugs from one recorded run: interleavings that did not occur but that no "
+        "traced synchronization excludes, most severe first, each with the events it is derived "
+        "from.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
+    .children = tables_children};
+
+const struct command command_predict = {
+    .name = "predict",
+    .summary = "report potential deadlocks, lost wake-ups, atomicity and order violations",
+    .run = predict_run,
+    .argp = &argp};

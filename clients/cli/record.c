@@ -1,0 +1,367 @@
+/* poet record: runs a program with libpoet loaded before it.  The program takes the place of
+ * this one: its process id, signals and exit status are those of an untraced run. */
+#define _GNU_SOURCE
+#include "clients/cli/command.h"
+#include "clients/connection/install_paths.h"
+#include "clients/connection/session.h"
+#include "clients/cli/preload_check.h"
+#include "clients/cli/measurement_option.h"
+#include "clients/cli/function_lists.h"
+#include "clients/cli/preload_libraries.h"
+#include "clients/cli/recorded_program.h"
+#include "clients/cli/table_options.h"
+#include "wire/endpoint.h"
+#include "wire/trace_header.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXIT_NOT_FOUND 127 /* as of env and nohup */
+#define EXIT_NOT_EXECUTABLE 126
+
+enum { WITHOUT = 256, REPORT, WITH_INPUT };
+
+struct record_options {
+    const char *output, *keep, *without, *report; /* report: a file, "" standard error */
+    char include[PATH_MAX], exclude[PATH_MAX];
+    bool libraries, view, force, input;
+    const char *meters; /* a list or a file, then the list; NULL: none */
+    bool memory; /* is among them */
+};
+
+/* The directory of a library. */
+static void directory_of(const char *library, char *directory, size_t size)
+{
+    snprintf(directory, size, "%.*s", (int)(strrchr(library, '/') - library), library);
+}
+
+static void set_or_unset(const char *variable, const char *value)
+{
+    if (value && *value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+}
+
+static void add_pattern(char *list, const char *pattern)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
+}
+
+/* `python3 -m poet PROGRAM`, of Poet's own module: where it lies. */
+static void add_python_module(char *const *arguments)
+{
+    const char *slash = strrchr(arguments[0], '/'), *name = slash ? slash + 1 : arguments[0],
+               *before = getenv("PYTHONPATH");
+    char module[PATH_MAX], path[3 * PATH_MAX];
+    if (strncmp(name, "python", 6) != 0 || !arguments[1] || strcmp(arguments[1], "-m") != 0 ||
+        !arguments[2] || strcmp(arguments[2], "poet") != 0 ||
+        !install_path_find("share/poet/python/poet.py", R_OK, module, sizeof module))
+        return;
+    directory_of(module, path, sizeof path);
+    size_t used = strlen(path);
+    snprintf(path + used, sizeof path - used, "%s%s", before ? ":" : "", before ? before : "");
+    setenv("PYTHONPATH", path, 1);
+}
+
+static void set_environment(const struct record_options *o, const struct preload_check *loadable,
+                            const char *library, char *const *arguments)
+{
+    char preload[4 * PATH_MAX];
+    const char *before = getenv("LD_PRELOAD");
+    snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
+    char directory[PATH_MAX];
+    directory_of(library, directory, sizeof directory);
+    preload_add(preload, sizeof preload, directory, arguments, o->without);
+    size_t used = strlen(preload);
+    if (o->meters)
+        setenv("POET_MEASURE", o->meters, 1);
+    if (o->memory) {
+        used += (size_t)snprintf(preload + used, sizeof preload - used,
+                                 " %s/poet/libpoet-memory.so", directory);
+        used = used < sizeof preload ? used : sizeof preload - 1;
+    }
+    snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "",
+             before ? before : "");
+    setenv("LD_PRELOAD", preload, 1);
+    setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
+    /* a tree of its own, which prints its warnings itself */
+    unsetenv("POET_SAID");
+    add_python_module(arguments);
+    set_or_unset("POET_INCLUDE", o->include);
+    set_or_unset("POET_EXCLUDE", o->exclude);
+    if (o->input)
+        setenv("POET_INPUT", "1", 1);
+    if (o->keep)
+        setenv("POET_KEEP", o->keep, 1);
+    if (o->output) {
+        setenv("POET_OUTPUT", o->output, 1);
+        unsetenv("POET_SERVER");
+        unsetenv("POET_RUN");
+    }
+}
+
+static bool record_server_answers(const char *endpoint)
+{
+    bool absent;
+    struct error error;
+    int fd = endpoint_connect(endpoint, 1000, &absent, &error);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool wait_for(const char *endpoint)
+{
+    struct timespec pause = {0, 20000000};
+    for (int i = 0; i < 250 && !record_server_answers(endpoint); i++) /* five seconds */
+        nanosleep(&pause, NULL);
+    return record_server_answers(endpoint);
+}
+
+/* The viewer, as nobody's child.  With a trace file the program has a server of its own, which
+ * listens under the process id that the program will have; else the viewer starts the default
+ * server. */
+static void open_viewer(const struct command *command, const struct record_options *o)
+{
+    char path[PATH_MAX], directory[256], endpoint[400];
+    struct error error;
+    bool own = o->output != NULL;
+    if (!install_path_program("poet-view", path, sizeof path)) {
+        command_fail(command, "poet-view: not installed; running without the viewer");
+        return;
+    }
+    if (own ? !endpoint_directory(directory, sizeof directory, &error)
+            : !endpoint_default(endpoint, sizeof endpoint, &error)) {
+        command_fail(command, "%s", error.text);
+        return;
+    }
+    if (own)
+        snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)getpid());
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork() != 0)
+            _exit(0);
+        if (own && wait_for(endpoint))
+            execl(path, "poet-view", endpoint, (char *)NULL);
+        else if (!own)
+            execl(path, "poet-view", (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    if (!own && !wait_for(endpoint))
+        command_fail(command, "%s: no answer from the viewer's server", endpoint);
+}
+
+/* What cannot be read is no other file either. */
+static bool is_trace_or_empty(const char *path)
+{
+    char head[sizeof TRACEHEAD_MAGIC - 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? pread(fd, head, sizeof head, 0) : 0;
+    if (fd >= 0)
+        close(fd);
+    return n <= 0 || (n == (ssize_t)sizeof head && memcmp(head, TRACEHEAD_MAGIC, sizeof head) == 0);
+}
+
+static bool output_may_be_written(const struct command *command, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        command_fail(command, "%s: is a directory; name a file", path);
+        return false;
+    }
+    if (!is_trace_or_empty(path)) {
+        command_fail(command, "%s: exists and is not a trace file; not overwritten", path);
+        return false;
+    }
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (access(directory, W_OK) == 0)
+        return true;
+    command_fail(command, "%s: %s", path, strerror(errno));
+    return false;
+}
+
+static error_t record_parse_option(int key, char *value, struct argp_state *state)
+{
+    struct record_options *o = state->input;
+    switch (key) {
+    case 'o':
+        o->output = value;
+        return 0;
+    case 'l':
+        o->libraries = true;
+        return 0;
+    case 'i':
+        add_pattern(o->include, value);
+        return 0;
+    case 'x':
+        add_pattern(o->exclude, value);
+        return 0;
+    case 'k':
+        o->keep = value;
+        return 0;
+    case 'v':
+        o->view = true;
+        return 0;
+    case WITHOUT:
+        o->without = value;
+        return 0;
+    case REPORT:
+        o->report = value ? value : "";
+        return 0;
+    case WITH_INPUT:
+        o->input = true;
+        return 0;
+    case 'm':
+        o->meters = value;
+        return 0;
+    case 'f':
+        o->force = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* In the place of this process. */
+static int record_exec_program(const struct command *command, const struct record_options *o,
+                               const struct preload_check *loadable, const char *library,
+                               char **argv)
+{
+    if (o->view)
+        open_viewer(command, o);
+    set_environment(o, loadable, library, argv);
+    execv(loadable->path, argv);
+    command_fail(command, "%s: %s", argv[0], strerror(errno));
+    return EXIT_NOT_EXECUTABLE;
+}
+
+/* As a child, with a server and a file of its own: so it is known where the run is, and when it is
+ * whole. */
+static int start_followed(const struct command *command, struct record_options *o,
+                          const struct preload_check *loadable, const char *library, char **argv)
+{
+    char output[PATH_MAX];
+    const char *slash = strrchr(argv[0], '/');
+    pid_t child = recorded_program_begin();
+    if (child < 0)
+        return command_fail(command, "%s", strerror(errno));
+    if (!o->output) {
+        snprintf(output, sizeof output, "%.200s.%d.poet", slash ? slash + 1 : argv[0],
+                 (int)(child ? child : getpid()));
+        o->output = output;
+    }
+    unsetenv("POET_REPORT"); /* one is enough */
+    if (child > 0)
+        return recorded_program_end(command, child, o->output, *o->report ? o->report : NULL);
+    return record_exec_program(command, o, loadable, library, argv);
+}
+
+static int record_run(const struct command *command, int argc, char **argv)
+{
+    struct record_options o = {0};
+    struct preload_check loadable;
+    char library[PATH_MAX], directory[PATH_MAX], why[256];
+    bool found;
+    int first, status = command_read(command, argc, argv, &o, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (first == argc)
+        return command_usage(command, "missing operand: PROGRAM");
+    argv += first;
+    if (!install_path_library(library, sizeof library))
+        return command_fail(command,
+                            "libpoet.so.0: not found beside poet; build or install Poet first");
+    directory_of(library, directory, sizeof directory);
+    if (o.without && !preload_is_installed(directory, o.without))
+        return command_usage(command, "--without %s: no libpoet-%s.so", o.without, o.without);
+    if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
+        !function_lists_check(command))
+        return EXIT_USAGE;
+    if (o.report && *o.report && !table_output_may_be_named(o.report))
+        return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);
+    if (o.output && !output_may_be_written(command, o.output))
+        return EXIT_FAILED;
+    if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why)) {
+        command_fail(command, "%s: %s%s", argv[0], why,
+                     found && !o.force ? "; not started (--force starts it)" : "");
+        if (!found)
+            return errno == EACCES ? EXIT_NOT_EXECUTABLE : EXIT_NOT_FOUND;
+        if (!o.force)
+            return EXIT_FAILED;
+    }
+    if (o.memory && *loadable.sanitizers) {
+        command_fail(command, "%s: memory is not traced: the program is built with a sanitizer",
+                     argv[0]);
+        o.memory = false;
+    }
+    return o.report ? start_followed(command, &o, &loadable, library, argv)
+                    : record_exec_program(command, &o, &loadable, library, argv);
+}
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Recording:", 1},
+    {"libraries", 'l', NULL, 0,
+     "also trace calls made from shared libraries (default: main program only)", 1},
+    {"include", 'i', "PATTERN", 0,
+     "also trace calls made from shared libraries matching PATTERN (name or path, * and ?); may be repeated",
+     1},
+    {"exclude", 'x', "PATTERN", 0, "except from these; may be repeated", 1},
+    {"without", WITHOUT, "LIBRARY", 0,
+     "do not preload libpoet-LIBRARY.so; process: communication of processes "
+     "through pipes, sockets, queues and file locks; omp: OpenMP",
+     1},
+    {"with-input", WITH_INPUT, NULL, 0,
+     "record input (reads, clocks, random numbers) for deterministic replay; at most 256 MB per run",
+     1},
+    {"measure", 'm', "LIST|FILE", 0,
+     "measure this, and nothing else but the order: words divided by commas, or a file that says it "
+     "(docs/config.md); memory: what is taken from the heap and never freed; calls=counts, real, cpu or "
+     "every: of functions, if it was compiled for that; states, metrics, usage, waits, throttle; rate=N: N samples a "
+     "second; default: metrics, and calls=cpu if it was compiled for that",
+     1},
+    {"force", 'f', NULL, 0,
+     "run even if the program cannot be traced: static programs, programs that change their user, "
+     "other runtimes",
+     1},
+    {NULL, 0, NULL, 0, "Output:", 2},
+    {"output", 'o', "FILE", 0,
+     "trace file; default: the running server records the run, or without a server "
+     "PROGRAM.PID.poet in the working directory",
+     2},
+    {"keep", 'k', "SIZE", 0, "ring-buffer mode: keep at least the newest SIZE of the trace (1G)",
+     2},
+    {"view", 'v', NULL, 0, "open the viewer on the run", 2},
+    {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
+     "print a report at the end of the run (poet report), on "
+     "standard error or to FILE (.txt, .pdf, .svg, .png, .csv, .json); the program then runs as a child process with its own trace file",
+     2},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = record_parse_option,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Run an unmodified program and record its synchronization.  "
+           "The program needs symbols for names, and -g for call sites.\vThe exit status "
+           "is the program's; 126 or 127 if it could not be started, 1 if it cannot be traced.",
+    .children = options_children};
+
+const struct command command_record = {.name = "record",
+                                       .summary = "run a program and record a trace",
+                                       .run = record_run,
+                                       .argp = &argp,
+                                       .program_follows = true};

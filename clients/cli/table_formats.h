@@ -1,0 +1,18 @@
+/* A table written as text, JSON or CSV. */
+#ifndef CLIENTS_CLI_TABLE_FORMATS_H
+#define CLIENTS_CLI_TABLE_FORMATS_H
+
+#include "clients/connection/result_table.h"
+
+#include <stdio.h>
+
+/* Aligned, with totals and notes; a blank line before it unless it is the first. */
+void table_format_text(FILE *f, const struct text_table *sheet, bool first);
+/* what: the question's word, which scripts may rely on; NULL: the title is it. */
+void table_format_json(FILE *f, const char *what, const struct table_names *names,
+                       const struct result_table *table, const uint32_t *columns, uint32_t count);
+/* RFC 4180: what is null is empty, times are whole ns. */
+void table_format_csv(FILE *f, const struct table_names *names, const struct result_table *table,
+                      const uint32_t *columns, uint32_t count);
+
+#endif

@@ -1,0 +1,30 @@
+/* Colour in what commands print on a terminal: on where standard output is one and NO_COLOR is not
+ * set, or as --color says.  In a pipe or a file there is none unless it was asked for. */
+#ifndef CLIENTS_CLI_TERMINAL_COLOR_H
+#define CLIENTS_CLI_TERMINAL_COLOR_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* --color=WHEN, and --no-pager: a child of the tables of commands that print in colour.  It
+ * needs no input. */
+extern const struct argp colour_options;
+
+enum terminal_color {
+    COLOR_BAD,
+    COLOR_CAREFUL,
+    COLOR_GOOD,
+    COLOR_OBJECT,
+    COLOR_THREAD,
+    COLOR_FAINT,
+    COLOR_HEAD,
+    COLOR_PAST,
+    COLOR_FUTURE
+};
+
+bool terminal_color_is_enabled(void);
+/* What begins a colour, what ends all; "" where there is none. */
+const char *terminal_color_begin(enum terminal_color colour);
+const char *terminal_color_end(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* What each thread does, as slices that nest, one after the other: it runs, is in a monitor, waits
+ * there.
+ *
+ * The same rules as the server's (server/run/state_tracker.h), said of one thread at a time: a
+ * change closes those slices that end with it and opens those that begin. */
+#ifndef CLIENTS_CLI_THREAD_SLICES_H
+#define CLIENTS_CLI_THREAD_SLICES_H
+
+#include "clients/metadata/trace_metadata.h"
+#include "wire/trace_view.h"
+
+struct thread_slices;
+
+/* Who hears of slices: of a line's track, now; name NULL: the innermost one ends. */
+typedef void tracks_tell(void *context, uint32_t line, const char *name);
+
+struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell,
+                                        void *context);
+/* The next event of the run. */
+void thread_slices_add_event(struct thread_slices *tracks, const struct event_info *event);
+/* Closes what is open on a line's track. */
+void thread_slices_close(struct thread_slices *tracks, uint32_t line);
+bool thread_slices_open(const struct thread_slices *tracks,
+                        uint32_t line); /* is anything open there? */
+void thread_slices_free(struct thread_slices *tracks);
+
+#endif

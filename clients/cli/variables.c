@@ -1,0 +1,202 @@
+#define _GNU_SOURCE
+#include "clients/cli/variables.h"
+
+#include "base/alloc.h"
+#include "wire/text.h"
+#include "wire/variable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_MOST 8u /* names of one list */
+
+extern char **environ;
+
+/* A recorded variable: its name, and its value or NULL with the check. */
+struct variable {
+    char *name;
+    const char *value;
+    uint16_t check;
+};
+
+static struct variable variable_of(const char *entry)
+{
+    size_t size = strlen(entry), name = variable_name_bytes(entry);
+    if (entry[name])
+        return (struct variable){.name = xstrndup(entry, name),
+                                 .value = entry + name + 1,
+                                 .check = variable_check(entry + name + 1)};
+    name = size > VARIABLE_CHECK_BYTES ? size - VARIABLE_CHECK_BYTES : 0;
+    return (struct variable){.name = xstrndup(entry, name),
+                             .check = name ? (uint16_t)strtoul(entry + name + 1, NULL, 16) : 0};
+}
+
+static const struct process_info *variables_process(const struct trace_metadata *book)
+{
+    return book->process_count && book->processes[0].variable_count ? &book->processes[0] : NULL;
+}
+
+/* Whether surely none was left out for want of room: then what is not there was not set. */
+static bool variables_are_all(const struct process_info *p)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < p->variable_count; i++)
+        bytes += strlen(p->variables[i]) + VARIABLE_CHECK_BYTES + 4;
+    return p->variable_count < VARIABLES_MOST && bytes + VARIABLE_BYTES + 4 <= VARIABLES_BYTES;
+}
+
+static bool variables_has(const struct process_info *p, const char *name, size_t size)
+{
+    for (uint32_t i = 0; i < p->variable_count; i++) {
+        const char *entry = p->variables[i];
+        bool kept = entry[variable_name_bytes(entry)] == '=';
+        size_t n = kept                                   ? variable_name_bytes(entry)
+                   : strlen(entry) > VARIABLE_CHECK_BYTES ? strlen(entry) - VARIABLE_CHECK_BYTES
+                                                          : 0;
+        if (n == size && strncmp(entry, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the recorded run would have had its value. */
+static bool variables_decides(const struct trace_metadata *book, const char *name, size_t size)
+{
+    bool is = variable_is_known(name, size);
+    for (size_t i = 0; i < book->target_count; i++)
+        is |= variable_is_of(name, size, book->targets[i]->name);
+    return is && !variable_is_own(name, size);
+}
+
+/* What shells, terminals and sessions change by themselves. */
+static bool variables_is_of_session(const char *name, size_t size)
+{
+    static const char *const names[] = {
+        "_",    "PWD",      "OLDPWD",         "SHLVL",   "COLUMNS",         "LINES",
+        "TERM", "WINDOWID", "XDG_SESSION_ID", "SSH_TTY", "DEBUGINFOD_URLS", NULL};
+    for (size_t i = 0; names[i]; i++)
+        if (strlen(names[i]) == size && strncmp(names[i], name, size) == 0)
+            return true;
+    return strncmp(name, "SSH_C", 5) == 0 || variable_is_own(name, size);
+}
+
+/* ---- setting them ---- */
+
+struct variables_said {
+    char *text;
+    uint32_t count;
+};
+
+static void variables_report(struct variables_said *said, const char *before, const char *name,
+                             const char *after)
+{
+    if (said->count++ > SHOWN_MOST)
+        return;
+    char *readable = text_readable(after, strlen(after), false);
+    char *more = said->count > SHOWN_MOST
+                     ? xasprintf("%s, ...", said->text)
+                     : xasprintf("%s%s%s%s%s", said->text ? said->text : "", said->text ? ", " : "",
+                                 before, name, readable ? readable : "");
+    free(readable);
+    free(said->text);
+    said->text = more;
+}
+
+static void variables_set(const struct process_info *p, struct variables_said *said)
+{
+    for (uint32_t i = 0; i < p->variable_count; i++) {
+        struct variable v = variable_of(p->variables[i]);
+        const char *now = getenv(v.name);
+        if (v.value && *v.name && (!now || strcmp(now, v.value) != 0) &&
+            setenv(v.name, v.value, 1) == 0) {
+            char *value = xasprintf("=%s", v.value);
+            variables_report(said, "", v.name, value);
+            free(value);
+        }
+        free(v.name);
+    }
+}
+
+/* The first variable that would have been recorded with its value, had it been set; NULL: none. */
+static char *variables_find_new(const struct trace_metadata *book, const struct process_info *p)
+{
+    for (char **at = environ; variables_are_all(p) && at && *at; at++) {
+        size_t size = variable_name_bytes(*at);
+        if (variables_decides(book, *at, size) && !variables_has(p, *at, size))
+            return xstrndup(*at, size);
+    }
+    return NULL;
+}
+
+void variables_restore(const struct command *command, const struct trace_metadata *book, bool quiet)
+{
+    const struct process_info *p = variables_process(book);
+    struct variables_said said = {0};
+    if (!p)
+        return;
+    variables_set(p, &said);
+    for (char *name; (name = variables_find_new(book, p)) != NULL;) {
+        bool gone = unsetenv(name) == 0;
+        variables_report(&said, "without ", name, "");
+        free(name);
+        if (!gone)
+            break;
+    }
+    if (said.text && !quiet)
+        command_fail(command, "environment restored from the trace: %s", said.text);
+    free(said.text);
+}
+
+/* ---- what differs ---- */
+
+static void variables_compare(const struct process_info *p, struct variables_said *other,
+                              struct variables_said *gone)
+{
+    for (uint32_t i = 0; i < p->variable_count; i++) {
+        struct variable v = variable_of(p->variables[i]);
+        const char *now = getenv(v.name);
+        if (variables_is_of_session(v.name, strlen(v.name)))
+            ;
+        else if (!now)
+            variables_report(gone, "", v.name, "");
+        else if (v.value ? strcmp(now, v.value) != 0 : variable_check(now) != v.check)
+            variables_report(other, "", v.name, "");
+        free(v.name);
+    }
+}
+
+static void variables_find_added(const struct process_info *p, struct variables_said *new)
+{
+    for (char **at = environ; variables_are_all(p) && at && *at; at++) {
+        size_t size = variable_name_bytes(*at);
+        if (variables_is_of_session(*at, size) || variables_has(p, *at, size))
+            continue;
+        char *name = xstrndup(*at, size);
+        variables_report(new, "", name, "");
+        free(name);
+    }
+}
+
+char *variables_differ(const struct trace_metadata *book)
+{
+    const struct process_info *p = variables_process(book);
+    struct variables_said said[3] = {{0}};
+    static const char *const words[] = {"different value", "no longer set", "newly set"};
+    char *all = NULL;
+    if (!p)
+        return NULL;
+    variables_compare(p, &said[0], &said[1]);
+    variables_find_added(p, &said[2]);
+    for (size_t i = 0; i < 3; i++) {
+        char *more = said[i].text ? xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "",
+                                              words[i], said[i].text)
+                                  : NULL;
+        free(said[i].text);
+        if (!more)
+            continue;
+        free(all);
+        all = more;
+    }
+    return all;
+}

@@ -1,0 +1,214 @@
+#define _GNU_SOURCE
+#include "clients/connection/line_labels.h"
+#include "base/map.h"
+#include "base/alloc.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_exact(const char *symbol)
+{
+    const char *plus = strrchr(symbol, '+');
+    return !plus || plus[1 + strspn(plus + 1, "0123456789")] != 0;
+}
+
+/* The function that runs there; else the variable that the object is or lies in; else where it was
+ * made. */
+static const char *looked_up(const struct line_metadata *line, struct symbolizer *sites)
+{
+    uint32_t process = line->is.process;
+    const char *name = line->is.entry ? symbolizer_symbol(sites, process, line->is.entry) : NULL;
+    if (name && is_exact(name))
+        return name;
+    name = line->is.object ? symbolizer_symbol(sites, process, line->is.object) : NULL;
+    return name || !line->is.entry ? name : symbolize(sites, process, line->is.entry).place;
+}
+
+const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites,
+                            uint32_t number)
+{
+    static char text[32];
+    const struct line_metadata *line = metadata_line(book, number);
+    if (!line)
+        return "?";
+    if (*line->is.name)
+        return line->is.name;
+    const char *name = looked_up(line, sites);
+    uint64_t address = line->is.entry ? line->is.entry : line->is.object;
+    if (name)
+        return name;
+    if (!address)
+        return line->is.kind;
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+    return text;
+}
+
+static bool is_numbered(const struct trace_metadata *book, uint32_t line)
+{
+    const struct target_line_type *kind = metadata_line_type(book, line);
+    return kind && kind->numbered && !book->some; /* all must be known */
+}
+
+/* What has no name is called as its kind is, where such lines are numbered. */
+static const char *plain_name(const struct trace_metadata *book, struct symbolizer *sites,
+                              uint32_t line)
+{
+    const char *name = line_label_text(book, sites, line);
+    const struct target_line_type *kind = metadata_line_type(book, line);
+    return strncmp(name, "0x", 2) == 0 && is_numbered(book, line) ? kind->title : name;
+}
+
+static void line_label_one(struct trace_metadata *book, struct symbolizer *sites, uint32_t i,
+                           enum labels how)
+{
+    struct line_metadata *line = metadata_line(book, i);
+    const char *letter = metadata_line_letter(book, i), *name = line_label_text(book, sites, i);
+    line->twin = 0;
+    if (how == LABELS_ID)
+        line->label = xasprintf("%s:%s #%u", letter, name, i);
+    else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
+        line->label =
+            xasprintf("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
+    else if (how == LABELS_NAME && is_numbered(book, i))
+        line->label = xasprintf("%s:%s", letter, plain_name(book, sites, i)),
+        line->own = (uint32_t)strlen(line->label), line->twin = 1;
+    else
+        line->label = xasprintf("%s:%s", letter, name);
+}
+
+static uint64_t hash_of(const char *s, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
+    return h;
+}
+
+/* The file of the program that a line is of; NULL: it is of several, or that is not known. */
+static const char *line_label_program(const struct trace_metadata *book, uint32_t i)
+{
+    const struct line_metadata *line = metadata_line(book, i);
+    const struct target_line_type *kind = metadata_line_type(book, i);
+    if ((kind && kind->everywhere) || line->is.process >= book->process_count)
+        return NULL;
+    const char *path = book->processes[line->is.process].path, *slash = strrchr(path, '/');
+    path = slash ? slash + 1 : path;
+    return *path ? path : NULL;
+}
+
+/* Names that lines of several programs have. */
+struct label_names {
+    struct map program; /* by the hash of the name: the program's, the first one's */
+    struct map several; /* and whether there is another one */
+};
+
+static void line_label_note_program(struct label_names *names, uint64_t name, const char *program)
+{
+    uint64_t hash = program ? hash_of(program, strlen(program)) | 1 : 0;
+    uintptr_t first = (uintptr_t)map_get(&names->program, name, 0);
+    if (hash && !first)
+        map_put(&names->program, name, 0, (void *)(uintptr_t)hash);
+    else if (hash && first != (uintptr_t)hash)
+        map_put(&names->several, name, 0, names);
+}
+
+static bool line_label_is_numbered(const struct line_metadata *line)
+{
+    return line && line->label && line->twin;
+}
+
+static uint64_t line_label_hash(const struct line_metadata *line)
+{
+    return hash_of(line->label, line->own);
+}
+
+/* "T:main", "T:main (server)": new memory. */
+static char *line_label_of_program(const struct trace_metadata *book, uint32_t i,
+                                   const struct label_names *names)
+{
+    const struct line_metadata *line = metadata_line(book, i);
+    const char *program =
+        map_get(&names->several, line_label_hash(line), 0) ? line_label_program(book, i) : NULL;
+    return program ? xasprintf("%.*s (%s)", (int)line->own, line->label, program)
+                   : xstrndup(line->label, line->own);
+}
+
+/* w, w#2, w#3 in the order of the lines; of several programs w (client), w (server)#2. */
+static void number_twins(struct trace_metadata *book)
+{
+    struct map seen = {0}; /* by the hash of the label: how many */
+    struct label_names names = {{0}, {0}};
+    for (uint32_t i = 1; i <= book->line_count; i++)
+        if (line_label_is_numbered(metadata_line(book, i)))
+            line_label_note_program(&names, line_label_hash(metadata_line(book, i)),
+                                    line_label_program(book, i));
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        struct line_metadata *line = metadata_line(book, i);
+        if (!line_label_is_numbered(line))
+            continue;
+        char *label = line_label_of_program(book, i, &names), *bare = label;
+        size_t n = strlen(bare);
+        uint64_t hash = hash_of(bare, n);
+        line->twin = 1 + (uint32_t)(uintptr_t)map_get(&seen, hash, n);
+        map_put(&seen, hash, n, (void *)(uintptr_t)line->twin);
+        if (line->twin > 1) {
+            label = xasprintf("%s#%u", bare, line->twin);
+            free(bare);
+        }
+        free(line->label);
+        line->label = label;
+    }
+    map_free(&seen);
+    map_free(&names.program);
+    map_free(&names.several);
+}
+
+bool line_label_matches(const struct trace_metadata *book, struct symbolizer *sites, uint32_t line,
+                        const char *pattern)
+{
+    const char *name = line_label_text(book, sites, line), *label = metadata_label(book, line),
+               *colon = strchr(label, ':');
+    bool is = fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, label, 0) == 0 ||
+              (colon && fnmatch(pattern, colon + 1, 0) == 0);
+    if (is)
+        return true;
+    char *lettered = xasprintf("%s:%s", metadata_line_letter(book, line), name);
+    is = fnmatch(pattern, lettered, 0) == 0;
+    free(lettered);
+    return is;
+}
+
+void line_labels_assign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known,
+                        enum labels how)
+{
+    bool any = false;
+    for (; *known < book->process_count; ++*known)
+        symbolizer_process(sites, *known, &book->processes[*known]);
+    if (!book->unlabelled)
+        return;
+    book->unlabelled = false;
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        const struct line_metadata *line = metadata_line(book, i);
+        if (!line || line->label)
+            continue;
+        line_label_one(book, sites, i, how);
+        any = true;
+    }
+    if (any && how == LABELS_NAME)
+        number_twins(book);
+}
+
+void line_labels_reassign(struct trace_metadata *book, struct symbolizer *sites, uint32_t *known,
+                          enum labels how)
+{
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        struct line_metadata *line = metadata_line(book, i);
+        if (!line)
+            continue;
+        free(line->label);
+        line->label = NULL;
+    }
+    book->unlabelled = true;
+    line_labels_assign(book, sites, known, how);
+}

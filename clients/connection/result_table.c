@@ -1,0 +1,322 @@
+#define _GNU_SOURCE
+#include "clients/connection/result_table.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool result_table_receive(struct result_table *t, const struct response_chunk *answer)
+{
+    switch (answer->part) {
+    case RESPONSE_TABLE:
+        decode_table_head(answer->in, t);
+        break;
+    case RESPONSE_ROWS:
+        decode_table_rows(answer->in, t);
+        break;
+    case RESPONSE_TABLE_END:
+        decode_table_end(answer->in, t);
+        break;
+    default:
+        return answer->last;
+    }
+    decoder_finish(answer->in);
+    return answer->last;
+}
+
+/* ---- words ---- */
+
+char *result_table_place_text(const struct table_names *names, struct table_place place,
+                              const char *nowhere)
+{
+    if (!place.address)
+        return xstrdup(nowhere);
+    struct symbol_location site = symbolize(names->sites, place.process, place.address);
+    return *site.function ? xasprintf("%s (%s)", site.function, site.place) : xstrdup(site.place);
+}
+
+static char *result_table_name_text(const struct table_names *names, struct table_place place)
+{
+    const char *text = symbolizer_location_text(names->sites, place.process, place.address);
+    return text ? xstrdup(text) : result_table_place_text(names, place, "-");
+}
+
+/* "f (a.c:3) < g (a.c:9), after a.c:4" */
+static char *result_table_calls_text(const struct table_names *names, const struct table_cell *cell,
+                                     const char *function)
+{
+    struct table_place after = cell->between.to, caller = cell->between.caller;
+    char *by = result_table_place_text(names, caller, "");
+    char *said =
+        xasprintf("%s%s%s%s%s", function, *by ? " < " : "", by, after.address ? ", after " : "",
+                  after.address ? symbolize(names->sites, after.process, after.address).place : "");
+    free(by);
+    return said;
+}
+
+/* "a.c:3 → a.c:9 (f)" within a function, else "f (a.c:3) → g (a.c:9)" */
+static char *result_table_segment_text(const struct table_names *names, struct table_place from,
+                                       struct table_place to)
+{
+    if (from.address && to.address) {
+        struct symbol_location at = symbolize(names->sites, from.process, from.address);
+        char *function = xstrdup(at.function), *place = xstrdup(at.place), *said = NULL;
+        at = symbolize(names->sites, to.process, to.address);
+        if (*function && strcmp(function, at.function) == 0)
+            said = xasprintf("%s → %s (%s)", place, at.place, function);
+        free(function);
+        free(place);
+        if (said)
+            return said;
+    }
+    char *begin = result_table_place_text(names, from, "thread start"),
+         *end = result_table_place_text(names, to, "thread end"),
+         *said = xasprintf("%s → %s", begin, end);
+    free(begin);
+    free(end);
+    return said;
+}
+
+static char *result_table_step_text(const struct table_names *names, const struct table_cell *cell)
+{
+    static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "wake-up latency at",
+                                                  [CELL_STEP_TIMER] = "timeout at",
+                                                  [CELL_STEP_UNKNOWN] = "unattributed at"};
+    char *from = result_table_place_text(names, cell->between.from, "thread start"), *said;
+    if (cell->step == CELL_STEP_CALLS) {
+        said = result_table_calls_text(names, cell, from);
+    } else if (cell->step == CELL_STEP_CODE) {
+        said = result_table_segment_text(names, cell->between.from, cell->between.to);
+    } else {
+        said = xasprintf("%s %s", words[cell->step], from);
+    }
+    free(from);
+    return said;
+}
+
+/* What rounds to nothing has no sign. */
+static char *result_table_number_text(const struct table_column *column, double value, bool whole)
+{
+    double told = column->kind == TABLE_NS      ? value / 1e6
+                  : column->kind == TABLE_FINE  ? value / 1e3
+                  : column->kind == TABLE_SHARE ? 100 * value
+                                                : value;
+    int digits = column->kind == TABLE_SHARE                                        ? 1
+                 : column->kind == TABLE_NS || column->kind == TABLE_FINE || !whole ? 3
+                                                                                    : 0;
+    char *said = xasprintf("%.*f", digits, told);
+    if (*said == '-' && !said[1 + strspn(said + 1, "0.")])
+        memmove(said, said + 1, strlen(said));
+    if (column->kind != TABLE_SHARE)
+        return said;
+    char *share = xasprintf("%s %%", said);
+    free(said);
+    return share;
+}
+
+static char *result_table_event_text(struct event_id at)
+{
+    char text[48];
+    event_id_print(text, sizeof text, at);
+    return xstrdup(text);
+}
+
+char *result_table_cell_text(const struct table_names *names, const struct table_column *column,
+                             const struct table_cell *cell)
+{
+    switch (cell->is) {
+    case CELL_NUMBER:
+        return result_table_number_text(column, (double)cell->number, true);
+    case CELL_REAL:
+        return result_table_number_text(column, cell->real, false);
+    case CELL_TEXT:
+        return xstrdup(cell->text);
+    case CELL_LINE:
+        return xstrdup(metadata_label(names->book, cell->line));
+    case CELL_PLACE:
+        return result_table_place_text(names, cell->place, "-");
+    case CELL_NAME:
+        return result_table_name_text(names, cell->place);
+    case CELL_STEP:
+        return result_table_step_text(names, cell);
+    case CELL_EVENT:
+        return result_table_event_text(cell->event);
+    default:
+        return xstrdup("-");
+    }
+}
+
+char *result_table_title_text(const struct table_column *column)
+{
+    const char *unit = column->kind == TABLE_NS     ? " (ms)"
+                       : column->kind == TABLE_FINE ? " (us)"
+                                                    : "";
+    return xasprintf("%s%s", column->title, unit);
+}
+
+/* ---- columns ---- */
+
+static uint32_t *choose_listed(const struct result_table *t, const char *list, uint32_t *count,
+                               char **unknown)
+{
+    char *copy = xstrdup(list), *rest = copy;
+    uint32_t *chosen = NULL, n = 0;
+    for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        uint32_t i = result_table_find_column(t, word);
+        if (i == t->column_count) {
+            *unknown = xstrdup(word);
+            free(chosen);
+            free(copy);
+            return NULL;
+        }
+        ARRAY_PUSH(chosen, n, i);
+    }
+    free(copy);
+    *count = n;
+    return chosen;
+}
+
+uint32_t *result_table_choose_columns(const struct result_table *t, const char *list,
+                                      uint32_t *count, char **unknown)
+{
+    bool all = list && strcmp(list, "all") == 0;
+    if (list && !all)
+        return choose_listed(t, list, count, unknown);
+    uint32_t *chosen = xcalloc(t->column_count, sizeof *chosen);
+    *count = 0;
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (all || !t->columns[i].detail)
+            chosen[(*count)++] = i;
+    return chosen;
+}
+
+/* ---- in words ---- */
+
+static bool is_number(const struct table_column *column)
+{
+    return column->kind == TABLE_NS || column->kind == TABLE_FINE || column->kind == TABLE_COUNT ||
+           column->kind == TABLE_SHARE;
+}
+
+static bool is_said(const struct result_table *t, uint32_t column)
+{
+    bool said = false;
+    for (uint32_t i = 0; i < t->row_count && !said; i++)
+        said = result_table_cells(t, i)[column].is != CELL_NULL;
+    return said;
+}
+
+/* A column that is not summed up has nothing there; what no row knows is marked as not known. */
+static void add_total(struct text_table *s, const struct table_names *names,
+                      const struct result_table *t, const uint32_t *columns)
+{
+    struct text_table_row *row = text_table_add_row(s);
+    row->total = true;
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        const struct table_cell *cell = &t->total[columns[i]];
+        bool named = i == 0 && cell->is == CELL_NULL;
+        bool blank = cell->is == CELL_NULL &&
+                     (!is_number(&t->columns[columns[i]]) || is_said(t, columns[i]));
+        row->cells[i] = named   ? xstrdup("total")
+                        : blank ? xstrdup("")
+                                : result_table_cell_text(names, &t->columns[columns[i]], cell);
+    }
+}
+
+/* Whether a column says something in rows of this depth, or in none at all: then what is not known
+ * is marked. */
+static bool result_table_column_has_text(const struct result_table *t, uint32_t column,
+                                         uint8_t depth)
+{
+    bool anywhere = false;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (result_table_cells(t, i)[column].is == CELL_NULL)
+            continue;
+        if (t->rows[i].depth == depth)
+            return true;
+        anywhere = true;
+    }
+    return !anywhere;
+}
+
+/* By depth and column; the caller frees it. */
+static bool *result_table_text_columns(const struct result_table *t, const uint32_t *columns,
+                                       uint32_t count)
+{
+    bool *all = xcalloc((size_t)(UINT8_MAX + 1) * count, sizeof *all);
+    bool seen[UINT8_MAX + 1] = {false};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        uint8_t depth = t->rows[i].depth;
+        for (uint32_t k = 0; !seen[depth] && k < count; k++)
+            all[(size_t)depth * count + k] = result_table_column_has_text(t, columns[k], depth);
+        seen[depth] = true;
+    }
+    return all;
+}
+
+/* What stands in a column of a row: its own cell, or of those under it the one that is not null. */
+static uint32_t result_table_filled_column(const struct result_table *t, uint32_t row,
+                                           uint32_t column)
+{
+    const struct table_cell *cells = result_table_cells(t, row);
+    if (cells[column].is != CELL_NULL)
+        return column;
+    for (uint32_t i = column + 1; i < t->column_count; i++)
+        if (t->columns[i].under == column + 1 && cells[i].is != CELL_NULL)
+            return i;
+    return column;
+}
+
+static void add_row(struct text_table *s, const struct table_names *names,
+                    const struct result_table *t, uint32_t i, const uint32_t *columns,
+                    const bool *says)
+{
+    struct text_table_row *row = text_table_add_row(s);
+    row->depth = t->rows[i].depth;
+    row->event = t->rows[i].event;
+    row->row = i;
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        uint32_t at = result_table_filled_column(t, i, columns[k]);
+        bool said = at != columns[k] || says[(size_t)row->depth * s->column_count + k];
+        row->cells[k] =
+            said ? result_table_cell_text(names, &t->columns[at], &result_table_cells(t, i)[at])
+                 : xstrdup("");
+    }
+}
+
+/* Those that do not stand under another one of them. */
+static uint32_t *result_table_top_level_columns(const struct result_table *t,
+                                                const uint32_t *columns, uint32_t *count)
+{
+    uint32_t *kept = xcalloc(*count + 1, sizeof *kept), n = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        uint32_t under = t->columns[columns[i]].under;
+        bool has = false;
+        for (uint32_t k = 0; k < *count; k++)
+            has |= under && columns[k] == under - 1;
+        if (!has)
+            kept[n++] = columns[i];
+    }
+    *count = n;
+    return kept;
+}
+
+void result_table_to_text(struct text_table *s, const struct table_names *names,
+                          const struct result_table *t, const uint32_t *chosen, uint32_t count)
+{
+    uint32_t *columns = result_table_top_level_columns(t, chosen, &count);
+    *s = (struct text_table){.title = xstrdup(t->title)};
+    for (uint32_t i = 0; i < count; i++)
+        text_table_add_column(s, result_table_title_text(&t->columns[columns[i]]),
+                              is_number(&t->columns[columns[i]]));
+    bool *says = result_table_text_columns(t, columns, count);
+    for (uint32_t i = 0; i < t->row_count; i++)
+        add_row(s, names, t, i, columns, says);
+    free(says);
+    if (t->total)
+        add_total(s, names, t, columns);
+    for (uint32_t i = 0; i < t->note_count; i++)
+        text_table_add_note(s, xstrdup(t->notes[i]));
+    free(columns);
+}

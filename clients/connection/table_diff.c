@@ -1,0 +1,322 @@
+#include "clients/connection/table_diff.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct table_diff_builder {
+    struct result_table *both;
+    const struct result_table *here, *there;
+    const struct table_names *here_names, *there_names;
+    char **here_keys, **there_keys; /* by row: what the row is, in words */
+    uint8_t *taken; /* of there */
+};
+
+static bool is_number(const struct table_column *c)
+{
+    return c->kind == TABLE_NS || c->kind == TABLE_FINE || c->kind == TABLE_COUNT ||
+           c->kind == TABLE_SHARE;
+}
+
+/* ---- which rows belong together ---- */
+
+/* What a row is called, not what it is made up of: that may be otherwise in another run. */
+static bool is_name(const struct table_column *c)
+{
+    static const char *const findings[] = {"kind",   "class",    "cause",     "wait_class",
+                                           "value",  "max_text", "mean_text", "unblocked_at",
+                                           "source", "address",  NULL};
+    for (size_t i = 0; findings[i]; i++)
+        if (strcmp(findings[i], c->name) == 0)
+            return false;
+    return !is_number(c) && c->kind != TABLE_EVENT;
+}
+
+static bool is_column(const struct table_column *c, const char *const *names)
+{
+    while (*names && strcmp(*names, c->name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* A process has another number in another run, and the program may have another name; "a.out[12]"
+ * is "". */
+static void leave_out_number(const struct table_names *names, const struct table_column *c,
+                             char *word)
+{
+    static const char *const programs[] = {"program", "library", NULL};
+    if (!is_column(c, programs))
+        return;
+    char *number = strrchr(word, '[');
+    if (number && number[1 + strspn(number + 1, "0123456789")] == ']')
+        *number = 0;
+    if (names->book->run.name && strcmp(word, names->book->run.name) == 0)
+        *word = 0;
+}
+
+/* What all cells say that name it. */
+static char *table_diff_row_text(const struct result_table *t, const struct table_names *names,
+                                 uint32_t row)
+{
+    char *all = xstrdup("");
+    for (uint32_t k = 0; k < t->column_count; k++) {
+        const struct table_column *c = &t->columns[k];
+        if (!is_name(c))
+            continue;
+        char *word = result_table_cell_text(names, c, &result_table_cells(t, row)[k]);
+        leave_out_number(names, c, word);
+        char *more = xasprintf("%s\t%s", all, word);
+        free(word);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
+#define DEPTHS 256
+
+static char **table_diff_report_rows(const struct result_table *t, const struct table_names *names)
+{
+    char **keys = xcalloc(t->row_count, sizeof *keys);
+    const char *above[DEPTHS] = {""};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        uint8_t depth = t->rows[i].depth;
+        char *own = table_diff_row_text(t, names, i);
+        const char *parent = depth && above[depth - 1] ? above[depth - 1] : "";
+        keys[i] = xasprintf("%s\n%s", parent, own);
+        above[depth] = keys[i];
+        free(own);
+    }
+    return keys;
+}
+
+static void free_keys(char **keys, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(keys[i]);
+    free(keys);
+}
+
+static uint64_t hash_of(const char *s)
+{
+    uint64_t h = 14695981039346656037u;
+    for (; *s; s++)
+        h = (h ^ (uint8_t)*s) * 1099511628211u;
+    return h;
+}
+
+/* Its rows there by their keys: hash, how many of that hash were met before -> 1 + row. */
+static struct map index_rows(char **keys, uint32_t count)
+{
+    struct map index = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t h = hash_of(keys[i]), n = 0;
+        while (map_get(&index, h, n))
+            n++;
+        map_put(&index, h, n, (void *)(uintptr_t)(i + 1));
+    }
+    return index;
+}
+
+/* The first that is not taken yet; the count: there is none. */
+static uint32_t find_row(const struct table_diff_builder *m, const struct map *index,
+                         const char *key)
+{
+    uint64_t h = hash_of(key);
+    uintptr_t row;
+    for (uint64_t n = 0; (row = (uintptr_t)map_get(index, h, n)) != 0; n++)
+        if (!m->taken[row - 1] && strcmp(m->there_keys[row - 1], key) == 0)
+            return (uint32_t)row - 1;
+    return m->there->row_count;
+}
+
+/* ---- the table of both ---- */
+
+/* "running_ns" and "_diff" are "running_diff_ns"; shares have no unit. */
+static char *name_of(const struct table_column *c, const char *more, uint8_t kind)
+{
+    size_t n = strlen(c->name);
+    bool ns = n > 3 && strcmp(c->name + n - 3, "_ns") == 0;
+    return xasprintf("%.*s%s%s", (int)(ns ? n - 3 : n), c->name, more,
+                     ns && kind == c->kind ? "_ns" : "");
+}
+
+static struct table_column copy_column(const struct table_column *c, const char *name,
+                                       const char *title, uint8_t kind)
+{
+    return (struct table_column){.name = name_of(c, name, kind),
+                                 .title = xasprintf("%s%s", c->title, title),
+                                 .unit = xstrdup(kind == TABLE_SHARE ? "" : c->unit),
+                                 .kind = kind,
+                                 .exact = c->exact,
+                                 .detail = c->detail,
+                                 .source = xstrdup(c->source)};
+}
+
+static void add_column(struct result_table *t, struct table_column column, uint32_t under)
+{
+    column.under = under;
+    ARRAY_PUSH(t->columns, t->column_count, column);
+}
+
+/* What is told in words, with a unit of its own in each row, has no difference to be shown but that
+ * of the number behind it, in per cent. */
+static bool stands_for_words(const struct table_diff_builder *m, const struct table_column *c)
+{
+    static const char *const numbers[] = {"total", "mean", NULL};
+    for (uint32_t k = 0; k < m->here->column_count; k++)
+        if (strcmp(m->here->columns[k].name, "value") == 0)
+            return is_column(c, numbers);
+    return false;
+}
+
+/* What stands under a column there stands under it here; so do the differences of both. */
+static void add_columns(struct table_diff_builder *m)
+{
+    struct result_table *t = m->both;
+    uint32_t *at = xcalloc(m->here->column_count + 1, sizeof *at); /* by column, 1 + index */
+    for (uint32_t k = 0; k < m->here->column_count; k++) {
+        const struct table_column *c = &m->here->columns[k];
+        uint32_t under = c->under && c->under <= k ? at[c->under - 1] : 0;
+        bool both = under && is_number(c) && is_number(&m->here->columns[c->under - 1]);
+        at[k] = t->column_count + 1;
+        add_column(t, copy_column(c, "", "", c->kind), under);
+        if (!is_number(c))
+            continue;
+        add_column(t, copy_column(c, "_diff", " +/-", c->kind), both ? under + 1 : 0);
+        add_column(t, copy_column(c, "_percent", " +/- %", TABLE_SHARE), both ? under + 2 : 0);
+        if (stands_for_words(m, c))
+            t->columns[t->column_count - 1].detail = false;
+    }
+    free(at);
+}
+
+static struct table_cell copy_cell(const struct table_cell *cell)
+{
+    struct table_cell copy = *cell;
+    if (copy.is == CELL_TEXT)
+        copy.text = xstrdup(copy.text);
+    return copy;
+}
+
+static double value_of(const struct table_cell *cell)
+{
+    return cell->is == CELL_REAL ? cell->real : (double)cell->number;
+}
+
+static bool has_value(const struct table_cell *cell)
+{
+    return cell->is == CELL_NUMBER || cell->is == CELL_REAL;
+}
+
+/* here minus there, and how much that is of there. */
+static void set_difference(struct table_cell *cells, const struct table_cell *here,
+                           const struct table_cell *there)
+{
+    if (!has_value(here) || !has_value(there))
+        return;
+    double difference = value_of(here) - value_of(there);
+    cells[0] = here->is == CELL_NUMBER && there->is == CELL_NUMBER
+                   ? table_cell_number(here->number - there->number)
+                   : table_cell_real(difference);
+    if (value_of(there) != 0)
+        cells[1] = table_cell_real(difference / value_of(there));
+}
+
+static void set_cells(const struct table_diff_builder *m, struct table_cell *cells,
+                      const struct table_cell *here, const struct table_cell *there)
+{
+    static const struct table_cell null;
+    for (uint32_t k = 0; k < m->here->column_count; k++) {
+        *cells++ = copy_cell(&here[k]);
+        if (!is_number(&m->here->columns[k]))
+            continue;
+        set_difference(cells, &here[k], there ? &there[k] : &null);
+        cells += 2;
+    }
+}
+
+/* What only the other has: its names in words, its numbers as lost. */
+static void set_lost(const struct table_diff_builder *m, struct table_cell *cells,
+                     const struct table_cell *there)
+{
+    for (uint32_t k = 0; k < m->here->column_count; k++, cells++) {
+        const struct table_column *c = &m->here->columns[k];
+        if (!is_number(c)) {
+            if (there[k].is != CELL_NULL)
+                *cells = (struct table_cell){
+                    .is = CELL_TEXT, .text = result_table_cell_text(m->there_names, c, &there[k])};
+            continue;
+        }
+        if (there[k].is == CELL_NUMBER)
+            cells[1] = table_cell_number(-there[k].number);
+        if (has_value(&there[k]) && value_of(&there[k]) != 0)
+            cells[2] = table_cell_real(-1);
+        cells += 2;
+    }
+}
+
+static struct table_cell *add_row(struct table_diff_builder *m, const struct table_row *row,
+                                  bool named)
+{
+    struct result_table *t = m->both;
+    struct table_row copy = {.depth = row->depth};
+    if (named) {
+        copy.event = row->event;
+        for (uint32_t i = 0; i < row->line_count; i++)
+            ARRAY_PUSH(copy.lines, copy.line_count, row->lines[i]);
+    }
+    t->rows[t->row_count] = copy;
+    return result_table_cells(t, t->row_count++);
+}
+
+static void add_rows(struct table_diff_builder *m)
+{
+    struct map index = index_rows(m->there_keys, m->there->row_count);
+    for (uint32_t i = 0; i < m->here->row_count; i++) {
+        uint32_t other = find_row(m, &index, m->here_keys[i]);
+        bool both = other < m->there->row_count;
+        set_cells(m, add_row(m, &m->here->rows[i], true), result_table_cells(m->here, i),
+                  both ? result_table_cells(m->there, other) : NULL);
+        if (both)
+            m->taken[other] = 1;
+    }
+    for (uint32_t i = 0; i < m->there->row_count; i++)
+        if (!m->taken[i])
+            set_lost(m, add_row(m, &m->there->rows[i], false), result_table_cells(m->there, i));
+    map_free(&index);
+}
+
+void table_diff_make(struct result_table *both, const struct result_table *here,
+                     const struct table_names *here_names, const struct result_table *there,
+                     const struct table_names *there_names)
+{
+    struct table_diff_builder m = {.both = both,
+                                   .here = here,
+                                   .there = there,
+                                   .here_names = here_names,
+                                   .there_names = there_names,
+                                   .here_keys = table_diff_report_rows(here, here_names),
+                                   .there_keys = table_diff_report_rows(there, there_names),
+                                   .taken = xcalloc(there->row_count, 1)};
+    size_t rows = (size_t)here->row_count + there->row_count;
+    *both = (struct result_table){
+        .title = xasprintf("%s against %s", here->title, there_names->book->run.name)};
+    add_columns(&m);
+    both->rows = xcalloc(rows, sizeof *both->rows);
+    both->cells = xcalloc(rows * both->column_count, sizeof *both->cells);
+    add_rows(&m);
+    if (here->total) {
+        both->total = xcalloc(both->column_count, sizeof *both->total);
+        set_cells(&m, both->total, here->total, there->total);
+    }
+    for (uint32_t i = 0; i < here->note_count; i++)
+        ARRAY_PUSH(both->notes, both->note_count, xstrdup(here->notes[i]));
+    both->known = here->known;
+    both->count = here->count;
+    free_keys(m.here_keys, here->row_count);
+    free_keys(m.there_keys, there->row_count);
+    free(m.taken);
+}

@@ -1,0 +1,17 @@
+/* Places in files. */
+#ifndef CLIENTS_CONNECTION_VIEW_FILE_H
+#define CLIENTS_CONNECTION_VIEW_FILE_H
+
+#include "clients/connection/view_state.h"
+
+#include <stdio.h>
+
+/* Views in files.  Reading leaves lines that the book does not know out; a place in another run
+ * than that of the file has its rows only. */
+bool view_file_write(const struct view_state *place, const struct view_style *look,
+                     const struct trace_metadata *book, struct symbolizer *sites, FILE *f);
+bool view_file_read(struct view_state *place, struct view_style *look,
+                    const struct trace_metadata *book, struct symbolizer *sites, const char *file,
+                    struct error *error);
+
+#endif

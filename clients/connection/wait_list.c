@@ -1,0 +1,110 @@
+#include "clients/connection/wait_list.h"
+
+#include "base/alloc.h"
+#include "wire/asleep.h"
+#include "wire/query_results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint32_t thread)
+{
+    for (size_t i = 0; i < waits->count; i++)
+        if (waits->items[i].thread == thread)
+            return &waits->items[i];
+    return NULL;
+}
+
+struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count)
+{
+    struct event_id *pairs = NULL;
+    *count = 0;
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        for (uint32_t k = 0; k < waits->cycles[i].count; k++) {
+            ARRAY_PUSH(pairs, *count, waits->cycles[i].steps[k].at);
+            ARRAY_PUSH(pairs, *count, waits->cycles[i].steps[k].since);
+        }
+    return pairs;
+}
+
+bool wait_list_receive(struct wait_list *waits, const struct response_chunk *answer)
+{
+    struct decoder *in = answer->in;
+    if (answer->part == RESPONSE_WAIT) {
+        waits->items =
+            array_reserve(waits->items, &waits->room, waits->count + 1, sizeof *waits->items);
+        decode_wait(in, &waits->items[waits->count++]);
+    } else if (answer->part == RESPONSE_CYCLE) {
+        waits->cycles = array_reserve(waits->cycles, &waits->cycle_room, waits->cycle_count + 1,
+                                      sizeof *waits->cycles);
+        decode_cycle(in, &waits->cycles[waits->cycle_count++]);
+    } else if (answer->part == RESPONSE_SLEEPER) {
+        waits->sleepers = array_reserve(waits->sleepers, &waits->sleeper_room,
+                                        waits->sleeper_count + 1, sizeof *waits->sleepers);
+        decode_sleeper(in, &waits->sleepers[waits->sleeper_count++]);
+    } else if (answer->part == RESPONSE_DIAGNOSIS) {
+        waits->verdicts = array_reserve(waits->verdicts, &waits->verdict_room,
+                                        waits->verdict_count + 1, sizeof *waits->verdicts);
+        decode_diagnosis(in, &waits->verdicts[waits->verdict_count++]);
+    } else if (answer->part == RESPONSE_NOW) {
+        decode_now(in, &waits->now);
+        return !in->error;
+    }
+    return false;
+}
+
+/* " (futex 3, loader 1)", of those whose call is known. */
+static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
+{
+    const char *between = " (";
+    for (unsigned call = SLEEP_IN_NOT + 1; call < SLEEP_IN_CALLS; call++) {
+        size_t count = 0;
+        for (size_t i = 0; i < waits->sleeper_count; i++)
+            count += waits->sleepers[i].call == call;
+        if (count && waits->sleeper_count == 1)
+            fprintf(to, "%s%s", between, sleep_call_name(call));
+        else if (count)
+            fprintf(to, "%s%s %zu", between, sleep_call_name(call), count);
+        between = count ? ", " : between;
+    }
+    if (*between == ',')
+        putc(')', to);
+}
+
+char *wait_list_sleepers(const struct wait_list *waits)
+{
+    int64_t since_ns = INT64_MIN; /* from when on all of them do */
+    char *text = NULL;
+    size_t size, n = waits->sleeper_count;
+    FILE *to = n ? open_memstream(&text, &size) : NULL;
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (waits->sleepers[i].since_ns > since_ns)
+            since_ns = waits->sleepers[i].since_ns;
+    if (n == 1)
+        fputs("1 thread is asleep in an untraced call", to);
+    else
+        fprintf(to, "%zu threads are asleep in untraced calls", n);
+    wait_list_append_calls(to, waits);
+    fprintf(to, ", since %.6f s", (double)since_ns / 1e9);
+    fclose(to);
+    return text;
+}
+
+void wait_list_free(struct wait_list *waits)
+{
+    for (size_t i = 0; i < waits->count; i++)
+        wait_info_free(&waits->items[i]);
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        free(waits->cycles[i].steps);
+    for (size_t i = 0; i < waits->verdict_count; i++)
+        diagnosis_info_free(&waits->verdicts[i]);
+    for (size_t i = 0; i < waits->sleeper_count; i++)
+        sleeper_info_free(&waits->sleepers[i]);
+    free(waits->sleepers);
+    free(waits->verdicts);
+    free(waits->items);
+    free(waits->cycles);
+    *waits = (struct wait_list){0};
+}

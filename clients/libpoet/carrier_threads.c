@@ -1,0 +1,225 @@
+#define _GNU_SOURCE
+#include "clients/libpoet/carrier_threads.h"
+
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/seccomp_install.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/message_text.h"
+#include "clients/libpoet/poet.h"
+#include "wire/task_placement.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct carrier_thread {
+    struct task_placement_head *ring; /* NULL: nothing is told of it */
+    uint64_t written, room; /* switches; below `room` there is some */
+    uint64_t lost; /* that are not told yet to be lost */
+    uint32_t life; /* for which that is so; 0: none */
+    uint32_t on; /* code of the task that is on it; 0: none */
+    uint32_t number;
+    uint32_t clock;
+    char name[PLACEMENT_NAME_BYTES + 1], cluster[PLACEMENT_NAME_BYTES + 1];
+};
+
+static __thread struct carrier_thread *carrier_mine __attribute__((tls_model("initial-exec")));
+static _Atomic uint32_t next_carrier = 1;
+
+/* ---- those that there are ---- */
+
+static pthread_key_t at_end;
+static _Atomic int has_key; /* 1: somebody makes it */
+
+static void carrier_unmap_ring(struct carrier_thread *c)
+{
+    if (c->ring)
+        munmap(c->ring, PLACEMENT_MAP_BYTES);
+    c->ring = NULL;
+}
+
+/* The thread ends: its ring is the server's. */
+static void carrier_thread_exit(void *p)
+{
+    struct carrier_thread *c = p;
+    carrier_mine = NULL;
+    if (c->ring && c->life == atomic_load(&current_lifetime))
+        atomic_store(&c->ring->done, 1);
+    carrier_unmap_ring(c);
+}
+
+/* (Where two threads come at once, one of them is told of from its next switch on.) */
+static struct carrier_thread *carrier_create(void)
+{
+    int none = 0;
+    if (atomic_compare_exchange_strong(&has_key, &none, 1))
+        atomic_store(&has_key, pthread_key_create(&at_end, carrier_thread_exit) == 0 ? 2 : 0);
+    bool may = atomic_load(&has_key) == 2 && atomic_load(&next_carrier) < LIMIT_CARRIERS;
+    struct carrier_thread *c = may ? tracer_arena_alloc(sizeof *c) : NULL;
+    return c && pthread_setspecific(at_end, c) == 0 ? c : NULL;
+}
+
+/* ---- its ring ---- */
+
+/* fd -1: it has its ring. */
+static bool carrier_send_ring(const struct carrier_thread *c, int fd, uint32_t life)
+{
+    uint8_t bytes[MESSAGE_FRAME_BYTES + 32 + 2 * PLACEMENT_NAME_BYTES];
+    struct encoder out = {.data = bytes, .room = sizeof bytes};
+    encoder_begin_message(&out, MESSAGE_CARRIER);
+    encode_carrier(&out,
+                   &(struct carrier_message){c->number, (uint32_t)syscall(SYS_gettid), fd >= 0,
+                                             message_text_limit(c->name, PLACEMENT_NAME_BYTES),
+                                             message_text_limit(c->cluster, PLACEMENT_NAME_BYTES)});
+    encoder_end_message(&out);
+    return fd < 0 ? server_send(&out, life) : server_send_with(&out, fd, life);
+}
+
+static struct task_placement_head *carrier_make_ring(const struct carrier_thread *c, uint32_t life)
+{
+    int fd = queue_memory(PLACEMENT_MAP_BYTES);
+    struct task_placement_head
+        *ring = /* all of it is there at once: no switch is to wait for a page */
+        fd < 0 ? MAP_FAILED
+               : mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      fd, 0);
+    if (ring != MAP_FAILED) {
+        *ring = (struct task_placement_head){.magic = PLACEMENT_MAGIC,
+                                             .version = PLACEMENT_VERSION,
+                                             .carrier = c->number,
+                                             .clock = c->clock};
+        if (!carrier_send_ring(c, fd, life)) {
+            munmap(ring, PLACEMENT_MAP_BYTES);
+            ring = MAP_FAILED;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return ring == MAP_FAILED ? NULL : ring;
+}
+
+/* In another process, and for another server, it is another one. */
+static void carrier_begin(struct carrier_thread *c, uint32_t life, uint32_t clock)
+{
+    carrier_unmap_ring(c);
+    c->life = life;
+    c->on = 0;
+    c->written = c->lost = 0;
+    c->room = PLACEMENT_SWITCHES;
+    c->clock = clock;
+    if (!server_takes_placements || server_needs_socket || !server_may_share() ||
+        !seccomp_allows(ALLOWED_QUEUES) || seccomp_is_quiet() ||
+        atomic_load(&next_carrier) >= LIMIT_CARRIERS)
+        return;
+    c->number = atomic_fetch_add(&next_carrier, 1);
+    c->ring = carrier_make_ring(c, life);
+}
+
+/* For a task that is on it, or will be. */
+static __attribute__((noinline, cold)) struct carrier_thread *
+carrier_begin_lifetime(struct traced_thread *by)
+{
+    sigset_t all, before;
+    int saved = errno, cancelling;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    busy_begin(by);
+    struct carrier_thread *c = carrier_mine = carrier_mine ? carrier_mine : carrier_create();
+    if (c)
+        carrier_begin(c, by->life, by->queue->clock);
+    busy_end(by);
+    pthread_setcancelstate(cancelling, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return c;
+}
+
+/* ---- switches ---- */
+
+static inline bool carrier_is_task(const struct traced_thread *t)
+{
+    return t && !t->task &&
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+}
+
+static inline uint64_t carrier_timestamp(const struct carrier_thread *c)
+{
+    return LIKELY(c->clock == QUEUE_CLOCK_TICKS &&
+                  atomic_load_explicit(&tracer_clock_ticks, memory_order_relaxed))
+               ? CLOCK_TICKS()
+               : tracer_clock_now_in_unit(c->clock);
+}
+
+static __attribute__((noinline)) bool carrier_check_space(struct carrier_thread *c)
+{
+    c->room = atomic_load_explicit(&c->ring->taken, memory_order_acquire) + PLACEMENT_SWITCHES;
+    return c->written + 1 < c->room; /* and one that says what was lost */
+}
+
+#define AHEAD 8 /* two lines of a cache: the server, which read them, had them last */
+
+static inline void carrier_append(struct carrier_thread *c, uint64_t time, uint64_t task)
+{
+    struct task_switch *all = placement_switches(c->ring);
+    __builtin_prefetch(&all[(c->written + AHEAD) % PLACEMENT_SWITCHES], 1);
+    all[c->written % PLACEMENT_SWITCHES] = (struct task_switch){time, task};
+    atomic_store_explicit(&c->ring->written, ++c->written, memory_order_release);
+}
+
+static __attribute__((noinline, cold)) void carrier_append_lost(struct carrier_thread *c)
+{
+    carrier_append(c, c->lost, PLACEMENT_LOST);
+    c->lost = 0;
+}
+
+void carrier_switch(struct traced_thread *from, struct traced_thread *to)
+{
+    uint32_t begins = carrier_is_task(to) ? trace_line_index(to->own) : 0;
+    struct traced_thread *by = begins ? to : from;
+    struct carrier_thread *c = carrier_mine;
+    if (!begins && !carrier_is_task(from))
+        return;
+    if (!LIKELY(c && c->life == by->life) && !(c = carrier_begin_lifetime(by)))
+        return;
+    if (!c->ring || c->on == begins)
+        return;
+    c->on = begins;
+    if (!LIKELY(c->written + 1 < c->room) && !carrier_check_space(c)) {
+        c->lost++;
+        return;
+    }
+    if (!LIKELY(!c->lost))
+        carrier_append_lost(c);
+    carrier_append(c, carrier_timestamp(c), begins);
+}
+
+/* ---- what it is called ---- */
+
+static void carrier_copy_name(char *to, const char *name)
+{
+    size_t size = name ? message_text_size(name, PLACEMENT_NAME_BYTES) : 0;
+    if (size)
+        memcpy(to, name, size);
+    to[size] = 0;
+}
+
+void poet_worker_thread(const char *name, const char *cluster)
+{
+    int saved = errno;
+    struct carrier_thread *c = carrier_mine = carrier_mine ? carrier_mine : carrier_create();
+    if (c) {
+        carrier_copy_name(c->name, name);
+        carrier_copy_name(c->cluster, cluster);
+        if (c->ring && c->life == atomic_load(&current_lifetime) && !seccomp_is_quiet())
+            carrier_send_ring(c, -1, c->life);
+    }
+    errno = saved;
+}

@@ -1,0 +1,375 @@
+/* Records of events in the calling thread's queue: the only hot path. */
+#define _GNU_SOURCE
+#include "clients/libpoet/core/record.h"
+
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/ring_slots.h"
+#include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/untraced_uses.h"
+#include "clients/libpoet/profile/cpu_clock.h"
+#include "clients/libpoet/profile/activity.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/replay/thread_schedule.h"
+#include "wire/event_types.h"
+#include "wire/slot.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+_Atomic bool anything_recorded;
+
+static inline uint64_t record_timestamp(const struct traced_thread *t)
+{
+    return LIKELY(atomic_load_explicit(&tracer_clock_ticks, memory_order_acquire))
+               ? CLOCK_TICKS()
+               : tracer_clock_now_in_unit(t->queue->clock);
+}
+
+uint64_t record_time(const struct traced_thread *t) { return record_timestamp(t); }
+
+/* Not before what the thread recorded before. */
+static inline uint64_t record_slot_time(const struct traced_thread *t, const struct record *r,
+                                        uint64_t now)
+{
+    uint64_t began = r->began > t->recorded_at ? r->began : t->recorded_at;
+    return LIKELY(!r->began) || began > now ? now : began;
+}
+
+/* At least every second a thread looks whether the server is there, though its queue does not
+ * fill. */
+#define LOOK_NS (1u << 29)
+#define LOOK_TICKS (1u << 30)
+
+static void record_poll_server(struct traced_thread *t, uint64_t now)
+{
+    t->look_at = now + (t->queue->clock == QUEUE_CLOCK_TICKS ? LOOK_TICKS : LOOK_NS);
+    int saved = errno;
+    uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+    cpu_clock_want(t, (wanted & WANTED_STATES) != 0);
+    server_check();
+    lost_events_forward(t);
+    untraced_use_forward();
+    errno = saved;
+}
+
+/* Numbers of a line that processes share, as long as its object lives; else such as nothing
+ * takes. */
+static __attribute__((noinline)) uint64_t
+record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far, unsigned count)
+{
+    uint64_t word = atomic_load_explicit(far, memory_order_relaxed);
+    while (COUNTER_LIFETIME(word) == atomic_load_explicit(&line->lifetime, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(far, &word, word + count, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return COUNTER_NUMBER(word) + 1;
+    return atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1;
+}
+
+/* Only the thread itself numbers its own line while it runs; other lines may have several. */
+static inline uint64_t record_next_number(struct traced_thread *t, struct trace_line *line,
+                                          unsigned count)
+{
+    if (line != t->alone) {
+        _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
+        return LIKELY(!far)
+                   ? atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1
+                   : record_next_remote_number(line, far, count);
+    }
+    uint64_t before = atomic_load_explicit(&line->number, memory_order_relaxed);
+    atomic_store_explicit(&line->number, before + count, memory_order_relaxed);
+    return before + 1;
+}
+
+/* Whether a line's code belongs to the thread's life: a handler may have begun another one since it
+ * was looked up. */
+static inline bool is_of(const struct traced_thread *t, const struct trace_line *line)
+{
+    return atomic_load_explicit(&line->life, memory_order_relaxed) == t->life;
+}
+
+/* What a record that follows calls that are not in the trace says of it. */
+static inline uint16_t record_consume_doubt(struct traced_thread *t)
+{
+    unsigned doubt = t->doubt;
+    if (LIKELY(!doubt))
+        return 0;
+    t->doubt = UNTRACED_NONE;
+    return SLOT_DOUBT(doubt);
+}
+
+/* In which calls the thread is, where what the slot counts leaves room to say so. */
+static inline void record_add_context(const struct traced_thread *t, struct ring_slot *slot)
+{
+    if (LIKELY(!t->measured) || slot->count)
+        return;
+    slot->flags |= SLOT_CONTEXT;
+    if (slot_has_context(slot))
+        slot->count = region_current_context(t);
+    else
+        slot->flags &= (uint16_t)~SLOT_CONTEXT;
+}
+
+/* What was measured since the last record, which goes with this one. */
+struct record_measured {
+    uint32_t bytes;
+    bool did; /* steps are among it */
+    struct activity_record clock;
+};
+
+static inline uint32_t record_activity_size(const struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (LIKELY(!m || !m->did))
+        return 0;
+    uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+    return activity_size(m, wanted & (WANTED_REAL | WANTED_CPU));
+}
+
+static inline struct record_measured record_measured_now(struct traced_thread *t,
+                                                         uint32_t payload_bytes)
+{
+    struct record_measured told = {.bytes = record_activity_size(t)};
+    told.did = told.bytes;
+    if (!LIKELY(!t->clock_gap) && cpu_clock_is_due(t, record_timestamp(t))) {
+        told.clock = cpu_clock_now(t);
+        told.bytes = told.did ? told.bytes : (uint32_t)sizeof told.clock;
+    }
+    if (payload_bytes > LIMIT_PAYLOAD_BYTES - told.bytes)
+        told = (struct record_measured){0};
+    return told;
+}
+
+static struct ring_slot *record_slot(void *t, uint64_t i)
+{
+    return ring_slots_get(t, ((struct traced_thread *)t)->head + i);
+}
+
+static inline void record_skip_activity(const struct traced_thread *t, uint64_t now)
+{
+    if (t->measured && t->measured->did)
+        activity_skip(t->measured, now);
+}
+
+static void record_encode_measured(struct traced_thread *t, const struct record_measured *told,
+                                   uint64_t now)
+{
+    struct activity_record *head = (void *)record_slot(t, 1);
+    if (told->did)
+        activity_write(t->measured, told->bytes, region_current_context(t), now, record_slot, t);
+    else
+        record_skip_activity(t, now); /* the clock alone */
+    if (!told->clock.what)
+        return;
+    if (!told->did)
+        *head = told->clock;
+    head->what |= told->clock.what;
+    head->cpu_ns = told->clock.cpu_ns;
+    t->cpu_anew = false;
+}
+
+/* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
+static inline void record_reserve_slots(const struct ring_slot *slot)
+{
+#if defined(__x86_64__) /* where a processor does not know it, it does nothing */
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+#else
+    __builtin_prefetch(slot, 1);
+#endif
+}
+
+#define SLOTS_AHEAD 8
+
+/* Whether its lines are those of what is there: an object that is initialised while a thread holds
+ * it has a new line from then on. */
+static inline bool record_places_unchanged(struct traced_thread *t, const struct record *r)
+{
+    return (LIKELY(!trace_line_is_over(r->a)) || sync_object_renew_line(t, r->a)) &&
+           (!r->b || LIKELY(!trace_line_is_over(r->b)) || sync_object_renew_line(t, r->b));
+}
+
+uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t *first_b)
+{
+    busy_begin(t);
+    if (t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed) ||
+        !is_of(t, r->a) || (r->b && !is_of(t, r->b))) {
+        busy_end(t);
+        return 0; /* its server went while the call was under way */
+    }
+    if (!LIKELY(record_places_unchanged(t, r))) {
+        busy_end(t);
+        return 0;
+    }
+    if (t->lost_count)
+        lost_events_announce(t);
+    if (t->untold)
+        message_queue_report_untraced(t);
+    if (r->site && r->site - t->module_start >= t->module_bytes)
+        modules_check_caller(t, r->site);
+    struct record_measured told = record_measured_now(t, r->payload_bytes);
+    uint32_t bytes = told.bytes + r->payload_bytes;
+    uint64_t slots = 1 + slot_follow(bytes);
+    bool room = LIKELY(ring_slots_fit(t, slots)) || ring_slots_wait(t, slots);
+    if (LIKELY(room))
+        record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
+    if (!room && t->lost_count + 2 > LOST_RANGES &&
+        !lost_events_hand_over(t)) { /* numbers that could not be announced are not taken */
+        lost_events_count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
+        busy_end(t);
+        return 0;
+    }
+    if (!LIKELY(!replay_active))
+        thread_schedule_before_record(t, r);
+    uint64_t a = record_next_number(t, r->a, r->take_a);
+    uint64_t b = r->partner.number;
+    if (r->b && r->take_b)
+        b = record_next_number(t, r->b, r->take_b);
+    uint32_t line_a = atomic_load_explicit(&r->a->index, memory_order_relaxed);
+    uint32_t line_b =
+        r->b ? atomic_load_explicit(&r->b->index, memory_order_relaxed) : r->partner.line;
+    uint64_t now = record_timestamp(t);
+    if (LIKELY(room)) {
+        uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : record_consume_doubt(t);
+        *ring_slots_get(t, t->head) =
+            (struct ring_slot){.shape = r->shape,
+                               .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
+                               .payload_bytes = bytes,
+                               .time_ns = record_slot_time(t, r, now),
+                               .site = r->site,
+                               .line_a = line_a,
+                               .line_b = line_b,
+                               .number_a = a,
+                               .number_b = b,
+                               .about = r->about,
+                               .count = r->count,
+                               .key = r->key};
+        record_add_context(t, ring_slots_get(t, t->head));
+        if (LIKELY(!told.bytes))
+            record_skip_activity(t, now);
+        else
+            record_encode_measured(t, &told, now);
+        if (r->payload_bytes)
+            ring_slots_put_payload(t, told.bytes, r->payload, r->payload_bytes);
+        ring_slots_publish(t, slots);
+    } else {
+        lost_events_add(t, line_a, a, r->take_a);
+        if (r->b)
+            lost_events_add(t, line_b, b, r->take_b);
+    }
+    t->last = r->b ? (struct event_id){line_b, b + r->take_b - 1}
+                   : (struct event_id){line_a, a + r->take_a - 1};
+    t->last_head = t->head;
+    t->recorded_at = now;
+    if (!LIKELY(!replay_active))
+        thread_schedule_after_record(t, r, a, b);
+    if (first_b)
+        *first_b = b;
+    if (now >= t->look_at)
+        record_poll_server(t, now);
+    busy_end(t);
+    return a;
+}
+
+/* Into the next slot, which is there, at a time that was read before: what is stored here the
+ * server reads on another core, so number before storing, since an atomic operation waits for the
+ * stores before it. */
+static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a,
+                                      unsigned take_a, struct trace_line *b, uintptr_t site,
+                                      uint64_t now, uint64_t numbers[2])
+{
+    struct ring_slot *slot = ring_slots_get(t, t->head);
+    numbers[0] = record_next_number(t, a, take_a), numbers[1] = record_next_number(t, b, 1);
+    slot->shape = shape;
+    slot->flags = record_consume_doubt(t);
+    slot->payload_bytes = 0;
+    slot->time_ns = now;
+    slot->site = site;
+    slot->line_a = atomic_load_explicit(&a->index, memory_order_relaxed);
+    slot->line_b = atomic_load_explicit(&b->index, memory_order_relaxed);
+    slot->number_a = numbers[0];
+    slot->number_b = numbers[1];
+    slot->about = slot->count = 0;
+    slot->key = 0;
+    record_add_context(t, slot);
+    record_skip_activity(t, now);
+    ring_slots_publish(t, 1);
+    if (!LIKELY(now < t->look_at))
+        record_poll_server(t, now);
+}
+
+/* Whether a pair is stored as it stands.  `a` is where the thread is: no other process has it. */
+static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a,
+                                   const struct trace_line *b, uintptr_t site)
+{
+    return ring_slots_fit(t, 1) && !t->lost_count && !t->untold &&
+           site - t->module_start < t->module_bytes &&
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
+           is_of(t, a) && is_of(t, b) && !trace_line_is_over(b) &&
+           (!t->measured || !activity_is_pending(t->measured));
+}
+
+/* (a run that is repeated waits for its turn first) */
+static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, uint16_t shape,
+                                                       struct trace_line *a, unsigned take_a,
+                                                       struct trace_line *b, uintptr_t site)
+{
+    const struct record r = {
+        .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
+    uint64_t numbers[2];
+    if (!replay_active || t->clock_gap || !record_is_plain(t, a, b, site)) {
+        record_write(t, &r, NULL);
+        return;
+    }
+    record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
+    thread_schedule_before_record(t, &r);
+    record_encode_pair(t, shape, a, take_a, b, site, record_timestamp(t), numbers);
+    thread_schedule_after_record(t, &r, numbers[0], numbers[1]);
+}
+
+void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
+                 struct trace_line *b, uintptr_t site)
+{
+    if (!LIKELY(record_is_plain(t, a, b, site) && !replay_active)) {
+        record_pair_slow(t, shape, a, take_a, b, site);
+        return;
+    }
+    /* To read the counter waits for the stores before it, too: the time comes first, and meanwhile
+     * the rest goes on. */
+    uint64_t numbers[2];
+    record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
+    uint64_t now = record_timestamp(t);
+    if (!LIKELY(!t->clock_gap)) {
+        if (cpu_clock_is_due(t, now)) {
+            record_pair_slow(t, shape, a, take_a, b, site);
+            return;
+        }
+        t->recorded_at = now;
+    }
+    record_encode_pair(t, shape, a, take_a, b, site, now, numbers);
+}
+
+uint64_t record_event(struct traced_thread *t, uint16_t type, struct trace_line *line,
+                      uint32_t about, uintptr_t site)
+{
+    return record_write(
+        t, &(struct record){.shape = type, .a = line, .take_a = 1, .about = about, .site = site},
+        NULL);
+}
+
+void record_refused(struct traced_thread *t, const struct trace_line *line, bool petitioned,
+                    uintptr_t site)
+{
+    record_write(t,
+                 &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
+                                  .a = thread_place(t),
+                                  .take_a = petitioned ? 1 : 2,
+                                  .about = trace_line_index(line),
+                                  .site = site},
+                 NULL);
+}

@@ -1,0 +1,51 @@
+/* Records of events, written into the calling thread's queue. */
+#ifndef CLIENTS_LIBPOET_CORE_RECORD_H
+#define CLIENTS_LIBPOET_CORE_RECORD_H
+
+#include "clients/libpoet/core/thread.h"
+#include "wire/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+extern _Atomic bool anything_recorded;       /* anything beyond the life of main */
+static inline void record_mark_nonempty(void)
+{
+    if (!atomic_load_explicit(&anything_recorded, memory_order_relaxed))
+        atomic_store_explicit(&anything_recorded, true, memory_order_relaxed);
+}
+
+struct record {
+    uint16_t shape;
+    uint16_t flags;
+    struct trace_line *a, *b;
+    unsigned take_a, take_b; /* numbers taken on each */
+    uint32_t about;
+    uintptr_t site;
+    uint64_t began; /* it happened then already, by record_time; 0: now */
+    struct event_id partner; /* if b is NULL: line_b and number_b as they are */
+    uint64_t key;
+    uint32_t count;
+    const void *payload;
+    uint32_t payload_bytes;
+    bool answers; /* what the text says is to be the same in a run that is repeated */
+};
+
+/* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if
+ * it was dropped without a trace but a count. */
+uint64_t record_write(struct traced_thread *thread, const struct record *record, uint64_t *first_b);
+uint64_t record_time(const struct traced_thread *thread);
+/* A pair, on b and after take_a - 1 others on a; the hot path.  Call while busy. */
+void record_pair(struct traced_thread *thread, uint16_t shape, struct trace_line *a,
+                 unsigned take_a, struct trace_line *b, uintptr_t site);
+/* A thread does not get what it asked for: after its petition, or with it. */
+void record_refused(struct traced_thread *thread, const struct trace_line *line, bool petitioned,
+                    uintptr_t site);
+/* A single event without partners; its number. */
+uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line,
+                      uint32_t about, uintptr_t site);
+
+#pragma GCC visibility pop
+#endif

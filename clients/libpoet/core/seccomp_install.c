@@ -1,0 +1,199 @@
+/* What a thread forbids itself, and libpoet must not do there either: to read the time-stamp
+ * counter, and with seccomp's strict mode every system call but read, write, _exit and sigreturn.
+ * The first is inherited, so nobody reads the counter any more; after the second the thread records
+ * nothing, which is told before.  A filter is asked which of our own calls it allows
+ * (seccomp_allowed.h), for the whole process, as others may inherit it: what it does not allow is
+ * done without, and where nothing can be recorded so the process is silent.  prctl is stood before
+ * only where libpoet is loaded dynamically. */
+#define _GNU_SOURCE
+#include "clients/libpoet/core/seccomp_install.h"
+
+#include "clients/libpoet/interpose/thread_lifetime.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/foreign_threads.h"
+#include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/untraced_uses.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "wire/message.h"
+#include "wire/program_messages.h"
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static __thread struct {
+    bool quiet, shut;
+    struct traced_thread *mine, *base;
+    uint32_t forbidden; /* by the filter that is about to be set: what was allowed until now */
+} now __attribute__((tls_model("initial-exec")));
+
+/* Of libpoet-process, where it is: for the calling thread, and for all. */
+#pragma weak poet_process_quiet
+#pragma weak poet_process_shut
+void poet_process_quiet(bool quiet);
+void poet_process_shut(bool shut);
+
+static void seccomp_install_report(enum untraced_reason reason, const char *what)
+{
+    struct traced_thread *t = thread_present();
+    uint8_t bytes[128];
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    if (!atomic_load(&current_lifetime))
+        return;
+    if (!t) {
+        untraced_use_report(reason, what);
+        return;
+    }
+    encode_untraced(&body, &(struct untraced_message){(uint8_t)reason, text_view_of(what)});
+    message_queue_send(t, MESSAGE_UNTRACED, &body);
+}
+
+static void seccomp_install_enter_quiet(bool quiet)
+{
+    if (quiet && thread_mine)
+        region_check(thread_mine);
+    bool shut = foreign_thread_block(quiet || now.shut);
+    if (quiet) {
+        now.shut = shut;
+        now.mine = thread_mine;
+        now.base = thread_base;
+    }
+    thread_mine = quiet ? NULL : now.mine;
+    thread_base = quiet ? NULL : now.base;
+    now.quiet = quiet;
+    if (now.base)
+        thread_lifetime_at_end(quiet ? NULL : now.base);
+    if (poet_process_quiet)
+        poet_process_quiet(quiet);
+}
+
+static _Atomic uint32_t seccomp_silenced_lifetime; /* the life that ended so; 0: none */
+
+bool seccomp_is_quiet(void) { return now.quiet || atomic_load(&seccomp_silenced_lifetime); }
+
+/* Nobody records any more; the connection stays, so that the server sees when the process ends. */
+static void seccomp_install_enter_silent(void)
+{
+    seccomp_install_report(UNTRACED_THREAD, "a process that restricts its system calls (seccomp)");
+    seccomp_install_enter_quiet(true);
+    atomic_store(&seccomp_silenced_lifetime, current_lifetime_exchange(0));
+}
+
+/* What a filter does not allow; by a copy, since where there is none the kernel is to say so. */
+static uint32_t seccomp_install_denied_by(long program)
+{
+    static struct sock_filter filter[BPF_MAXINSNS];
+    static latch copying;
+    struct sock_fprog head = {0};
+    struct iovec to = {&head, sizeof head}, from = {(void *)(uintptr_t)program, sizeof head};
+    uint32_t bits = 0;
+    if (!seccomp_allows(ALLOWED_PEEK))
+        return seccomp_denied_by(NULL, 0);
+    latch_lock(&copying);
+    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof head &&
+        head.len <= BPF_MAXINSNS) {
+        size_t bytes = head.len * sizeof *filter;
+        to = (struct iovec){filter, bytes};
+        from = (struct iovec){head.filter, bytes};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes)
+            bits = seccomp_denied_by(filter, head.len);
+    } else if (errno != EFAULT) {
+        bits = seccomp_denied_by(NULL, 0);
+    }
+    latch_unlock(&copying);
+    return bits;
+}
+
+static bool seccomp_install_filter_begin(long program)
+{
+    uint32_t before = atomic_load(&seccomp_denied), bits = seccomp_install_denied_by(program);
+    if (server_needs_socket && bits & 1u << ALLOWED_FILES) /* the sender looks there who is left */
+        bits |= 1u << ALLOWED_RECORDING;
+    now.forbidden = bits & ~before;
+    if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut) {
+        seccomp_install_report(UNTRACED_STREAM, "streams that cannot be inspected (seccomp)");
+        poet_process_shut(true);
+    }
+    if (now.forbidden & 1u << ALLOWED_RECORDING)
+        seccomp_install_enter_silent();
+    atomic_fetch_or(&seccomp_denied, now.forbidden);
+    return now.forbidden != 0;
+}
+
+static void seccomp_install_filter_failed(void)
+{
+    atomic_fetch_and(&seccomp_denied, ~now.forbidden);
+    if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut)
+        poet_process_shut(false);
+    if (now.forbidden & 1u << ALLOWED_RECORDING) {
+        current_lifetime_exchange(atomic_exchange(&seccomp_silenced_lifetime, 0));
+        seccomp_install_enter_quiet(false);
+    }
+    now.forbidden = 0;
+}
+
+bool seccomp_install_begin(long number, long what, long how, long program)
+{
+    int saved = errno;
+    bool seccomp = number == SYS_seccomp;
+    bool strict = seccomp ? what == SECCOMP_SET_MODE_STRICT
+                          : what == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT;
+    bool filter = seccomp ? what == SECCOMP_SET_MODE_FILTER
+                          : what == PR_SET_SECCOMP && how == SECCOMP_MODE_FILTER;
+    if (number == SYS_prctl && what == PR_SET_TSC && how == PR_TSC_SIGSEGV)
+        tracer_clock_forbidden();
+    now.forbidden = 0;
+    strict = strict && !seccomp_is_quiet();
+    if (strict) {
+        seccomp_install_report(UNTRACED_THREAD,
+                               "a thread that restricts its system calls (seccomp)");
+        seccomp_install_enter_quiet(true);
+    }
+    bool undo = strict || (filter && !seccomp_is_quiet() && seccomp_install_filter_begin(program));
+    errno = saved;
+    return undo;
+}
+
+/* What the open calls take from here on is not measured. */
+void seccomp_install_done(void)
+{
+    if (now.quiet && now.mine)
+        region_quit(now.mine);
+}
+
+void seccomp_install_failed(void)
+{
+    int saved = errno;
+    if (now.forbidden)
+        seccomp_install_filter_failed();
+    else
+        seccomp_install_enter_quiet(false);
+    errno = saved;
+}
+
+#if !defined(POET_STATIC)
+/* (sys/prctl.h declares it with an ellipsis.) */
+__attribute__((visibility("default"))) int prctl(int option, unsigned long a, unsigned long b,
+                                                 unsigned long c, unsigned long d);
+__attribute__((visibility("default"))) int prctl(int option, unsigned long a, unsigned long b,
+                                                 unsigned long c, unsigned long d)
+{
+    real_find();
+    bool undo = seccomp_install_begin(SYS_prctl, option, (long)a, (long)b);
+    int result = real_functions.prctl(option, a, b, c, d);
+    if (undo && result < 0)
+        seccomp_install_failed();
+    else if (undo)
+        seccomp_install_done();
+    return result;
+}
+#endif

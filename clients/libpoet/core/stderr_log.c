@@ -1,0 +1,109 @@
+/* What libpoet says on standard error, and that each process of a tree need not say the same. */
+#define _GNU_SOURCE
+#include "clients/libpoet/core/stderr_log.h"
+
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/environment.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What standard error was at the start: later the number may be another file's. */
+static struct stat error_output;
+static bool has_error_output;
+/* The program has not begun: the environment is not its own yet. */
+static bool beginning;
+
+void stderr_log_begin(void)
+{
+    has_error_output = fstat(STDERR_FILENO, &error_output) == 0;
+    beginning = true;
+}
+
+void stderr_log_begun(void) { beginning = false; }
+
+static bool say_may(void)
+{
+    struct stat st;
+    return seccomp_allows(ALLOWED_SAYING) && has_error_output && fstat(STDERR_FILENO, &st) == 0 &&
+           st.st_dev == error_output.st_dev && st.st_ino == error_output.st_ino &&
+           !environment_get("POET_QUIET");
+}
+
+#define SAY_BYTES 768
+
+/* The line that is printed, with room for its end; 0: there is none. */
+static size_t say_format(char line[SAY_BYTES], const char *format, va_list ap)
+{
+    memcpy(line, "poet: ", 7);
+    return vsnprintf(line + 6, SAY_BYTES - 8, format, ap) < 0 ? 0 : strlen(line);
+}
+
+static void say_write(char line[SAY_BYTES], size_t size)
+{
+    line[size++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, size);
+    (void)ignored;
+}
+
+void stderr_log_print(const char *format, ...)
+{
+    char line[SAY_BYTES];
+    if (!say_may())
+        return;
+    va_list ap;
+    va_start(ap, format);
+    size_t size = say_format(line, format, ap);
+    va_end(ap);
+    if (size)
+        say_write(line, size);
+}
+
+/* ---- once in a tree of processes ---- */
+
+#define SAID "POET_SAID"
+/* of one sentence: a hash in hexadecimal, and a comma */
+#define SAID_BYTES 9
+#define SAID_MOST 16
+
+static void said_mark(const char *line, char mark[SAID_BYTES + 1])
+{
+    uint32_t hash = 2166136261u;
+    for (const char *p = line; *p; p++)
+        hash = (hash ^ (uint8_t)*p) * 16777619u;
+    snprintf(mark, SAID_BYTES + 1, "%08x,", hash);
+}
+
+/* Whether this process or one that it comes from said it; those that it starts will know. */
+static bool said_already(const char *line)
+{
+    char mark[SAID_BYTES + 1], marks[SAID_BYTES * SAID_MOST + 1];
+    const char *said = environment_get(SAID);
+    said_mark(line, mark);
+    if (said && strstr(said, mark))
+        return true;
+    size_t size = said ? strlen(said) : 0;
+    if (!beginning || size + sizeof mark > sizeof marks)
+        return false;
+    snprintf(marks, sizeof marks, "%s%s", said ? said : "", mark);
+    environment_set(SAID, marks);
+    return false;
+}
+
+void stderr_log_print_once(const char *format, ...)
+{
+    char line[SAY_BYTES];
+    if (!say_may())
+        return;
+    va_list ap;
+    va_start(ap, format);
+    size_t size = say_format(line, format, ap);
+    va_end(ap);
+    if (size && !said_already(line))
+        say_write(line, size);
+}

@@ -1,0 +1,260 @@
+/* Objects by address. */
+#define _GNU_SOURCE
+#include "clients/libpoet/core/sync_object.h"
+
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/fork_reset.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/shared_objects.h"
+#include "clients/libpoet/core/thread_info.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/untraced_uses.h"
+#include "wire/program_messages.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#if !defined(OBJECTS_MAX)
+#define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
+#endif
+
+struct sync_object *_Atomic sync_object_buckets[SYNC_OBJECT_BUCKETS];
+_Atomic unsigned sync_object_count;
+static latch sync_object_add_latch;
+
+/* The call that wanted it is not recorded, and that is counted and told. */
+static void *sync_object_report_none_left(struct traced_thread *t, const char *what)
+{
+    if (t && t->life == atomic_load(&current_lifetime)) {
+        thread_note_loss(t, UNTRACED_LOST);
+        untraced_use_report(UNTRACED_LOST, what);
+    }
+    return NULL;
+}
+
+/* The line of an object could not be announced.  What this hides is bounded: hidden_uses.c follows
+ * the calls that are missed, as those of code that is not recorded, and an event of a condition
+ * variable needs no line.  That does not reach to other processes, nor to coroutines. */
+static struct trace_line *sync_object_line_missed(struct traced_thread *t, struct sync_object *o)
+{
+    if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.far, memory_order_relaxed))
+        return sync_object_report_none_left(t, "the trace line of an object could not be created");
+    if (o->kind == SYNC_CONDITION || t->life != atomic_load(&current_lifetime))
+        return NULL;
+    atomic_store(&o->missed, true);
+    thread_note_loss(t, UNTRACED_LINE);
+    untraced_use_report(UNTRACED_LINE, ""); /* it may record no more */
+    return NULL;
+}
+
+/* One that was destroyed, or a new one in front.  Under the lock. */
+static struct sync_object *sync_object_pop_free(struct sync_object *_Atomic *bucket)
+{
+    struct sync_object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
+    while (o && __atomic_load_n(&o->address, __ATOMIC_ACQUIRE))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    if (o || atomic_load(&sync_object_count) >= OBJECTS_MAX ||
+        (o = tracer_arena_alloc(sizeof *o)) == NULL)
+        return o;
+    *o = (struct sync_object){.next = first};
+    atomic_fetch_add(&sync_object_count, 1);
+    atomic_store_explicit(bucket, o, memory_order_release);
+    return o;
+}
+
+struct sync_object *sync_object_add(const void *address, enum sync_object_kind kind)
+{
+    latch_lock(&sync_object_add_latch);
+    struct sync_object *o =
+        sync_object_find(address, kind); /* another thread may have been faster */
+    if (!o && (o = sync_object_pop_free(sync_object_bucket(address))) != NULL) {
+        o->kind = kind;
+        __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
+    }
+    latch_unlock(&sync_object_add_latch);
+    if (!o)
+        sync_object_report_none_left(thread_mine, "too many objects to trace, or out of memory");
+    return o;
+}
+
+static const struct {
+    const char *name;
+    bool shared;
+} kinds[] = {[SYNC_TASK] = {"task", false},          [SYNC_MUTEX] = {"monitor", false},
+             [SYNC_CONDITION] = {"condition", true}, [SYNC_SEMAPHORE] = {"semaphore", true},
+             [SYNC_SPIN_LOCK] = {"spin", false},     [SYNC_RWLOCK] = {"rwlock", true},
+             [SYNC_BARRIER] = {"barrier", true},     [SYNC_ONCE] = {"once", true},
+             [SYNC_COROUTINE] = {"coroutine", false}};
+
+/* What comes at that address is another one. */
+static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object *o)
+{
+    if (t && o->kind != SYNC_COROUTINE) /* whose last event says it */
+        trace_line_close(t, &o->line);
+    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+    atomic_store_explicit(&o->line.index, 0, memory_order_release);
+    o->visit++;
+    o->held = false;
+    atomic_store(&o->missed, false);
+    atomic_store(&o->hidden, false);
+    atomic_store(&o->counted, false);
+    o->marked = false;
+    o->entry = 0;
+}
+
+struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *o,
+                                    bool created)
+{
+    if (LIKELY(trace_line_index(&o->line) && !trace_line_is_over(&o->line)))
+        return &o->line;
+    busy_begin(thread); /* a handler may want the same one */
+    latch_lock(&o->opening);
+    if (trace_line_index(&o->line) && trace_line_is_over(&o->line))
+        sync_object_end_lifetime(NULL, o);
+    if (!trace_line_index(&o->line)) {
+        bool unknown;
+        uint64_t key = shared_object_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
+        uint32_t index = trace_line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
+                                             (kinds[o->kind].shared ? LINE_SHARED : 0u) |
+                                                 (created && !key ? LINE_FOLLOWS : 0u),
+                                             key ? identity : NULL);
+        if (unknown)
+            thread_note_untraced(thread, UNTRACED_OBJECT);
+        if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
+            o->visit++; /* what was held is of an earlier life */
+            o->held = false;
+        }
+        atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+        atomic_store_explicit(&o->line.script, 0, memory_order_relaxed);
+        atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
+        atomic_store_explicit(&o->line.index, index, memory_order_release);
+    }
+    latch_unlock(&o->opening);
+    busy_end(thread);
+    return trace_line_index(&o->line) ? &o->line : sync_object_line_missed(thread, o);
+}
+
+bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *line)
+{
+    return sync_object_line(thread, (void *)((char *)line - offsetof(struct sync_object, line)),
+                            false);
+}
+
+/* Who can tell of the end: a child after fork does not begin to record for that. */
+static struct traced_thread *sync_object_recorder(void)
+{
+    struct traced_thread *t = thread_self();
+    return t && !t->busy && !t->off ? t : NULL;
+}
+
+/* Of the others somebody may still think: waiters on a condition, threads that found something
+ * initialised. */
+static bool sync_object_is_reused(enum sync_object_kind kind)
+{
+    return kind == SYNC_MUTEX || kind == SYNC_SPIN_LOCK || kind == SYNC_RWLOCK ||
+           kind == SYNC_SEMAPHORE || kind == SYNC_BARRIER;
+}
+
+void sync_object_destroy(const void *address, enum sync_object_kind kind)
+{
+    struct sync_object *o = sync_object_find(address, kind);
+    if (!o)
+        return;
+    sync_object_end_lifetime(sync_object_recorder(), o);
+    if (sync_object_is_reused(kind))
+        __atomic_store_n(&o->address, NULL, __ATOMIC_RELEASE);
+}
+
+void sync_object_renew(struct sync_object *o)
+{
+    sync_object_end_lifetime(sync_object_recorder(), o);
+}
+
+struct trace_line *sync_object_check_mark(struct traced_thread *t, struct sync_object *o)
+{
+    int saved = errno;
+    latch_lock(&o->opening);
+    if (!sync_object_is_marked(o)) { /* else another reader was faster */
+        if (o->marked)
+            sync_object_end_lifetime(t, o);
+        o->marked = true;
+        __atomic_store_n(sync_object_mark(o->address, o->kind), sync_object_mark_value(o->address),
+                         __ATOMIC_RELAXED);
+    }
+    latch_unlock(&o->opening);
+    struct trace_line *line = sync_object_line(t, o, false);
+    errno = saved;
+    return line;
+}
+
+void sync_object_created(const void *address, enum sync_object_kind kind, uintptr_t site)
+{
+    int saved = errno;
+    sync_object_destroy(address, kind); /* it may have been another's */
+    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(address, kind) : NULL;
+    if (o) {
+        o->entry = site;
+        o->begins = true;
+        sync_object_line(t, o, true);
+    }
+    if (!o || o->begins)
+        shared_object_initialized(address, kind);
+    errno = saved;
+}
+
+/* ---- tasks: used again once nobody looks at them ---- */
+
+static latch task_lock;
+static struct thread_info *task_pool;
+
+struct thread_info *thread_info_new(unsigned keepers)
+{
+    latch_lock(&task_lock);
+    struct thread_info *task = task_pool;
+    if (task)
+        task_pool = task->free_next;
+    latch_unlock(&task_lock);
+    if (!task)
+        task = tracer_arena_alloc(sizeof *task);
+    if (task)
+        *task = (struct thread_info){.keepers = keepers};
+    return task;
+}
+
+void thread_info_release(struct thread_info *task)
+{
+    if (atomic_fetch_sub(&task->keepers, 1) != 1)
+        return;
+    latch_lock(&task_lock);
+    task->free_next = task_pool;
+    task_pool = task;
+    latch_unlock(&task_lock);
+}
+
+/* The same for each object, before the child records anything. */
+void sync_objects_begin_child(void)
+{
+    for (size_t i = 0; i < SYNC_OBJECT_BUCKETS; i++)
+        for (struct sync_object *o = atomic_load(&sync_object_buckets[i]); o;
+             o = atomic_load(&o->next)) {
+            latch_reset(&o->opening);
+            condition_signals_begin_child(o);
+        }
+}
+
+/* Locks that threads held which are not there any more; half-done changes are left behind. */
+void sync_objects_forked(void)
+{
+    tracer_arena_forked();
+    latch_reset(&sync_object_add_latch);
+    latch_reset(&task_lock);
+    task_pool = NULL;
+}

@@ -1,0 +1,265 @@
+/* The calling thread: what it holds, where it stands, whether it records. */
+#define _GNU_SOURCE
+#include "clients/libpoet/core/seccomp_install.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/thread.h"
+
+#include "clients/libpoet/interpose/thread_lifetime.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/lifecycle.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/foreign_threads.h"
+#include "clients/libpoet/core/thread_info.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/poet.h"
+#include "wire/event_types.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* ---- the pool of thread structures ---- */
+
+static latch pool_lock;
+static struct traced_thread *thread_pool;
+
+static struct traced_thread *thread_alloc(void)
+{
+    latch_lock(&pool_lock);
+    struct traced_thread *t = thread_pool;
+    if (t)
+        thread_pool = t->next_free;
+    latch_unlock(&pool_lock);
+    if (!t) {
+        t = tracer_arena_alloc(sizeof *t);
+        if (!t)
+            return NULL;
+        *t = (struct traced_thread){0};
+    }
+    *t = (struct traced_thread){.holds = t->holds,
+                                .hold_room = t->hold_room,
+                                .partners = t->partners,
+                                .measured_kept = t->measured_kept,
+                                .scratch = t->scratch};
+    return t;
+}
+
+static void thread_free(struct traced_thread *t)
+{
+    latch_lock(&pool_lock);
+    t->next_free = thread_pool;
+    thread_pool = t;
+    latch_unlock(&pool_lock);
+}
+
+static struct traced_thread *thread_create(struct trace_line *own, uint32_t slots)
+{
+    struct traced_thread *t = thread_alloc();
+    if (!t)
+        return NULL;
+    t->own = own;
+    if (!server_queue_create(t, slots)) {
+        thread_free(t);
+        return NULL;
+    }
+    t->queue->thread = trace_line_index(own);
+    return t;
+}
+
+struct traced_thread *thread_create_traced(struct thread_info *task)
+{
+    struct traced_thread *t = thread_create(&task->line, QUEUE_WHOLE);
+    if (t) {
+        t->task = task;
+        t->alone = &task->line;
+        t->busy = 1; /* until its line is there, and its start is told */
+        thread_mine = thread_base = t;
+        atomic_fetch_add(&threads_running, 1);
+    }
+    return t;
+}
+
+struct traced_thread *thread_create_user_task(struct trace_line *line)
+{
+    return thread_create(line, QUEUE_SMALL);
+}
+
+#pragma weak poet_runtime
+const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_runtime : NULL; }
+
+void thread_end(struct traced_thread *t)
+{
+    busy_begin(t);
+    if (t->queue && t->life == atomic_load(&current_lifetime))
+        lost_events_forward(t);
+    lost_events_thread_end(t);
+    region_end(t);
+    if (t->task && !t->waiting && !t->rests)
+        atomic_fetch_sub(&threads_running, 1);
+    if (t == thread_base)
+        thread_mine = thread_base = NULL;
+    server_queue_done(t);
+    thread_free(t);
+}
+
+static struct traced_thread thread_unborn = {.life = NO_LIFE}; /* whoever forked, in the child */
+
+void thread_forget(bool may_begin)
+{
+    thread_pool = NULL;
+    latch_reset(&pool_lock);
+    latches_forked();
+    thread_mine = thread_base = may_begin ? &thread_unborn : NULL;
+}
+
+void thread_note_untraced(struct traced_thread *t, enum untraced_reason why)
+{
+    if (!message_queue_untraced_is_reported(why, t))
+        __atomic_fetch_or(&t->untold, (uint16_t)UNTRACED_BIT(why), __ATOMIC_RELAXED);
+    if (t->queue)
+        atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
+}
+
+void thread_note_loss(struct traced_thread *t, enum untraced_reason why)
+{
+    thread_note_untraced(t, why);
+    t->doubt = (uint8_t)why;
+}
+
+char *thread_scratch(struct traced_thread *t)
+{
+    if (!t->scratch)
+        t->scratch = tracer_arena_alloc(SCRATCH_BYTES);
+    return t->scratch;
+}
+
+struct traced_thread *thread_present_slow(struct traced_thread *t)
+{
+    if (t == &thread_unborn) {
+        thread_mine = thread_base = NULL; /* what we call now is not recorded */
+        bool shut = foreign_thread_block(true);
+        struct traced_thread *child = lifecycle_child();
+        foreign_thread_block(shut);
+        return child;
+    }
+    if (current_lifetime_is_cleared() && !t->busy && !seccomp_is_quiet()) {
+        lifecycle_forked(); /* made by a system call of the program's own */
+        return thread_present();
+    }
+    if (t->busy) {
+        if (!t->off) /* a signal handler came in between */
+            thread_note_loss(t, UNTRACED_HANDLER);
+        return NULL;
+    }
+    busy_begin(t); /* a handler must not want the connection that we are making */
+    uint32_t now = atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+    if (!now)
+        now = lifecycle_retry();
+    bool records = now && (now == t->life || thread_lifetime_renew(t));
+    busy_end(t);
+    return records && !t->off ? t : NULL;
+}
+
+struct traced_thread *thread_begin_child(struct traced_thread *t)
+{
+    return t == &thread_unborn ? thread_present_slow(t) : t;
+}
+
+/* ---- holds ---- */
+
+static bool thread_hold_is_stale(const struct object_hold *hold)
+{
+    return hold->object && hold->object->visit != hold->visit;
+}
+
+struct trace_line *thread_find_place(struct traced_thread *t)
+{
+    if (t->waiting)
+        return t->own;
+    while (t->hold_count && thread_hold_is_stale(&t->holds[t->hold_count - 1]))
+        t->hold_count--; /* another thread released or took it: mend the books */
+    return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
+}
+
+struct object_hold *thread_find_hold(struct traced_thread *t, const struct sync_object *object)
+{
+    for (size_t i = t->hold_count; i-- > 0;)
+        if (t->holds[i].object == object)
+            return thread_hold_is_stale(&t->holds[i]) ? NULL : &t->holds[i];
+    return NULL;
+}
+
+bool thread_grow_holds(struct traced_thread *t)
+{
+    size_t room = t->hold_room ? t->hold_room * 2 : 16;
+    struct object_hold *more = tracer_arena_alloc(room * sizeof *more);
+    if (!more)
+        return false;
+    if (t->hold_count)
+        memcpy(more, t->holds, t->hold_count * sizeof *more);
+    t->holds = more;
+    t->hold_room = room;
+    return true;
+}
+
+void thread_pop_inner(struct traced_thread *t, struct object_hold *hold)
+{
+    size_t i = (size_t)(hold - t->holds);
+    busy_begin(t);
+    memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
+    t->hold_count--;
+    busy_end(t);
+}
+
+/* ---- on and off ---- */
+
+static uint16_t thread_leave_shape(const struct object_hold *hold)
+{
+    return hold->object && hold->object->kind == SYNC_COROUTINE ? SHAPE_SUSPEND
+           : !hold->object || hold->object->kind != SYNC_RWLOCK ? SHAPE_LEAVE
+           : hold->writing                                      ? SHAPE_WRITE_LEAVE
+                                                                : SHAPE_READ_LEAVE;
+}
+
+void poet_trace_off(void)
+{
+    struct traced_thread *t = thread_mine ? thread_self() : thread_recording();
+    if (!t || t->off++ || t->busy)
+        return;
+    int saved = errno;
+    while (t->hold_count) {
+        struct trace_line *top = thread_place(t);
+        if (!t->hold_count)
+            break;
+        const struct object_hold hold = t->holds[--t->hold_count];
+        if (hold.object)
+            hold.object->held = false;
+        record_write(t,
+                     &(struct record){.shape = thread_leave_shape(&hold),
+                                      .a = thread_place(t),
+                                      .b = top,
+                                      .take_a = 1,
+                                      .take_b = 1},
+                     NULL);
+    }
+    record_event(t, TYPE_OFF, t->own, 0, SITE);
+    errno = saved;
+}
+
+void poet_trace_on(void)
+{
+    struct traced_thread *t = thread_self();
+    if (!t || t->off == 0 || --t->off || t->busy)
+        return;
+    int saved = errno;
+    record_event(t, TYPE_ON, t->own, 0, SITE);
+    errno = saved;
+}

@@ -1,0 +1,210 @@
+#define _GNU_SOURCE
+#include "clients/libpoet/heap/stack_unwind.h"
+
+#include "clients/libpoet/heap/heap_blocks.h"
+#include "clients/libpoet/heap/unwind_rules.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#define LIKELY(is) __builtin_expect(!!(is), 1)
+
+/* ---- where the stack ends ---- */
+
+/* The thread's own data lie above its stack, in the same piece of memory.  The first thread's do
+ * not: of its stack the end is known, and that below it nothing else lies within what it may grow
+ * to. */
+#define OTHERS_MOST (16u << 20)
+#define FIRST_MOST (96u << 20)
+
+#pragma weak __libc_stack_end
+extern void *__libc_stack_end;
+static uintptr_t first_thread, first_end;
+
+static uintptr_t stack_unwind_thread_pointer(void)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)__builtin_thread_pointer();
+#else
+    return 0;
+#endif
+}
+
+/* ---- what the C library and the loader keep for themselves ---- */
+
+static struct {
+    uintptr_t from, bytes;
+} loader, buffers; /* and how many bytes; buffers: of streams, until they are closed */
+
+static inline bool stack_unwind_is_own(uintptr_t site)
+{
+    return site - loader.from < loader.bytes || site - buffers.from < buffers.bytes;
+}
+
+static void stack_unwind_find_own(void)
+{
+    Dl_info info;
+    ElfW(Sym) *symbol = NULL;
+    void *allocate = dlsym(RTLD_DEFAULT, "_IO_file_doallocate");
+    if (allocate && dladdr1(allocate, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol) {
+        buffers.from = (uintptr_t)info.dli_saddr;
+        buffers.bytes = symbol->st_size;
+    }
+    loader.from =
+        unwind_rule_module((uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"), &loader.bytes);
+}
+
+void stack_unwind_begin(void)
+{
+    stack_unwind_find_own();
+    first_thread = stack_unwind_thread_pointer();
+    first_end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+}
+
+/* 0: this is a stack of another kind. */
+static inline uintptr_t stack_unwind_stack_end(uintptr_t stack)
+{
+    uintptr_t me = stack_unwind_thread_pointer(), end = me == first_thread ? first_end : me;
+    uintptr_t most = me == first_thread ? FIRST_MOST : OTHERS_MOST;
+    return stack < end && end - stack < most ? end : 0;
+}
+
+/* ---- up the stack ---- */
+
+/* Of a walk, the innermost place first: those that are not as they were the last time. */
+struct stack_walk {
+    struct unwind_position at[HEAP_DEPTH];
+    const uintptr_t *saved[HEAP_DEPTH];
+    uint32_t count;
+    uint32_t same; /* so many of the last time's, from the outermost one on, lie above them */
+    enum heap_node_kind end;
+};
+
+/* Above the frame of a stack's first function lies no more than that: an address that it returns
+ * to, which is within no call. */
+#define BEGINNING_MOST 128u
+
+/* Where the runtime has not said where the stack ends, the tables alone say which function is its
+ * first one. */
+static inline bool stack_unwind_is_first_thread(const struct unwind_position *at,
+                                                uintptr_t told_end)
+{
+    return told_end && told_end - at->stack <= BEGINNING_MOST &&
+           unwind_rule_get(at->site).is != UNWIND_CALLED;
+}
+
+/* On to who called; false: that is not to be known. */
+static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved,
+                                     uintptr_t end, uintptr_t told_end, enum heap_node_kind *why)
+{
+    struct unwind_rule rule = unwind_rule_get(at->site);
+    uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
+    *saved = NULL;
+    *why = rule.is == UNWIND_OUTERMOST ? HEAP_NODE_WHOLE : HEAP_NODE_UNKNOWN;
+    if (!LIKELY(rule.is == UNWIND_CALLED && above > at->stack && above <= end && above % 8 == 0) ||
+        (rule.saved && above - rule.saved < at->stack))
+        return false;
+    uintptr_t back = ((const uintptr_t *)above)[-1];
+    if (rule.saved) {
+        *saved = (const uintptr_t *)(above - rule.saved);
+        at->frame = **saved;
+    }
+    at->stack = above;
+    at->site = back - 1;
+    *why = HEAP_NODE_WHOLE;
+    return back != 0 && LIKELY(!stack_unwind_is_first_thread(at, told_end));
+}
+
+static inline bool stack_unwind_is_same(const struct unwind_position *a,
+                                        const struct unwind_position *b)
+{
+    return a->site == b->site && a->stack == b->stack && a->frame == b->frame;
+}
+
+static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_unwind_cache *mine,
+                                     struct poet_heap_where where, const uintptr_t *frame)
+{
+    struct unwind_position at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
+    uintptr_t told_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
+    uintptr_t end = told_end ? told_end : stack_unwind_stack_end(at.stack);
+    uint32_t before = end && mine->end == HEAP_NODE_WHOLE ? mine->count : 0;
+    w->count = w->same = 0;
+    w->end = HEAP_NODE_UNKNOWN;
+    do {
+        while (before && mine->at[before - 1].stack < at.stack)
+            before--;
+        if (before && stack_unwind_is_same(&mine->at[before - 1], &at) &&
+            before + w->count <= HEAP_DEPTH) {
+            if (LIKELY(stack_unwind_is_above(mine, before - 1))) {
+                w->same = before;
+                w->end = HEAP_NODE_WHOLE;
+                return;
+            }
+            before = 0;
+        }
+        if (w->count == HEAP_DEPTH) {
+            w->end = HEAP_NODE_CUT;
+            return;
+        }
+        w->at[w->count] = at;
+    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, told_end, &w->end)
+                 : (w->count++, false));
+}
+
+/* Down again from where it is as it was the last time. */
+static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *mine,
+                                         const struct stack_walk *w)
+{
+    uint32_t n = w->same + w->count, node = w->same ? mine->node[w->same - 1] : (uint32_t)w->end;
+    for (uint32_t i = w->same, k = w->count; i < n; i++) {
+        k--;
+        node = stack_table_find_node(heap, node, w->at[k].site);
+        mine->at[i] = w->at[k];
+        mine->saved[i] = i && !w->saved[k] ? &mine->at[i - 1].frame : w->saved[k];
+        mine->node[i] = node;
+    }
+    mine->count = n;
+    mine->end = w->end;
+    return node;
+}
+
+/* ---- by the calls that the thread measures ---- */
+
+static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap, uint64_t context,
+                                                                     uint64_t site)
+{
+    uint64_t calls[HEAP_DEPTH - 1];
+    uint32_t n = poet_heap_calls(context, calls, HEAP_DEPTH - 1);
+    uint32_t node = HEAP_NODE_CALLS;
+    while (n > 0)
+        node = stack_table_find_node(heap, node, calls[--n]);
+    return stack_table_find_node(heap, node, site);
+}
+
+/* Where the stack is one that cannot be walked; 0: nothing is known of its calls either. */
+static __attribute__((noinline)) uint32_t
+stack_unwind_profile_node(void *heap, struct stack_unwind_cache *mine, uint64_t site)
+{
+    uint64_t context = poet_heap_context();
+    uint32_t k = (uint32_t)(site ^ site >> 8 ^ context * 7) % STACK_UNWIND_CACHED;
+    if (!context)
+        return 0;
+    if (mine->known[k].site == site && mine->known[k].context == context)
+        return mine->known[k].node;
+    mine->known[k].site = site;
+    mine->known[k].context = context;
+    return mine->known[k].node = stack_unwind_node_of_calls(heap, context, site);
+}
+
+uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
+                               struct poet_heap_where where, const uintptr_t *frame)
+{
+    if (!LIKELY(!stack_unwind_is_own(frame[1] - 1)))
+        return stack_table_find_node(heap, HEAP_NODE_OWN, frame[1] - 1);
+    struct stack_walk w;
+    stack_unwind_walk(&w, mine, where, frame);
+    bool whole = w.end != HEAP_NODE_UNKNOWN || w.count > 1;
+    uint32_t node =
+        LIKELY(whole || !where.measures) ? 0 : stack_unwind_profile_node(heap, mine, frame[1] - 1);
+    return node ? node : stack_unwind_node(heap, mine, &w);
+}

@@ -1,0 +1,68 @@
+/* The stack of the calling thread, as a node of the heap (wire/heap_region.h). */
+#ifndef CLIENTS_LIBPOET_HEAP_STACK_UNWIND_H
+#define CLIENTS_LIBPOET_HEAP_STACK_UNWIND_H
+
+#include "clients/libpoet/core/heap_channel.h"
+#include "wire/heap_region.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+#define STACK_UNWIND_CACHED 64u
+
+/* A caller's registers, as they were at the call. */
+struct unwind_position {
+    uintptr_t site, stack, frame;
+};
+
+/* What a thread remembers of its stacks; zero-initialised.  Of the last one, the outermost place
+ * first: */
+struct stack_unwind_cache {
+    uint32_t count;
+    uint32_t end; /* how it ended */
+    struct unwind_position at[HEAP_DEPTH];
+    const uintptr_t *saved[HEAP_DEPTH]; /* where its caller's frame pointer lies, or a copy of it */
+    uint32_t node[HEAP_DEPTH];
+    struct {
+        uint64_t site, context; /* as poet_heap_context() has it */
+        uint32_t node;
+    } known[STACK_UNWIND_CACHED];
+};
+
+void stack_unwind_begin(void); /* by the first thread */
+/* frame: of the function that was called and whose caller is to be known; site: within that
+ * call. */
+uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
+                               struct poet_heap_where where, const uintptr_t *frame);
+
+/* Where one place of a stack is as it was, what is above it can be compared without finding it
+ * anew: who called is where it was, and so is the frame pointer. */
+static inline bool stack_unwind_is_above(const struct stack_unwind_cache *mine, uint32_t i)
+{
+    for (; i > 0; i--) {
+        const struct unwind_position *above = &mine->at[i - 1];
+        if (((const uintptr_t *)above->stack)[-1] != above->site + 1 ||
+            *mine->saved[i] != above->frame)
+            return false;
+    }
+    return true;
+}
+
+/* Most often it is as the last one was. */
+static inline uint32_t stack_unwind_find_node(void *heap, struct stack_unwind_cache *mine,
+                                              struct poet_heap_where where, const uintptr_t *frame)
+{
+    if (__builtin_expect(mine->count != 0 && mine->end == HEAP_NODE_WHOLE, 1)) {
+        uint32_t last = mine->count - 1;
+        const struct unwind_position *at = &mine->at[last];
+        if (at->site + 1 == frame[1] && at->stack == (uintptr_t)(frame + 2) &&
+            at->frame == frame[0] && stack_unwind_is_above(mine, last))
+            return mine->node[last];
+    }
+    return stack_unwind_new_node(heap, mine, where, frame);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,298 @@
+/* Processes that make, become and wait for each other.
+ *
+ * A fork is a message to the child, an exec one to the new program, an end one to whoever waits for
+ * it. Their keys are serial numbers of the run; which one is meant stands beside the process id in
+ * a number that all processes of the run share: what a process says there outlives it. */
+#define _GNU_SOURCE
+#include "clients/libpoet/interpose/child_process.h"
+
+#include "clients/libpoet/interpose/thread_registry.h"
+#include "clients/libpoet/core/lifecycle.h"
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/seccomp_install.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/socket_sender.h"
+#include "clients/libpoet/core/shared_objects.h"
+#include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/vforked.h"
+#include "clients/libpoet/poet.h"
+#include "wire/event_types.h"
+#include "wire/slot.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- what a process says of itself: pid, flags, state, serial ---- */
+
+enum child_state {
+    CHILD_STATE_SILENT = 1, /* has recorded nothing; serial: of the fork that made it */
+    CHILD_STATE_EXEC,       /* becomes another program; serial: of the message to it */
+    CHILD_STATE_TRACED,
+    CHILD_STATE_ENDED       /* serial: of the message to who waits */
+};
+#define SERIAL_BITS 37
+#define SERIAL_MASK ((UINT64_C(1) << SERIAL_BITS) - 1)
+#define STATE(state) ((uint64_t)(state) << SERIAL_BITS)
+#define STATE_OF(value) ((enum child_state)((value) >> SERIAL_BITS & 7))
+#define OTHERS (UINT64_C(1) << 40) /* other threads were there, whose last events are not known */
+#define FOREIGN (UINT64_C(1) << 41) /* not all of its signals come to us */
+#define PID(pid) ((uint64_t)(pid) << 42)
+#define PID_OF(value) ((pid_t)((value) >> 42))
+
+#define CHILD_KEYS 0x706f65742e6c6966u
+#define SLOTS 4096u
+enum { OF_PROCESS = 0x10001, OF_SPAWNING, OF_SERIALS };
+
+static pid_t child_pid;
+static bool has_foreign;
+static uint64_t child_pid_namespace; /* the name space of process ids */
+
+static uint64_t child_mix(uint64_t a, uint64_t b)
+{
+    uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
+    return (z ^ z >> 31) * 0xbf58476d1ce4e5b9u;
+}
+
+static _Atomic uint64_t *child_shared_slot(unsigned what, pid_t pid, unsigned most)
+{
+    struct stat st;
+    int saved = errno;
+    if (!child_pid_namespace)
+        child_pid_namespace =
+            stat("/proc/self/ns/pid", &st) == 0 ? child_mix(st.st_dev, st.st_ino) | 1 : 0;
+    errno = saved;
+    return child_pid_namespace && pid > 0
+               ? (_Atomic uint64_t *)poet_counter(
+                     child_mix(child_mix(child_pid_namespace, what), (unsigned)pid % most), 1)
+               : NULL;
+}
+
+_Atomic uint64_t *child_spawning(pid_t parent)
+{
+    return child_shared_slot(OF_SPAWNING, parent, 256);
+}
+static _Atomic uint64_t *child_slot(pid_t pid) { return child_shared_slot(OF_PROCESS, pid, SLOTS); }
+
+/* 0: nothing is known of it. */
+static uint64_t child_known_slot(pid_t pid)
+{
+    _Atomic uint64_t *slot = child_slot(pid);
+    uint64_t value = slot ? atomic_load(slot) : 0;
+    return PID_OF(value) == pid ? value : 0;
+}
+
+static void child_publish_state(enum child_state state, uint64_t serial)
+{
+    _Atomic uint64_t *slot = child_slot(child_pid);
+    if (slot)
+        atomic_store(slot, PID(child_pid) | STATE(state) | serial |
+                               (thread_registry_recorded() > 1 ? OTHERS : 0) |
+                               (has_foreign ? FOREIGN : 0));
+}
+
+/* Of all processes that share numbers, whichever name space of process ids they are in. */
+uint64_t child_serial(void)
+{
+    _Atomic uint64_t *serials = (_Atomic uint64_t *)poet_counter(OF_SERIALS, 1);
+    return serials ? (atomic_fetch_add(serials, 1) + 1) & SERIAL_MASK : 0;
+}
+
+uint64_t child_key_high(void) { return CHILD_KEYS ^ shared_object_machine; }
+
+bool child_is_known(pid_t pid) { return child_known_slot(pid) != 0; }
+
+bool child_is_traced(pid_t pid)
+{
+    uint64_t value = child_known_slot(pid);
+    return STATE_OF(value) == CHILD_STATE_TRACED && !(value & FOREIGN);
+}
+
+void child_set_foreign_threads(void)
+{
+    has_foreign = true;
+    _Atomic uint64_t *slot = child_slot(child_pid);
+    if (slot && PID_OF(atomic_load(slot)) == child_pid)
+        atomic_fetch_or(slot, FOREIGN);
+}
+
+/* ---- birth ---- */
+
+void child_fork_begin(uint64_t serial)
+{
+    child_pid = getpid();
+    child_pid_namespace = 0;
+    child_publish_state(CHILD_STATE_SILENT, serial);
+}
+
+#define PATIENCE_NS 20000000u
+
+/* Who made it is about to say so. */
+static uint64_t wait_for_parent(pid_t parent)
+{
+    _Atomic uint64_t *spawning = child_spawning(parent);
+    uint64_t begin = tracer_clock_now(), value = child_known_slot(child_pid);
+    while (!value && spawning && atomic_load(spawning) &&
+           tracer_clock_now() - begin < PATIENCE_NS) {
+        nanosleep(&(struct timespec){0, 50000}, NULL);
+        value = child_known_slot(child_pid);
+    }
+    return value ? value : child_known_slot(child_pid);
+}
+
+struct event_origin child_program_begin(void)
+{
+    child_pid = getpid();
+    pid_t parent = getppid();
+    uint64_t value = wait_for_parent(parent);
+    struct event_origin from = {0};
+    bool told = STATE_OF(value) == CHILD_STATE_SILENT || STATE_OF(value) == CHILD_STATE_EXEC;
+    if (told && value & SERIAL_MASK)
+        from = (struct event_origin){.at = {0, value & SERIAL_MASK}, .key = child_key_high()};
+    if (told ? value & OTHERS || !from.key : child_known_slot(parent) != 0)
+        from.doubt = UNTRACED_THREAD;
+    child_publish_state(CHILD_STATE_TRACED, 0);
+    return from;
+}
+
+void child_recording_begin(void) { child_publish_state(CHILD_STATE_TRACED, 0); }
+
+/* ---- messages ---- */
+
+uint64_t child_message(struct traced_thread *t, uint16_t type, uintptr_t site)
+{
+    uint64_t serial = child_serial();
+    uint64_t number = record_write(
+        t,
+        &(struct record){.shape = type,
+                         .flags = (uint16_t)(RELATION_SEND | (serial ? SLOT_KEYED : 0u)),
+                         .a = thread_place(t),
+                         .take_a = 1,
+                         .site = site,
+                         .key = serial ? child_key_high() : 0,
+                         .partner = {0, serial}},
+        NULL);
+    record_mark_nonempty();
+    return number && !t->lost_count ? serial : 0;
+}
+
+static struct traced_thread *child_recording_thread(void)
+{
+    struct traced_thread *t = thread_self();
+    return t && !t->off && !t->busy ? t : NULL;
+}
+
+/* ---- another program ---- */
+
+struct exec_attempt child_exec_begin(uintptr_t site)
+{
+    if (seccomp_is_quiet())
+        return (struct exec_attempt){0};
+    pid_t pid = getpid();
+    int saved = errno;
+    struct exec_attempt b = {.slot = child_slot(pid)};
+    struct traced_thread *t = site && b.slot ? child_recording_thread() : NULL;
+    b.before = b.slot ? atomic_load(b.slot) : 0;
+    if (pid == child_pid && STATE_OF(child_known_slot(pid)) == CHILD_STATE_SILENT)
+        atomic_store(b.slot, (b.before & ~STATE(7)) | STATE(CHILD_STATE_EXEC));
+    else if (b.slot && (pid == child_pid ? t != NULL : site != 0))
+        atomic_store(
+            b.slot, PID(pid) | STATE(CHILD_STATE_EXEC) |
+                        (pid == child_pid && thread_registry_recorded() > 1 ? OTHERS : 0) |
+                        (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
+    else
+        b.slot = NULL;
+    b.vforked = pid != child_pid && thread_mine ? thread_mine->measured : NULL;
+    vforked_leaves(b.vforked);
+    if (pid == child_pid && thread_mine)
+        region_gone(thread_mine);
+    b.paused = server_needs_socket && pid == child_pid && server_alive() &&
+               child_recording_thread() != NULL;
+    if (b.paused)
+        socket_sender_pause(SENDER_MS);
+    errno = saved;
+    return b;
+}
+
+int child_exec_failed(struct exec_attempt b, int result)
+{
+    int saved = errno;
+    if (b.slot)
+        atomic_store(b.slot, b.before);
+    vforked_stays(b.vforked);
+    if (thread_mine && getpid() == child_pid)
+        region_stays(thread_mine);
+    if (b.paused)
+        socket_sender_resume();
+    errno = saved;
+    return result;
+}
+
+/* ---- a child with another program ---- */
+
+void child_set_message(pid_t child, uint64_t serial)
+{
+    _Atomic uint64_t *slot = child_slot(child);
+    uint64_t value = slot ? atomic_load(slot) : 0;
+    while (
+        slot && PID_OF(value) != child &&
+        !atomic_compare_exchange_weak(slot, &value, PID(child) | STATE(CHILD_STATE_EXEC) | serial))
+        ;
+}
+
+/* ---- the end ---- */
+
+void child_record_exit(uintptr_t site)
+{
+    int saved = errno;
+    struct traced_thread *t = getpid() == child_pid ? child_recording_thread() : NULL;
+    bool lived = server_alive() && STATE_OF(child_known_slot(child_pid)) == CHILD_STATE_TRACED;
+    if (lived && child_known_slot(getppid()) != 0)
+        child_publish_state(CHILD_STATE_ENDED, t ? child_message(t, TYPE_EXIT, site) : 0);
+    errno = saved;
+}
+
+void child_record_exit_at_once(uintptr_t site)
+{
+    if (seccomp_is_quiet())
+        return;
+    pid_t pid = getpid();
+    if (pid == child_pid) {
+        child_record_exit(site);
+        struct traced_thread *t = server_alive() ? child_recording_thread() : NULL;
+        if (t)
+            message_queue_send_end(ENDS_AT_ONCE);
+        if (server_needs_socket && t)
+            socket_sender_finish(SENDER_MS);
+        if (t)
+            lifecycle_report_lost(lost_events_count_no_room(t));
+        if (thread_mine)
+            region_gone(thread_mine);
+        return;
+    }
+    vforked_ends(thread_mine ? thread_mine->measured : NULL);
+    if (site && child_slot(pid)) /* a child of vfork: what it did is its parent's */
+        atomic_store(child_slot(pid), PID(pid) | STATE(CHILD_STATE_SILENT));
+}
+
+struct event_origin child_get_end(pid_t pid, bool last)
+{
+    uint64_t value = child_known_slot(pid);
+    struct event_origin from = {0};
+    if (STATE_OF(value) == CHILD_STATE_SILENT)
+        return from; /* it did nothing that is followed */
+    if (STATE_OF(value) == CHILD_STATE_ENDED && value & SERIAL_MASK)
+        from = (struct event_origin){.at = {0, value & SERIAL_MASK}, .key = child_key_high()};
+    if (!from.key || value & OTHERS)
+        from.doubt = UNTRACED_THREAD;
+    if (value && last)
+        atomic_compare_exchange_strong(child_slot(pid), &value, 0);
+    return from;
+}

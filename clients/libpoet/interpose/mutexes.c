@@ -1,0 +1,438 @@
+/* Mutexes and spin locks.  What may block is tried first, so that a lock that is free is one
+ * record, and one that is not shows its petition before the thread blocks. */
+#define _GNU_SOURCE
+#include "clients/libpoet/interpose/mutexes.h"
+
+#include "clients/libpoet/interpose/lock_replay.h"
+#include "clients/libpoet/interpose/hidden_uses.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/replay/thread_schedule.h"
+#include "wire/slot.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#undef UNTRACED_SITE
+#define UNTRACED_SITE site_of_lock
+
+/* A leave that the books are mended with: the visit of another thread ends here. */
+static void mutex_record_consistent(struct traced_thread *t, struct trace_line *line,
+                                    uintptr_t site, const char *text)
+{
+    record_write(t,
+                 &(struct record){.shape = SHAPE_LEAVE,
+                                  .flags = SLOT_TEXT,
+                                  .a = thread_place(t),
+                                  .b = line,
+                                  .take_a = 1,
+                                  .take_b = 1,
+                                  .site = site,
+                                  .payload = text,
+                                  .payload_bytes = (uint32_t)strlen(text)},
+                 NULL);
+}
+
+/* Locked for the first time by this thread: one record, or its second half.  Who only tries does
+ * not ask. */
+static inline void record_entered(struct traced_thread *t, struct sync_object *o,
+                                  struct trace_line *line, bool petitioned, bool died,
+                                  uintptr_t site)
+{
+    busy_begin(t); /* a handler finds the thread before it or in it, not in between */
+    bool elsewhere = died && atomic_load_explicit(
+                                 &line->far, memory_order_relaxed); /* its process's books say */
+    hidden_use_check(o, t, true);
+    if (!LIKELY(!o->held && !elsewhere))
+        mutex_record_consistent(t, line, site,
+                                died ? "its owner died" : "its release was not recorded");
+    o->held = true;
+    o->visit++;
+    record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line,
+                site);
+    thread_push(t, o, line);
+    busy_end(t);
+    record_mark_nonempty();
+}
+
+static void mutex_record_relock(struct traced_thread *t, struct object_hold *hold, uintptr_t site)
+{
+    hold->depth++;
+    record_write(t,
+                 &(struct record){.shape = SHAPE_AGAIN,
+                                  .a = hold->line,
+                                  .take_a = 2,
+                                  .about = atomic_load(&hold->line->index),
+                                  .site = site},
+                 NULL);
+}
+
+#define SPINS 64
+
+struct mutex_call {
+    enum sync_object_kind kind;
+    enum call_variant how;
+    void *lock;
+    clockid_t clock;
+    const struct timespec *ts;
+};
+
+static inline int mutex_call_try(const struct mutex_call *c)
+{
+    return c->kind == SYNC_SPIN_LOCK ? real_functions.spin_trylock(c->lock)
+                                     : real_functions.mutex_trylock(c->lock);
+}
+
+static int mutex_call_lock(const struct mutex_call *c)
+{
+    if (c->how == CALL_VARIANT_TRY)
+        return mutex_call_try(c);
+    if (c->kind == SYNC_SPIN_LOCK)
+        return real_functions.spin_lock(c->lock);
+    return c->how == CALL_VARIANT_TIMED   ? real_functions.mutex_timedlock(c->lock, c->ts)
+           : c->how == CALL_VARIANT_CLOCK ? real_functions.mutex_clocklock(c->lock, c->clock, c->ts)
+                                          : real_functions.mutex_lock(c->lock);
+}
+
+/* Recording makes short visits longer, so that threads meet more often: wait a moment, about as
+ * long as a visit takes, before asking the system to. */
+static int mutex_spin(const struct mutex_call *c)
+{
+    int result = EBUSY;
+    for (int i = 0; i < SPINS && result == EBUSY; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+        result = mutex_call_try(c);
+    }
+    return result;
+}
+
+/* A lock that is not recorded: the books only. */
+static __attribute__((noinline)) int mutex_lock_untraced(const struct mutex_call *c)
+{
+    int result = mutex_call_lock(c);
+    bool got = result == 0 || result == EOWNERDEAD;
+    struct sync_object *o = got ? sync_object_find(c->lock, c->kind) : NULL;
+    struct traced_thread *t = o ? thread_self() : NULL;
+    struct object_hold *hold = t ? thread_hold(t, o) : NULL;
+    if (hold)
+        hold->depth++;
+    else if (got && (o = hidden_use_object(c->lock, c->kind)) != NULL)
+        hidden_use_acquire_exclusive(o);
+    return result;
+}
+
+/* It is another's now. */
+static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thread *t,
+                                                              const struct trace_line *line,
+                                                              uintptr_t site,
+                                                              const struct mutex_call *c)
+{
+    record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
+                 atomic_load(&line->index), site);
+    instrument_wait_begin(t, TYPE_PETITION, site);
+    int result = mutex_spin(c);
+    if (result == EBUSY)
+        result = mutex_call_lock(c);
+    instrument_wait_end(t, TYPE_PETITION);
+    return result;
+}
+
+/* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
+static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t,
+                                                       const struct trace_line *line,
+                                                       uintptr_t site, const struct mutex_call *c,
+                                                       enum trace_type came, bool *petitioned)
+{
+    bool timed = c->how == CALL_VARIANT_TIMED || c->how == CALL_VARIANT_CLOCK;
+    struct lock_replay is = lock_replay_requested(t, line, site);
+    *petitioned = *petitioned || is.petitioned;
+    if (is.got == TYPE_NONE)
+        return is.last ? mutex_call_lock(c) : mutex_call_try(c);
+    if (is.got == TYPE_REFUSED && (c->how == CALL_VARIANT_LOCK || came == TYPE_ENTER))
+        return mutex_call_lock(c); /* which is an error */
+    if (is.got == TYPE_REFUSED)
+        return !timed ? EBUSY : call_variant_is_valid_time(c->ts) ? ETIMEDOUT : EINVAL;
+    if (!thread_schedule_wait(t, came))
+        return mutex_call_try(c);
+    return mutex_call_lock(&(struct mutex_call){c->kind, CALL_VARIANT_LOCK, c->lock, 0, NULL});
+}
+
+static inline struct trace_line *mutex_get_line(struct traced_thread *t, struct sync_object *o)
+{
+    return LIKELY(trace_line_index(&o->line) && !trace_line_is_over(&o->line))
+               ? &o->line
+               : sync_object_line(t, o, false);
+}
+
+/* Made for each kind of call on its own: what happens most is one straight way. */
+static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
+                                                               const struct mutex_call *c)
+{
+    real_find();
+    bool odd =
+        c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
+    struct traced_thread *t = site && !odd ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(c->lock, c->kind) : NULL;
+    struct trace_line *line = o ? mutex_get_line(t, o) : NULL;
+    if (!LIKELY(line != NULL))
+        return mutex_lock_untraced(c);
+    struct object_hold *hold = thread_hold(t, o);
+    bool petitioned = false;
+    int result =
+        LIKELY(!replay_active)
+            ? mutex_call_try(c)
+            : mutex_replay_lock(t, line, site, c, hold ? TYPE_ENTER : TYPE_ENTERED, &petitioned);
+    if (!LIKELY(result != EBUSY || c->how == CALL_VARIANT_TRY)) {
+        petitioned = true;
+        result = mutex_lock_after_request(t, line, site, c);
+    }
+    bool got = result == 0 || result == EOWNERDEAD;
+    if (got && !LIKELY(sync_object_is_marked(o))) {
+        line = sync_object_check_mark(t, o);
+        hold = thread_hold(t, o);
+    }
+    if (!LIKELY(got))
+        record_refused(t, line, petitioned, site);
+    else if (!LIKELY(!hold))
+        mutex_record_relock(t, hold, site);
+    else if (LIKELY(line != NULL))
+        record_entered(t, o, line, petitioned || c->how == CALL_VARIANT_TRY, result == EOWNERDEAD,
+                       site);
+    return result;
+}
+
+int follow_lock(uintptr_t site, enum call_variant how, pthread_mutex_t *m, clockid_t clock,
+                const struct timespec *ts)
+{
+    return mutex_acquire(site, &(struct mutex_call){SYNC_MUTEX, how, m, clock, ts});
+}
+
+ENTRY(int, pthread_mutex_lock, (pthread_mutex_t * m), m)
+{
+    return mutex_acquire(site, &(struct mutex_call){SYNC_MUTEX, CALL_VARIANT_LOCK, m, 0, NULL});
+}
+
+ENTRY(int, pthread_mutex_trylock, (pthread_mutex_t * m), m)
+{
+    return follow_lock(site, CALL_VARIANT_TRY, m, 0, NULL);
+}
+
+ENTRY(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *ts), m, ts)
+{
+    return follow_lock(site, CALL_VARIANT_TIMED, m, 0, ts);
+}
+
+ENTRY(int, pthread_mutex_clocklock,
+      (pthread_mutex_t * m, clockid_t clock, const struct timespec *ts), m, clock, ts)
+{
+    return follow_lock(site, CALL_VARIANT_CLOCK, m, clock, ts);
+}
+
+ENTRY(int, pthread_spin_lock, (pthread_spinlock_t * s), s)
+{
+    return mutex_acquire(site, &(struct mutex_call){SYNC_SPIN_LOCK, CALL_VARIANT_LOCK,
+                                                    (void *)(uintptr_t)s, 0, NULL});
+}
+
+ENTRY(int, pthread_spin_trylock, (pthread_spinlock_t * s), s)
+{
+    return mutex_acquire(site, &(struct mutex_call){SYNC_SPIN_LOCK, CALL_VARIANT_TRY,
+                                                    (void *)(uintptr_t)s, 0, NULL});
+}
+
+/* Mutexes that check do not let others unlock them; the call will fail. */
+static bool mutex_may_be_released_by_others(const void *lock, enum sync_object_kind kind)
+{
+#ifdef __GLIBC__
+    int type = kind == SYNC_SPIN_LOCK ? PTHREAD_MUTEX_TIMED_NP
+                                      : ((const pthread_mutex_t *)lock)->__data.__kind & 127;
+    return type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP;
+#else
+    return false;
+#endif
+}
+
+/* Whether the calling thread holds it, whoever locked it. */
+static bool is_mine(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    return m->__data.__owner == gettid();
+#else
+    return false;
+#endif
+}
+
+static bool may_be_unlocked(const void *lock, enum sync_object_kind kind)
+{
+    return mutex_may_be_released_by_others(lock, kind) || is_mine(lock);
+}
+
+static unsigned mutex_depth(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    bool recursive = (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
+    return recursive && m->__data.__count ? m->__data.__count : 1;
+#else
+    return 1;
+#endif
+}
+
+/* Locked by code that is not recorded, and now given away by code that is: all who left it before
+ * are before this, too. */
+struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
+{
+    static const char text[] = "its acquisition was not recorded";
+    struct sync_object *o = is_mine(m) ? sync_object_get(m, SYNC_MUTEX) : NULL;
+    struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
+    if (line && !sync_object_is_marked(o))
+        line = sync_object_check_mark(t, o);
+    if (!line)
+        return NULL;
+    hidden_use_check(o, t, true);
+    if (o->held)
+        mutex_record_consistent(t, line, site, "its release was not recorded");
+    o->held = true;
+    o->visit++;
+    record_write(t,
+                 &(struct record){.shape = SHAPE_ENTER,
+                                  .flags = SLOT_TEXT,
+                                  .a = thread_place(t),
+                                  .b = line,
+                                  .take_a = 1,
+                                  .take_b = 1,
+                                  .site = site,
+                                  .payload = text,
+                                  .payload_bytes = sizeof text - 1},
+                 NULL);
+    record_mark_nonempty();
+    struct object_hold *hold = thread_push(t, o, line);
+    if (hold)
+        hold->depth = mutex_depth(m);
+    return hold;
+}
+
+static inline void mutex_release_hold(struct traced_thread *t, struct object_hold *hold,
+                                      uintptr_t site)
+{
+    struct trace_line *line = hold->line;
+    busy_begin(t);
+    hold->object->held = false;
+    thread_pop(t, hold);
+    record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
+    busy_end(t);
+}
+
+static __attribute__((noinline)) void mutex_release_other(struct traced_thread *t, uintptr_t site,
+                                                          const void *lock,
+                                                          enum sync_object_kind kind)
+{
+    struct sync_object *o = sync_object_find(lock, kind);
+    struct object_hold *hold = t && o ? thread_hold(t, o) : NULL;
+    if (!hold && t && site && kind == SYNC_MUTEX) {
+        hold = follow_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
+        o = hold ? hold->object : o;
+    }
+    if (hold && --hold->depth) {
+        record_event(t, TYPE_LEAVE, hold->line, 0, site);
+    } else if (hold) {
+        mutex_release_hold(t, hold, site);
+    } else if (o && t && site && o->held && trace_line_index(&o->line) &&
+               sync_object_is_marked(o) && mutex_may_be_released_by_others(lock, kind)) {
+        o->visit++; /* the hold of the thread that took it is stale now */
+        o->held = false;
+        mutex_record_consistent(t, &o->line, site, "unlocked by a thread that did not lock it");
+    } else if ((!site || kind == SYNC_SPIN_LOCK || (o && atomic_load(&o->missed))) &&
+               may_be_unlocked(lock, kind) && (o = hidden_use_object(lock, kind)) != NULL) {
+        hidden_use_release(o);
+    }
+}
+
+static inline bool is_hold_of(const struct object_hold *hold, const void *lock,
+                              enum sync_object_kind kind)
+{
+    const struct sync_object *o = hold->object;
+    return o && o->address == lock && o->kind == kind && o->visit == hold->visit;
+}
+
+/* The leave is recorded before the real unlock, also for code that is not traced
+ * if it releases what traced code took. */
+static inline void mutex_release(uintptr_t site, const void *lock, enum sync_object_kind kind)
+{
+    struct traced_thread *t = thread_at(site);
+    struct object_hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    if (LIKELY(top && is_hold_of(top, lock, kind) && top->depth == 1))
+        mutex_release_hold(t, top, site);
+    else
+        mutex_release_other(t, site, lock, kind);
+}
+
+int follow_unlock(uintptr_t site, pthread_mutex_t *m)
+{
+    real_find();
+    mutex_release(site, m, SYNC_MUTEX);
+    return real_functions.mutex_unlock(m);
+}
+
+ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m) { return follow_unlock(site, m); }
+
+ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
+{
+    real_find();
+    mutex_release(site, (const void *)(uintptr_t)s, SYNC_SPIN_LOCK);
+    return real_functions.spin_unlock(s);
+}
+
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m)
+{
+    sync_object_created(m, SYNC_MUTEX, site);
+}
+
+ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attributes), m,
+      attributes)
+{
+    real_find();
+    int result = real_functions.mutex_init(m, attributes);
+    if (result == 0)
+        sync_object_created(m, SYNC_MUTEX, site);
+    return result;
+}
+
+ENTRY(int, pthread_mutex_destroy, (pthread_mutex_t * m), m)
+{
+    real_find();
+    (void)site;
+    int result = real_functions.mutex_destroy(m);
+    if (result == 0)
+        sync_object_destroy(m, SYNC_MUTEX);
+    return result;
+}
+
+ENTRY(int, pthread_spin_init, (pthread_spinlock_t * s, int shared), s, shared)
+{
+    real_find();
+    int result = real_functions.spin_init(s, shared);
+    if (result == 0)
+        sync_object_created((const void *)(uintptr_t)s, SYNC_SPIN_LOCK, site);
+    return result;
+}
+
+ENTRY(int, pthread_spin_destroy, (pthread_spinlock_t * s), s)
+{
+    real_find();
+    (void)site;
+    int result = real_functions.spin_destroy(s);
+    if (result == 0)
+        sync_object_destroy((const void *)(uintptr_t)s, SYNC_SPIN_LOCK);
+    return result;
+}

@@ -1,0 +1,216 @@
+/* Read-write locks: shared lines.  A reader comes after the writers that left before it, a writer
+ * after all that left before it; two readers are not ordered. */
+#define _GNU_SOURCE
+#include "clients/libpoet/interpose/lock_replay.h"
+#include "clients/libpoet/interpose/hidden_uses.h"
+#include "clients/libpoet/interpose/call_variant.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/replay/thread_schedule.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+struct rwlock_call {
+    bool writing;
+    enum call_variant how;
+    pthread_rwlock_t *lock;
+    clockid_t clock;
+    const struct timespec *ts;
+};
+
+static int rwlock_call_real(const struct rwlock_call *c, enum call_variant how)
+{
+    switch (how) {
+    case CALL_VARIANT_TRY:
+        return c->writing ? real_functions.trywrlock(c->lock) : real_functions.tryrdlock(c->lock);
+    case CALL_VARIANT_TIMED:
+        return c->writing ? real_functions.timedwrlock(c->lock, c->ts)
+                          : real_functions.timedrdlock(c->lock, c->ts);
+    case CALL_VARIANT_CLOCK:
+        return c->writing ? real_functions.clockwrlock(c->lock, c->clock, c->ts)
+                          : real_functions.clockrdlock(c->lock, c->clock, c->ts);
+    default:
+        return c->writing ? real_functions.wrlock(c->lock) : real_functions.rdlock(c->lock);
+    }
+}
+
+static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o,
+                                  const struct rwlock_call *c, bool petitioned, uintptr_t site)
+{
+    static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
+                                          {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
+    busy_begin(t);
+    hidden_use_check(o, t, c->writing);
+    record_write(t,
+                 &(struct record){.shape = shapes[c->writing][petitioned],
+                                  .a = thread_place(t),
+                                  .b = &o->line,
+                                  .take_a = petitioned ? 1 : 2,
+                                  .take_b = 1,
+                                  .site = site},
+                 NULL);
+    struct object_hold *hold = thread_push(t, o, &o->line);
+    if (hold)
+        hold->writing = c->writing;
+    busy_end(t);
+    record_mark_nonempty();
+}
+
+/* One more visit of a reader. */
+static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool petitioned,
+                                 uintptr_t site)
+{
+    hold->depth++;
+    record_write(t,
+                 &(struct record){.shape = petitioned ? TYPE_ENTER : (int)SHAPE_AGAIN,
+                                  .a = hold->line,
+                                  .take_a = petitioned ? 1 : 2,
+                                  .about = atomic_load(&hold->line->index),
+                                  .site = site},
+                 NULL);
+}
+
+static int rwlock_lock_untraced(const struct rwlock_call *c)
+{
+    int result = rwlock_call_real(c, c->how);
+    struct sync_object *o = result == 0 ? sync_object_find(c->lock, SYNC_RWLOCK) : NULL;
+    struct traced_thread *t = o ? thread_self() : NULL;
+    struct object_hold *hold = t ? thread_hold(t, o) : NULL;
+    if (hold)
+        hold->depth++;
+    else if (result == 0 && (o = hidden_use_object(c->lock, SYNC_RWLOCK)) != NULL)
+        hidden_use_acquire(o);
+    return result;
+}
+
+/* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
+static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t,
+                                                        const struct trace_line *line,
+                                                        uintptr_t site, const struct rwlock_call *c,
+                                                        enum trace_type came, bool *petitioned)
+{
+    struct lock_replay is = lock_replay_requested(t, line, site);
+    *petitioned = *petitioned || is.petitioned;
+    if (is.got == TYPE_NONE)
+        return rwlock_call_real(c, is.last ? c->how : CALL_VARIANT_TRY);
+    if (is.got == TYPE_REFUSED && c->how != CALL_VARIANT_LOCK)
+        return !c->ts ? EBUSY : call_variant_is_valid_time(c->ts) ? ETIMEDOUT : EINVAL;
+    if (is.got != TYPE_REFUSED && !thread_schedule_wait(t, came))
+        return rwlock_call_real(c, CALL_VARIANT_TRY);
+    return rwlock_call_real(c, CALL_VARIANT_LOCK);
+}
+
+static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
+{
+    real_find();
+    bool odd =
+        c->how == CALL_VARIANT_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
+    struct traced_thread *t = site && !odd ? thread_recording() : NULL;
+    struct sync_object *o = t ? sync_object_get(c->lock, SYNC_RWLOCK) : NULL;
+    int saved = errno;
+    struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
+    if (!line)
+        return rwlock_lock_untraced(c);
+    struct object_hold *hold = thread_hold(t, o);
+    bool petitioned = false;
+    enum trace_type came = hold ? TYPE_ENTER : c->writing ? TYPE_WRITE : TYPE_READ;
+    int result = LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY)
+                                        : rwlock_replay_lock(t, line, site, c, came, &petitioned);
+    if (result == EBUSY && c->how != CALL_VARIANT_TRY) {
+        record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
+                     atomic_load(&line->index), site);
+        petitioned = true;
+        instrument_wait_begin(t, TYPE_PETITION, site);
+        errno = saved;
+        result = rwlock_call_real(c, c->how);
+        instrument_wait_end(t, TYPE_PETITION);
+    }
+    if (result == 0 && !sync_object_is_marked(o)) {
+        line = sync_object_check_mark(t, o);
+        hold = thread_hold(t, o);
+    }
+    if (result != 0)
+        record_refused(t, line, petitioned, site);
+    else if (line && hold)
+        rwlock_record_reread(t, hold, petitioned, site);
+    else if (line)
+        rwlock_record_entered(t, o, c, petitioned || c->how == CALL_VARIANT_TRY, site);
+    errno = saved;
+    return result;
+}
+
+#define LOCK(name, writing, how, parameters, clock, ts, ...)                                       \
+    ENTRY(int, name, parameters, __VA_ARGS__)                                                      \
+    {                                                                                              \
+        return rwlock_acquire(site, &(struct rwlock_call){writing, how, l, clock, ts});            \
+    }
+#define TIME const struct timespec *ts
+LOCK(pthread_rwlock_rdlock, false, CALL_VARIANT_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_tryrdlock, false, CALL_VARIANT_TRY, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_timedrdlock, false, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l,
+     ts)
+LOCK(pthread_rwlock_clockrdlock, false, CALL_VARIANT_CLOCK,
+     (pthread_rwlock_t * l, clockid_t clock, TIME), clock, ts, l, clock, ts)
+LOCK(pthread_rwlock_wrlock, true, CALL_VARIANT_LOCK, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_trywrlock, true, CALL_VARIANT_TRY, (pthread_rwlock_t * l), 0, NULL, l)
+LOCK(pthread_rwlock_timedwrlock, true, CALL_VARIANT_TIMED, (pthread_rwlock_t * l, TIME), 0, ts, l,
+     ts)
+LOCK(pthread_rwlock_clockwrlock, true, CALL_VARIANT_CLOCK,
+     (pthread_rwlock_t * l, clockid_t clock, TIME), clock, ts, l, clock, ts)
+
+ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
+{
+    real_find();
+    struct sync_object *o = sync_object_find(l, SYNC_RWLOCK);
+    struct traced_thread *t = o ? thread_at(site) : NULL;
+    struct object_hold *hold = t ? thread_hold(t, o) : NULL;
+    int saved = errno;
+    if (hold && --hold->depth) {
+        record_event(t, TYPE_LEAVE, hold->line, 0, site);
+    } else if (hold) {
+        uint16_t shape = hold->writing ? SHAPE_WRITE_LEAVE : SHAPE_READ_LEAVE;
+        struct trace_line *line = hold->line;
+        busy_begin(t);
+        thread_pop(t, hold);
+        record_write(t,
+                     &(struct record){.shape = shape,
+                                      .a = thread_place(t),
+                                      .b = line,
+                                      .take_a = 1,
+                                      .take_b = 1,
+                                      .site = site},
+                     NULL);
+        busy_end(t);
+    } else if ((o = hidden_use_object(l, SYNC_RWLOCK)) != NULL) {
+        hidden_use_release(o);
+    }
+    errno = saved;
+    return real_functions.rwlock_unlock(l);
+}
+
+ENTRY(int, pthread_rwlock_init, (pthread_rwlock_t * l, const pthread_rwlockattr_t *attributes), l,
+      attributes)
+{
+    real_find();
+    int result = real_functions.rwlock_init(l, attributes);
+    if (result == 0)
+        sync_object_created(l, SYNC_RWLOCK, site);
+    return result;
+}
+
+ENTRY(int, pthread_rwlock_destroy, (pthread_rwlock_t * l), l)
+{
+    real_find();
+    (void)site;
+    int result = real_functions.rwlock_destroy(l);
+    if (result == 0)
+        sync_object_destroy(l, SYNC_RWLOCK);
+    return result;
+}

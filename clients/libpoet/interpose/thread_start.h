@@ -1,0 +1,26 @@
+/* What a new thread is to run, until it has begun. */
+#ifndef CLIENTS_LIBPOET_INTERPOSE_THREAD_START_H
+#define CLIENTS_LIBPOET_INTERPOSE_THREAD_START_H
+
+#include "clients/libpoet/core/thread_info.h"
+
+#include <threads.h>
+
+#pragma GCC visibility push(hidden)
+
+struct thread_start {
+    void *(*function)(void *);
+    thrd_start_t function_c11; /* or this one */
+    void *argument;
+    struct thread_info *task;
+    struct thread_start *next;
+    struct mask_new mask;
+};
+
+/* From memory that is used again; NULL: there is none. */
+struct thread_start *thread_start_pop(void);
+void thread_start_push(struct thread_start *start);
+void thread_start_forked(void); /* in the child: nobody begins any more */
+
+#pragma GCC visibility pop
+#endif

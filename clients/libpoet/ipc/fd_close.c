@@ -1,0 +1,361 @@
+/* Where descriptors are given up: whoever finds the end of a stream comes after every closing of an
+ * end that writes; and file locks are given back. */
+#define _GNU_SOURCE
+#include "clients/libpoet/ipc/fd_close.h"
+
+#include "clients/libpoet/poet.h"
+#include "clients/libpoet/ipc/fd_ends.h"
+#include "clients/libpoet/ipc/ipc_entries.h"
+#include "clients/libpoet/ipc/tcp_peers.h"
+#include "clients/libpoet/ipc/file_locks.h"
+#include "clients/libpoet/ipc/byte_streams.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+REAL(int, close, (int))
+REAL(int, dup, (int))
+REAL(int, dup2, (int, int))
+REAL(int, dup3, (int, int, int))
+REAL(int, shutdown, (int, int))
+REAL(int, close_range, (unsigned, unsigned, int))
+REAL(void, closefrom, (int))
+REAL(int, fclose, (FILE *))
+REAL(int, pclose, (FILE *))
+REAL(int, execve, (const char *, char *const *, char *const *))
+REAL(int, execv, (const char *, char *const *))
+REAL(int, execvp, (const char *, char *const *))
+REAL(int, execvpe, (const char *, char *const *, char *const *))
+REAL(int, fexecve, (int, char *const *, char *const *))
+REAL(void, _exit, (int))
+REAL(void, _Exit, (int))
+
+/* True: it is one of another machine, of which more is to be told when it is closed. */
+static bool fd_close_shut(int fd, const struct stat *st, struct tcp_peer *far, const void *site)
+{
+    struct fd_end end = fd_end_of_status(fd, st, true);
+    if (end.kind == FD_END_TCP && tcp_peer_find(fd, &end, far)) {
+        tcp_peer_shut(fd, far, site);
+        return true;
+    }
+    if (end.kind == FD_END_STREAM) {
+        struct ipc_stream s = stream_find(end.key);
+        stream_shut(&s, site);
+    }
+    return false;
+}
+
+static bool fd_close_end_one(int fd, struct tcp_peer *far, const void *site)
+{
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return false;
+    bool is_far = fd_end_writes(fd, &st) && fd_close_shut(fd, &st, far, site);
+    file_locks_closing(fd, &st, site);
+    return is_far;
+}
+
+static void fd_close_end(int fd, const void *site)
+{
+    struct tcp_peer far;
+    fd_close_end_one(fd, &far, site);
+}
+
+/* Before the call, since others may find out at once; and what is to be told behind it. */
+static bool fd_close_quietly(int fd, struct tcp_peer *far, const void *site)
+{
+    bool is_far = false;
+    if (ipc_entry_is_traced(site) && ipc_entry_is_own_process())
+        QUIETLY(is_far = fd_close_end_one(fd, far, site));
+    return is_far;
+}
+
+#define CLOSE(fd, result, call)                                                                    \
+    struct tcp_peer far;                                                                           \
+    bool is_far = fd_close_quietly(fd, &far, SITE);                                                \
+    result e = call;                                                                               \
+    if (is_far)                                                                                    \
+        QUIETLY(tcp_peer_closed(&far));                                                            \
+    return e
+
+API int close(int fd)
+{
+    find_close();
+    CLOSE(fd, int, real_close(fd));
+}
+
+/* A pipe that becomes standard input is read by C's stdio perhaps, which nobody sees. */
+static void fd_close_check_stdin(int from, int to)
+{
+    if (to == STDIN_FILENO && poet_recorded() &&
+        stream_find(fd_end_find(from, false).key).state != STREAM_UNKNOWN)
+        poet_untraced("stdio reads from a pipe or socket");
+}
+
+static bool fd_close_replace(int from, int to, struct tcp_peer *far, const void *site)
+{
+    bool is_far = false;
+    if (from == to || !ipc_entry_is_traced(site) || !ipc_entry_is_own_process() ||
+        fcntl(from, F_GETFD) < 0)
+        return false;
+    QUIETLY(is_far = fd_close_end_one(to, far, site));
+    QUIETLY(fd_close_check_stdin(from, to));
+    return is_far;
+}
+
+/* far: what `to` was until then, NULL: nothing of which more is to be told. */
+static int fd_close_duplicated(int from, int to, const struct tcp_peer *far)
+{
+    if (far)
+        QUIETLY(tcp_peer_closed(far));
+    if (to >= 0 && to != from && !ipc_inside_library && ipc_entry_is_own_process())
+        QUIETLY(file_locks_duplicated(from, to));
+    return to;
+}
+
+API int dup(int fd)
+{
+    find_dup();
+    return fd_close_duplicated(fd, real_dup(fd), NULL);
+}
+
+API int dup2(int from, int to)
+{
+    struct tcp_peer far;
+    find_dup2();
+    bool is_far = fd_close_replace(from, to, &far, SITE);
+    return fd_close_duplicated(from, real_dup2(from, to), is_far ? &far : NULL);
+}
+
+API int dup3(int from, int to, int flags)
+{
+    struct tcp_peer far;
+    find_dup3();
+    bool is_far = fd_close_replace(from, to, &far, SITE);
+    return fd_close_duplicated(from, real_dup3(from, to, flags), is_far ? &far : NULL);
+}
+
+static bool fd_close_shutdown(int fd, struct tcp_peer *far, const void *site)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && fd_close_shut(fd, &st, far, site);
+}
+
+API int shutdown(int fd, int how)
+{
+    struct tcp_peer far;
+    bool is_far = false;
+    find_shutdown();
+    if (how != SHUT_RD && ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
+        QUIETLY(is_far = fd_close_shutdown(fd, &far, SITE));
+    int e = real_shutdown(fd, how);
+    if (is_far && e == 0)
+        QUIETLY(tcp_peer_shut_down(&far));
+    return e;
+}
+
+API int fclose(FILE *f)
+{
+    find_fclose();
+    CLOSE(f ? fileno(f) : -1, int, real_fclose(f));
+}
+
+API int pclose(FILE *f)
+{
+    find_pclose();
+    CLOSE(f ? fileno(f) : -1, int, real_pclose(f));
+}
+
+/* ---- many at once ---- */
+
+struct directory_entry { /* getdents64(2) */
+    uint64_t inode;
+    int64_t offset;
+    unsigned short bytes;
+    unsigned char type;
+    char name[];
+};
+
+/* What becomes of each: it is closed in this thread's order; or it is not known when, or
+ * whether. */
+typedef void fate(int fd, const void *site);
+
+static void fd_close_leave(int fd, const void *site)
+{
+    struct stat st;
+    (void)site;
+    if (fstat(fd, &st) != 0 || !fd_end_writes(fd, &st))
+        return;
+    struct ipc_stream s = stream_find(fd_end_of_status(fd, &st, true).key);
+    stream_left(&s);
+}
+
+/* Without opendir, which allocates: _exit may be called by a signal handler. */
+static void fd_close_each_open(fate *met, unsigned first, unsigned last, bool executing,
+                               const void *site)
+{
+    _Alignas(struct directory_entry) char buffer[1024];
+    int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (long n;
+         directory >= 0 && (n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;)
+        for (long at = 0; at < n;) {
+            const struct directory_entry *e = (const void *)(buffer + at);
+            at += e->bytes;
+            int fd = atoi(e->name);
+            if (*e->name != '.' && fd != directory && (unsigned)fd >= first &&
+                (unsigned)fd <= last && (!executing || fcntl(fd, F_GETFD) & FD_CLOEXEC))
+                met(fd, site);
+        }
+    if (directory >= 0)
+        close(directory);
+}
+
+/* What others may have, too, beside this process. */
+static void fd_close_inherited(int fd, const void *site)
+{
+    struct stat st;
+    (void)site;
+    if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+        tcp_peer_forked();
+}
+
+void fd_close_init(void) { fd_close_each_open(fd_close_inherited, 0, ~0u, false, NULL); }
+
+static void fd_close_end_range(unsigned first, unsigned last, const void *site)
+{
+    fd_close_each_open(fd_close_end, first, last, false, site);
+}
+
+API int close_range(unsigned first, unsigned last, int flags)
+{
+    find_close_range();
+    if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && ipc_entry_is_traced(SITE) &&
+        ipc_entry_is_own_process())
+        QUIETLY(fd_close_end_range(first, last, SITE));
+    return real_close_range(first, last, flags);
+}
+
+API void closefrom(int first)
+{
+    find_closefrom();
+    if (ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
+        QUIETLY(fd_close_end_range(first > 0 ? (unsigned)first : 0, ~0u, SITE));
+    real_closefrom(first);
+}
+
+/* ---- another program, and the end ----
+ *
+ * libpoet stands before these calls, too, and before us. */
+
+static const void *fd_close_entry_site(void) { return (const void *)getauxval(AT_ENTRY); }
+
+static bool fd_close_is_recorded(void)
+{
+    return !ipc_inside_library && ipc_entry_is_own_process() && poet_recorded();
+}
+
+static void fd_close_exit_one(int fd, const void *site)
+{
+    struct tcp_peer far;
+    if (fd_close_end_one(fd, &far, site))
+        tcp_peer_exits(&far);
+}
+
+static void fd_close_exit_all(void)
+{
+    fd_close_each_open(fd_close_exit_one, 0, ~0u, false, fd_close_entry_site());
+    file_locks_end(fd_close_entry_site());
+}
+
+static bool fd_close_is_single_threaded(void)
+{
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink <= 3;
+}
+
+/* What it does not hand on.  Where it fails they stay open: a thread that is alone tells their
+ * closing again, later; but of several another one may close them in an order of its own, so that
+ * nothing can be told. */
+static void fd_close_before_exec(void)
+{
+    if (fd_close_is_recorded())
+        QUIETLY(fd_close_each_open(fd_close_is_single_threaded() ? fd_close_end : fd_close_leave, 0,
+                                   ~0u, true, fd_close_entry_site()));
+}
+
+/* A child that has recorded nothing: it has no event that others could come after. */
+static void fd_close_leave_all(void)
+{
+    if (poet_counter(1, false))
+        fd_close_each_open(fd_close_leave, 0, ~0u, false, NULL);
+}
+
+API int execve(const char *path, char *const *arguments, char *const *environment)
+{
+    find_execve();
+    fd_close_before_exec();
+    return real_execve(path, arguments, environment);
+}
+
+API int execv(const char *path, char *const *arguments)
+{
+    find_execv();
+    fd_close_before_exec();
+    return real_execv(path, arguments);
+}
+
+API int execvp(const char *file, char *const *arguments)
+{
+    find_execvp();
+    fd_close_before_exec();
+    return real_execvp(file, arguments);
+}
+
+API int execvpe(const char *file, char *const *arguments, char *const *environment)
+{
+    find_execvpe();
+    fd_close_before_exec();
+    return real_execvpe(file, arguments, environment);
+}
+
+API int fexecve(int fd, char *const *arguments, char *const *environment)
+{
+    find_fexecve();
+    fd_close_before_exec();
+    return real_fexecve(fd, arguments, environment);
+}
+
+static void fd_close_exit_at_once(void)
+{
+    if (fd_close_is_recorded())
+        QUIETLY(fd_close_exit_all());
+    else if (!ipc_inside_library && ipc_entry_is_own_process())
+        QUIETLY(fd_close_leave_all());
+}
+
+API _Noreturn void _exit(int status)
+{
+    find__exit();
+    fd_close_exit_at_once();
+    real__exit(status);
+    __builtin_unreachable();
+}
+
+API _Noreturn void _Exit(int status)
+{
+    find__Exit();
+    fd_close_exit_at_once();
+    real__Exit(status);
+    __builtin_unreachable();
+}
+
+/* Before libpoet's, which this one needs. */
+__attribute__((destructor)) static void fd_close_stop(void) { fd_close_exit_at_once(); }

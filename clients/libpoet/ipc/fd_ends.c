@@ -1,0 +1,265 @@
+/* Which streams a descriptor is an end of, whatever its number is: a pipe by its inode, a
+ * socketpair by the cookies of its two sockets, a TCP connection by its two addresses. */
+#define _GNU_SOURCE
+#include "clients/libpoet/ipc/fd_ends.h"
+
+#include "clients/libpoet/key_mixing.h"
+#include "clients/libpoet/poet.h"
+#include "clients/libpoet/ipc/eventfds.h"
+#include "clients/libpoet/ipc/ipc_entries.h"
+#include "clients/libpoet/ipc/unix_names.h"
+#include "clients/libpoet/ipc/socket_info.h"
+#include "clients/libpoet/ipc/byte_streams.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum { PIPE = 1, PAIR, PEER, CONNECTION, LISTENER, CONNECTING };
+
+/* Addresses mean something within one network namespace. */
+static uint64_t fd_end_network_id(void)
+{
+    static uint64_t known;
+    struct stat st;
+    if (!known)
+        known = stat("/proc/self/ns/net", &st) == 0 ? key_mix(st.st_dev, st.st_ino) : 1;
+    return known;
+}
+
+/* (the address as numbers) */
+static poet_place_t fd_end_place(const struct in6_addr *address, uint16_t port)
+{
+    poet_place_t p;
+    memcpy(&p.high, address->s6_addr, 8);
+    memcpy(&p.low, address->s6_addr + 8, 8);
+    return (poet_place_t){be64toh(p.high), be64toh(p.low), ntohs(port)};
+}
+
+#define V4_MAPPED (UINT64_C(0xffff) << 32)
+
+/* An IPv4 address, also one within IPv6, or an IPv6 one. */
+static bool fd_end_read_place(const struct sockaddr_storage *from, poet_place_t *p)
+{
+    const struct sockaddr_in *in = (const void *)from;
+    const struct sockaddr_in6 *in6 = (const void *)from;
+    if (from->ss_family == AF_INET)
+        *p = (poet_place_t){0, V4_MAPPED | ntohl(in->sin_addr.s_addr), ntohs(in->sin_port)};
+    else if (from->ss_family == AF_INET6)
+        *p = fd_end_place(&in6->sin6_addr, in6->sin6_port);
+    return from->ss_family == AF_INET || from->ss_family == AF_INET6;
+}
+
+static bool fd_end_is_loopback(const poet_place_t *p)
+{
+    return p->high == 0 && (p->low == 1 || p->low >> 24 == (V4_MAPPED >> 24 | 127));
+}
+
+static uint64_t fd_end_key(uint64_t kind, const poet_place_t *p)
+{
+    return key_mix(key_mix(key_mix(key_mix(kind, fd_end_network_id()), p->high), p->low), p->port);
+}
+
+static bool fd_end_tcp_keys(int fd, poet_place_t *here, poet_place_t *there)
+{
+    struct sockaddr_storage a, b;
+    socklen_t a_size = sizeof a, b_size = sizeof b;
+    return getsockname(fd, (struct sockaddr *)&a, &a_size) == 0 &&
+           getpeername(fd, (struct sockaddr *)&b, &b_size) == 0 && fd_end_read_place(&a, here) &&
+           fd_end_read_place(&b, there);
+}
+
+/* Both ends are on this machine. */
+static bool fd_end_is_local(const poet_place_t *here, const poet_place_t *there)
+{
+    return fd_end_is_loopback(here) || (here->high == there->high && here->low == there->low);
+}
+
+static uint64_t fd_end_direction_key(const poet_place_t *from, const poet_place_t *to)
+{
+    return key_mix(fd_end_key(CONNECTION, from), fd_end_key(CONNECTION, to));
+}
+
+static int fd_end_socket_option(int fd, int what)
+{
+    int value = -1;
+    socklen_t size = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, what, &value, &size) == 0 ? value : -1;
+}
+
+static struct fd_end fd_end_stream(uint64_t key)
+{
+    return (struct fd_end){.kind = key ? FD_END_STREAM : FD_END_NONE, .key = key};
+}
+
+static struct fd_end fd_end_tcp(int fd, bool out)
+{
+    struct fd_end end = {.kind = FD_END_NONE};
+    /* not yet connected; or no more, and the end may be to be read */
+    if (!fd_end_tcp_keys(fd, &end.here, &end.there)) {
+        if (poet_is_distributed())
+            end = (struct fd_end){.kind = FD_END_TCP};
+        return end;
+    }
+    if (fd_end_is_local(&end.here, &end.there))
+        return fd_end_stream(out ? fd_end_direction_key(&end.here, &end.there)
+                                 : fd_end_direction_key(&end.there, &end.here));
+    if (poet_is_distributed() && fd_end_socket_option(fd, SO_PROTOCOL) == IPPROTO_TCP)
+        end.kind = FD_END_TCP;
+    return end;
+}
+
+static struct fd_end fd_end_socket(int fd, bool out)
+{
+    int domain = fd_end_socket_option(fd, SO_DOMAIN), type = fd_end_socket_option(fd, SO_TYPE);
+    uint64_t cookie;
+    if (type < 0 || (domain != AF_UNIX && domain != AF_INET && domain != AF_INET6))
+        return fd_end_stream(0);
+    if (type != SOCK_STREAM) {
+        poet_untraced("datagrams and packets");
+        return fd_end_stream(0);
+    }
+    if (domain != AF_UNIX)
+        return fd_end_tcp(fd, out);
+    if (!socket_cookie(fd, &cookie))
+        return fd_end_stream(0);
+    const uint64_t *peer = poet_counter(key_mix(PEER, cookie), false);
+    return fd_end_stream(peer ? key_mix(PAIR, out ? cookie : LOAD(peer))
+                              : unix_name_end(cookie, out));
+}
+
+struct fd_end fd_end_of_status(int fd, const struct stat *st, bool out)
+{
+    return S_ISFIFO(st->st_mode)   ? fd_end_stream(key_mix(key_mix(PIPE, st->st_dev), st->st_ino))
+           : S_ISSOCK(st->st_mode) ? fd_end_socket(fd, out)
+                                   : fd_end_stream(0);
+}
+
+struct fd_end fd_end_find(int fd, bool out)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return fd_end_stream(0);
+    if ((st.st_mode & S_IFMT) != 0) /* 0: what the kernel calls an anonymous inode */
+        return fd_end_of_status(fd, &st, out);
+    struct fd_end end = fd_end_stream(eventfd_counter_key(fd));
+    end.kind = end.key ? FD_END_EVENTFD : FD_END_NONE;
+    return end;
+}
+
+bool fd_end_writes(int fd, const struct stat *st)
+{
+    return S_ISSOCK(st->st_mode) ||
+           (S_ISFIFO(st->st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY);
+}
+
+static uint64_t fd_end_out(int fd) { return fd_end_find(fd, true).key; }
+
+/* ---- where they are made ---- */
+
+void fd_end_pipe(const int fds[2]) { stream_make(fd_end_out(fds[1])); }
+
+void fd_end_fifo(int fd)
+{
+    struct stat st;
+    int there = 0;
+    if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode) || ioctl(fd, FIONREAD, &there) != 0)
+        return;
+    stream_open(fd_end_of_status(fd, &st, false).key, there == 0);
+    poet_untraced("opening a FIFO, which blocks until both ends are open");
+}
+
+void fd_end_socketpair(const int fds[2])
+{
+    uint64_t cookies[2];
+    if (!socket_cookie(fds[0], &cookies[0]) || !socket_cookie(fds[1], &cookies[1]))
+        return;
+    for (int i = 0; i < 2; i++) {
+        uint64_t *peer = poet_counter(key_mix(PEER, cookies[i]), true);
+        if (!peer)
+            return;
+        __atomic_store_n(peer, cookies[!i], __ATOMIC_SEQ_CST);
+    }
+    for (int i = 0; i < 2; i++)
+        stream_make(key_mix(PAIR, cookies[i]));
+}
+
+/* Only connections between two traced processes are followed: who listens says so by its port, or
+ * by the file that stands for it. */
+void fd_end_listen(int fd)
+{
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    poet_place_t p;
+    if (getsockname(fd, (struct sockaddr *)&at, &size) != 0)
+        return;
+    if (at.ss_family == AF_UNIX)
+        unix_name_listen((const struct sockaddr *)&at, size);
+    if (!fd_end_read_place(&at, &p))
+        return;
+    uint64_t *there = poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), true);
+    if (there)
+        __atomic_store_n(there, 1, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t *fd_end_connecting_counter(const struct sockaddr *to, bool make)
+{
+    struct sockaddr_storage at = {0};
+    poet_place_t p;
+    if (to->sa_family != AF_INET && to->sa_family != AF_INET6)
+        return NULL;
+    memcpy(&at, to,
+           to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    if (!fd_end_read_place(&at, &p) ||
+        !poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), false))
+        return NULL;
+    return poet_counter(key_mix(key_mix(CONNECTING, fd_end_network_id()), p.port), make);
+}
+
+void fd_end_connecting(int fd, const struct sockaddr *to, socklen_t size)
+{
+    uint64_t *count = fd_end_connecting_counter(to, true);
+    if (to->sa_family == AF_UNIX)
+        unix_name_connecting(fd, to, size);
+    if (count)
+        __atomic_fetch_add(count, 1, __ATOMIC_SEQ_CST);
+}
+
+void fd_end_connected(int fd, const struct sockaddr *to, bool done)
+{
+    uint64_t *count = fd_end_connecting_counter(to, false);
+    poet_place_t here, there;
+    if (!count)
+        return;
+    if (done && fd_end_tcp_keys(fd, &here, &there) && fd_end_is_local(&here, &there)) {
+        stream_make(fd_end_direction_key(&here, &there));
+        stream_make(fd_end_direction_key(&there, &here));
+    }
+    __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
+}
+
+#define PATIENCE_NS 2000000u
+
+/* Who connects makes the streams, just after: the accepting side must not write before. */
+void fd_end_accepted(int listener, int fd)
+{
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    if (getsockname(listener, (struct sockaddr *)&at, &size) != 0)
+        return;
+    if (at.ss_family == AF_UNIX)
+        unix_name_accepted((const struct sockaddr *)&at, size, fd);
+    uint64_t *count = fd_end_connecting_counter((const struct sockaddr *)&at, false);
+    if (count || at.ss_family == AF_UNIX)
+        poet_untraced("accepting a connection, before data arrives");
+    uint64_t begin = now_ns();
+    while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) &&
+           stream_find(fd_end_out(fd)).state == STREAM_UNKNOWN) {
+        sched_yield();
+        if (now_ns() - begin > PATIENCE_NS)
+            return;
+    }
+}

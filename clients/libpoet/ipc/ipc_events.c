@@ -1,0 +1,144 @@
+/* What is told through poet.h: the types of events, and the lines that they are on or about. */
+#include "clients/libpoet/ipc/ipc_events.h"
+
+#include "clients/libpoet/key_mixing.h"
+#include "clients/libpoet/ipc/ipc_entries.h"
+
+#include <unistd.h>
+
+/* ---- types ---- */
+
+static const struct {
+    const char *name, *after[3]; /* on lines that are shared */
+} described[EVENTS] = {
+    [WRITE] = {"write", {0}},
+    [READ] = {"read", {0}},
+    [FULL] = {"full", {0}},
+    [EMPTY] = {"empty", {0}},
+    [WOKEN] = {"woken", {0}},
+    [READABLE] = {"readable", {0}},
+    [SHUT] = {"shut", {0}},
+    [ENDED] = {"ended", {0}},
+    [HANGUP] = {"hangup", {0}},
+    [ADD] = {"add", {0}},
+    [ADDED] = {"added", {0}},
+    [TAKE] = {"take", {0}},
+    [DRAINED] = {"drained", {"added"}},
+    [SEE] = {"see", {0}},
+    [SEEN] = {"seen", {"added"}},
+    [SENT] = {"sent", {0}},
+    [RECEIVED] = {"received", {0}},
+    [ASK] = {"ask", {0}},
+    [DENIED] = {"denied", {0}},
+    [LOCK] = {"lock", {0}},
+    [LOCKED] = {"locked", {"unlocked", "unlocked_shared"}},
+    [LOCKED_SHARED] = {"locked_shared", {"unlocked"}},
+    [UNLOCK] = {"unlock", {0}},
+    [UNLOCKED] = {"unlocked", {0}},
+    [UNLOCKED_SHARED] = {"unlocked_shared", {0}},
+};
+
+poet_type_t event_type(enum ipc_event event)
+{
+    static poet_type_t types[EVENTS];
+    static bool known;
+    if (!types[event]) {
+        if (!known)
+            poet_environment("process");
+        known = true;
+        types[event] = poet_type(described[event].name, described[event].after);
+    }
+    return types[event];
+}
+
+/* ---- lines ---- */
+
+static const struct {
+    const char *kind;
+    bool shared; /* there are events on it */
+} kinds[] = {[IPC_OBJECT_STREAM] = {"stream", false},
+             [IPC_OBJECT_TCP_STREAM] = {"farstream", false},
+             [IPC_OBJECT_QUEUE] = {"queue", false},
+             [IPC_OBJECT_EVENTFD] = {"eventfd", true},
+             [IPC_OBJECT_FILE_LOCK] = {"filelock", true}};
+
+#define KNOWN 256u
+static struct {
+    uint64_t key, instance; /* the life in which it was announced */
+    poet_line_t line;
+} known[KNOWN];
+static char ipc_event_busy;
+
+void ipc_event_forked(void) { __atomic_clear(&ipc_event_busy, __ATOMIC_RELEASE); }
+
+/* Nobody waits for it: who finds it taken does without. */
+static bool ipc_event_try_lock(void)
+{
+    return !__atomic_test_and_set(&ipc_event_busy, __ATOMIC_ACQUIRE);
+}
+
+static poet_line_t ipc_event_announce_line(enum ipc_object_kind kind, uint64_t key,
+                                           const char *name)
+{
+    return kinds[kind].shared ? poet_line_shared(kinds[kind].kind, name, key)
+                              : poet_line_by_identity(kinds[kind].kind, name,
+                                                      (const uint64_t[]){key, 0x706f65742e707273u});
+}
+
+poet_line_t ipc_event_line_known(uint64_t key)
+{
+    uint64_t here[2];
+    if (!ipc_event_try_lock())
+        return 0;
+    poet_line_t line = known[key % KNOWN].key == key ? known[key % KNOWN].line : 0;
+    uint64_t instance = known[key % KNOWN].instance;
+    __atomic_clear(&ipc_event_busy, __ATOMIC_RELEASE);
+    return line && poet_identity(line, here) && here[0] == instance ? line : 0;
+}
+
+static poet_line_t ipc_event_keep_line(uint64_t key, poet_line_t line)
+{
+    uint64_t here[2];
+    if (!line || !poet_identity(line, here))
+        return 0;
+    if (!ipc_event_try_lock())
+        return line;
+    known[key % KNOWN].key = key;
+    known[key % KNOWN].instance = here[0];
+    known[key % KNOWN].line = line;
+    __atomic_clear(&ipc_event_busy, __ATOMIC_RELEASE);
+    return line;
+}
+
+poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key, const char *name)
+{
+    poet_line_t line = ipc_event_line_known(key);
+    return line ? line : ipc_event_keep_line(key, ipc_event_announce_line(kind, key, name));
+}
+
+poet_line_t ipc_event_line_remote(const uint64_t identity[2])
+{
+    uint64_t here[2], key = key_mix(identity[0], identity[1]);
+    if (poet_identity((poet_line_t)identity[1], here) && here[0] == identity[0])
+        return (poet_line_t)identity[1];
+    poet_line_t line = ipc_event_line_known(key);
+    return line ? line : ipc_event_keep_line(key, poet_line_by_identity("task", "", identity));
+}
+
+/* ---- events ---- */
+
+void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site)
+{
+    poet_record(
+        &(poet_record_t){.type = event_type(event), .about = about, .flags = doubt, .site = site});
+}
+
+void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
+                    const void *site)
+{
+    poet_record(&(poet_record_t){.type = event_type(here),
+                                 .other = line,
+                                 .other_type = event_type(there),
+                                 .flags = doubt,
+                                 .site = site});
+}

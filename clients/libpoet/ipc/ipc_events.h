@@ -1,0 +1,60 @@
+/* What is told through poet.h: the types of events, and the lines that they are on or about. */
+#ifndef CLIENTS_LIBPOET_IPC_IPC_EVENTS_H
+#define CLIENTS_LIBPOET_IPC_IPC_EVENTS_H
+
+#include "clients/libpoet/poet.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum ipc_event {
+    WRITE,
+    READ,
+    FULL,
+    EMPTY,
+    WOKEN,
+    READABLE,
+    SHUT,
+    ENDED,
+    HANGUP, /* streams */
+    ADD,
+    ADDED,
+    TAKE,
+    DRAINED,
+    SEE,
+    SEEN,                   /* eventfds: of the thread, on the line */
+    SENT,
+    RECEIVED,                                         /* message queues */
+    ASK,
+    DENIED,
+    LOCK,
+    LOCKED,
+    LOCKED_SHARED,
+    UNLOCK,
+    UNLOCKED,
+    UNLOCKED_SHARED, /* file locks */
+    EVENTS
+};
+enum ipc_object_kind {
+    IPC_OBJECT_STREAM,
+    IPC_OBJECT_TCP_STREAM,
+    IPC_OBJECT_QUEUE,
+    IPC_OBJECT_EVENTFD,
+    IPC_OBJECT_FILE_LOCK
+};
+
+poet_type_t event_type(enum ipc_event event);
+poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key,
+                           const char *name); /* 0: not recorded */
+poet_line_t ipc_event_line_known(uint64_t key); /* the same, if it was asked for lately; else 0 */
+poet_line_t
+ipc_event_line_remote(const uint64_t identity[2]); /* of a thread, perhaps of another process */
+void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site);
+void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
+                    const void *site);
+void ipc_event_forked(void);
+
+#pragma GCC visibility pop
+#endif

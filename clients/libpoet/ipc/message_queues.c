@@ -1,0 +1,276 @@
+/* POSIX message queues: a message is received after it was sent.  Which one it is, is known by its
+ * priority and its text: a list of the latest, in memory that the processes share, says which are
+ * in the queue.  Where two that are alike could be meant the receive bears a doubt. */
+#define _GNU_SOURCE
+#include "clients/libpoet/ipc/message_queues.h"
+
+#include "clients/libpoet/key_mixing.h"
+#include "clients/libpoet/poet.h"
+#include "clients/libpoet/ipc/ipc_entries.h"
+#include "clients/libpoet/ipc/ipc_events.h"
+#include "clients/libpoet/ipc/poll_results.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+REAL(int, mq_send, (mqd_t, const char *, size_t, unsigned))
+REAL(int, mq_timedsend, (mqd_t, const char *, size_t, unsigned, const struct timespec *))
+REAL(ssize_t, mq_receive, (mqd_t, char *, size_t, unsigned *))
+REAL(ssize_t, mq_timedreceive, (mqd_t, char *, size_t, unsigned *, const struct timespec *))
+REAL(int, mq_notify, (mqd_t, const struct sigevent *))
+
+enum { QUEUE = 0x6d71, NEXT, PLACES };
+#define MOST 64u /* messages that are in the queue at once */
+
+struct mqueue {
+    uint64_t key;
+    uint64_t *sent; /* serial numbers given */
+    poet_line_t waits_in;
+    const void *site;
+    bool waits;
+};
+
+/* A place in the list holds what the message is, or 0. */
+static uint64_t *mqueue_slot(const struct mqueue *q, uint64_t serial)
+{
+    return poet_counter(key_mix(q->key, PLACES + serial % MOST), true);
+}
+
+static uint64_t mqueue_digest(const char *text, size_t bytes, unsigned priority)
+{
+    uint64_t h = key_mix(QUEUE + priority, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u; /* FNV-1a (Fowler, Noll and Vo) */
+    return h | 1;
+}
+
+static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *site)
+{
+    struct stat st;
+    *q = (struct mqueue){.site = site};
+    if (!ipc_entry_is_traced(site) || !ipc_entry_is_own_process())
+        return;
+    int saved = errno;
+    ipc_inside_library = true;
+    if (fstat(mqd, &st) == 0) {
+        q->key = key_mix(key_mix(QUEUE ^ poet_host_id(), st.st_dev), st.st_ino);
+        q->sent = poet_counter(key_mix(q->key, NEXT), true);
+    }
+    struct pollfd p = {.fd = mqd, .events = events};
+    q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && poll_result_query(&p, 1, 0) == 0;
+    if (q->waits && events == POLLOUT)
+        poet_untraced("a write that blocked until a reader made room");
+    if (q->waits)
+        ipc_event_about(events == POLLOUT ? FULL : EMPTY,
+                        ipc_event_line(IPC_OBJECT_QUEUE, q->key, ""), 0, site);
+    ipc_inside_library = false;
+    errno = saved;
+}
+
+/* ---- sending ---- */
+
+struct mqueue_sending {
+    struct mqueue queue;
+    uint64_t serial, is;
+    bool told, telling; /* it is recorded, or that is under way */
+};
+
+/* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a
+ * jump. */
+static __thread struct mqueue_sending mqueue_current_send
+    __attribute__((tls_model("initial-exec")));
+
+/* It can be received as soon as it is sent: its place is filled in before. */
+static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *text, size_t bytes,
+                              unsigned priority, const void *site)
+{
+    struct mqueue queue;
+    mqueue_begin(&queue, mqd, POLLOUT, site);
+    *s = (struct mqueue_sending){.queue = queue};
+    if (!queue.sent || !poet_current_line()) { /* a thread that is not recorded */
+        s->queue.sent = NULL;
+        return;
+    }
+    ipc_inside_library = true;
+    s->is = mqueue_digest(text, bytes, priority);
+    s->serial = __atomic_add_fetch(s->queue.sent, 1, __ATOMIC_SEQ_CST);
+    uint64_t *at = mqueue_slot(&s->queue, s->serial);
+    if (at)
+        STORE(at, s->is);
+    ipc_inside_library = false;
+}
+
+static void mqueue_record_sent(struct mqueue_sending *s)
+{
+    if (!s->told)
+        poet_record(&(poet_record_t){.type = event_type(SENT),
+                                     .about = ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""),
+                                     .flags = POET_SEND,
+                                     .site = s->queue.site,
+                                     .high = s->queue.key,
+                                     .low = &s->serial,
+                                     .keys = 1});
+    s->told = true;
+}
+
+void mqueues_forked(void) { mqueue_current_send = (struct mqueue_sending){.told = false}; }
+
+bool mqueues_interrupted(void)
+{
+    struct mqueue_sending *s = &mqueue_current_send;
+    if (!s->queue.sent || s->told)
+        return true;
+    if (s->telling)
+        return false;
+    bool was_inside = ipc_inside_library;
+    ipc_inside_library = true;
+    const uint64_t *at = mqueue_slot(&s->queue, s->serial);
+    if (at && LOAD(at) != s->is)
+        mqueue_record_sent(s);
+    ipc_inside_library = was_inside;
+    return true;
+}
+
+static void mqueue_end_send(struct mqueue_sending *s, int e)
+{
+    s->telling = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint64_t *at = s->queue.sent ? mqueue_slot(&s->queue, s->serial) : NULL;
+    if (!at)
+        return;
+    if (e == 0)
+        mqueue_record_sent(s);
+    else
+        __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (e != 0 && s->queue.waits)
+        ipc_event_about(WOKEN, ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""), 0,
+                        s->queue.site);
+}
+
+static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
+{
+    QUIETLY(mqueue_end_send(&mqueue_current_send, e));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mqueue_current_send = *outer;
+}
+
+static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
+
+#define SEND(mqd, text, bytes, priority, call)                                                     \
+    struct mqueue_sending outer = mqueue_current_send; /* a handler may have interrupted that */   \
+    int e;                                                                                         \
+    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, SITE);                     \
+    pthread_cleanup_push(mqueue_send_cancelled, &outer);                                           \
+    e = call;                                                                                      \
+    pthread_cleanup_pop(0);                                                                        \
+    mqueue_leave_send(&outer, e);                                                                  \
+    return e
+
+API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
+{
+    find_mq_send();
+    SEND(mqd, text, bytes, priority, real_mq_send(mqd, text, bytes, priority));
+}
+
+API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priority,
+                     const struct timespec *until)
+{
+    find_mq_timedsend();
+    SEND(mqd, text, bytes, priority, real_mq_timedsend(mqd, text, bytes, priority, until));
+}
+
+/* ---- receiving ---- */
+
+/* The one message in the list that is like this; 0: there is none, or several. */
+static uint64_t mqueue_find_sent(const struct mqueue *q, uint64_t is)
+{
+    uint64_t newest = LOAD(q->sent), found = 0;
+    uint64_t *at = NULL;
+    for (uint64_t serial = newest; serial > 0 && newest - serial < MOST; serial--) {
+        uint64_t *here = mqueue_slot(q, serial);
+        if (!here || LOAD(here) != is)
+            continue;
+        if (found)
+            return 0;
+        found = serial;
+        at = here;
+    }
+    return found && __atomic_compare_exchange_n(at, &is, 0, false, __ATOMIC_SEQ_CST,
+                                                __ATOMIC_SEQ_CST)
+               ? found
+               : 0;
+}
+
+/* Of several that are alike the oldest goes, though it may have been another: they stay as many as
+ * there are. */
+static void mqueue_forget_one(const struct mqueue *q, uint64_t is)
+{
+    uint64_t newest = LOAD(q->sent), first = newest < MOST ? 1 : newest - MOST + 1;
+    for (uint64_t serial = first; serial <= newest; serial++) {
+        uint64_t *here = mqueue_slot(q, serial), there = is;
+        if (here &&
+            __atomic_compare_exchange_n(here, &there, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
+static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t n,
+                               unsigned priority)
+{
+    if (!q->sent || (n < 0 && !q->waits))
+        return;
+    poet_line_t line = ipc_event_line(IPC_OBJECT_QUEUE, q->key, "");
+    if (n < 0) {
+        ipc_event_about(WOKEN, line, 0, q->site);
+        return;
+    }
+    uint64_t is = mqueue_digest(text, (size_t)n, priority), serial = mqueue_find_sent(q, is);
+    if (!serial)
+        mqueue_forget_one(q, is);
+    poet_record(&(poet_record_t){.type = event_type(RECEIVED),
+                                 .about = line,
+                                 .site = q->site,
+                                 .flags = serial ? POET_RECEIVE : POET_DOUBT_STREAM,
+                                 .high = q->key,
+                                 .low = &serial,
+                                 .keys = serial ? 1 : 0});
+}
+
+#define RECEIVE(mqd, text, priority, call)                                                         \
+    struct mqueue q;                                                                               \
+    unsigned given = 0;                                                                            \
+    mqueue_begin(&q, mqd, POLLIN, SITE);                                                           \
+    ssize_t n = call;                                                                              \
+    if (n >= 0 && (priority))                                                                      \
+        *(priority) = given;                                                                       \
+    QUIETLY(mqueue_end_receive(&q, text, n, given));                                               \
+    return n
+
+API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)
+{
+    find_mq_receive();
+    RECEIVE(mqd, text, priority, real_mq_receive(mqd, text, bytes, &given));
+}
+
+API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *priority,
+                            const struct timespec *until)
+{
+    find_mq_timedreceive();
+    RECEIVE(mqd, text, priority, real_mq_timedreceive(mqd, text, bytes, &given, until));
+}
+
+API int mq_notify(mqd_t mqd, const struct sigevent *event)
+{
+    find_mq_notify();
+    if (event && ipc_entry_is_traced(SITE))
+        QUIETLY(poet_untraced("mq_notify"));
+    return real_mq_notify(mqd, event);
+}

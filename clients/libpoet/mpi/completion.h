@@ -1,0 +1,16 @@
+/* Requests that are complete. */
+#ifndef CLIENTS_LIBPOET_MPI_COMPLETION_H
+#define CLIENTS_LIBPOET_MPI_COMPLETION_H
+
+#include "clients/libpoet/mpi/mpi_request.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A request is complete: records what it brought. */
+bool completion_finish(struct mpi_request *request, const MPI_Status *status, const void *site);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,28 @@
+/* The calls of programs that gcc compiled, to libgomp. */
+#ifndef CLIENTS_LIBPOET_OPENMP_GOMP_H
+#define CLIENTS_LIBPOET_OPENMP_GOMP_H
+
+#include "clients/libpoet/openmp/task_replay.h"
+#include "clients/libpoet/openmp/omp_runtime.h"
+#include "clients/libpoet/openmp/team.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The member that a call from `site` is of; NULL: none that is followed here. */
+static inline struct team_member *gomp_current_member(const void *site)
+{
+    struct team_member *m = member_current();
+    return m && !omp_runtime_is_llvm(site) ? m : NULL;
+}
+
+/* Reductions by tasks, NULL: none, which the runtime finds by the task that it knows to be running:
+ * none may be held, then. */
+static inline uintptr_t *gomp_reduces(uintptr_t *reductions)
+{
+    if (reductions)
+        task_replay_release_team();
+    return reductions;
+}
+
+#endif

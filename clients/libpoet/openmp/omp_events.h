@@ -1,0 +1,49 @@
+/* The events that OpenMP leaves, told through poet.h. */
+#ifndef CLIENTS_LIBPOET_OPENMP_OMP_EVENTS_H
+#define CLIENTS_LIBPOET_OPENMP_OMP_EVENTS_H
+
+#include "clients/libpoet/poet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* clang-format off */
+#define EVENTS(T)                                                                                    \
+    T(region) T(part) T(done) T(idle) T(region_end) T(reach) T(through) T(uneven)                     \
+    T(spawn) T(run) T(ran) T(taskwait) T(taskgroup) T(waited)                                         \
+    T(ordered) T(turn) T(over) T(sink) T(chosen) T(not_chosen) T(chunk) T(nothing) T(asks)              \
+    T(stop) T(stopped)                                                                               \
+    T(petition) T(enter) T(entered) T(leave) T(left) T(refused)
+enum omp_event {
+#define T(name) EVENT_##name,
+    EVENTS(T)
+#undef T
+    EVENT_COUNT
+};
+/* clang-format on */
+
+#define KEYS_MOST 4096u /* of one receive */
+
+/* What all keys of this process have in common, and no other process of the run has; 0: it is not
+ * recorded. */
+uint64_t omp_event_key_high(void);
+
+/* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or
+ * POET_DOUBT_... */
+bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site);
+poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low,
+                                   const void *site);
+bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, const void *site);
+/* As many events as the keys need; without any it is an event without a message. */
+bool event_record_receive(enum omp_event type, poet_line_t about, const uint64_t *low, size_t count,
+                          unsigned doubt, const void *site);
+bool event_record_group(enum omp_event type, poet_line_t about, uint64_t low, uint32_t members,
+                        unsigned doubt, const void *site);
+
+poet_type_t event_type(enum omp_event type);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,147 @@
+/* The calls that we stand before. */
+#define _GNU_SOURCE
+#include "clients/libpoet/openmp/omp_runtime.h"
+
+#include "clients/libpoet/next_symbol.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[REAL_COUNT] = {
+#define C(name) [REAL_##name] = #name,
+    REAL_CALLS(C)
+#undef C
+};
+
+/* The runtimes that callers of one module use. */
+struct omp_runtime {
+    void *calls[REAL_COUNT];
+    bool gomp_is_llvm; /* GOMP_parallel is the one that LLVM's runtime has, too */
+    struct link_map *module; /* NULL: everybody's, since it is in the global scope */
+    struct omp_runtime *next;
+};
+
+static struct omp_runtime *_Atomic global;
+static struct omp_runtime
+    *_Atomic locals; /* those that were opened out of the global scope; they stay */
+
+static const void *omp_runtime_module(const void *address)
+{
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* RTLD_NEXT is what stands behind this library. */
+static struct omp_runtime *omp_runtime_look_up(void *handle)
+{
+    struct omp_runtime *r = calloc(1, sizeof *r);
+    for (int i = 0; r && i < REAL_COUNT; i++)
+        r->calls[i] = next_in(handle, names[i]);
+    if (r)
+        r->gomp_is_llvm = r->calls[REAL___kmpc_fork_call] &&
+                          omp_runtime_module(r->calls[REAL_GOMP_parallel]) ==
+                              omp_runtime_module(r->calls[REAL___kmpc_fork_call]);
+    return r;
+}
+
+/* Not any more once some module has one of its own, which then stays that. */
+static struct omp_runtime *omp_runtime_find_global(void)
+{
+    if (atomic_load(&locals) ||
+        (!next_in(RTLD_NEXT, "GOMP_parallel") && !next_in(RTLD_NEXT, "__kmpc_fork_call")))
+        return NULL;
+    struct omp_runtime *none = NULL, *found = omp_runtime_look_up(RTLD_NEXT);
+    if (found && !atomic_compare_exchange_strong(&global, &none, found)) {
+        free(found);
+        found = none;
+    }
+    return found;
+}
+
+/* ---- opened later, out of the global scope: by what calls it ---- */
+
+#define KNOWN 256u
+struct omp_known_caller {
+    const void *site;
+    const struct omp_runtime *runtime;
+};
+static struct omp_known_caller
+    *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
+
+static struct omp_runtime *omp_runtime_open_local(struct link_map *map)
+{
+    void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    struct omp_runtime *r = handle ? omp_runtime_look_up(handle) : NULL;
+    if (r && omp_runtime_module(r->calls[REAL_GOMP_parallel]) ==
+                 omp_runtime_module(names)) { /* it was linked without */
+        void *gomp = dlopen("libgomp.so.1", RTLD_LAZY);
+        free(r);
+        r = gomp ? omp_runtime_look_up(gomp) : NULL;
+    }
+    if (handle)
+        dlclose(handle); /* who calls us keeps it */
+    if (!r)
+        return NULL;
+    r->module = map;
+    r->next = atomic_load(&locals);
+    while (!atomic_compare_exchange_weak(&locals, &r->next, r))
+        ;
+    return r;
+}
+
+static struct omp_runtime *omp_runtime_for_module(const void *site)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1(site, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return NULL;
+    struct omp_runtime *r = atomic_load(&locals);
+    while (r && r->module != map)
+        r = r->next;
+    return r ? r : omp_runtime_open_local(map);
+}
+
+static const struct omp_runtime *omp_runtime_find_local(const void *site)
+{
+    struct omp_known_caller *_Atomic *at = &known[((uintptr_t)site >> 2) % KNOWN];
+    struct omp_known_caller *k = atomic_load_explicit(at, memory_order_acquire), *none = NULL;
+    if (k && k->site == site)
+        return k->runtime;
+    const struct omp_runtime *r = omp_runtime_for_module(site);
+    struct omp_known_caller *new = r && !k ? malloc(sizeof *new) : NULL;
+    if (new) {
+        *new = (struct omp_known_caller){site, r};
+        if (!atomic_compare_exchange_strong(at, &none, new))
+            free(new);
+    }
+    return r;
+}
+
+static const struct omp_runtime *omp_runtime_get(const void *site)
+{
+    const struct omp_runtime *r = atomic_load_explicit(&global, memory_order_acquire);
+    if (r)
+        return r;
+    int saved = errno;
+    r = omp_runtime_find_global();
+    if (!r)
+        r = omp_runtime_find_local(site);
+    errno = saved;
+    return r;
+}
+
+void *omp_runtime_function(enum real_call call, const void *site)
+{
+    const struct omp_runtime *r = omp_runtime_get(site);
+    return r ? r->calls[call] : NULL;
+}
+
+bool omp_runtime_is_llvm(const void *site)
+{
+    const struct omp_runtime *r = omp_runtime_get(site);
+    return r && r->gomp_is_llvm;
+}

@@ -1,0 +1,16 @@
+/* Ordered sections of loops: each after the one of the iterations before. */
+#ifndef CLIENTS_LIBPOET_OPENMP_ORDERED_SECTIONS_H
+#define CLIENTS_LIBPOET_OPENMP_ORDERED_SECTIONS_H
+
+#include "clients/libpoet/openmp/team.h"
+
+#pragma GCC visibility push(hidden)
+
+void ordered_section_request(struct team_member *member,
+                             const void *site); /* before it waits for its turn */
+void ordered_section_begin(struct team_member *member, const void *site);
+void ordered_section_end(struct team_member *member,
+                         const void *site); /* before others may begin theirs */
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,76 @@
+#include "clients/libpoet/openmp/worksharing.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    enum omp_event got, not_got;
+} tells[] = {[WORKSHARING_CHUNK] = {EVENT_chunk, EVENT_nothing},
+             [WORKSHARING_SINGLE] = {EVENT_chosen, EVENT_not_chosen}};
+
+/* A loop may give out as many chunks as it has iterations: who does not want them as events says
+ * so. */
+static bool worksharing_is_wanted(void)
+{
+    static _Atomic int wanted; /* 1 no, 2 yes */
+    int known = atomic_load_explicit(&wanted, memory_order_relaxed);
+    if (!known) {
+        const char *said = getenv("POET_OMP_CHUNKS");
+        known = said && strcmp(said, "0") == 0 ? 1 : 2;
+        atomic_store_explicit(&wanted, known, memory_order_relaxed);
+    }
+    return known == 2;
+}
+
+bool worksharing_is_recorded(const struct team_member *m)
+{
+    return m && m->team->followed && atomic_load(&m->team->size) > 1 && worksharing_is_wanted();
+}
+
+static void worksharing_lock(struct team *team)
+{
+    while (atomic_flag_test_and_set_explicit(&team->sharing, memory_order_acquire))
+        sched_yield();
+}
+
+static void worksharing_unlock(struct team *team)
+{
+    atomic_flag_clear_explicit(&team->sharing, memory_order_release);
+}
+
+bool worksharing_begin(struct team_member *m, enum worksharing_kind share)
+{
+    if (!worksharing_is_recorded(m))
+        return false;
+    bool gets = poet_replay_next_is(event_type(tells[share].got), true);
+    poet_replay_wait_turn(m->team->line,
+                          event_type(gets ? tells[share].got : tells[share].not_got));
+    worksharing_lock(m->team);
+    return true;
+}
+
+bool worksharing_begin_ordered(struct team_member *m, const void *site)
+{
+    if (!worksharing_is_recorded(m))
+        return false;
+    poet_replay_wait_turn(m->team->line, event_type(EVENT_asks));
+    worksharing_lock(m->team);
+    event_record(EVENT_asks, m->team->line, 0, site);
+    return true;
+}
+
+void worksharing_end_ordered(struct team_member *m, bool asked)
+{
+    if (asked)
+        worksharing_unlock(m->team);
+}
+
+void worksharing_end(struct team_member *m, bool asked, enum worksharing_kind share, bool got,
+                     const void *site)
+{
+    if (!asked)
+        return;
+    event_record(got ? tells[share].got : tells[share].not_got, m->team->line, 0, site);
+    worksharing_unlock(m->team);
+}

@@ -1,0 +1,99 @@
+/* The steps of a thread since its last record.  Their sums lie in memory of the thread's own, which
+ * is touched where they are: 16 bytes a step. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/activity.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+bool activity_begin(struct thread_profile *m)
+{
+    void *memory = mmap(NULL, ACTIVITY_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    m->did = memory == MAP_FAILED ? NULL : memory;
+    m->epoch = 1;
+    m->at = ACTIVITY_REST_STEP;
+    return m->did != NULL;
+}
+
+void activity_end(struct thread_profile *m)
+{
+    struct activity_step *did = m->did;
+    m->did = NULL;
+    m->stepping = false;
+    if (did)
+        munmap(did, ACTIVITY_BYTES);
+}
+
+void activity_add_segment(struct thread_profile *m, uint32_t step)
+{
+    uint32_t i = m->touched_count;
+    if (i >= ACTIVITY_AT_ONCE - 1) {
+        m->at = ACTIVITY_REST_STEP;
+        return;
+    }
+    m->touched_count = i + 1;
+    m->touched[i] = step;
+    m->did[step].ticks = m->did[step].calls = 0;
+    m->did[step].epoch = m->epoch;
+    m->at = step;
+}
+
+static void activity_reset(struct thread_profile *m)
+{
+    m->touched_count = 0;
+    m->epoch++;
+    m->did[ACTIVITY_REST_STEP] = (struct activity_step){0};
+    m->moved = false;
+    if (m->stepping)
+        activity_add_segment(m, m->step);
+}
+
+uint32_t activity_size(struct thread_profile *m, bool wanted)
+{
+    if (!m->did || (!m->moved && (wanted || !m->stepping)))
+        return 0;
+    if (!wanted) { /* not any more */
+        m->stepping = false;
+        m->touched_count = 0;
+    }
+    uint32_t rest = m->stepping && m->at == ACTIVITY_REST_STEP;
+    return (uint32_t)(sizeof(struct activity_record) +
+                      (m->touched_count + rest) * sizeof(struct code_segment));
+}
+
+static struct code_segment activity_segment(const struct thread_profile *m, uint32_t step)
+{
+    const struct activity_step *did = &m->did[step];
+    return (struct code_segment){step == ACTIVITY_REST_STEP ? ACTIVITY_REST : step, did->calls,
+                                 did->ticks};
+}
+
+/* The one in which it is comes last. */
+static struct code_segment activity_get(const struct thread_profile *m, uint32_t i, uint32_t count)
+{
+    if (i + 1 == count)
+        return activity_segment(m, m->at);
+    uint32_t step = m->touched[i];
+    return activity_segment(m, step == m->at ? m->touched[count - 1] : step);
+}
+
+void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, uint64_t now,
+                    struct ring_slot *(*at)(void *context, uint64_t i), void *queue)
+{
+    uint32_t count =
+        (uint32_t)((size - sizeof(struct activity_record)) / sizeof(struct code_segment));
+    struct activity_record head = {
+        .context = context, .what = ACTIVITY_STEPS, .count = (uint16_t)count};
+    if (m->stepping)
+        m->did[m->at].ticks += activity_elapsed(m->since, now);
+    m->since = now;
+    memcpy(at(queue, 1), &head, sizeof head);
+    for (uint32_t i = 0; i < count; i++) {
+        struct code_segment step = activity_get(m, i, count);
+        memcpy((char *)at(queue, 1 + (i + 1) / 4) + (i + 1) % 4 * sizeof step, &step, sizeof step);
+    }
+    activity_reset(m);
+}
+
+void activity_skip(struct thread_profile *m, uint64_t now) { m->since = now; }

@@ -1,0 +1,196 @@
+/* When each call began and ended: words in a ring that the server empties.
+ *
+ * A begin is written only where there is room for its end, too, and for those of all calls that are
+ * open: so nothing has to be looked at when a call ends, and what is in the ring is always
+ * balanced.  A signal handler that comes in between reserves words behind those of the call that it
+ * interrupts. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/call_log.h"
+
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/thread.h"
+#include "wire/program_messages.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Calls until it is tried again where there was no ring to be had, and never. */
+#define LATER 4096u
+#define NEVER UINT32_MAX
+/* Of handlers that come in between looking for room and taking it; and the word that says what is
+ * lost. */
+#define SPARE 64u
+
+/* ---- making ---- */
+
+static bool call_log_send_ring(int fd, const struct traced_thread *t)
+{
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_ENTRIES);
+    encode_entries(&out, &(struct entries_message){trace_line_index(t->own)});
+    encoder_end_message(&out);
+    return server_send_with(&out, fd, t->life);
+}
+
+static struct call_records_head *call_log_create_ring(const struct traced_thread *t, uint32_t clock)
+{
+    int fd = queue_memory(CALL_RECORDS_MAP_BYTES);
+    void *memory =
+        fd < 0 ? MAP_FAILED
+               : mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct call_records_head *ring = NULL;
+    if (memory != MAP_FAILED) {
+        ring = memory;
+        *ring = (struct call_records_head){.magic = CALL_RECORDS_MAGIC,
+                                           .version = CALL_RECORDS_VERSION,
+                                           .thread = trace_line_index(t->own),
+                                           .clock = clock};
+        if (!call_log_send_ring(fd, t)) {
+            munmap(memory, CALL_RECORDS_MAP_BYTES);
+            ring = NULL;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return ring;
+}
+
+static bool call_log_may_have(const struct traced_thread *t, struct thread_profile *m)
+{
+    if (m->every_later && m->every_later != NEVER)
+        m->every_later--;
+    return t && seccomp_allows(ALLOWED_QUEUES) && t->measured == m && !t->busy && !m->every_later &&
+           server_takes_call_records &&
+           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+}
+
+/* No handler comes in between: its calls are to be written down, too. */
+static __attribute__((noinline, cold)) bool call_log_begin_ring(struct thread_profile *m)
+{
+    struct traced_thread *t = thread_mine;
+    sigset_t all, before;
+    int saved = errno, cancelling;
+    if (!call_log_may_have(t, m))
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    busy_begin(t);
+    m->every = call_log_create_ring(t, m->clock);
+    m->every_later = m->every ? 0 : LATER;
+    m->every_open = m->every_lost = 0;
+    m->every_room = CALL_RECORDS_WORDS;
+    busy_end(t);
+    pthread_setcancelstate(cancelling, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return m->every != NULL;
+}
+
+/* ---- writing ---- */
+
+static inline uint64_t call_log_reserve(struct call_records_head *ring)
+{
+    uint64_t at = 1;
+#if defined(__x86_64__)
+    __asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(ring->reserved) : : "cc");
+    return at;
+#else
+    return atomic_fetch_add_explicit(&ring->reserved, at, memory_order_relaxed);
+#endif
+}
+
+static inline void call_log_write_word(struct call_records_head *ring, uint64_t word)
+{
+    atomic_store_explicit(&call_records_words(ring)[call_log_reserve(ring) % CALL_RECORDS_WORDS],
+                          word, memory_order_release);
+}
+
+static __attribute__((noinline)) bool call_log_check_space(struct thread_profile *m,
+                                                           uint64_t needed)
+{
+    m->every_room =
+        atomic_load_explicit(&m->every->taken, memory_order_acquire) + CALL_RECORDS_WORDS;
+    return needed <= m->every_room;
+}
+
+static inline bool call_log_has_space(struct thread_profile *m)
+{
+    uint64_t needed = sum_of(&m->every->reserved) + sum_of(&m->every_open) + SPARE;
+    return LIKELY(needed <= m->every_room) || call_log_check_space(m, needed);
+}
+
+static __attribute__((noinline, cold)) void call_log_append_lost(struct thread_profile *m)
+{
+    uint64_t lost = atomic_exchange_explicit(&m->every_lost, 0, memory_order_relaxed);
+    if (lost)
+        call_log_write_word(m->every, call_record_word(0, false, lost));
+}
+
+static inline size_t call_log_number(const struct thread_profile *m,
+                                     const struct profile_region_frame *frame)
+{
+    return (size_t)(frame - frames_of(m));
+}
+
+void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
+                    uint32_t context, uint64_t now)
+{
+    size_t number = call_log_number(m, frame);
+    m->every_told[number] = 0;
+    if (!context || (!LIKELY(m->every != NULL) && !call_log_begin_ring(m)))
+        return;
+    if (!call_log_has_space(m)) {
+        sum_add(&m->every_lost, 1);
+        sum_add(&m->every->lost, 1);
+        return;
+    }
+    if (!LIKELY(!sum_of(&m->every_lost)))
+        call_log_append_lost(m);
+    sum_add(&m->every_open, 1);
+    call_log_write_word(m->every, call_record_word(context, false, now));
+    m->every_told[number] = 1;
+}
+
+void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
+                  uint32_t context, uint64_t now)
+{
+    size_t number = call_log_number(m, frame);
+    if (!m->every_told[number])
+        return;
+    m->every_told[number] = 0;
+    call_log_write_word(m->every, call_record_word(context, true, now));
+    sum_add(&m->every_open, UINT64_MAX);
+}
+
+void call_log_leave(struct thread_profile *m)
+{
+    if (!m->every)
+        return;
+    if (sum_of(&m->every_lost))
+        call_log_append_lost(m);
+    munmap(m->every, CALL_RECORDS_MAP_BYTES);
+    m->every = NULL;
+}
+
+void call_log_forked(struct thread_profile *m)
+{
+    if (m->every)
+        mmap(m->every, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+bool call_log_rehearse(struct thread_profile *m)
+{
+    void *memory = mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    m->every = memory == MAP_FAILED ? NULL : memory;
+    m->every_room = CALL_RECORDS_WORDS;
+    return m->every != NULL;
+}

@@ -1,0 +1,581 @@
+/* The calls that a thread is in: a call begins, and ends.  This is done at every call of a program
+ * that was compiled for it: the straight way is short, all else is elsewhere.
+ *
+ * A frame is reserved before it is filled, so that a signal handler in between puts its own calls
+ * above it.  Of those that are not open `began` is 0: calls that are counted only leave it so. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/call_stack.h"
+
+#include "clients/libpoet/profile/activity.h"
+#include "clients/libpoet/profile/call_log.h"
+#include "clients/libpoet/profile/excluded_functions.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/count_fast_path.h"
+#include "clients/libpoet/profile/throttle.h"
+#include "clients/libpoet/profile/vforked.h"
+
+#include <string.h>
+
+/* What a handler in between has measured already is not measured twice. */
+static inline uint64_t call_stack_elapsed(uint64_t from, uint64_t to)
+{
+    return (int64_t)(to - from) > 0 ? to - from : 0;
+}
+
+/* Ticks that the thread has run, by its last look.  A look takes a while: what it says, and all
+ * else, is then true of that moment, *now. */
+static inline uint64_t call_stack_cpu_time(struct thread_profile *m, uint32_t wanted,
+                                           const struct profile_region_frame *innermost,
+                                           uint64_t *now)
+{
+    if (wanted & WANTED_CPU && !LIKELY(call_stack_elapsed(m->last, *now) <= m->gap) &&
+        cpu_gap_check(m, innermost))
+        *now = m->last;
+    else
+        m->last = *now;
+    return *now - m->off;
+}
+
+static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint64_t *most,
+                                           uint64_t value)
+{
+    if (!LIKELY(value >= sum_of(least)))
+        sum_set(least, value);
+    if (!LIKELY(value <= sum_of(most)))
+        sum_set(most, value);
+}
+
+/* ---- half done ---- */
+
+/* While a timed call begins or ends: where its frame is, so that a jump out of a handler that came
+ * in between is known to have left that half done (mend). */
+static inline uint64_t call_stack_change_begin(struct thread_profile *m,
+                                               const struct profile_region_frame *f)
+{
+    uint64_t outer = m->changing;
+    m->changing = f->stack;
+    atomic_signal_fence(memory_order_seq_cst);
+    return outer;
+}
+
+static inline void call_stack_change_end(struct thread_profile *m, uint64_t outer)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    m->changing = outer;
+}
+
+/* ---- a call begins ---- */
+
+/* Short ways have no calls but last ones, so that nothing need be kept for them: not within the
+ * gap. */
+static inline bool call_stack_within_gap(const struct thread_profile *m, uint32_t wanted,
+                                         uint64_t now)
+{
+    return !(wanted & WANTED_CPU) || call_stack_elapsed(m->last, now) <= m->gap;
+}
+
+/* What is done at the begin of timed calls where it is wanted.  (What it is given lies where
+ * time_begin has it.) */
+static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profile *m,
+                                                             uint32_t wanted, uint64_t now,
+                                                             const struct profile_region_frame *f,
+                                                             uint32_t context)
+{
+    if (wanted & WANTED_EVERY)
+        call_log_begin(m, f, context, now);
+    if (wanted & WANTED_THROTTLE)
+        throttle_check(m, context);
+}
+
+/* Where that is left half done, a time may be lost; none counts twice. */
+static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted,
+                                    struct profile_region_frame *up, struct profile_region_frame *f,
+                                    uint32_t context, uint64_t now, uint64_t ran, uint64_t outer)
+{
+    uint64_t own = call_stack_elapsed(up->ran, ran);
+    up->ran = ran;
+    atomic_signal_fence(memory_order_seq_cst);
+    sum_set(&up->own, sum_of(&up->own) + own);
+    f->ran = ran;
+    sum_set(&f->own, 0);
+    sum_set(&f->began, now);
+    activity_switch(m, now, 2 * context);
+    call_stack_change_end(m, outer);
+    if (!LIKELY(!(wanted & (WANTED_EVERY | WANTED_THROTTLE))))
+        call_stack_begin_extra(m, wanted, now, f, context);
+}
+
+static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_profile *m,
+                                                                 uint32_t wanted,
+                                                                 struct profile_region_frame *up,
+                                                                 struct profile_region_frame *f,
+                                                                 uint32_t context, uint64_t outer)
+{
+    uint64_t now = thread_profile_ticks(m), ran = call_stack_cpu_time(m, wanted, up, &now);
+    if (!sum_of(&up->began)) {
+        bool outermost =
+            up->stack == OUTERMOST; /* its time begins now; of others it is not known */
+        sum_set(&up->began, outermost ? now : 0);
+        up->ran = ran;
+    }
+    call_stack_enter(m, wanted, up, f, context, now, ran, outer);
+}
+
+static __attribute__((noinline)) void
+call_stack_time_begin(struct thread_profile *m, uint32_t wanted, struct profile_region_frame *up,
+                      struct profile_region_frame *f, uint32_t context)
+{
+    uint64_t outer = call_stack_change_begin(m, f);
+    contexts_of(m)[contexts_of(m)[context].first].open++;
+    if (LIKELY(thread_profile_clock_is_ticks() && sum_of(&up->began))) {
+        uint64_t now = CLOCK_TICKS();
+        if (LIKELY(call_stack_within_gap(m, wanted, now))) {
+            m->last = now;
+            call_stack_enter(m, wanted, up, f, context, now, now - m->off, outer);
+            return;
+        }
+    }
+    call_stack_time_begin_slow(m, wanted, up, f, context, outer);
+}
+
+static uint32_t call_stack_count_call(struct thread_profile *m,
+                                      const struct profile_region_frame *up, uint64_t function,
+                                      uint64_t site, uint32_t scope)
+{
+    uint32_t c = context_tree_find_cached(m, up->lands, function, site, scope);
+    fast_path_count_call(&contexts_of(m)[c]);
+    return c;
+}
+
+/* Too many are open: the call is counted, its time is its caller's. */
+static __attribute__((noinline)) void
+call_stack_enter_deep(struct thread_profile *m, uint64_t function, uint64_t site, uint32_t scope)
+{
+    uint32_t c = call_stack_count_call(m, call_stack_top(m), function, site, scope);
+    sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
+    sum_add(&m->head->deep, 1);
+    fast_path_set_depth(m->head, call_stack_depth(m) + 1);
+}
+
+static void call_stack_leave_dead(struct thread_profile *m, uint32_t wanted, uint64_t stack);
+
+static inline void look_for_child(struct thread_profile *m)
+{
+    if (!LIKELY(!m->vforked_leaves))
+        frames_rejoin(m);
+}
+
+static inline __attribute__((always_inline)) void call_stack_push(struct thread_profile *m,
+                                                                  uint32_t wanted, uint32_t depth,
+                                                                  uint32_t c, uint64_t function,
+                                                                  uint64_t stack)
+{
+    struct profile_region_frame *f = &frames_of(m)[depth];
+    fast_path_push(m->head, f, depth, &contexts_of(m)[c], c, function, stack);
+    if (wanted & (WANTED_REAL | WANTED_CPU))
+        call_stack_time_begin(m, wanted, f - 1, f, c);
+}
+
+static __attribute__((noinline)) void call_stack_enter_slow(struct thread_profile *m,
+                                                            uint32_t wanted, uint64_t function,
+                                                            uint64_t site, uint32_t scope,
+                                                            uint64_t stack)
+{
+    look_for_child(m);
+    if (m->ignored && excluded_function_is_within(m, stack)) {
+        m->ignored_open += scope == SCOPE_FUNCTION && function == m->ignored;
+        return;
+    }
+    if (call_stack_top(m)->stack < stack - CALL_STACK_SLACK)
+        call_stack_leave_dead(m, wanted, stack);
+    if (scope == SCOPE_FUNCTION && excluded_function_check(m, function, site, stack))
+        return;
+    uint32_t depth = call_stack_depth(m);
+    if (depth >= REGION_FRAMES)
+        call_stack_enter_deep(m, function, site, scope);
+    else
+        call_stack_push(m, wanted, depth,
+                        call_stack_count_call(m, call_stack_top(m), function, site, scope),
+                        function, stack);
+}
+
+/* What is not on the straight way is called last, so that nothing need be kept for it. */
+void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
+                               uint64_t site, uint32_t scope, uint64_t stack)
+{
+    uint32_t depth = call_stack_depth(m);
+    const struct profile_region_frame *up = &frames_of(m)[depth - 1];
+    if (LIKELY(depth < m->room && stack - CALL_STACK_SLACK <= up->stack)) {
+        uint32_t c = atomic_load_explicit(context_tree_cached(m, up->lands, function, site),
+                                          memory_order_relaxed);
+        struct profile_region_context *to = &contexts_of(m)[c];
+        if (LIKELY(context_tree_is(to, up->lands, function, site))) {
+            fast_path_count_call(to);
+            call_stack_push(m, wanted, depth, c, function, stack);
+            return;
+        }
+    }
+    call_stack_enter_slow(m, wanted, function, site, scope, stack);
+}
+
+void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
+                       uint64_t function, uint64_t stack)
+{
+    if (call_stack_depth(m) < REGION_FRAMES)
+        call_stack_push(m, wanted, call_stack_depth(m), context, function, stack);
+}
+
+bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted)
+{
+    bool room = call_stack_depth(m) < REGION_FRAMES;
+    call_stack_resume(m, wanted, 0, 0, OUTERMOST);
+    return room;
+}
+
+/* ---- a call ends ---- */
+
+/* It has ended from the first store on, so that no time counts twice where that is left half
+ * done. */
+static inline __attribute__((always_inline)) void
+call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
+                    struct profile_region_context *of, uint64_t now, uint64_t ran, bool every)
+{
+    uint64_t own = sum_of(&f->own) + call_stack_elapsed(f->ran, ran),
+             real = call_stack_elapsed(sum_of(&f->began), now),
+             outer = call_stack_change_begin(m, f);
+    sum_set(&f->began, 0);
+    if (LIKELY(f != frames_of(m)))
+        f[-1].ran = ran;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (every && m->every)
+        call_log_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
+    /* First the real time: where a jump leaves that half done, own is not more. */
+    if (LIKELY(contexts_of(m)[of->first].open-- == 1))
+        sum_add(&of->real, real); /* else it is part of the outer call's */
+    call_stack_update_range(&of->real_least, &of->real_most, real);
+    atomic_signal_fence(memory_order_seq_cst);
+    sum_add(&of->own, own);
+    call_stack_update_range(&of->own_least, &of->own_most, own);
+    activity_switch(m, now, 2 * (uint32_t)(of - contexts_of(m)) + 1);
+    call_stack_change_end(m, outer);
+}
+
+/* every: it may be that each call is written down. */
+static inline __attribute__((always_inline)) void call_stack_pop(struct thread_profile *m,
+                                                                 struct profile_region_frame *f,
+                                                                 uint32_t depth, uint64_t now,
+                                                                 uint64_t ran, bool every)
+{
+    struct profile_region_context *of =
+        &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
+    if (sum_of(&f->began))
+        call_stack_time_end(m, f, of, now, ran, every);
+    sum_add(&of->ended, 1);
+    fast_path_set_depth(m->head, depth - 1);
+}
+
+void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran)
+{
+    call_stack_pop(m, call_stack_top(m), call_stack_depth(m), now, ran, true);
+}
+
+void frames_leave_child(struct thread_profile *m)
+{
+    uint64_t now = m->last, ran = now - m->off;
+    if (call_stack_depth(m) > REGION_FRAMES)
+        fast_path_set_depth(m->head, REGION_FRAMES);
+    while (call_stack_depth(m) > m->vforked_depth && call_stack_top(m)->stack != OUTERMOST)
+        call_stack_drop(m, now, ran);
+    m->vforked = 0;
+}
+
+void frames_rejoin(struct thread_profile *m)
+{
+    if (!m->vforked_leaves || getpid() != m->process)
+        return;
+    frames_leave_child(m);
+    vforked_stays(m);
+}
+
+uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran)
+{
+    uint64_t now = thread_profile_ticks(m);
+    *ran = call_stack_cpu_time(m, atomic_load_explicit(&queue->wanted, memory_order_relaxed),
+                               call_stack_top(m), &now);
+    return now;
+}
+
+void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran)
+{
+    struct profile_region_frame *f = call_stack_top(m);
+    m->paused = true;
+    if (sum_of(&f->began))
+        call_stack_time_end(
+            m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)], now,
+            ran, true);
+    fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
+}
+
+void call_stack_base_leave(struct thread_profile *m, uint64_t ran)
+{
+    struct profile_region_frame *f = call_stack_top(m);
+    if (f == frames_of(m))
+        return; /* the thread itself */
+    if (sum_of(&f->began)) {
+        uint64_t own = sum_of(&f->own) + call_stack_elapsed(f->ran, ran);
+        sum_set(&f->began, 0);
+        f[-1].ran = ran;
+        atomic_signal_fence(memory_order_seq_cst);
+        sum_add(&contexts_of(m)[0].own, own);
+        contexts_of(m)[0].open--;
+    }
+    fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
+    if (m->stepping) /* it goes on where it was, after whatever it called there */
+        activity_switch(
+            m, m->since,
+            2 * atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed));
+}
+
+/* Since a call ended without its end being seen. */
+static struct profile_region_frame *call_stack_cut_above(struct thread_profile *m, uint32_t wanted,
+                                                         struct profile_region_frame *f)
+{
+    if (call_stack_top(m) <= f)
+        return f;
+    uint64_t now = thread_profile_ticks(m),
+             ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
+    while (call_stack_top(m) > f)
+        call_stack_drop(m, now, ran);
+    return f;
+}
+
+/* Above it lie calls that the parent of this process began; 0: there is none that forked. */
+static __thread uint64_t forked_at __attribute__((tls_model("initial-exec")));
+
+void frames_forked(uint64_t stack) { forked_at = stack; }
+
+/* The end of a call that is not the innermost one: what was called in it has ended, too, as after
+ * an exception through code that has no such ends.  NULL: it was not open. */
+static __attribute__((noinline)) struct profile_region_frame *
+call_stack_find_ended(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
+{
+    uint32_t depth = call_stack_depth(m);
+    if (depth > REGION_FRAMES) {
+        fast_path_set_depth(m->head, depth - 1);
+        return NULL;
+    }
+    struct profile_region_frame *f = call_stack_top(m);
+    while (f->stack != OUTERMOST && f->function != function && f->stack <= stack)
+        f--;
+    if (f->stack != OUTERMOST && f->function == function)
+        return call_stack_cut_above(m, wanted, f);
+    bool parents = forked_at && stack > forked_at;
+    if (wanted & WANTED_CALLS && !parents) /* else it began unseen */
+        sum_add(&m->head->mismatched, 1);
+    return NULL;
+}
+
+static __attribute__((noinline)) void call_stack_exit_timed_slow(struct thread_profile *m,
+                                                                 uint32_t wanted,
+                                                                 struct profile_region_frame *f,
+                                                                 uint32_t depth)
+{
+    uint64_t now = thread_profile_ticks_later(m), ran = call_stack_cpu_time(m, wanted, f, &now);
+    call_stack_pop(m, f, depth, now, ran, true);
+}
+
+static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profile *m,
+                                                            uint32_t wanted,
+                                                            struct profile_region_frame *f,
+                                                            uint32_t depth)
+{
+    if (LIKELY(thread_profile_clock_is_ticks() && !m->every)) {
+        uint64_t now = thread_profile_ticks_from();
+        if (LIKELY(call_stack_within_gap(m, wanted, now))) {
+            m->last = now;
+            call_stack_pop(m, f, depth, now, now - m->off, false);
+            return;
+        }
+    }
+    call_stack_exit_timed_slow(m, wanted, f, depth);
+}
+
+/* An ignored call may have ended unseen, by a jump. */
+static bool call_stack_ends_within_ignored(struct thread_profile *m, uint64_t function,
+                                           uint64_t stack)
+{
+    if (!excluded_function_is_within(m, stack))
+        return false;
+    if (function == m->ignored && --m->ignored_open == 0)
+        call_stack_end_ignored(m);
+    return true;
+}
+
+static __attribute__((noinline)) void
+call_stack_exit_slow(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
+{
+    look_for_child(m);
+    if (m->ignored && call_stack_ends_within_ignored(m, function, stack))
+        return;
+    if (function > UINT16_MAX && excluded_function_measurement(m, function) != MEASUREMENT_FULL)
+        return; /* it has no frame */
+    struct profile_region_frame *f = call_stack_find_ended(m, wanted, function, stack);
+    if (f)
+        call_stack_exit_timed(m, wanted, f, call_stack_depth(m));
+}
+
+/* (By itself, so that the straight way keeps nothing for its calls.) */
+static __attribute__((noinline)) void call_stack_exit(struct thread_profile *m, uint32_t context)
+{
+    activity_switch(m, thread_profile_ticks(m), 2 * context + 1);
+}
+
+void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_t function,
+                              uint64_t stack)
+{
+    uint32_t depth = call_stack_depth(m);
+    struct profile_region_frame *f = &frames_of(m)[depth - 1];
+    if (!LIKELY(depth <= m->room && f->function == function)) {
+        call_stack_exit_slow(m, wanted, function, stack);
+    } else if (sum_of(&f->began)) {
+        call_stack_exit_timed(m, wanted, f, depth);
+    } else {
+        uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
+        sum_add(&contexts_of(m)[c].ended, 1);
+        fast_path_set_depth(m->head, depth - 1);
+        if (!LIKELY(!m->stepping))
+            call_stack_exit(m, c);
+    }
+}
+
+void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t scope)
+{
+    look_for_child(m);
+    struct profile_region_frame *f = call_stack_top(m);
+    if (m->ignored)
+        return;
+    while (f->stack != OUTERMOST &&
+           contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].scope != scope)
+        f--;
+    if (f->stack == OUTERMOST || call_stack_depth(m) > REGION_FRAMES) {
+        sum_add(&m->head->mismatched, 1);
+        return;
+    }
+    call_stack_function_exit(m, wanted, f->function, call_stack_cut_above(m, wanted, f)->stack);
+}
+
+/* ---- calls that have ended unseen ---- */
+
+static uint32_t call_stack_first_in(const struct thread_profile *m,
+                                    const struct profile_region_frame *f)
+{
+    return contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].first;
+}
+
+/* How many timed frames a function has. */
+static uint32_t call_stack_count_open(const struct thread_profile *m, uint32_t first)
+{
+    uint32_t open = 0;
+    for (const struct profile_region_frame *f = frames_of(m); f <= call_stack_top(m); f++)
+        open += call_stack_first_in(m, f) == first && (sum_of(&f->began) || f == frames_of(m));
+    return open;
+}
+
+/* What frames up to the one that was the innermost counted, half done, in the functions that they
+ * were of. */
+static void call_stack_repair_counts(struct thread_profile *m,
+                                     const struct profile_region_frame *innermost)
+{
+    m->changing = 0;
+    for (const struct profile_region_frame *f = call_stack_top(m) + 1; f <= innermost; f++)
+        contexts_of(m)[call_stack_first_in(m, f)].open =
+            call_stack_count_open(m, call_stack_first_in(m, f));
+}
+
+/* What began or ended when a handler came in between goes on no more: the jump is to further up. */
+static bool call_stack_is_left(uint64_t half_done, uint64_t stack, const stack_t *other)
+{
+    return half_done && (excluded_function_is_on_stack(other, half_done) ==
+                                 excluded_function_is_on_stack(other, stack)
+                             ? half_done < stack
+                             : !excluded_function_is_on_stack(other, stack));
+}
+
+/* (Since when the caller of one that is half done has run itself is not known: from now on.) */
+static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uint64_t stack,
+                                  stack_t other, bool half_done)
+{
+    uint64_t now = thread_profile_ticks(m),
+             ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
+    for (;;) {
+        const struct profile_region_frame *f = call_stack_top(m);
+        bool here = excluded_function_is_on_stack(&other, f->stack) ==
+                    excluded_function_is_on_stack(&other, stack);
+        if (f->stack == OUTERMOST ||
+            (here ? f->stack >= stack : excluded_function_is_on_stack(&other, stack)))
+            return;
+        if (call_stack_depth(m) > REGION_FRAMES)
+            fast_path_set_depth(m->head, REGION_FRAMES);
+        call_stack_drop(m, now, ran);
+        if (half_done)
+            call_stack_top(m)->ran = ran;
+    }
+}
+
+#define SETTLED_AT_ONCE 8u /* contexts, for each jump */
+
+/* A call is counted before its frame is reserved, and its end before its frame is given up: a
+ * jump out of a handler in between leaves a call that never ends, or one that ends twice.  Where
+ * no calls have paused, those that have no frame have ended. */
+void frames_settle(struct thread_profile *m)
+{
+    uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
+    m->jumps = 0;
+    if (m->paused || sum_of(&m->head->deep))
+        return;
+    for (struct profile_region_context *c = contexts_of(m) + 1; c < contexts_of(m) + count; c++)
+        if (c->scope != SCOPE_COUNTED)
+            sum_set(&c->ended, sum_of(&c->calls));
+    for (const struct profile_region_frame *f = frames_of(m) + 1; f <= call_stack_top(m); f++) {
+        uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
+        if (c)
+            sum_add(&contexts_of(m)[c].ended, UINT64_MAX);
+    }
+}
+
+/* Few contexts are settled at once, many only now and then, and at the end. */
+static void settle_in_turn(struct thread_profile *m)
+{
+    uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
+    if (++m->jumps >= count / SETTLED_AT_ONCE)
+        frames_settle(m);
+}
+
+/* A signal handler may run on a stack of its own: what lies above it there says nothing. */
+static void call_stack_leave_below(struct thread_profile *m, uint32_t wanted, uint64_t stack)
+{
+    stack_t other = excluded_function_signal_stack();
+    const struct profile_region_frame *innermost = call_stack_top(m);
+    bool half_done = call_stack_is_left(m->changing, stack, &other);
+    if (call_stack_is_left(m->looking, stack, &other))
+        m->looking = 0;
+    call_stack_drop_below(m, wanted, stack, other, half_done);
+    if (half_done)
+        call_stack_repair_counts(m, innermost);
+}
+
+static __attribute__((noinline)) void call_stack_leave_dead(struct thread_profile *m,
+                                                            uint32_t wanted, uint64_t stack)
+{
+    call_stack_leave_below(m, wanted, stack - CALL_STACK_SLACK);
+}
+
+void call_stack_cut(struct thread_profile *m, uint32_t wanted, uint64_t stack)
+{
+    look_for_child(m);
+    if (m->ignored && m->ignored_stack < stack && !excluded_function_is_other_stack(m, stack))
+        call_stack_end_ignored(m);
+    if (call_stack_top(m)->stack < stack || m->changing || m->looking)
+        call_stack_leave_below(m, wanted, stack);
+    settle_in_turn(m);
+}

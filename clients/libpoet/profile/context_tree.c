@@ -1,0 +1,141 @@
+/* The tree of calling contexts: which one a call begins. */
+#include "clients/libpoet/profile/call_stack.h"
+#include "clients/libpoet/profile/throttle.h"
+
+/* Contexts for calls leave so many for what finds no room: one of SCOPE_OTHER, and one for each
+ * function below it. */
+#define OTHERS 4096u
+#define LOOKED_THROUGH 64u /* where there is no more room, so that nobody waits for a long list */
+
+static struct profile_region_context *context_tree_get(const struct thread_profile *m,
+                                                       uint32_t context)
+{
+    return &contexts_of(m)[context];
+}
+
+void (*_Atomic call_stack_on_new_function)(uintptr_t function);
+
+static uint32_t context_tree_search(const struct thread_profile *m, uint32_t parent,
+                                    uint64_t function, uint64_t site, uint32_t scope, uint32_t most)
+{
+    uint32_t c = __atomic_load_n(&context_tree_get(m, parent)->child, __ATOMIC_RELAXED);
+    for (; c && most--; c = context_tree_get(m, c)->sibling)
+        if (context_tree_get(m, c)->function == function && context_tree_get(m, c)->site == site &&
+            context_tree_get(m, c)->scope == scope)
+            return c;
+    return 0;
+}
+
+/* The outer one of the same function, or itself. */
+static uint32_t context_tree_outermost(const struct thread_profile *m, uint32_t context)
+{
+    const struct profile_region_context *c = context_tree_get(m, context);
+    for (uint32_t up = c->parent; up; up = context_tree_get(m, up)->parent)
+        if (context_tree_get(m, up)->function == c->function &&
+            context_tree_get(m, up)->scope == c->scope)
+            return up;
+    return context;
+}
+
+/* The first of its function, or itself: also where there are too many functions. */
+static uint32_t context_tree_first(struct thread_profile *m, uint32_t context)
+{
+    const struct profile_region_context *c = context_tree_get(m, context);
+    uint32_t hash = (uint32_t)(c->function * 0x9e3779b97f4a7c15u >> 40);
+    for (uint32_t i = 0; i < FIRST_CONTEXTS / 2; i++) {
+        uint32_t there = 0;
+        if (atomic_compare_exchange_strong(&m->firsts[(hash + i) % FIRST_CONTEXTS], &there,
+                                           context))
+            return context;
+        if (context_tree_get(m, there)->function == c->function &&
+            context_tree_get(m, there)->scope == c->scope)
+            return there;
+    }
+    return context;
+}
+
+/* 0: there is no more room.  A handler may make others meanwhile. */
+static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint64_t function,
+                                 uint64_t site, uint32_t scope, uint32_t room)
+{
+    if (atomic_load(&m->next) >= room)
+        return 0;
+    uint32_t c = atomic_fetch_add(&m->next, 1);
+    if (c >= room)
+        return 0;
+    struct profile_region_context *new = context_tree_get(m, c);
+    new->parent = parent;
+    new->function = function;
+    new->site = site;
+    new->scope = scope;
+    new->lands = scope == SCOPE_OTHER ? c : context_tree_outermost(m, c);
+    new->first = new->lands == c ? context_tree_first(m, c) : c;
+    if (scope == SCOPE_COUNTED)
+        sum_set(&new->real, throttle_since(function));
+    sum_set(&new->real_least, UINT64_MAX);
+    sum_set(&new->own_least, UINT64_MAX);
+    uint32_t count = atomic_load(&m->head->contexts);
+    while (count <= c && !atomic_compare_exchange_weak(&m->head->contexts, &count, c + 1))
+        ;
+    uint32_t *first = &context_tree_get(m, parent)->child;
+    new->sibling = __atomic_load_n(first, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(first, &new->sibling, c, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    void (*meet)(uintptr_t) =
+        atomic_load_explicit(&call_stack_on_new_function, memory_order_relaxed);
+    if (meet && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
+        meet((uintptr_t)function);
+    return c;
+}
+
+/* The context of SCOPE_OTHER: it is made before any of those below it, so there is room for it. */
+static uint32_t context_tree_others_root(struct thread_profile *m)
+{
+    uint32_t c = atomic_load(&m->other);
+    if (c)
+        return c;
+    c = context_tree_add(m, 0, 0, 0, SCOPE_OTHER, REGION_CONTEXTS);
+    atomic_store(&m->other, c);
+    return c;
+}
+
+/* Calls on paths that find no room are counted below one context, by function: none is counted for
+ * another function.  What finds no room there either is that context's own.  A handler in between
+ * may make a second one of a function. */
+static uint32_t context_tree_find_other(struct thread_profile *m, uint64_t function, uint32_t scope)
+{
+    uint32_t parent = context_tree_others_root(m),
+             hash = (uint32_t)(function * 0x9e3779b97f4a7c15u >> 40);
+    sum_add(&m->head->folded, 1);
+    for (uint32_t i = 0; i < OTHER_CONTEXTS; i++) {
+        _Atomic uint32_t *known = &m->others[(hash + i) % OTHER_CONTEXTS];
+        uint32_t c = atomic_load(known), none = 0;
+        if (c && context_tree_get(m, c)->function == function &&
+            context_tree_get(m, c)->scope == scope)
+            return c;
+        if (c)
+            continue;
+        c = context_tree_add(m, parent, function, 0, scope, REGION_CONTEXTS);
+        if (c)
+            atomic_compare_exchange_strong(known, &none, c);
+        return c ? c : parent;
+    }
+    return parent;
+}
+
+uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function,
+                           uint64_t site, uint32_t scope)
+{
+    bool full = atomic_load(&m->next) >= REGION_CONTEXTS - OTHERS;
+    uint32_t c = context_tree_search(m, parent, function, site, scope,
+                                     full ? LOOKED_THROUGH : REGION_CONTEXTS);
+    c = c ? c : context_tree_add(m, parent, function, site, scope, REGION_CONTEXTS - OTHERS);
+    if (!c)
+        return context_tree_find_other(m, function, scope);
+    atomic_store_explicit(scope == SCOPE_COUNTED
+                              ? context_tree_cached_counted(m, parent, function, site)
+                              : context_tree_cached(m, parent, function, site),
+                          c, memory_order_relaxed);
+    return c;
+}

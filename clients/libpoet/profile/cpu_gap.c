@@ -1,0 +1,172 @@
+/* How long a thread did not run, by its processor clock, looked at after gaps only. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/call_stack.h"
+
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/profile/vforked.h"
+
+#include <time.h>
+#include <unistd.h>
+
+/* So many gaps may have gone by unseen at most; more is from when the clock was not wanted. */
+#define UNSEEN_GAPS 64u
+#define HELD_UP_NS 5000u /* between looking at two clocks: what they say does not go together */
+#define TRIES 3
+
+struct cpu_gap_sample {
+    uint64_t ticks, ns, cpu;
+};
+
+static uint64_t cpu_gap_cpu_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static struct cpu_gap_sample cpu_gap_read_clocks(const struct thread_profile *m)
+{
+    struct cpu_gap_sample look;
+    for (int i = 0; i < TRIES; i++) {
+        look.cpu = cpu_gap_cpu_now();
+        look.ns = tracer_clock_now();
+        look.ticks = thread_profile_ticks(m);
+        if (cpu_gap_cpu_now() - look.cpu < HELD_UP_NS && tracer_clock_now() - look.ns < HELD_UP_NS)
+            break;
+    }
+    return look;
+}
+
+static void cpu_gap_set_anchor(struct thread_profile *m, const struct cpu_gap_sample *look)
+{
+    m->anchored = false; /* a handler may leave it half done */
+    atomic_signal_fence(memory_order_seq_cst);
+    m->from_ticks = look->ticks;
+    m->from_ns = look->ns;
+    m->from_cpu = look->cpu;
+    m->from_off = m->off;
+    atomic_signal_fence(memory_order_seq_cst);
+    m->anchored = true;
+}
+
+/* Tasks take turns on a thread of the system: what one knew of its clock when it went, the next one
+ * knows, too. */
+static __thread struct handed {
+    uint64_t at; /* ticks */
+    uint64_t from_ticks, from_ns, from_cpu, off; /* off: for how long it had not run since then */
+} handed __attribute__((tls_model("initial-exec")));
+
+void cpu_gap_leave(struct thread_profile *m, uint64_t now)
+{
+    handed.at = 0;
+    if (!m->anchored)
+        return;
+    if ((int64_t)(now - m->last) > (int64_t)m->gap)
+        cpu_gap_check(m, call_stack_top(m));
+    m->anchored = false;
+    handed = (struct handed){.at = now > m->last ? now : m->last,
+                             .from_ticks = m->from_ticks,
+                             .from_ns = m->from_ns,
+                             .from_cpu = m->from_cpu,
+                             .off = m->off - m->from_off};
+}
+
+void cpu_gap_return(struct thread_profile *m, uint64_t now)
+{
+    if (handed.at && now - handed.at <= m->gap) {
+        m->from_ticks = handed.from_ticks;
+        m->from_ns = handed.from_ns;
+        m->from_cpu = handed.from_cpu;
+        m->from_off = m->off - handed.off; /* may be below nothing */
+        m->anchored = true;
+        m->last = now;
+    } else {
+        cpu_gap_check(m, call_stack_top(m));
+    }
+    handed.at = 0;
+}
+
+/* In ticks, from where it was anchored on; the time between the two tells how long a tick is. */
+static uint64_t cpu_gap_off_by(const struct thread_profile *m, const struct cpu_gap_sample *look)
+{
+    uint64_t ns = look->ns - m->from_ns, ran = look->cpu - m->from_cpu;
+    if (ran >= ns)
+        return m->from_off;
+    double off = (double)(ns - ran) / (double)ns;
+    return m->from_off + (uint64_t)(off * (double)(look->ticks - m->from_ticks));
+}
+
+/* From here on nobody knows how long it does not run. */
+static void cpu_gap_set_blind(struct thread_profile *m)
+{
+    atomic_store_explicit(&m->head->blind, 1, memory_order_relaxed);
+    m->anchored = false;
+    m->last = thread_profile_ticks(m);
+}
+
+/* It has not run for so long in all: that is the innermost call's. */
+static void cpu_gap_report_off(struct thread_profile *m,
+                               const struct profile_region_frame *innermost, uint64_t off)
+{
+    uint64_t more = off - m->off;
+    m->off = off;
+    atomic_signal_fence(memory_order_seq_cst);
+    sum_add(&frames_timed(m, innermost)->off, more);
+    sum_set(&m->head->off_ticks, off);
+}
+
+/* Until the last look, or the last call, all time is told already: no more than passed since then
+ * comes in now, the rest where there is room for it, so that what ran and what did not is never
+ * more than what passed. */
+static void cpu_gap_take_sample(struct thread_profile *m,
+                                const struct profile_region_frame *innermost,
+                                const struct cpu_gap_sample *look)
+{
+    uint64_t off = cpu_gap_off_by(m, look), most = m->off;
+    if ((int64_t)(look->ticks - m->last) > 0)
+        most += look->ticks - m->last;
+    bool more = (int64_t)(off - most) > 0;
+    if ((int64_t)((more ? most : off) - m->off) > 0)
+        cpu_gap_report_off(m, innermost, more ? most : off);
+    if (more && off - most > UNSEEN_GAPS * m->gap)
+        cpu_gap_set_anchor(m, look);
+}
+
+/* A child of vfork runs in its parent's place, on a processor clock of its own: meanwhile the
+ * parent does not run. */
+static void cpu_gap_sample_for_parent(struct thread_profile *m,
+                                      const struct profile_region_frame *innermost)
+{
+    uint64_t now = thread_profile_ticks(m);
+    vforked_seen(m, innermost);
+    if ((int64_t)(now - m->last) > 0)
+        cpu_gap_report_off(m, innermost, m->off + (now - m->last));
+    m->last = now;
+}
+
+bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost)
+{
+    if (!seccomp_allows(ALLOWED_CPU)) {
+        cpu_gap_set_blind(m);
+        return true;
+    }
+    if (m->looking) /* a signal handler came in between */
+        return false;
+    m->looking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (getpid() != m->process) {
+        cpu_gap_sample_for_parent(m, innermost);
+    } else {
+        struct cpu_gap_sample look = cpu_gap_read_clocks(m);
+        m->vforked = m->vforked_leaves ? m->vforked : 0;
+        if (!m->anchored)
+            cpu_gap_set_anchor(m, &look);
+        cpu_gap_take_sample(m, innermost, &look);
+        sum_set(&m->head->looked_ticks, look.ticks);
+        sum_set(&m->head->looked_cpu_ns, look.cpu);
+        m->last = look.ticks;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    m->looking = 0;
+    return true;
+}

@@ -1,0 +1,79 @@
+/* Exceptions out of calls.  gcc has a function that an exception leaves call the hook at its end,
+ * clang does not: where the exception is caught, all that was called below the function with the
+ * handler has ended.
+ *
+ * A handler begins by __cxa_begin_catch (Itanium C++ ABI, Exception Handling, 2.5.3).  We stand
+ * before it, and go on to the one that the handler would have called without us: the first that the
+ * whole program sees; where none does, as in a program in C that opens a library in C++, the one
+ * that the caller's library sees.  A program that is linked statically, or has its C++ library in
+ * itself, calls its own. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/call_stack.h"
+
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/next_symbol.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#if !defined(POET_STATIC)
+#define NAME "__cxa_begin_catch"
+
+typedef void *begin_catch(void *exception);
+__attribute__((visibility("default"))) begin_catch __cxa_begin_catch;
+
+/* Of a library that was there when the program began, and stays. */
+static begin_catch *from_the_start;
+
+static begin_catch *exceptions_is_other_hook(void *symbol)
+{
+    begin_catch *p;
+    *(void **)&p = symbol;
+    return p == __cxa_begin_catch ? NULL : p;
+}
+
+void exceptions_begin(void) { from_the_start = exceptions_is_other_hook(next_in(RTLD_NEXT, NAME)); }
+
+/* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives
+ * it. */
+static begin_catch *exceptions_is_seen_by(const char *library)
+{
+    void *opened = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!opened)
+        return NULL;
+    begin_catch *p = exceptions_is_other_hook(next_in(opened, NAME));
+    if (!p)
+        p = exceptions_is_other_hook(dlvsym(opened, NAME, "CXXABI_1.3"));
+    dlclose(opened); /* it stays: it was open before */
+    return p;
+}
+
+static __attribute__((noinline, cold)) begin_catch *exceptions_find_for(const void *caller)
+{
+    Dl_info is = {0};
+    begin_catch *p = exceptions_is_other_hook(next_in(RTLD_NEXT, NAME));
+    if (!p && dladdr(caller, &is))
+        p = exceptions_is_seen_by(is.dli_fname);
+    if (!p)
+        p = exceptions_is_seen_by("libstdc++.so.6");
+    if (!p)
+        p = exceptions_is_seen_by("libc++abi.so.1");
+    if (!p)
+        abort(); /* somebody catches without a C++ library */
+    return p;
+}
+
+void *__cxa_begin_catch(void *exception)
+{
+    const struct traced_thread *t = thread_mine;
+    if (t && t->measured)
+        call_stack_cut(t->measured, instrument_wanted(t),
+                       (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    begin_catch *next = from_the_start;
+    return (next ? next : exceptions_find_for(__builtin_return_address(0)))(exception);
+}
+#else
+void exceptions_begin(void) {}
+#endif

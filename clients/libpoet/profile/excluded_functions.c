@@ -1,0 +1,97 @@
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/excluded_functions.h"
+
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/throttle.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum function_measurement (*_Atomic call_stack_filter)(uint64_t function);
+
+enum function_measurement excluded_function_measurement(const struct thread_profile *m,
+                                                        uint64_t function)
+{
+    enum function_measurement (*pick)(uint64_t) =
+        atomic_load_explicit(&call_stack_filter, memory_order_relaxed),
+                              is = pick && !m->all ? pick(function) : MEASUREMENT_FULL;
+    return is == MEASUREMENT_FULL && throttle_is_throttled(m, function) ? MEASUREMENT_COUNTED : is;
+}
+
+void call_stack_end_ignored(struct thread_profile *m)
+{
+    m->ignored = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    m->room = REGION_FRAMES;
+}
+
+stack_t excluded_function_signal_stack(void)
+{
+    stack_t other = {.ss_flags = SS_DISABLE};
+    if (seccomp_allows(ALLOWED_STACKS))
+        syscall(SYS_sigaltstack, NULL, &other);
+    return other;
+}
+
+/* Of a signal handler: there an address says nothing. */
+bool excluded_function_is_other_stack(const struct thread_profile *m, uint64_t stack)
+{
+    stack_t other = excluded_function_signal_stack();
+    return excluded_function_is_on_stack(&other, stack) !=
+           excluded_function_is_on_stack(&other, m->ignored_stack);
+}
+
+/* Else it is open no more: a jump has ended it. */
+bool excluded_function_is_within(struct thread_profile *m, uint64_t stack)
+{
+    if (LIKELY(stack <= m->ignored_stack + CALL_STACK_SLACK) ||
+        excluded_function_is_other_stack(m, stack))
+        return true;
+    call_stack_end_ignored(m);
+    return false;
+}
+
+/* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had
+ * its own. */
+static void excluded_function_ignore(struct thread_profile *m, uint64_t function, uint64_t stack)
+{
+    for (int i = 0; i < 2; i++) {
+        m->ignored_stack = stack;
+        m->ignored_open = 1;
+        atomic_signal_fence(memory_order_seq_cst);
+        m->ignored = function;
+        atomic_signal_fence(memory_order_seq_cst);
+        m->room = 0;
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+}
+
+static void excluded_function_count_only(struct thread_profile *m, uint64_t function, uint64_t site)
+{
+    uint32_t parent = call_stack_top(m)->lands,
+             c = atomic_load_explicit(context_tree_cached_counted(m, parent, function, site),
+                                      memory_order_relaxed);
+    const struct profile_region_context *is = &contexts_of(m)[c];
+    if (is->function != function || is->site != site || is->parent != parent)
+        c = context_tree_find(m, parent, function, site, SCOPE_COUNTED);
+    sum_add(&contexts_of(m)[c].calls, 1);
+    sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
+    if (atomic_load_explicit(&threads_running, memory_order_relaxed) > 1)
+        sum_add(&contexts_of(m)[c].concurrent, 1);
+}
+
+/* A function may become counted only while a call of it is open: until that ends, what it calls of
+ * itself directly has frames, so that its end is told from theirs. */
+bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64_t site,
+                             uint64_t stack)
+{
+    enum function_measurement pick = excluded_function_measurement(m, function);
+    if (pick == MEASUREMENT_EXCLUDED)
+        excluded_function_ignore(m, function, stack);
+    if (pick == MEASUREMENT_COUNTED && call_stack_top(m)->function == function)
+        return false;
+    if (pick == MEASUREMENT_COUNTED)
+        excluded_function_count_only(m, function, site);
+    return pick != MEASUREMENT_FULL;
+}

@@ -1,0 +1,182 @@
+/* What compilers put at the begin and the end of every function.
+ *
+ * The C library has the same, empty, so that what is compiled so links and runs anywhere; ours come
+ * before.  A program that has its own goes by its own; those of a library that libpoet was loaded
+ * before are called, too. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/instrument_hooks.h"
+
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/foreign_threads.h"
+#include "clients/libpoet/profile/call_stack.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/count_fast_path.h"
+#include "clients/libpoet/next_symbol.h"
+#include "clients/libpoet/poet.h"
+
+#include <stdatomic.h>
+
+static void (*others_enter)(void *, void *), (*others_exit)(void *, void *);
+/* A thread that a library made has no line before it does something that is recorded: where calls
+ * are wanted, this is. */
+static bool instrument_adopts;
+
+/* The two of the C library are one. */
+void instrument_begin(void)
+{
+    instrument_adopts = (measurement_wanted_initial() & WANTED_CALLS) != 0;
+    atomic_store(&call_stack_on_new_function, modules_check_function);
+#if !defined(POET_STATIC)
+    void *enter = next_in(RTLD_NEXT, "__cyg_profile_func_enter");
+    void *leave = next_in(RTLD_NEXT, "__cyg_profile_func_exit");
+    if (enter == leave || !enter || !leave)
+        return;
+    *(void **)&others_enter = enter;
+    *(void **)&others_exit = leave;
+#endif
+}
+
+/* Where the frame of the function is, about: below its return address.  (Not by its frame, which it
+ * would make for that alone.) */
+#define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(void *))
+#define OUT_OF_LINE static __attribute__((noinline, cold))
+
+struct thread_profile *instrument_first_call(struct traced_thread *t)
+{
+    return region_create(t) ? t->measured : NULL;
+}
+
+static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
+{
+    struct traced_thread *t = thread_mine;
+    if (!LIKELY(t != NULL))
+        t = instrument_adopts ? thread_adopt_known() : NULL;
+    else if (!t->queue &&
+             instrument_adopts) /* a child of fork, whose line begins by its first call */
+        t = thread_begin_child(t);
+    return t ? instrument_get_measured(t, wanted) : NULL;
+}
+
+OUT_OF_LINE void instrument_enter_slow(void *function, void *site, uint64_t stack)
+{
+    uint32_t wanted;
+    if (others_enter)
+        others_enter(function, site);
+    struct thread_profile *m = instrument_measured_thread(&wanted);
+    if (m)
+        call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function,
+                                  (uint64_t)(uintptr_t)site, SCOPE_FUNCTION, stack);
+}
+
+/* (What these are given first lies where the hook had it, so that it is not moved.) */
+static __attribute__((noinline)) void
+instrument_enter_timed(void *function, void *site, struct thread_profile *m, uint32_t wanted)
+{
+    call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
+                              SCOPE_FUNCTION, STACK);
+}
+
+__attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
+{
+    const struct traced_thread *t = thread_mine;
+    if (!LIKELY(t && t->queue && !others_enter)) {
+        if (others_enter || instrument_adopts)
+            instrument_enter_slow(function, site, STACK);
+        return;
+    }
+    uint32_t wanted = instrument_wanted(t);
+    if (LIKELY(!(wanted & WANTED_CALLS)))
+        return;
+    struct thread_profile *m = t->measured;
+    if (m && wanted & (WANTED_REAL | WANTED_CPU))
+        instrument_enter_timed(function, site, m, wanted);
+    else if (!LIKELY(m && fast_path_enter(m, (uint64_t)(uintptr_t)function,
+                                          (uint64_t)(uintptr_t)site, STACK)))
+        instrument_enter_slow(function, site, STACK);
+}
+
+OUT_OF_LINE void instrument_exit_slow(void *function, void *site, uint64_t stack)
+{
+    const struct traced_thread *t = thread_mine;
+    if (t && t->measured)
+        call_stack_function_exit(t->measured, instrument_wanted(t), (uint64_t)(uintptr_t)function,
+                                 stack);
+    others_exit(function, site);
+}
+
+__attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *site)
+{
+    const struct traced_thread *t = thread_mine;
+    uint64_t of = (uint64_t)(uintptr_t)function;
+    if (!LIKELY(!others_exit))
+        instrument_exit_slow(function, site, STACK);
+    else if (t && t->measured && !fast_path_exit(t->measured, of))
+        call_stack_function_exit(t->measured, instrument_wanted(t), of, STACK);
+}
+
+/* ---- parts that the program names ---- */
+
+void poet_scope(const char *name)
+{
+    uint32_t wanted;
+    struct thread_profile *m = name ? instrument_measured_thread(&wanted) : NULL;
+    if (m)
+        call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)name,
+                                  (uint64_t)(uintptr_t)__builtin_return_address(0), SCOPE_NAMED,
+                                  STACK);
+}
+
+void poet_scope_end(void)
+{
+    const struct traced_thread *t = thread_mine;
+    struct thread_profile *m = t ? t->measured : NULL;
+    if (m)
+        call_stack_scope_exit(m, instrument_wanted(t), SCOPE_NAMED);
+}
+
+/* ---- waiting ---- */
+
+/* (Sites of events are within the call, those of contexts behind it.) */
+void instrument_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t site)
+{
+    uint32_t wanted;
+    struct thread_profile *m = instrument_get_measured(t, &wanted);
+    if (m)
+        call_stack_function_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
+    t->waiting++;
+    if (!t->rests)
+        atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
+}
+
+void instrument_wait_end(struct traced_thread *t, uint32_t type)
+{
+    t->waiting--;
+    if (!t->rests)
+        atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
+    if (t->measured)
+        call_stack_function_exit(t->measured, instrument_wanted(t), type, STACK);
+}
+
+void poet_rests(int rests)
+{
+    struct traced_thread *t = thread_mine;
+    if (!t || t->rests == (rests != 0))
+        return;
+    t->rests = rests != 0;
+    if (!t->waiting)
+        atomic_fetch_add_explicit(&threads_running, rests ? UINT32_MAX : 1, memory_order_relaxed);
+}
+
+void poet_wait_begin(poet_type_t type)
+{
+    struct traced_thread *t = thread_self();
+    if (t)
+        instrument_wait_begin(t, type, (uintptr_t)__builtin_return_address(0) - 1);
+}
+
+void poet_wait_done(poet_type_t type)
+{
+    struct traced_thread *t = thread_mine;
+    if (t && t->waiting)
+        instrument_wait_end(t, type);
+}

@@ -1,0 +1,42 @@
+/* What compilers put at the begin and the end of every function, where they are asked to
+ * (-finstrument-functions). */
+#ifndef CLIENTS_LIBPOET_PROFILE_INSTRUMENT_HOOKS_H
+#define CLIENTS_LIBPOET_PROFILE_INSTRUMENT_HOOKS_H
+
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/thread_profile.h"
+
+#define HOOK __attribute__((visibility("default"), no_instrument_function, aligned(64)))
+HOOK void __cyg_profile_func_enter(void *function, void *site);
+HOOK void __cyg_profile_func_exit(void *function, void *site);
+
+#pragma GCC visibility push(hidden)
+
+void instrument_begin(void); /* looks who else has such */
+void exceptions_begin(void); /* looks for what handlers of exceptions begin by */
+
+/* What is wanted of a thread that is measured, as bits of WANTED. */
+static inline uint32_t instrument_wanted(const struct traced_thread *t)
+{
+    return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+}
+
+/* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
+struct thread_profile *instrument_first_call(struct traced_thread *thread);
+static inline struct thread_profile *instrument_get_measured(struct traced_thread *t,
+                                                             uint32_t *wanted)
+{
+    if (!t->queue)
+        return NULL;
+    *wanted = instrument_wanted(t);
+    if (LIKELY(!(*wanted & WANTED_CALLS)))
+        return NULL;
+    return LIKELY(t->measured != NULL) ? t->measured : instrument_first_call(t);
+}
+
+/* The thread begins to wait, at an event of that type and site (0: not known), and goes on. */
+void instrument_wait_begin(struct traced_thread *thread, uint32_t type, uintptr_t site);
+void instrument_wait_end(struct traced_thread *thread, uint32_t type);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,59 @@
+/* Jumps out of calls: what was called below the place that is jumped to has ended.
+ *
+ * Where that is the C library keeps to itself, but on x86-64 it is known: the stack pointer,
+ * rotated and mixed with a number that lies in the thread's own block.  Elsewhere the next call
+ * that begins further up tells. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/call_stack.h"
+
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/instrument_hooks.h"
+
+#include <setjmp.h>
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+enum { JUMP_STACK = 6 }; /* where in the buffer, as glibc's assembler has it */
+
+static uint64_t longjmp_get_stack(const struct __jmp_buf_tag *to)
+{
+    uint64_t mixed = (uint64_t)to->__jmpbuf[JUMP_STACK];
+    __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(mixed) : : "cc");
+    return mixed;
+}
+
+/* The function that is jumped to called the hook by its frame: a return address, and what the hook
+ * saved. */
+static void leave_calls(const struct __jmp_buf_tag *to)
+{
+    const struct traced_thread *t = thread_mine;
+    if (t && t->measured)
+        call_stack_cut(t->measured, instrument_wanted(t),
+                       longjmp_get_stack(to) - 2 * sizeof(void *));
+}
+#else
+static void leave_calls(const struct __jmp_buf_tag *to) { (void)to; }
+#endif
+
+#if defined(POET_STATIC)
+#define REAL_JUMP(name, member) __real_##name
+#define DECLARE_REAL(name) void __real_##name(struct __jmp_buf_tag[1], int);
+#else
+#define REAL_JUMP(name, member) real_functions.member
+#define DECLARE_REAL(name)
+#endif
+#define JUMP(name, member)                                                                         \
+    DECLARE_REAL(name)                                                                             \
+    __attribute__((visibility("default"), noreturn)) void PLAIN(name)(struct __jmp_buf_tag[1],     \
+                                                                      int);                        \
+    void PLAIN(name)(struct __jmp_buf_tag to[1], int value)                                        \
+    {                                                                                              \
+        real_find();                                                                               \
+        leave_calls(to);                                                                           \
+        REAL_JUMP(name, member)(to, value);                                                        \
+        __builtin_unreachable();                                                                   \
+    }
+JUMP(longjmp, longjmp)
+JUMP(_longjmp, _longjmp)
+JUMP(siglongjmp, siglongjmp)
+JUMP(__longjmp_chk, longjmp_chk)

@@ -1,0 +1,80 @@
+/* What is measured may be chosen by others when the program has begun: by a file that the server
+ * reads, or by a person. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/measurement_choice.h"
+
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/stderr_log.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/metric_name.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "wire/metric_messages.h"
+#include "wire/program_messages.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *file; /* NULL: there is none, or it cannot be had */
+static bool taken_up;
+static char path[PATH_MAX]; /* where stacks may be small */
+
+void measurement_choice_announce(void)
+{
+    struct measurement_options besides = measurement_wanted_options();
+    if (besides.rate)
+        metric_name_send(besides.rate, METRIC_NONE, "rate", "");
+    if (besides.file && !taken_up) {
+        file = besides.file;
+        taken_up = true;
+    }
+    if (!file)
+        return;
+    bool whole = realpath(file, path) != NULL;
+    if (!whole)
+        stderr_log_print_once("POET_MEASURE: @%.200s: %s", file, strerror(errno));
+    else if (strlen(path) >= MESSAGE_LABEL_BYTES)
+        stderr_log_print_once("POET_MEASURE: @%.80s...: the path is too long", path);
+    else
+        metric_name_send(0, METRIC_NONE, "file", path);
+    if (!whole || strlen(path) >= MESSAGE_LABEL_BYTES)
+        file = NULL;
+}
+
+#define FILE_MS 2000u
+#define ASK_MS 60000u
+
+/* What the server writes into the head of the thread's queue. */
+static uint32_t measurement_choice_poll(const struct traced_thread *t, unsigned most_ms)
+{
+    uint32_t wanted = 0;
+    for (unsigned ms = 0; ms < most_ms && !(wanted & (WANTED_CHOSEN | WANTED_BROKEN)); ms += 2) {
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+        wanted = atomic_load(&t->queue->wanted);
+    }
+    return wanted;
+}
+
+void measurement_choice_await(void)
+{
+    const struct traced_thread *t = thread_self();
+    bool asks = measurement_wanted_options().asks;
+    if ((!file && !asks) || !t || !t->queue || server_needs_socket || !server_takes_metrics)
+        return;
+    if (asks)
+        stderr_log_print(
+            "waiting up to %u s for measurement settings (viewer, or poet metrics --set)",
+            ASK_MS / 1000);
+    uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
+    if (!(wanted & WANTED_CHOSEN) && asks)
+        stderr_log_print("nobody chose what is measured: the program begins");
+    else if (wanted & WANTED_BROKEN)
+        stderr_log_print_once(
+            "POET_MEASURE: @%.200s: nothing of it is taken: poet check says what is wrong with it",
+            file);
+    else if (!(wanted & WANTED_CHOSEN))
+        stderr_log_print_once(
+            "POET_MEASURE: @%.200s: the server has not read it yet: the program begins", file);
+}

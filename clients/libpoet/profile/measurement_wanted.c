@@ -1,0 +1,124 @@
+/* What the user wants measured: POET_MEASURE, or what the program was compiled for. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/region_owner.h"
+
+#include "clients/libpoet/core/environment.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/stderr_log.h"
+#include "wire/profile_region.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Is there where a unit of the program was compiled with poetcc -profile. */
+#pragma weak poet_profiled
+extern const char poet_profiled[];
+
+#define CALLS_CPU (WANTED_COUNTS | WANTED_REAL | WANTED_CPU)
+static const struct {
+    const char *word;
+    uint32_t bits;
+} words[] = {{"calls", CALLS_CPU},
+             {"calls=counts", WANTED_COUNTS},
+             {"calls=real", WANTED_COUNTS | WANTED_REAL},
+             {"calls=cpu", CALLS_CPU},
+             {"calls=every", CALLS_CPU | WANTED_EVERY},
+             {"states", WANTED_STATES},
+             {"memory", WANTED_MEMORY},
+             {"metrics", WANTED_METERS},
+             {"throttle", WANTED_THROTTLE},
+             {"usage", WANTED_USAGE},
+             {"waits", 0}, /* the order tells them */
+             {"none", 0}};
+
+static uint32_t first;
+static struct measurement_options besides;
+_Atomic uint32_t threads_running; /* (counted where regions begin and end, read where calls do) */
+
+/* SIZE_MAX: it is none. */
+static size_t measurement_wanted_find_word(const char *word, size_t size)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == size && strncmp(words[i].word, word, size) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+#define RATE_MOST 1000u
+
+/* rate=N: samples a second. */
+static bool measurement_wanted_is_rate(const char *word, size_t size)
+{
+    unsigned value = 0;
+    if (size < 6 || size > 9 || strncmp(word, "rate=", 5) != 0)
+        return false;
+    for (size_t i = 5; i < size; i++)
+        value = word[i] >= '0' && word[i] <= '9' ? 10 * value + (unsigned)(word[i] - '0')
+                                                 : RATE_MOST + 1;
+    if (value < 1 || value > RATE_MOST)
+        return false;
+    besides.rate = value;
+    return true;
+}
+
+static uint32_t measurement_wanted_parse(const char *at)
+{
+    uint32_t bits = 0;
+    for (;; at++) {
+        size_t size = strcspn(at, ","), found = measurement_wanted_find_word(at, size);
+        if (measurement_wanted_is_rate(at, size))
+            ;
+        else if (size && found == SIZE_MAX)
+            stderr_log_print_once(
+                "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, =every), states, "
+                "memory, metrics, usage, waits, throttle, rate=1 to rate=1000, none",
+                size < 100 ? (int)size : 100, at);
+        else if (size)
+            bits |= words[found].bits;
+        at += size;
+        if (!*at)
+            return bits;
+    }
+}
+
+/* Is the heap followed?  Only a library that was loaded before the program can do that. */
+static bool measurement_wanted_heap_is_traced(void)
+{
+    const char *loaded = environment_get("LD_PRELOAD");
+    Dl_info info;
+    if (loaded && strstr(loaded, "libpoet-memory.so"))
+        return true;
+    void *allocates = dlsym(RTLD_DEFAULT, "malloc"); /* (the program's, not what libpoet calls) */
+    return allocates && dladdr(allocates, &info) && info.dli_fname &&
+           strstr(info.dli_fname, "libpoet-memory.so");
+}
+
+void measurement_wanted_begin(void)
+{
+    const char *chosen = environment_get("POET_MEASURE");
+    uint32_t usual = WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
+    besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
+    besides.asks = chosen && strcmp(chosen, "ask") == 0;
+    uint32_t bits =
+        chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
+    if (chosen && bits & WANTED_MEMORY && !measurement_wanted_heap_is_traced())
+        stderr_log_print_once(
+            "POET_MEASURE: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
+            "program; start it with: poet record -m memory");
+    if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
+        bits |= CALLS_CPU; /* of calls */
+    if (bits & WANTED_EVERY && !server_takes_call_records && !server_needs_socket)
+        stderr_log_print_once(
+            "POET_MEASURE: calls=every: the server is older: calls=cpu in its place");
+    bits &= server_takes_call_records ? UINT32_MAX : ~WANTED_EVERY;
+    if ((server_needs_socket || !server_takes_regions) && bits && chosen)
+        stderr_log_print_once("POET_MEASURE: nothing is measured %s",
+                              server_needs_socket ? "where no memory can be shared with the server"
+                                                  : "for a server that is older");
+    first = server_needs_socket || !server_takes_regions ? 0 : bits;
+}
+
+uint32_t measurement_wanted_initial(void) { return first; }
+
+struct measurement_options measurement_wanted_options(void) { return besides; }

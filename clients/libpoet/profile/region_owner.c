@@ -1,0 +1,258 @@
+/* The region of a thread, made by the thread itself when calls are first wanted of it: sealed
+ * memory, which goes to the server as a queue does. */
+#define _GNU_SOURCE
+#include "clients/libpoet/profile/region_owner.h"
+
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/calibration.h"
+#include "clients/libpoet/profile/activity.h"
+#include "clients/libpoet/profile/call_log.h"
+#include "clients/libpoet/profile/call_stack.h"
+#include "wire/program_messages.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static _Atomic uint32_t serials;
+
+#define LATER 4096u /* calls until it is tried again where the server did not take it */
+#define NEVER UINT32_MAX
+
+/* Not by memset: ThreadSanitizer looks into that, and does not know that a thread which ended
+ * handed this over. */
+static void region_clear(struct thread_profile *m)
+{
+    volatile uint64_t *words = (void *)m;
+    static_assert(sizeof *m % sizeof *words == 0, "it is whole words");
+    for (size_t i = 0; i < sizeof *m / sizeof *words; i++)
+        words[i] = 0;
+}
+
+static struct thread_profile *region_init(struct traced_thread *t, void *memory)
+{
+    struct thread_profile *m = t->measured_kept;
+    if (m->head) /* it was used before; else it is zero, and most of it need not be touched */
+        region_clear(m);
+    m->head = memory;
+    m->process = getpid();
+    m->clock = t->queue->clock;
+    m->gap = GAP_NS;
+    m->room = REGION_FRAMES;
+    m->next = 1;
+    m->serial = atomic_fetch_add(&serials, 1) + 1;
+    return m;
+}
+
+/* What the server may read from the first moment on. */
+static void region_open_thread(struct thread_profile *m, const struct traced_thread *t)
+{
+    struct profile_region_context *own = &contexts_of(m)[0];
+    *m->head = (struct profile_region_head){.magic = REGION_MAGIC,
+                                            .version = REGION_VERSION,
+                                            .thread = trace_line_index(t->own),
+                                            .clock = m->clock,
+                                            .contexts = 1,
+                                            .depth = 1,
+                                            .began = thread_profile_ticks(m)};
+    *own = (struct profile_region_context){
+        .open = 1, .calls = 1, .real_least = UINT64_MAX, .own_least = UINT64_MAX};
+    frames_of(m)[0] = (struct profile_region_frame){.stack = OUTERMOST};
+}
+
+static bool region_send(int fd, const struct traced_thread *t)
+{
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct encoder out = {.data = message, .room = sizeof message};
+    encoder_begin_message(&out, MESSAGE_REGION);
+    encode_region(&out, &(struct region_message){trace_line_index(t->own)});
+    encoder_end_message(&out);
+    return server_send_with(&out, fd, t->life);
+}
+
+static bool region_map(struct traced_thread *t)
+{
+    int fd = queue_memory(REGION_MAP_BYTES);
+    void *memory = fd < 0 ? MAP_FAILED
+                          : mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        t->measured_later = NEVER;
+        return false;
+    }
+    struct thread_profile *m = region_init(t, memory);
+    activity_begin(m); /* what that costs is measured, too */
+    calibration_run(t, m);
+    activity_end(m);
+    region_init(t, memory);
+    activity_begin(m);
+    region_open_thread(m, t);
+    calibration_apply(m);
+    bool taken = region_send(fd, t);
+    close(fd);
+    t->measured_later = taken ? 0 : LATER;
+    if (taken)
+        t->measured = m;
+    else {
+        activity_end(m);
+        munmap(memory, REGION_MAP_BYTES);
+    }
+    return taken;
+}
+
+static bool region_may_have(struct traced_thread *t)
+{
+    if (t->measured_later && t->measured_later != NEVER)
+        t->measured_later--;
+    if (t->busy || !seccomp_allows(ALLOWED_QUEUES) || t->measured_later || server_needs_socket ||
+        !server_takes_regions || !t->queue || !trace_line_index(t->own) ||
+        t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed))
+        return false;
+    if (!t->measured_kept)
+        t->measured_kept = tracer_arena_alloc(sizeof *t->measured_kept);
+    return t->measured_kept != NULL;
+}
+
+/* No handler comes in between: its calls are to be counted, too. */
+bool region_create(struct traced_thread *t)
+{
+    sigset_t all, before;
+    int saved = errno, cancelling;
+    if (!region_may_have(t))
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    busy_begin(t);
+    bool made = region_map(t);
+    busy_end(t);
+    pthread_setcancelstate(cancelling, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return made;
+}
+
+/* Adds the time that a task was on no thread of the system to the call that it is in, as not
+ * run. */
+static void region_add_paused(struct thread_profile *m, uint64_t now)
+{
+    uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
+    m->off += away;
+    m->left = 0;
+    m->since = now; /* meanwhile it did nothing */
+    m->last = now;
+    sum_add(&frames_timed(m, call_stack_top(m))->off, away);
+    sum_set(&m->head->off_ticks, m->off);
+}
+
+void region_check(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (m && m->anchored && !m->left)
+        cpu_gap_check(m, call_stack_top(m));
+}
+
+void region_gone(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    region_check(t);
+    if (m)
+        sum_set(&m->head->gone, thread_profile_ticks(m));
+}
+
+void region_stays(struct traced_thread *t)
+{
+    if (t->measured)
+        sum_set(&t->measured->head->gone, 0);
+}
+
+void region_quit(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (!m)
+        return;
+    frames_rejoin(m);
+    uint64_t now = thread_profile_ticks(m);
+    if (call_stack_depth(m) > REGION_FRAMES)
+        atomic_store(&m->head->depth, REGION_FRAMES);
+    if (m->left) /* a task that goes without having run again */
+        region_add_paused(m, now);
+    if (m->jumps)
+        frames_settle(m);
+    uint64_t ran = now - m->off;
+    t->measured = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    while (call_stack_depth(m) > 1)
+        if (call_stack_top(m)->stack == OUTERMOST)
+            call_stack_base_leave(m, ran);
+        else
+            call_stack_pause(m, now, ran);
+    call_stack_drop(m, now, ran);
+}
+
+void region_end(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    t->measured_later = 0;
+    if (!m)
+        return;
+    region_check(t);
+    region_quit(t);
+    activity_end(m);
+    call_log_leave(m);
+    munmap(m->head, REGION_MAP_BYTES);
+}
+
+void region_forked(struct traced_thread *t)
+{
+    struct thread_profile *m = t ? t->measured : NULL;
+    atomic_store(&threads_running, 0);
+    frames_forked((uint64_t)(uintptr_t)__builtin_frame_address(0));
+    if (t)
+        t->measured = NULL;
+    if (m)
+        if (m) {
+            activity_end(m);
+            call_log_forked(m);
+        }
+    if (m)
+        mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void region_pause(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (!m)
+        return;
+    m->left = thread_profile_ticks(m);
+    cpu_gap_leave(m, m->left);
+}
+
+/* Other threads of the system have other processor clocks. */
+void region_resume(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (!m || !m->left)
+        return;
+    uint64_t now = thread_profile_ticks(m);
+    region_add_paused(m, now);
+    if (atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CPU)
+        cpu_gap_return(m, now);
+}
+
+uint32_t region_current_context(const struct traced_thread *t)
+{
+    const struct profile_region_frame *f = call_stack_top(t->measured);
+    bool waits =
+        f->function && f->function <= UINT16_MAX; /* in a call that is recorded: its caller */
+    return atomic_load_explicit(&f[waits ? -1 : 0].context, memory_order_relaxed);
+}

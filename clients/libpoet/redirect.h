@@ -1,0 +1,24 @@
+/* Put before every unit that poetcc -trace compiles: the calls that Poet follows
+ * go to libpoet under another name, so that it knows which units are to be recorded.
+ * It declares nothing, so it cannot disturb the program's own headers. */
+#define POET_TRACE 1
+#if defined(__ELF__) && !defined(__ASSEMBLER__)
+#define POET_REDIRECT(name) __asm__(".set " #name ", poet_link_with_poetcc_trace__" #name "\n");
+__asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such a unit */
+#if defined(POET_PROFILE) /* and its calls are measured */
+__asm__(
+    ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, 1\n"
+    "poet_profiled: .byte 1\n.popsection\n");
+#if defined(                                                                                       \
+    POET_COUNT) /* calls of these functions are counted, not timed: a note of the linker's */
+__asm__(".pushsection .note.poet,\"a\",%note\n.balign 4\n.long 5, 992f-991f, 1\n.asciz \"Poet\"\n"
+        ".balign 4\n991: .asciz \"" POET_COUNT "\"\n992: .balign 4\n.popsection\n");
+#endif
+#if defined(POET_SKIP) /* these are not measured: likewise */
+__asm__(".pushsection .note.poet,\"a\",%note\n.balign 4\n.long 5, 992f-991f, 2\n.asciz \"Poet\"\n"
+        ".balign 4\n991: .asciz \"" POET_SKIP "\"\n992: .balign 4\n.popsection\n");
+#endif
+#endif
+#include "traced_calls.h"
+#undef POET_REDIRECT
+#endif

@@ -1,0 +1,342 @@
+#define _GNU_SOURCE
+#include "clients/libpoet/replay/held_points.h"
+
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/environment.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/stderr_log.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/replay/cpu_time_used.h"
+#include "clients/libpoet/replay/replay_stops.h"
+#include "wire/schedule_control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 500000
+#define SETTLE_NS 3000000 /* what was recorded before its call is done by then */
+#define PATIENCE_LOOK_NS 10000000u
+#define HOLD_POINT_THREADS_MAX 64u
+#define HOLDS_SEEN 8u
+
+bool hold_points_active;
+static struct schedule_control *hold_point_file;
+
+/* ---- points ---- */
+
+static uintptr_t _Atomic hold_point_sites[SCHEDULE_CONTROL_POINTS]; /* the site, once it is known */
+
+static bool hold_point_is_at(unsigned i, uintptr_t site)
+{
+    uintptr_t known = atomic_load_explicit(&hold_point_sites[i], memory_order_relaxed);
+    if (LIKELY(known != 0) || !site)
+        return known == site && site;
+    uintptr_t bias = 0;
+    const char *path = modules_path(site, &bias), *slash = path ? strrchr(path, '/') : NULL;
+    if (!path || site - bias != hold_point_file->points[i].address ||
+        strcmp(slash ? slash + 1 : path, hold_point_file->points[i].file) != 0)
+        return false;
+    atomic_store_explicit(&hold_point_sites[i], site, memory_order_relaxed);
+    return true;
+}
+
+static bool hold_point_is_type(unsigned i, uint16_t type)
+{
+    const char *name = type ? type_code_name(type) : NULL;
+    return name && strcmp(name, hold_point_file->points[i].type) == 0;
+}
+
+static bool hold_point_is_for_thread(unsigned i, const struct traced_thread *t)
+{
+    uint32_t wanted = hold_point_file->points[i].thread;
+    return !wanted || atomic_load_explicit(&t->own->script, memory_order_relaxed) == wanted;
+}
+
+static uint32_t hold_point_find(const struct traced_thread *t, uint16_t type, uintptr_t site)
+{
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < hold_point_file->point_count; i++)
+        if (hold_point_is_at(i, site) && hold_point_is_type(i, type) &&
+            hold_point_is_for_thread(i, t))
+            bits |= 1u << i;
+    return bits;
+}
+
+static uint32_t hold_point_sum(const struct hold_point *p, bool inside)
+{
+    uint32_t all = 0;
+    for (unsigned i = 0; i < hold_point_file->point_count; i++)
+        if (p->others >> i & 1)
+            all += atomic_load(inside ? &hold_point_file->points[i].inside
+                                      : &hold_point_file->points[i].done);
+    return all;
+}
+
+/* ---- who is held, by what it asks for ---- */
+
+static latch held_lock;
+static struct hold_point_thread {
+    const struct traced_thread *thread; /* NULL: nobody */
+    const struct trace_line *asks, *holds[HOLDS_SEEN];
+    unsigned count;
+    bool goes;
+} hold_point_held[HOLD_POINT_THREADS_MAX];
+
+static struct hold_point_thread *hold_point_holder(const struct trace_line *line,
+                                                   const struct hold_point_thread *but)
+{
+    for (unsigned i = 0; i < HOLD_POINT_THREADS_MAX; i++)
+        for (unsigned k = 0; hold_point_held[i].thread && &hold_point_held[i] != but &&
+                             k < hold_point_held[i].count;
+             k++)
+            if (hold_point_held[i].holds[k] == line)
+                return &hold_point_held[i];
+    return NULL;
+}
+
+/* Lets a circle go that one closes. */
+static void hold_point_close_cycle(struct hold_point_thread *me)
+{
+    struct hold_point_thread *circle[HOLD_POINT_THREADS_MAX], *next = me;
+    unsigned count = 0;
+    do {
+        circle[count++] = next;
+        next = hold_point_holder(next->asks, next);
+    } while (next && next != me && count < HOLD_POINT_THREADS_MAX);
+    for (unsigned i = 0; next == me && i < count; i++)
+        circle[i]->goes = true;
+}
+
+static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t,
+                                                       const struct trace_line *asks)
+{
+    struct hold_point_thread *me = NULL;
+    latch_lock(&held_lock);
+    for (unsigned i = 0; i < HOLD_POINT_THREADS_MAX && !me; i++)
+        me = hold_point_held[i].thread ? NULL : &hold_point_held[i];
+    if (me) {
+        *me = (struct hold_point_thread){.thread = t, .asks = asks};
+        for (size_t i = 0; i < t->hold_count && me->count < HOLDS_SEEN; i++)
+            me->holds[me->count++] = t->holds[i].line;
+        hold_point_close_cycle(me);
+    }
+    latch_unlock(&held_lock);
+    return me;
+}
+
+static bool hold_point_may_go(const struct hold_point_thread *me)
+{
+    latch_lock(&held_lock);
+    bool goes = me->goes;
+    latch_unlock(&held_lock);
+    return goes;
+}
+
+static void hold_point_wait_end(struct hold_point_thread *me)
+{
+    latch_lock(&held_lock);
+    me->thread = NULL;
+    latch_unlock(&held_lock);
+}
+
+/* ---- holding ---- */
+
+static bool hold_point_is_reached(const struct hold_point *p, const struct hold_point_thread *me,
+                                  uint32_t since)
+{
+    switch ((enum hold_until)p->until) {
+    case HOLD_UNTIL_CYCLE:
+        return me && hold_point_may_go(me);
+    case HOLD_UNTIL_DONE:
+        return hold_point_sum(p, false) >= p->count;
+    case HOLD_UNTIL_DONE_SINCE_HELD:
+        return hold_point_sum(p, false) - since >= p->count;
+    case HOLD_UNTIL_WAITING:
+        return hold_point_sum(p, true) >= p->count;
+    case HOLD_UNTIL_NOT_HELD:
+        break;
+    }
+    return true;
+}
+
+static void hold_point_pause(long ns) { nanosleep(&(struct timespec){0, ns}, NULL); }
+
+/* How long it is waited: of what went by, what the thread that is to come could have used. */
+struct patience {
+    uint64_t begun_ns, looked_ns, used_ns;
+    struct cpu_time_sample slow;
+};
+
+/* Whose time counts: the thread that is to come, or, where that is not known or has not begun, the
+ * first one of this process. */
+static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_t *id)
+{
+    *process = *id = (uint32_t)getpid();
+    for (unsigned i = 0; i < hold_point_file->point_count; i++) {
+        uint32_t line = p->others >> i & 1 ? hold_point_file->points[i].thread : 0;
+        if (line && shared_schedule && line <= shared_schedule->line_count &&
+            replay_stop_id(line)) {
+            *process = replay_stop_process(line);
+            *id = replay_stop_id(line);
+            return;
+        }
+    }
+}
+
+static bool is_late(struct patience *patience, const struct hold_point *p)
+{
+    uint32_t most_ms = hold_point_file->hold_ms < SCHEDULE_CONTROL_HOLD_MS
+                           ? hold_point_file->hold_ms
+                           : SCHEDULE_CONTROL_HOLD_MS,
+             process, id;
+    uint64_t most = most_ms * UINT64_C(1000000), now = tracer_clock_now();
+    if (now - patience->looked_ns >= PATIENCE_LOOK_NS) {
+        choose_thread(p, &process, &id);
+        patience->used_ns += cpu_time_used(&patience->slow, process, id, now - patience->looked_ns);
+        patience->looked_ns = now;
+    }
+    return patience->used_ns >= most || now - patience->begun_ns >= STEER_STARVED * most;
+}
+
+/* Until it is as it should be, or too late. */
+static void hold_point_wait(struct hold_point *p, const struct hold_point_thread *me)
+{
+    uint32_t since = hold_point_sum(p, false);
+    struct patience patience = {.begun_ns = tracer_clock_now()};
+    patience.looked_ns = patience.begun_ns;
+    bool so = hold_point_is_reached(p, me, since), first = so;
+    while (!so && !is_late(&patience, p)) {
+        hold_point_pause(LOOK_NS);
+        so = hold_point_is_reached(p, me, since);
+    }
+    if (so && !first)
+        hold_point_pause(SETTLE_NS);
+    atomic_fetch_add(so ? &p->freed : &p->late, 1);
+}
+
+static bool hold_point_is_selected(const struct hold_point *p, uint32_t came)
+{
+    return came >= p->skip && (!p->most || came - p->skip < p->most);
+}
+
+/* Before what it is about to do there. */
+static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct trace_line *asks)
+{
+    int saved = errno;
+    for (unsigned i = 0; i < hold_point_file->point_count; i++) {
+        struct hold_point *p = &hold_point_file->points[i];
+        bool circle = p->until == HOLD_UNTIL_CYCLE;
+        if (!(bits >> i & 1) || !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
+            p->until == HOLD_UNTIL_NOT_HELD ||
+            atomic_load(&p->late) >= hold_point_file->late_most || (circle && !t->hold_count))
+            continue;
+        busy_begin(t);
+        struct hold_point_thread *me = circle ? hold_point_wait_begin(t, asks) : NULL;
+        hold_point_wait(p, me);
+        if (me)
+            hold_point_wait_end(me);
+        busy_end(t);
+    }
+    errno = saved;
+}
+
+void hold_point_before_lock(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
+{
+    uint32_t bits = hold_point_find(t, TYPE_PETITION, site);
+    if (bits)
+        hold_point_hold(t, bits, line);
+}
+
+/* ---- records ---- */
+
+/* Of the thread's record that is being made, and of what it does as long as it does nothing
+ * else. */
+static __thread uint32_t meets, within __attribute__((tls_model("initial-exec")));
+
+static void hold_point_leave_inside(void)
+{
+    for (unsigned i = 0; within && i < hold_point_file->point_count; i++)
+        if (within >> i & 1)
+            atomic_fetch_sub(&hold_point_file->points[i].inside, 1);
+    within = 0;
+}
+
+void hold_point_before_event(struct traced_thread *t, const struct record *r)
+{
+    struct shape_step steps[CODES_STEPS];
+    unsigned count = type_code_steps(r->shape, steps);
+    uint32_t before = 0;
+    hold_point_leave_inside();
+    meets = 0;
+    if (t->part.line && t->part.next < t->part.count)
+        return; /* it repeats */
+    for (unsigned i = 0; i < count; i++) {
+        meets |= hold_point_find(t, steps[i].type_a, r->site) |
+                 hold_point_find(t, steps[i].type_b, r->site);
+        if (i == 0 && !r->b && steps[i].type_a != TYPE_PETITION)
+            before = meets;
+    }
+    if (before)
+        hold_point_hold(t, before, NULL);
+}
+
+void hold_point_after_event(void)
+{
+    for (unsigned i = 0; meets && i < hold_point_file->point_count; i++)
+        if (meets >> i & 1) {
+            atomic_fetch_add(&hold_point_file->points[i].inside, 1);
+            atomic_fetch_add(&hold_point_file->points[i].done, 1);
+        }
+    within = meets;
+    meets = 0;
+}
+
+/* ---- the file ---- */
+
+static struct schedule_control *hold_point_map(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat st;
+    void *s = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size == sizeof(struct schedule_control))
+        s = mmap(NULL, sizeof(struct schedule_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return s == MAP_FAILED ? NULL : s;
+}
+
+static bool hold_point_is_valid(const struct schedule_control *s)
+{
+    bool sound = s->magic == SCHEDULE_CONTROL_MAGIC && s->version == SCHEDULE_CONTROL_VERSION &&
+                 s->point_count <= SCHEDULE_CONTROL_POINTS;
+    for (unsigned i = 0; sound && i < s->point_count; i++)
+        sound = memchr(s->points[i].type, 0, SCHEDULE_CONTROL_TYPE_BYTES) &&
+                memchr(s->points[i].file, 0, SCHEDULE_CONTROL_FILE_BYTES);
+    return sound;
+}
+
+bool hold_point_begin(void)
+{
+    const char *path = environment_get("POET_SCHEDULE_CONTROL");
+    if (!path || !*path)
+        return false;
+    struct schedule_control *s = hold_point_map(path);
+    if (!s || !hold_point_is_valid(s)) {
+        stderr_log_print_once("POET_SCHEDULE_CONTROL: %s: invalid schedule file; "
+                              "running without schedule control",
+                              path);
+        return false;
+    }
+    hold_point_file = s;
+    hold_points_active = true;
+    return true;
+}

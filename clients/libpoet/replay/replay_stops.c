@@ -1,0 +1,116 @@
+#define _GNU_SOURCE
+#include "clients/libpoet/replay/replay_stops.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 2000000    /* how often who is held looks whether it still is */
+#define LOOKS_ENOUGH 500u  /* so often while nobody comes: one that is awaited will not */
+
+/* Where a debugger has its breakpoint. */
+__attribute__((visibility("default"), noinline)) void poet_stop_reached(void);
+void poet_stop_reached(void) { __asm__ volatile("" ::: "memory"); }
+
+static struct schedule_breakpoint *replay_stop_find(uint32_t line)
+{
+    return (struct schedule_breakpoint *)((char *)shared_schedule + shared_schedule->stops_at) +
+           line;
+}
+
+static uint32_t replay_stop_number(const struct schedule_line *thread)
+{
+    return (uint32_t)(thread - shared_schedule_line(0));
+}
+
+void replay_stop_begin(void)
+{
+    uint32_t any = SCHEDULE_ANY_PROCESS;
+    atomic_compare_exchange_strong(&shared_schedule->debugged, &any, (uint32_t)getpid());
+}
+
+uint32_t replay_stop_process(uint32_t line)
+{
+    return atomic_load(&replay_stop_find(line)->process);
+}
+
+uint32_t replay_stop_id(uint32_t line) { return atomic_load(&replay_stop_find(line)->id); }
+
+void replay_stop_check(struct schedule_line *me)
+{
+    struct schedule_breakpoint *stop = replay_stop_find(replay_stop_number(me));
+    int saved = errno;
+    atomic_store(&stop->process, (uint32_t)getpid());
+    atomic_store(&stop->id, (uint32_t)syscall(SYS_gettid));
+    errno = saved;
+}
+
+/* done: what is to be done is enough, wherever threads are. */
+static bool replay_stop_is_there(uint32_t line, bool done)
+{
+    const struct schedule_breakpoint *stop = replay_stop_find(line);
+    const struct schedule_line *thread = shared_schedule_line(line);
+    uint32_t awaited = atomic_load(&stop->awaited);
+    uint64_t before = atomic_load(&stop->before);
+    if (!awaited || !before)
+        return true;
+    if (awaited == SCHEDULE_HELD && !done && before <= thread->count)
+        return atomic_load(&stop->at) >= before;
+    return atomic_load(&thread->at) + 1 >= before || atomic_load(&stop->at) >= before;
+}
+
+static bool replay_stop_are_there(bool done)
+{
+    for (uint32_t i = 1; i <= shared_schedule->line_count; i++)
+        if (!replay_stop_is_there(i, done))
+            return false;
+    return true;
+}
+
+void replay_stop_report(void)
+{
+    if (atomic_load(&shared_schedule->debugged) == (uint32_t)getpid() &&
+        atomic_exchange(&shared_schedule->stop, 0))
+        poet_stop_reached();
+}
+
+void replay_stop_done(void)
+{
+    if (atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+        replay_stop_are_there(false))
+        replay_stop_report();
+}
+
+/* 1 + the event that it is held before; 0: it is not held.  Within a record who is to have done
+ * something of it goes on: that is done when all of the record is. */
+static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, uint64_t first,
+                                        uint64_t last, bool amid)
+{
+    uint64_t before = atomic_load(&stop->before);
+    bool within = amid && atomic_load(&stop->awaited) == SCHEDULE_DONE;
+    bool held = before && before <= last + 1 && !within && replay_stop_is_debugged() &&
+                shared_schedule_is_active();
+    return !held ? 0 : before > first ? before : first + 1;
+}
+
+void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, bool amid)
+{
+    struct schedule_breakpoint *stop = replay_stop_find(replay_stop_number(me));
+    int saved = errno;
+    uint64_t before;
+    for (unsigned looks = 0; (before = replay_stop_held_before(stop, first, last, amid)) != 0;
+         looks++) {
+        atomic_store(&stop->at, before);
+        replay_stop_done();
+        if (looks >= LOOKS_ENOUGH &&
+            atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+            replay_stop_are_there(true))
+            replay_stop_report();
+        if (!atomic_load(&shared_schedule->stop))
+            looks = 0;
+        syscall(SYS_nanosleep, &(struct timespec){0, LOOK_NS}, NULL);
+    }
+    atomic_store(&stop->at, 0);
+    errno = saved;
+}

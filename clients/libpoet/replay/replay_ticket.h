@@ -1,0 +1,46 @@
+/* Turns: a thread waits until a line has come to a number. */
+#ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
+#define CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
+
+#include "clients/libpoet/core/likely.h"
+#include "clients/libpoet/replay/schedule_memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+static inline bool replay_ticket_is_reached(const struct schedule_line *line, uint32_t number)
+{
+    return (int32_t)(atomic_load(&line->done) - number) >= 0;
+}
+
+bool replay_ticket_wait_for(struct schedule_line *me, struct schedule_line *line, uint32_t number);
+/* Until `line` has come to `number`; me: the thread that waits.  False: the script was left. */
+static inline bool replay_ticket_wait(struct schedule_line *me, uint32_t line, uint32_t number)
+{
+    struct schedule_line *l = shared_schedule_line(line);
+    return LIKELY(replay_ticket_is_reached(l, number)) || replay_ticket_wait_for(me, l, number);
+}
+/* Those who wait for what it has come to since `before`. */
+void replay_ticket_wake(struct schedule_line *line, uint32_t before, uint32_t number);
+/* It has; quietly: nearly nobody waits for that, and who begins to just now sees it only when he
+ * looks the next time. */
+static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, bool quietly)
+{
+    struct schedule_line *l = shared_schedule_line(line);
+    if (LIKELY(quietly && !atomic_load_explicit(&l->waiting, memory_order_relaxed))) {
+        atomic_store_explicit(&l->done, number, memory_order_release);
+        return;
+    }
+    uint32_t before = atomic_exchange(&l->done, number);
+    if (!LIKELY(!atomic_load(&l->waiting)))
+        replay_ticket_wake(l, before, number);
+}
+/* So long a thread is waited for at most, until it comes to its next event. */
+unsigned replay_ticket_patience_ms(const struct schedule_line *thread);
+/* The script is left, unless it was: *end says why. */
+void shared_schedule_abandon(const struct schedule_end *end);
+
+#pragma GCC visibility pop
+#endif

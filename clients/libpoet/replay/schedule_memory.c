@@ -1,0 +1,3 @@
+#include "clients/libpoet/replay/schedule_memory.h"
+
+struct schedule_head *shared_schedule;

@@ -1,0 +1,36 @@
+/* A graph of who calls whom laid out in layers: each node below those that call it, but for arcs
+ * that close a circle (Sugiyama, Tagawa and Toda, 1981).
+ *
+ * An arc that goes over several layers has a bend in each of those between, so that it leads around
+ * what stands there.  The caller sets the widths of nodes and the ends of arcs, all else is set by
+ * graph_layout_place.  The same graph is laid out in the same way.  Units are the caller's. */
+#ifndef CLIENTS_METADATA_GRAPH_LAYOUT_H
+#define CLIENTS_METADATA_GRAPH_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GRAPH_LAYOUT_NODES_MAX 200u
+
+struct graph_layout {
+    struct graph_layout_node { /* the caller's, then the bends */
+        double width;
+        double x; /* of its middle, from the left edge */
+        uint32_t layer; /* 0 is the topmost */
+        uint32_t place; /* in its layer */
+    } *nodes;
+    uint32_t count;
+    struct graph_layout_arc {
+        uint32_t from, to;
+        bool back; /* it closes a circle, or leads to its own begin: it has no bends */
+        uint32_t bend, bends; /* nodes, one below the other */
+    } *arcs;
+    uint32_t arc_count;
+    uint32_t layer_count;
+    double width;
+};
+
+void graph_layout_place(struct graph_layout *layers, double gap); /* gap: between two in a layer */
+void graph_layout_free(struct graph_layout *layers); /* empties it */
+
+#endif

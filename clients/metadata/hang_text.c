@@ -1,0 +1,272 @@
+#define _GNU_SOURCE
+#include "clients/metadata/hang_text.h"
+
+#include "clients/metadata/event_text.h"
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NAMED 4u /* threads in a sentence */
+
+/* ---- times ---- */
+
+static void three_digits(char *s, size_t size, double value, const char *unit)
+{
+    snprintf(s, size, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+}
+
+void duration_text(char *s, size_t size, int64_t ns)
+{
+    double value = (double)(ns < 0 ? -ns : ns);
+    long long seconds = (long long)(value / 1e9);
+    if (value < 1000)
+        snprintf(s, size, "%.0f ns", value);
+    else if (value < 999500)
+        three_digits(s, size, value / 1e3, "µs");
+    else if (value < 999.5e6)
+        three_digits(s, size, value / 1e6, "ms");
+    else if (seconds < 600)
+        three_digits(s, size, value / 1e9, "s");
+    else if (seconds < 36000)
+        snprintf(s, size, "%lld min %lld s", seconds / 60, seconds % 60);
+    else
+        snprintf(s, size, "%lld h %lld min", seconds / 3600, seconds / 60 % 60);
+}
+
+void wait_duration_text(char *s, size_t size, const struct trace_time_info *now, int64_t began_ns)
+{
+    char time[32];
+    bool clock = now->now_ns >= 0;
+    int64_t ns = (clock ? now->now_ns : now->last_ns) - began_ns;
+    duration_text(time, sizeof time, ns);
+    if (now->live && clock)
+        snprintf(s, size, "for %s", time);
+    else if (clock)
+        snprintf(s, size, "for %s (until the end of the trace)", time);
+    else if (ns > 0)
+        snprintf(s, size, "since %s before the last event (until the end of the trace)", time);
+    else
+        snprintf(s, size, "since the last event (until the end of the trace)");
+}
+
+/* ---- sentences ---- */
+
+struct hang_text_buffer {
+    char *text;
+    size_t size;
+    FILE *f;
+};
+
+static void hang_text_begin(struct hang_text_buffer *s)
+{
+    s->f = xcheck(open_memstream(&s->text, &s->size), 1);
+}
+
+static char *hang_text_finish(struct hang_text_buffer *s)
+{
+    if (fclose(s->f) != 0)
+        out_of_memory(s->size);
+    return s->text;
+}
+
+static void hang_text_report_ref(struct hang_text_buffer *s, struct event_id at)
+{
+    char text[48];
+    event_id_print(text, sizeof text, at);
+    fputs(text, s->f);
+}
+
+char *deadlock_text(const struct cycle_info *cycle)
+{
+    return cycle->count == 1 ? xstrdup("DEADLOCK: a thread waits for itself")
+                             : xasprintf("DEADLOCK: %u threads wait for each other", cycle->count);
+}
+
+char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
+                         uint32_t i)
+{
+    const struct cycle_step_info *step = &cycle->steps[i],
+                                 *next = &cycle->steps[(i + 1) % cycle->count];
+    struct hang_text_buffer s;
+    bool held = step->about != next->thread;
+    hang_text_begin(&s);
+    if (!held) {
+        fprintf(s.f, "%s waits for ", metadata_label(book, step->thread));
+        fprintf(s.f, "%s", metadata_label(book, next->thread));
+    } else {
+        fprintf(s.f, "%s waits for ", metadata_label(book, step->thread));
+        fprintf(s.f, "%s, held by ", metadata_label(book, step->about));
+        fprintf(s.f, "%s", metadata_label(book, next->thread));
+    }
+    if (step->since.number) {
+        fputs(held ? " (acquired at event " : " (since event ", s.f);
+        hang_text_report_ref(&s, step->since);
+        fputc(')', s.f);
+    }
+    return hang_text_finish(&s);
+}
+
+char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of)
+{
+    static const char *const ends[OUTCOME_COUNT] = {[OUTCOME_OPEN] = "",
+                                                    [OUTCOME_POSSIBLE] =
+                                                        " and will likely never resume",
+                                                    [OUTCOME_NEVER] = " and will never resume"};
+    struct hang_text_buffer s;
+    hang_text_begin(&s);
+    fprintf(s.f, "%s is itself blocked", metadata_label(book, of->thread));
+    if (of->about)
+        fprintf(s.f, " on %s", metadata_label(book, of->about));
+    fputs(ends[of->fate], s.f);
+    return hang_text_finish(&s);
+}
+
+/* ---- diagnoses ---- */
+
+/* Those who wait are woken by one another: all have to come, as to a barrier. */
+static bool hang_text_needs_all_participants(const struct trace_metadata *book,
+                                             const struct diagnosis_info *v)
+{
+    struct event_info e = {.at = v->waker.line ? v->waker : v->wait, .type = v->waker_type};
+    const struct target_event *look = v->waker_type ? event_style(book, &e) : NULL;
+    return look && look->waits;
+}
+
+static const char *hang_text_signal_name(const struct trace_metadata *book,
+                                         const struct diagnosis_info *v)
+{
+    return v->waker_type ? metadata_type_name(book, v->waker_type) : "signal";
+}
+
+static void hang_text_report_worst(const struct trace_metadata *book,
+                                   const struct diagnosis_info *v, struct hang_text_buffer *s)
+{
+    const char *about = metadata_label(book, v->about);
+    if (v->fate == OUTCOME_NEVER)
+        fprintf(s->f, "HANG: no remaining thread can wake the waiters of %s\n", about);
+    else if (v->fate == OUTCOME_POSSIBLE && v->doubts & UNCERTAIN_RUNS)
+        fprintf(s->f,
+                "POSSIBLE HANG: every thread that ever performed %s on %s is blocked or has "
+                "exited\n",
+                hang_text_signal_name(book, v), about);
+    else if (v->fate == OUTCOME_POSSIBLE)
+        fprintf(s->f, "LIKELY HANG: no traced thread can still wake the waiters of %s\n", about);
+    else
+        fputs("POSSIBLE LOST WAKE-UP: ", s->f);
+}
+
+static void hang_text_report_waker(const struct trace_metadata *book,
+                                   const struct diagnosis_info *v, struct hang_text_buffer *s)
+{
+    const char *about = metadata_label(book, v->about);
+    if (!v->waker.line && v->doubts & UNCERTAIN_TYPES)
+        return;
+    if (!v->waker.line) {
+        fprintf(s->f, "%s was never signaled\n", about);
+        return;
+    }
+    fprintf(s->f, "last %s of %s: event ", hang_text_signal_name(book, v), about);
+    hang_text_report_ref(s, v->waker);
+    if (v->went_on == WAKE_NO_THREAD)
+        fputs(", no thread was woken", s->f);
+    char wait[48];
+    event_id_print(wait, sizeof wait, v->wait);
+    if (v->stands == RELATION_CODE(ORDER_BEFORE))
+        fprintf(s->f, "; it happened before the wait (event %s)\n", wait);
+    else if (v->stands == RELATION_CODE(ORDER_CONCURRENT))
+        fprintf(s->f, "; concurrent with the wait (event %s)%s\n", wait,
+                v->fate == OUTCOME_OPEN        ? ""
+                : v->went_on == WAKE_NO_THREAD ? ": possible lost wake-up"
+                                               : ": it may have come before the wait");
+    else if (v->stands == RELATION_CODE(ORDER_AFTER))
+        fprintf(s->f, "; it happened after the wait began (event %s)\n", wait);
+    else
+        fprintf(s->f,
+                "; its order relative to the wait (event %s) is unknown: possible lost wake-up\n",
+                wait);
+}
+
+static void hang_text_report_able(const struct trace_metadata *book, const struct diagnosis_info *v,
+                                  bool come, struct hang_text_buffer *s)
+{
+    static const char *const does[WAKER_COUNT] = {
+        [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
+    if (!v->able_count)
+        return;
+    fputs(come ? "has not arrived: " : "performed by: ", s->f);
+    for (uint32_t i = 0; i < v->able_count && i < NAMED; i++)
+        fprintf(s->f, "%s%s (%s)", i ? ", " : "", metadata_label(book, v->able[i].thread),
+                does[v->able[i].state]);
+    if (v->able_count > NAMED)
+        fprintf(s->f, " and %u more", v->able_count - NAMED);
+    fputc('\n', s->f);
+}
+
+static void hang_text_report_doubts(const struct trace_metadata *book,
+                                    const struct diagnosis_info *v, struct hang_text_buffer *s)
+{
+    if (v->doubts & UNCERTAIN_RUNS && v->run_count) {
+        fputs("uncertain: ", s->f);
+        for (uint32_t i = 0; i < v->run_count && i < NAMED; i++)
+            fprintf(s->f, "%s%s", i ? ", " : "", metadata_label(book, v->runs[i]));
+        fprintf(s->f, " %s still running and might do so for the first time\n",
+                v->run_count == 1 ? "is" : "are");
+    }
+    if (v->doubts & UNCERTAIN_WAKER)
+        fputs("uncertain: a waiter may already have been woken and not resumed yet\n", s->f);
+    if (v->doubts & UNCERTAIN_HANDLER)
+        fputs("uncertain: a signal handler could wake them\n", s->f);
+    if (v->doubts & UNCERTAIN_UNTRACED)
+        fputs("uncertain: not all threads were traced\n", s->f);
+    if (v->doubts & UNCERTAIN_TYPES)
+        fputs("uncertain: the target description does not say what wakes them\n", s->f);
+    if (v->doubts & UNCERTAIN_PAST)
+        fputs("only part of the trace was analyzed\n", s->f);
+}
+
+char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_info *v)
+{
+    bool lost = v->stands == RELATION_CODE(ORDER_CONCURRENT) && v->went_on == WAKE_NO_THREAD;
+    bool come = hang_text_needs_all_participants(book, v);
+    if (v->fate == OUTCOME_OPEN && (!lost || come))
+        return NULL;
+    struct hang_text_buffer s;
+    hang_text_begin(&s);
+    hang_text_report_worst(book, v, &s);
+    if (!come)
+        hang_text_report_waker(book, v, &s);
+    if (v->fate != OUTCOME_OPEN) {
+        hang_text_report_able(book, v, come, &s);
+        hang_text_report_doubts(book, v, &s);
+    }
+    return hang_text_finish(&s);
+}
+
+const char *outcome_name(enum wait_outcome fate)
+{
+    static const char *const words[OUTCOME_COUNT] = {[OUTCOME_OPEN] = "may_resume",
+                                                     [OUTCOME_POSSIBLE] = "likely_never",
+                                                     [OUTCOME_NEVER] = "never"};
+    return fate < OUTCOME_COUNT ? words[fate] : "";
+}
+
+const char *uncertainty_text(unsigned doubt)
+{
+    switch (doubt) {
+    case UNCERTAIN_WAKER:
+        return "woken";
+    case UNCERTAIN_RUNS:
+        return "running";
+    case UNCERTAIN_HANDLER:
+        return "handler";
+    case UNCERTAIN_UNTRACED:
+        return "untraced";
+    case UNCERTAIN_PAST:
+        return "past";
+    case UNCERTAIN_TYPES:
+        return "types";
+    default:
+        return NULL;
+    }
+}

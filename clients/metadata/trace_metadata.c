@@ -1,0 +1,387 @@
+#define _GNU_SOURCE
+#include "clients/metadata/trace_metadata.h"
+
+#include "config/description_path.h"
+#include "config/description_update.h"
+#include "config/description_read.h"
+#include "wire/limits.h"
+#include "wire/text.h"
+#include "base/alloc.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void metadata_free_lines(struct line_metadata_table *lines)
+{
+    for (size_t p = 0; p < lines->room; p++) {
+        for (uint32_t i = 0; lines->pages[p] && i < METADATA_PAGE_LINES; i++) {
+            line_info_free(&lines->pages[p][i].is);
+            free(lines->pages[p][i].label);
+        }
+        free(lines->pages[p]);
+    }
+    free(lines->pages);
+}
+
+/* Room for a line that is told. */
+static struct line_metadata *metadata_line_capacity(struct line_metadata_table *lines,
+                                                    uint32_t number)
+{
+    uint32_t page = (number - 1) / METADATA_PAGE_LINES;
+    if (page >= lines->room) {
+        size_t room = 2 * (page + (size_t)1);
+        lines->pages = xreallocarray(lines->pages, room + 1, sizeof *lines->pages);
+        memset(lines->pages + lines->room, 0, (room - lines->room) * sizeof *lines->pages);
+        lines->room = room;
+    }
+    if (!lines->pages[page])
+        lines->pages[page] = xcalloc(METADATA_PAGE_LINES, sizeof **lines->pages);
+    return &lines->pages[page][(number - 1) % METADATA_PAGE_LINES];
+}
+
+void metadata_free(struct trace_metadata *book)
+{
+    metadata_free_lines(&book->lines);
+    metadata_free_lines(&book->hidden);
+    for (uint32_t i = 0; i < book->type_count; i++)
+        free(book->types[i]);
+    for (size_t i = 0; i < book->target_count; i++)
+        target_free(book->targets[i]);
+    for (uint32_t i = 0; i < book->process_count; i++)
+        process_info_free(&book->processes[i]);
+    run_info_free(&book->run);
+    free(book->types);
+    free(book->targets);
+    free(book->processes);
+    free(book->damage);
+    free(book->renewed);
+    *book = (struct trace_metadata){0};
+}
+
+static void metadata_receive_line(struct trace_metadata *book, struct decoder *in)
+{
+    struct line_info line;
+    decode_line_info(in, &line);
+    bool hidden = line.line & HIDDEN_LINE;
+    uint32_t number = line.line & ~HIDDEN_LINE;
+    uint32_t *count = hidden ? &book->hidden_count : &book->line_count;
+    bool next = number <= *count + 1 || (book->named && !hidden);
+    if (!decoder_finish(in) || number == 0 || !next || number > LIMIT_LINES) {
+        decoder_fail(in, "a line out of order");
+        line_info_free(&line);
+        return;
+    }
+    *count = number > *count ? number : *count;
+    struct line_metadata *at =
+        metadata_line_capacity(hidden ? &book->hidden : &book->lines, number);
+    line_info_free(&at->is);
+    free(at->label);
+    *at = (struct line_metadata){line, NULL, 0, 0};
+    book->unlabelled = true;
+}
+
+static void metadata_receive_line_count(struct trace_metadata *book, struct decoder *in)
+{
+    uint32_t lines = decode_u32(in);
+    if (!decoder_finish(in) || lines > LIMIT_LINES || !book->named) {
+        decoder_fail(in, "too many lines");
+        return;
+    }
+    book->some = true;
+    book->line_count = lines > book->line_count ? lines : book->line_count;
+}
+
+static void metadata_receive_process(struct trace_metadata *book, struct decoder *in)
+{
+    uint32_t index = decode_u32(in);
+    struct process_info process;
+    decode_process_info(in, &process);
+    if (!decoder_finish(in) || index > book->process_count) {
+        decoder_fail(in, "a process out of order");
+        process_info_free(&process);
+        return;
+    }
+    if (index == book->process_count) {
+        book->processes = xreallocarray(book->processes, index + 1, sizeof *book->processes);
+        book->processes[book->process_count++] = (struct process_info){0};
+    }
+    process_info_free(&book->processes[index]);
+    book->processes[index] = process;
+}
+
+/* ---- descriptions ---- */
+
+static struct {
+    char *name, *text, *file; /* of the environment; text NULL: none */
+} chosen;
+
+bool metadata_override_description(const char *description)
+{
+    chosen.text = target_load(description, &chosen.file);
+    struct target *target = chosen.text ? target_read(chosen.text, chosen.file, stderr) : NULL;
+    if (!target) {
+        free(chosen.text);
+        chosen.text = NULL;
+        return false;
+    }
+    chosen.name = xstrdup(target->name);
+    target_free(target);
+    return chosen.name != NULL;
+}
+
+/* As the user wants it drawn, whoever recorded it. */
+static void metadata_apply_user_layer(struct target *target)
+{
+    static bool warned;
+    char *file, *text = target_own_layer(target->name, &file);
+    if (text && !target_apply_layer(target, text, file, DRESS_AS_LAYER, warned ? NULL : stderr))
+        warned = true;
+    free(text);
+    free(file);
+    if (chosen.text && strcmp(chosen.name, target->name) == 0)
+        target_apply_layer(target, chosen.text, chosen.file, DRESS_AS_LAYER, NULL);
+}
+
+/* A trace that was recorded long ago is drawn as today. */
+static void metadata_update_description(struct trace_metadata *book, struct target *target)
+{
+    int recorded = target->version, version = target_update_installed(target);
+    if (!version || book->renewed)
+        return;
+    book->renewed = xasprintf("drawn as version %d of the description \"%s\" says, which is "
+                              "installed; recorded with version %d",
+                              version, target->name, recorded);
+}
+
+static void metadata_receive_target(struct trace_metadata *book, struct decoder *in)
+{
+    char *name = decode_string(in, 256), *text = decode_string(in, LIMIT_TARGET_BYTES);
+    struct target *target = decoder_finish(in) ? target_read(text, name, NULL) : NULL;
+    if (target) {
+        metadata_update_description(book, target);
+        metadata_apply_user_layer(target);
+        book->targets = xreallocarray(book->targets, book->target_count + 1, sizeof *book->targets);
+        book->targets[book->target_count++] = target;
+    }
+    free(name);
+    free(text);
+}
+
+static void metadata_receive_type(struct trace_metadata *book, struct decoder *in)
+{
+    uint32_t code = decode_u32(in);
+    char *name = decode_name(in, LIMIT_TEXT_BYTES * 4);
+    if (!decoder_finish(in) || code != book->type_count + 1) {
+        decoder_fail(in, "a type out of order");
+        free(name);
+        return;
+    }
+    book->types = xreallocarray(book->types, book->type_count + 1, sizeof *book->types);
+    book->types[book->type_count++] = name;
+}
+
+static void metadata_receive_damage(struct trace_metadata *book, struct decoder *in)
+{
+    book->unreadable = decode_u64(in);
+    free(book->damage);
+    book->damage = decode_string(in, 2 * LIMIT_TEXT_BYTES);
+}
+
+bool metadata_update(struct trace_metadata *book, unsigned type, struct decoder *in)
+{
+    bool named;
+    switch (type) {
+    case MESSAGE_RUN_SELECTED: /* a new subject: forget the old one */
+        named = book->named;
+        metadata_free(book);
+        book->named = named;
+        decode_run_info(in, &book->run);
+        break;
+    case MESSAGE_LINE_INFO:
+        metadata_receive_line(book, in);
+        break;
+    case MESSAGE_LINE_COUNT:
+        metadata_receive_line_count(book, in);
+        break;
+    case MESSAGE_PROCESS:
+        metadata_receive_process(book, in);
+        break;
+    case MESSAGE_TARGET:
+        metadata_receive_target(book, in);
+        break;
+    case MESSAGE_TYPE_NAME:
+        metadata_receive_type(book, in);
+        break;
+    case MESSAGE_DAMAGE:
+        metadata_receive_damage(book, in);
+        break;
+    default:
+        return false;
+    }
+    book->generation++;
+    return decoder_finish(in);
+}
+
+struct line_metadata *metadata_line(const struct trace_metadata *book, uint32_t line)
+{
+    const struct line_metadata_table *lines = line & HIDDEN_LINE ? &book->hidden : &book->lines;
+    uint32_t i = (line & ~HIDDEN_LINE) - 1;
+    struct line_metadata *page =
+        i / METADATA_PAGE_LINES < lines->room ? lines->pages[i / METADATA_PAGE_LINES] : NULL;
+    return page && page[i % METADATA_PAGE_LINES].is.line ? &page[i % METADATA_PAGE_LINES] : NULL;
+}
+
+const char *metadata_type_name(const struct trace_metadata *book, uint32_t type)
+{
+    return type && type <= book->type_count ? book->types[type - 1] : "?";
+}
+
+/* The description that knows the kind comes before the others. */
+static const struct target *target_of(const struct trace_metadata *book, const char *kind)
+{
+    for (size_t i = 0; i < book->target_count; i++)
+        if (target_line_type(book->targets[i], kind))
+            return book->targets[i];
+    return NULL;
+}
+
+const struct target_line_type *metadata_line_type(const struct trace_metadata *book, uint32_t line)
+{
+    const struct line_metadata *l = metadata_line(book, line);
+    return l ? target_line_type(target_of(book, l->is.kind), l->is.kind) : NULL;
+}
+
+const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book,
+                                                        const char *kind)
+{
+    return target_line_type(target_of(book, kind), kind);
+}
+
+const struct target_event *metadata_target_event(const struct trace_metadata *book,
+                                                 const char *kind, const char *type)
+{
+    return target_event(target_of(book, kind), kind, type, RELATION_NONE);
+}
+
+static const struct target_line_type *kind_of(const void *context, uint32_t line)
+{
+    return metadata_line_type(context, line);
+}
+
+static const char *name_of(const void *context, uint32_t line)
+{
+    const struct line_metadata *l = metadata_line(context, line);
+    return l ? l->is.name : "";
+}
+
+void metadata_sort_lines(const struct trace_metadata *book, uint32_t *lines, size_t count)
+{
+    target_sort(lines, count, &(struct target_lines){book, kind_of, name_of});
+}
+
+const struct target_line_group *metadata_line_group(const struct trace_metadata *book,
+                                                    uint32_t line, const char *name)
+{
+    const struct line_metadata *l = metadata_line(book, line);
+    for (size_t t = 0; l && t < book->target_count; t++)
+        for (size_t c = 0; c < book->targets[t]->cluster_count; c++) {
+            const struct target_line_group *cluster = &book->targets[t]->clusters[c];
+            if ((!cluster->kind || strcmp(cluster->kind, l->is.kind) == 0) &&
+                (!cluster->match || fnmatch(cluster->match, name, 0) == 0))
+                return cluster;
+        }
+    return NULL;
+}
+
+const char *metadata_line_letter(const struct trace_metadata *book, uint32_t line)
+{
+    const struct target_line_type *kind = metadata_line_type(book, line);
+    return kind ? kind->letter : "?";
+}
+
+bool metadata_line_is_visible(const struct trace_metadata *book, uint32_t line)
+{
+    const struct target_line_type *kind = metadata_line_type(book, line);
+    return !kind || kind->drawn;
+}
+
+const struct target_event *event_style(const struct trace_metadata *book,
+                                       const struct event_info *event)
+{
+    const struct line_metadata *l = metadata_line(book, event->at.line);
+    const struct target_event *look =
+        l ? target_event(target_of(book, l->is.kind), l->is.kind,
+                         metadata_type_name(book, event->type), (enum relation)event->relation)
+          : NULL;
+    for (size_t i = 0; l && i < book->target_count && !look; i++)
+        look = target_event(book->targets[i], l->is.kind, metadata_type_name(book, event->type),
+                            (enum relation)event->relation);
+    return look;
+}
+
+const char *metadata_expand_text(const struct trace_metadata *book, const char *text,
+                                 uint32_t about)
+{
+    static const char *const open[] = {"after", "at", "for", "from", "in",
+                                       "of",    "on", "to",  "with"};
+    if (about)
+        return metadata_label(book, about);
+    const char *space = strrchr(text, ' '), *last = space ? space + 1 : text;
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        if (strcmp(last, open[i]) == 0)
+            return "something";
+    return "";
+}
+
+const char *metadata_label(const struct trace_metadata *book, uint32_t line)
+{
+    struct line_metadata *l = metadata_line(book, line);
+    if (!l)
+        return "?";
+    if (l->label)
+        return l->label;
+    if (*l->is.name && l->is.object)
+        l->label = xasprintf("%s:%s (0x%llx)", metadata_line_letter(book, line), l->is.name,
+                             (unsigned long long)l->is.object);
+    else if (l->is.object)
+        l->label = xasprintf("%s:0x%llx", metadata_line_letter(book, line),
+                             (unsigned long long)l->is.object);
+    else
+        l->label = xasprintf("%s:%s", metadata_line_letter(book, line),
+                             *l->is.name ? l->is.name : l->is.kind);
+    return l->label;
+}
+
+void event_id_print(char *s, size_t size, struct event_id ref)
+{
+    snprintf(s, size, "%s%u:%llu", ref.line & HIDDEN_LINE ? "h" : "", ref.line & ~HIDDEN_LINE,
+             (unsigned long long)ref.number);
+}
+
+void metadata_print_event_id(const struct trace_metadata *book, char *s, size_t size,
+                             struct event_id ref)
+{
+    bool second = book->first_lines && !(ref.line & HIDDEN_LINE) && ref.line > book->first_lines;
+    int n = snprintf(s, size, "%s", second ? "again " : "");
+    ref.line -= second ? book->first_lines : 0;
+    if (n >= 0 && (size_t)n < size)
+        event_id_print(s + n, size - (size_t)n, ref);
+}
+
+bool event_id_parse(const char *s, struct event_id *ref)
+{
+    bool hidden = *s == 'h';
+    char *end;
+    s += hidden;
+    if (*s < '0' || *s > '9')
+        return false;
+    unsigned long long line = strtoull(s, &end, 10);
+    if (*end != ':' || end[1] < '0' || end[1] > '9' || line == 0 || line >= HIDDEN_LINE)
+        return false;
+    unsigned long long number = strtoull(end + 1, &end, 10);
+    if (*end || number == 0)
+        return false;
+    *ref = (struct event_id){(uint32_t)line | (hidden ? HIDDEN_LINE : 0), number};
+    return true;
+}

@@ -1,0 +1,329 @@
+#include "clients/schedule/trace_alignment.h"
+
+#include "clients/schedule/event_index.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_alignment {
+    struct event_index runs[2];
+};
+
+struct trace_alignment *alignment_new(void) { return xcalloc(1, sizeof(struct trace_alignment)); }
+
+void alignment_free(struct trace_alignment *b)
+{
+    if (!b)
+        return;
+    event_index_free(&b->runs[0]);
+    event_index_free(&b->runs[1]);
+    free(b);
+}
+
+bool alignment_event(struct trace_alignment *b, unsigned run, const struct event_info *event,
+                     const char *type)
+{
+    return event_index_add(&b->runs[run], event, type);
+}
+
+void alignment_name(struct trace_alignment *b, unsigned run, uint32_t thread, const char *name)
+{
+    if (!(thread & HIDDEN_LINE))
+        event_index_row(&b->runs[run], thread)->name = name;
+}
+
+/* ---- lines ---- */
+
+/* Threads are known by how they came to be. */
+static bool alignment_labels_match(const struct event_index_row *x, const struct event_index_row *y)
+{
+    if (!x->label || !y->label || x->act_count || y->act_count)
+        return true;
+    size_t n = strcspn(x->label, "#");
+    return n == strcspn(y->label, "#") && strncmp(x->label, y->label, n) == 0;
+}
+
+static bool alignment_rows_may_match(const struct trace_alignment *b, uint32_t x, uint32_t y)
+{
+    if (!x || !y)
+        return x == y;
+    const struct event_index_row *row = &b->runs[0].rows[x], *there = &b->runs[1].rows[y];
+    return row->match ? row->match == y : !there->match && alignment_labels_match(row, there);
+}
+
+static void alignment_match_rows(struct trace_alignment *b, uint32_t x, uint32_t y)
+{
+    if (!x || !alignment_rows_may_match(b, x, y))
+        return;
+    b->runs[0].rows[x].match = y;
+    b->runs[1].rows[y].match = x;
+}
+
+/* It begins with its own start, and not with who made it. */
+static bool alignment_is_unknown_thread(const struct event_index *r, uint32_t line)
+{
+    const struct event_index_row *row = &r->rows[line];
+    if (!row->name || !row->act_count || row->match)
+        return false;
+    const struct event_record *first = &r->items[row->acts[0]];
+    return first->at.line == line && first->at.number == 1 && first->relation != RELATION_RECEIVE;
+}
+
+/* Of several with one name the one that began first. */
+static void alignment_match_unknown_threads(struct trace_alignment *b)
+{
+    for (uint32_t i = 0; i < b->runs[0].count; i++) {
+        uint32_t x = b->runs[0].items[i].thread;
+        bool done = !alignment_is_unknown_thread(&b->runs[0], x);
+        for (uint32_t k = 0; !done && k < b->runs[1].count; k++) {
+            uint32_t y = b->runs[1].items[k].thread;
+            if (alignment_is_unknown_thread(&b->runs[1], y) &&
+                strcmp(b->runs[0].rows[x].name, b->runs[1].rows[y].name) == 0)
+                alignment_match_rows(b, x, y), done = true;
+        }
+        if (!done) /* nobody is called so: it is not looked for again */
+            b->runs[0].rows[x].name = NULL;
+    }
+}
+
+/* Those that begin with what two equal events send. */
+static void alignment_match_created_threads(struct trace_alignment *b, const struct event_record *x,
+                                            const struct event_record *y)
+{
+    if (x->relation != RELATION_SEND || x->partner_count != y->partner_count)
+        return;
+    for (uint32_t i = 0; i < x->partner_count; i++)
+        if (x->refs[i].number == 1 && y->refs[i].number == 1 &&
+            event_index_find(&b->runs[0], x->refs[i]) != EVENT_INDEX_NONE &&
+            event_index_find(&b->runs[1], y->refs[i]) != EVENT_INDEX_NONE)
+            alignment_match_rows(b, x->refs[i].line, y->refs[i].line);
+}
+
+/* What the threads did alike, each by itself. */
+static void alignment_pair_event(struct trace_alignment *b, uint32_t i)
+{
+    struct event_index *r = b->runs, *o = b->runs + 1;
+    struct event_record *x = &r->items[i];
+    const struct event_index_row *row = &r->rows[x->thread];
+    if (!row->match || o->rows[row->match].act_count <= x->act)
+        return;
+    uint32_t before = x->act ? row->acts[x->act - 1] : i;
+    if (before != i && x->relation == RELATION_SYNC && r->items[before].other == EVENT_INDEX_NONE &&
+        event_index_same_point(r, i, before))
+        alignment_pair_event(b, before); /* the log has it later */
+    if (x->other != EVENT_INDEX_NONE || (before != i && r->items[before].other == EVENT_INDEX_NONE))
+        return;
+    uint32_t k = o->rows[row->match].acts[x->act];
+    struct event_record *y = &o->items[k];
+    if (strcmp(x->type, y->type) != 0 || x->relation != y->relation ||
+        x->at.number != y->at.number || x->ref_count != y->ref_count ||
+        x->partner_count != y->partner_count ||
+        !alignment_rows_may_match(b, x->at.line, y->at.line) ||
+        !alignment_rows_may_match(b, x->about, y->about))
+        return;
+    x->other = k, y->other = i;
+    alignment_match_rows(b, x->at.line, y->at.line);
+    alignment_match_rows(b, x->about, y->about);
+    alignment_match_created_threads(b, x, y);
+}
+
+/* ---- what is equal ---- */
+
+static bool has_ref(const struct event_record *d, struct event_id at)
+{
+    for (uint32_t i = event_index_first_before(d); i < d->ref_count; i++)
+        if (event_id_equal(d->refs[i], at))
+            return true;
+    return false;
+}
+
+/* All before it is equal, and is before the other one, too. */
+static bool alignment_pair_is_consistent(const struct event_index *r, const struct event_index *o,
+                                         const struct event_record *d)
+{
+    const struct event_record *other = &o->items[d->other];
+    if (d->act && r->items[r->rows[d->thread].acts[d->act - 1]].other == EVENT_INDEX_NONE)
+        return false;
+    if (d->at.number > 1 &&
+        r->items[event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})].other ==
+            EVENT_INDEX_NONE)
+        return false;
+    for (uint32_t i = d->ring; &r->items[i] != d; i = r->items[i].ring) {
+        uint32_t there = r->items[i].other, k = other->ring;
+        while (there != EVENT_INDEX_NONE && k != there && k != d->other)
+            k = o->items[k].ring;
+        if (there == EVENT_INDEX_NONE || k != there)
+            return false;
+    }
+    for (uint32_t i = event_index_first_before(d); i < d->ref_count; i++) {
+        uint32_t before = event_index_find(r, d->refs[i]);
+        if (before == EVENT_INDEX_NONE || r->items[before].other == EVENT_INDEX_NONE ||
+            !has_ref(other, o->items[r->items[before].other].at))
+            return false;
+    }
+    return true;
+}
+
+static bool alignment_prune_pairs(struct event_index *r, struct event_index *o)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct event_record *d = &r->items[i];
+        if (d->other == EVENT_INDEX_NONE || alignment_pair_is_consistent(r, o, d))
+            continue;
+        o->items[d->other].other = EVENT_INDEX_NONE;
+        d->other = EVENT_INDEX_NONE;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- columns ---- */
+
+/* The column that i must have at least, because of what comes before it (which may be another half
+ * of its point). */
+static int32_t alignment_least_column(const struct event_index *r, uint32_t i, uint32_t before,
+                                      int32_t column)
+{
+    bool moves = before != EVENT_INDEX_NONE && r->items[before].column >= column &&
+                 !event_index_same_point(r, i, before);
+    return moves ? r->items[before].column + 1 : column;
+}
+
+/* Behind all that is before it; what is equal has the same before it, and so comes to the same
+ * column. */
+static bool alignment_assign_column(struct event_index *r, uint32_t i)
+{
+    struct event_record *d = &r->items[i];
+    int32_t column = d->column;
+    if (d->act)
+        column = alignment_least_column(r, i, r->rows[d->thread].acts[d->act - 1], column);
+    if (d->at.number > 1)
+        column = alignment_least_column(
+            r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1}), column);
+    for (uint32_t k = event_index_first_before(d); k < d->ref_count; k++)
+        column = alignment_least_column(r, i, event_index_find(r, d->refs[k]), column);
+    if (column == d->column)
+        return false;
+    d->column = column;
+    for (uint32_t k = d->ring; k != i; k = r->items[k].ring)
+        r->items[k].column = column;
+    return true;
+}
+
+static void alignment_assign_columns(struct event_index *r)
+{
+    bool more =
+        true; /* a log that is in order takes two rounds, and one that is in no order ends, too */
+    for (uint32_t round = 0; more && round <= r->count; round++) {
+        more = false;
+        for (uint32_t i = 0; i < r->count; i++)
+            more |= alignment_assign_column(r, i);
+    }
+}
+
+void alignment_rename_line(struct trace_alignment *b, unsigned run, uint32_t line,
+                           const char *label)
+{
+    if (!(line & HIDDEN_LINE))
+        event_index_row(&b->runs[run], line)->label = label;
+}
+
+void align_traces(struct trace_alignment *b)
+{
+    event_index_link_groups(&b->runs[0]);
+    event_index_link_groups(&b->runs[1]);
+    alignment_match_unknown_threads(b);
+    for (uint32_t i = 0; i < b->runs[0].count; i++)
+        alignment_pair_event(b, i);
+    while (alignment_prune_pairs(&b->runs[0], &b->runs[1]) |
+           alignment_prune_pairs(&b->runs[1], &b->runs[0]))
+        ;
+    alignment_assign_columns(&b->runs[0]);
+    alignment_assign_columns(&b->runs[1]);
+}
+
+/* ---- what came of it ---- */
+
+uint32_t alignment_line(const struct trace_alignment *b, unsigned run, uint32_t line)
+{
+    return line < b->runs[run].room ? b->runs[run].rows[line].match : 0;
+}
+
+int32_t alignment_column(const struct trace_alignment *b, unsigned run, struct event_id at)
+{
+    uint32_t i = event_index_find(&b->runs[run], at);
+    return i == EVENT_INDEX_NONE ? -1 : b->runs[run].items[i].column;
+}
+
+bool alignment_equal(const struct trace_alignment *b, unsigned run, struct event_id at)
+{
+    uint32_t i = event_index_find(&b->runs[run], at);
+    return i != EVENT_INDEX_NONE && b->runs[run].items[i].other != EVENT_INDEX_NONE;
+}
+
+uint64_t alignment_equal_count(const struct trace_alignment *b)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < b->runs[0].count; i++)
+        count += b->runs[0].items[i].other != EVENT_INDEX_NONE;
+    return count;
+}
+
+/* The half of its point that its thread did first: that on its own line. */
+static struct event_id first_half(const struct event_index *r, uint32_t i)
+{
+    const struct event_record *first = &r->items[i];
+    for (uint32_t k = r->items[i].ring; k != i; k = r->items[k].ring)
+        if (r->items[k].thread == first->thread && r->items[k].act < first->act)
+            first = &r->items[k];
+    return first->at;
+}
+
+struct event_id alignment_first_divergence(const struct trace_alignment *b, unsigned run)
+{
+    for (uint32_t i = 0; i < b->runs[run].count; i++)
+        if (b->runs[run].items[i].other == EVENT_INDEX_NONE)
+            return first_half(&b->runs[run], i);
+    return (struct event_id){0};
+}
+
+static bool is_equal(const struct event_index *r, uint32_t i, uint32_t before)
+{
+    return before == EVENT_INDEX_NONE || r->items[before].other != EVENT_INDEX_NONE ||
+           event_index_same_point(r, i, before);
+}
+
+static bool follows_equal(const struct event_index *r, uint32_t i)
+{
+    const struct event_record *d = &r->items[i];
+    bool equal =
+        is_equal(r, i, event_index_find(r, (struct event_id){d->at.line, d->at.number - 1})) &&
+        (!d->act || is_equal(r, i, r->rows[d->thread].acts[d->act - 1]));
+    for (uint32_t k = event_index_first_before(d); equal && k < d->ref_count; k++)
+        equal = is_equal(r, i, event_index_find(r, d->refs[k]));
+    return equal;
+}
+
+bool alignment_may_diverge_at(const struct trace_alignment *b, unsigned run, struct event_id at)
+{
+    const struct event_index *r = &b->runs[run];
+    uint32_t i = event_index_find(r, at);
+    if (i == EVENT_INDEX_NONE || r->items[i].other != EVENT_INDEX_NONE)
+        return false;
+    bool begins = follows_equal(r, i);
+    for (uint32_t k = r->items[i].ring; begins && k != i; k = r->items[k].ring)
+        begins = follows_equal(r, k);
+    return begins;
+}
+
+struct event_id divergent_event(const struct trace_alignment *b, unsigned run, struct event_id at)
+{
+    const struct event_index *r = &b->runs[run], *o = &b->runs[!run];
+    uint32_t i = event_index_find(r, at);
+    uint32_t there = i == EVENT_INDEX_NONE ? 0 : r->rows[r->items[i].thread].match;
+    const struct event_index_row *row = there ? &o->rows[there] : NULL;
+    return row && r->items[i].act < row->act_count ? o->items[row->acts[r->items[i].act]].at
+                                                   : (struct event_id){0};
+}

@@ -1,0 +1,320 @@
+#define _GNU_SOURCE
+#include "clients/sourcefile/annotated_source.h"
+
+#include "base/alloc.h"
+#include "wire/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *annotated_source_path(const char *path)
+{
+    return xcheck(text_readable(path, strlen(path), false), strlen(path));
+}
+
+/* ---- making tables ---- */
+
+static void add_column(struct result_table *t, const char *name, const char *title,
+                       enum table_kind kind, bool detail)
+{
+    struct table_column column = {.name = xstrdup(name),
+                                  .title = xstrdup(title),
+                                  .unit = xstrdup(kind == TABLE_NS ? "ns" : ""),
+                                  .kind = (uint8_t)kind,
+                                  .exact = true,
+                                  .detail = detail,
+                                  .source = xstrdup("order, calls and debug information")};
+    ARRAY_PUSH(t->columns, t->column_count, column);
+}
+
+/* What is told of each: figures that nobody knows, and the finer ones, only if they are asked
+ * for. */
+static void add_figures(struct result_table *t, const struct line_costs *l, bool totals)
+{
+    for (unsigned i = 0; i < FIGURES; i++) {
+        bool fine = i == FIGURE_CALLED || i == FIGURE_WAITS || (i == FIGURE_RAN && l->measured),
+             known = l->all.known & 1u << i || (i == FIGURE_TOTAL && l->measured);
+        if (i != FIGURE_TOTAL || totals)
+            add_column(t, line_costs_name(i), line_costs_title(i), line_costs_kind(i),
+                       fine || !known);
+    }
+    add_column(t, "share", "%", TABLE_SHARE, false);
+}
+
+static struct table_cell *add_row(struct result_table *t)
+{
+    size_t n = t->row_count;
+    if (!(n & (n - 1)))
+        t->cells = xreallocarray(t->cells, (n ? 2 * n : 1) * t->column_count, sizeof *t->cells);
+    ARRAY_PUSH(t->rows, t->row_count, (struct table_row){0});
+    struct table_cell *cells = result_table_cells(t, (uint32_t)n);
+    memset(cells, 0, t->column_count * sizeof *cells);
+    return cells;
+}
+
+static void set_number(struct result_table *t, struct table_cell *cells, const char *name,
+                       int64_t value)
+{
+    cells[result_table_find_column(t, name)] = table_cell_number(value);
+}
+
+/* (The text is taken over.) */
+static void set_text(struct result_table *t, struct table_cell *cells, const char *name, char *text)
+{
+    cells[result_table_find_column(t, name)] = (struct table_cell){.is = CELL_TEXT, .text = text};
+}
+
+static void set_figures(struct result_table *t, struct table_cell *cells,
+                        const struct line_costs *l, const struct line_figures *f)
+{
+    for (unsigned i = 0; i < FIGURES; i++)
+        if (f->known & 1u << i && result_table_find_column(t, line_costs_name(i)) < t->column_count)
+            set_number(t, cells, line_costs_name(i), f->value[i]);
+    cells[result_table_find_column(t, "share")] = table_cell_real(line_costs_share(l, f));
+}
+
+static void set_total(struct result_table *t, const struct line_costs *l,
+                      const struct line_figures *f)
+{
+    t->total = xcalloc(t->column_count, sizeof *t->total);
+    set_figures(t, t->total, l, f);
+}
+
+/* ---- files ---- */
+
+static char *state_of(const struct line_costs_file *file, const struct source_file_search *search,
+                      int64_t began_ns)
+{
+    struct source_file_text written;
+    if (!*file->path)
+        return xstrdup("no debug info");
+    source_files_read(&written, search, file->path);
+    char *state = written.problem                 ? xstrdup(written.problem)
+                  : written.changed_ns > began_ns ? xstrdup("modified after the run")
+                                                  : xstrdup("");
+    source_files_free(&written);
+    return state;
+}
+
+void annotated_source_files(struct result_table *t, const struct line_costs *l,
+                            const struct source_file_search *search, int64_t began_ns)
+{
+    t->title = xstrdup("source");
+    add_figures(t, l, false);
+    add_column(t, "lines", "lines", TABLE_COUNT, false);
+    add_column(t, "file", "file", TABLE_TEXT, false);
+    add_column(t, "state", "", TABLE_TEXT, false);
+    for (uint32_t i = 0; i < l->file_count; i++) {
+        const struct line_costs_file *file = &l->files[i];
+        struct table_cell *cells = add_row(t);
+        set_figures(t, cells, l, &file->figures);
+        set_number(t, cells, "lines", file->line_count);
+        set_text(t, cells, "file", annotated_source_path(line_costs_path(file)));
+        set_text(t, cells, "state", state_of(file, search, began_ns));
+    }
+    set_total(t, l, &l->all);
+}
+
+/* ---- lines ---- */
+
+struct annotated_source_writer {
+    struct result_table *table;
+    const struct line_costs *costs;
+    const struct line_costs_file *file;
+    const struct source_file_text *written;
+    const struct annotated_source_options *wanted;
+    bool *told; /* by line of the costs */
+    bool *near; /* by number of a line of the file, from 1: it is told, too */
+    uint32_t lines; /* of the file */
+};
+
+/* "work" is "void work<int>", and "box::work", too. */
+static bool is_of(const struct annotated_source_writer *w, const struct line_costs_line *line)
+{
+    const char *wanted = w->wanted->function;
+    size_t n = wanted ? strlen(wanted) : 0;
+    if (!n || strcmp(line->function, wanted) == 0)
+        return true;
+    for (const char *at = line->function; (at = strstr(at, wanted)) != NULL; at++)
+        if ((at == line->function || at[-1] == ' ' || at[-1] == ':') && (!at[n] || at[n] == '<'))
+            return true;
+    return false;
+}
+
+struct weighted_line {
+    int64_t weight;
+    uint32_t line;
+};
+
+static int annotated_source_compare_weight(const void *a, const void *b)
+{
+    const struct weighted_line *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Those of the function, and of them the heaviest; returns how many. */
+static uint32_t annotated_source_select_lines(struct annotated_source_writer *w)
+{
+    struct weighted_line *all = xcalloc(w->file->line_count + 1, sizeof *all);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->file->line_count; i++)
+        if (is_of(w, &w->file->lines[i]))
+            all[count++] =
+                (struct weighted_line){line_costs_weight(w->costs, &w->file->lines[i].figures), i};
+    if (count && w->wanted->top)
+        qsort(all, count, sizeof *all, annotated_source_compare_weight);
+    if (w->wanted->top && count > w->wanted->top)
+        count = w->wanted->top;
+    for (uint32_t i = 0; i < count; i++)
+        w->told[all[i].line] = true;
+    free(all);
+    return count;
+}
+
+static void annotated_source_mark_context(struct annotated_source_writer *w, int number)
+{
+    int64_t from = (int64_t)number - w->wanted->around, to = (int64_t)number + w->wanted->around;
+    for (int64_t n = from < 1 ? 1 : from; w->wanted->around && n <= to && n <= (int64_t)w->lines;
+         n++)
+        w->near[n] = true;
+}
+
+/* Of a function what lies between its first and its last line is told, no more. */
+static void find_near(struct annotated_source_writer *w)
+{
+    int64_t first = INT64_MAX, last = 0;
+    for (uint32_t i = 0; i < w->file->line_count; i++) {
+        const struct line_costs_line *line = &w->file->lines[i];
+        if (!w->told[i] || !line->first)
+            continue;
+        annotated_source_mark_context(w, line->first);
+        annotated_source_mark_context(w, line->last);
+        first = line->first < first ? line->first : first;
+        last = line->last > last ? line->last : last;
+    }
+    for (int64_t n = 1; w->wanted->all && n <= (int64_t)w->lines; n++)
+        w->near[n] = !w->wanted->function || (n >= first && n <= last);
+}
+
+static void add_thread(struct table_row *row, uint32_t thread)
+{
+    for (uint32_t i = 0; i < row->line_count; i++)
+        if (row->lines[i] == thread)
+            return;
+    ARRAY_PUSH(row->lines, row->line_count, thread);
+}
+
+/* The threads that it is about, and the event of what took longest of it. */
+static void set_about(struct table_row *row, const struct result_table *places,
+                      const struct line_costs_line *line)
+{
+    uint32_t waited = result_table_find_column(places, "waited_ns"),
+             path = result_table_find_column(places, "path_ns");
+    int64_t most = -1;
+    for (uint32_t i = 0; i < line->row_count; i++) {
+        const struct table_row *of = &places->rows[line->rows[i]];
+        const struct table_cell *cells = result_table_cells(places, line->rows[i]);
+        int64_t ns = cells[waited].number + cells[path].number; /* null has 0 */
+        for (uint32_t k = 0; k < of->line_count; k++)
+            add_thread(row, of->lines[k]);
+        if (of->event.line && ns > most) {
+            row->event = of->event;
+            most = ns;
+        }
+    }
+}
+
+static void add_line(struct annotated_source_writer *w, const struct line_costs_line *line)
+{
+    struct result_table *t = w->table;
+    struct table_cell *cells = add_row(t);
+    set_about(&t->rows[t->row_count - 1], w->costs->table, line);
+    set_figures(t, cells, w->costs, &line->figures);
+    if (line->first)
+        set_number(t, cells, "line", line->first);
+    if (line->first && line->last != line->first)
+        set_number(t, cells, "last", line->last);
+    if (*line->function)
+        set_text(t, cells, "function", xstrdup(line->function));
+    if (line->from)
+        set_text(t, cells, "text", xasprintf("(%s)", line->from));
+    else if (line->first == line->last)
+        set_text(t, cells, "text", source_files_line(w->written, (uint32_t)line->first));
+}
+
+static void add_text(struct annotated_source_writer *w, uint32_t number)
+{
+    struct table_cell *cells = add_row(w->table);
+    set_number(w->table, cells, "line", number);
+    set_text(w->table, cells, "text", source_files_line(w->written, number));
+}
+
+static uint32_t top_of(const struct line_costs_line *line)
+{
+    return (uint32_t)(line->last < line->first ? line->last : line->first);
+}
+
+/* What stands above a line, and the line itself, with figures or without. */
+static void add_all(struct annotated_source_writer *w)
+{
+    uint32_t i = 0, count = w->file->line_count;
+    for (uint32_t n = 0; n <= w->lines || i < count; n++) {
+        bool itself = false;
+        if (n > w->lines)
+            n = top_of(&w->file->lines[i]); /* behind its end: it was longer then */
+        for (; i < count && top_of(&w->file->lines[i]) <= n; i++) {
+            const struct line_costs_line *line = &w->file->lines[i];
+            if (w->told[i] && line->after && !itself && n && n <= w->lines) {
+                add_text(w, n);
+                itself = true;
+            }
+            if (w->told[i])
+                add_line(w, line);
+            itself |= w->told[i] && !line->from && line->first == line->last;
+        }
+        if (n && n <= w->lines && w->near[n] && !itself)
+            add_text(w, n);
+    }
+}
+
+static struct line_figures annotated_source_sum_figures(const struct annotated_source_writer *w)
+{
+    struct line_figures all = {0};
+    for (uint32_t i = 0; i < w->file->line_count; i++)
+        for (unsigned k = 0; w->told[i] && k < FIGURES; k++) {
+            const struct line_figures *f = &w->file->lines[i].figures;
+            if (k == FIGURE_TOTAL || !(f->known & 1u << k))
+                continue;
+            all.value[k] += f->value[k];
+            all.known |= 1u << k;
+        }
+    return all;
+}
+
+bool annotated_source_lines(struct result_table *t, const struct line_costs *l,
+                            const struct line_costs_file *file,
+                            const struct source_file_text *written,
+                            const struct annotated_source_options *wanted)
+{
+    struct annotated_source_writer w = {t,      l,    file, written,
+                                        wanted, NULL, NULL, written->line_count};
+    w.told = xcalloc(file->line_count + 1, sizeof *w.told);
+    w.near = xcalloc((size_t)w.lines + 2, sizeof *w.near);
+    bool any = annotated_source_select_lines(&w) > 0;
+    t->title = annotated_source_path(line_costs_path(file));
+    add_figures(t, l, true);
+    add_column(t, "line", "line", TABLE_COUNT, false);
+    add_column(t, "last", "last", TABLE_COUNT, true);
+    add_column(t, "function", "function", TABLE_TEXT, true);
+    add_column(t, "text", "source", TABLE_TEXT, false);
+    find_near(&w);
+    if (any)
+        add_all(&w);
+    struct line_figures all = annotated_source_sum_figures(&w);
+    set_total(t, l, &all);
+    free(w.told);
+    free(w.near);
+    return any;
+}

@@ -1,7 +1,0 @@
-/* What is likely, for the compiler. */
-#ifndef CLIENTS_TRACE_CORE_LIKELY_H
-#define CLIENTS_TRACE_CORE_LIKELY_H
-
-#define LIKELY(x) __builtin_expect(!!(x), 1) /* keeps the common way straight */
-
-#endif

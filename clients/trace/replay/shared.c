@@ -1,3 +1,0 @@
-#include "clients/trace/replay/shared.h"
-
-struct schedule_head *shared_schedule;

@@ -1,9 +1,0 @@
-/* A button with an icon alone. */
-#ifndef CLIENTS_VIEW_PARTS_BUTTON_H
-#define CLIENTS_VIEW_PARTS_BUTTON_H
-
-#include <gtk/gtk.h>
-
-GtkWidget *icon_button_new(const char *icon, const char *action, const char *tooltip);
-
-#endif

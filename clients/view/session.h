@@ -1,9 +1,0 @@
-/* What follows from what the connection tells: another run, more of it, the end of it. */
-#ifndef CLIENTS_VIEW_SESSION_H
-#define CLIENTS_VIEW_SESSION_H
-
-#include "clients/view/parts/link.h"
-
-extern const struct server_link_callbacks viewer_session_callbacks; /* their user: a struct view */
-
-#endif

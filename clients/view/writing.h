@@ -1,9 +1,0 @@
-/* Asks for the words of a note at the selected event, of a new one or of the one that is there. */
-#ifndef CLIENTS_VIEW_WRITING_H
-#define CLIENTS_VIEW_WRITING_H
-
-struct view;
-
-void note_editor_open(struct view *view);
-
-#endif

@@ -1,0 +1,125 @@
+#include "clients/viewer/action_setup.h"
+
+#include "clients/viewer/actions.h"
+#include "clients/viewer/focus_return.h"
+#include "clients/viewer/keymap.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/diagram/line_arrangement.h"
+#include "clients/viewer/diagram/line_groups.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    struct view *view = data;
+    const char *name = g_action_get_name(G_ACTION(action));
+    (void)parameter;
+    for (size_t i = 0; i < action_table_size; i++)
+        if (g_strcmp0(action_table[i].name, name) == 0)
+            action_table[i].perform(view);
+    actions_update(view);
+    focus_return_to_diagram(view);
+}
+
+/* ---- actions on the line that a menu was opened on ---- */
+
+static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    struct view *view = data;
+    const char *name = g_action_get_name(G_ACTION(action));
+    uint32_t line = (uint32_t)strtoul(g_variant_get_string(parameter, NULL), NULL, 10);
+    line = line ? line : view->viewport.place.selected.line;
+    if (g_strcmp0(name, "hide-line") == 0)
+        line_arrangement_hide(view, line);
+    else if (g_strcmp0(name, "join-line") == 0)
+        line_groups_join(view, line);
+    else if (g_strcmp0(name, "split-line") == 0)
+        line_groups_split(view, line);
+    else if (g_strcmp0(name, "pin-line") == 0)
+        line_arrangement_toggle_pin(view, line);
+    else
+        line_arrangement_move(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
+}
+
+static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    (void)action;
+    struct view *view = data;
+    server_link_open(&view->server_link, g_variant_get_string(parameter, NULL));
+}
+
+/* ---- installing ---- */
+
+void actions_install(struct view *view)
+{
+    static const char *const on_lines[] = {"hide-line", "join-line", "split-line",
+                                           "line-up",   "line-down", "pin-line"};
+    struct keymap all = keymap_new();
+    for (size_t i = 0; i < action_table_size; i++) {
+        const struct action *a = &action_table[i];
+        GSimpleAction *action =
+            a->state
+                ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
+                : g_simple_action_new(a->name, NULL);
+        g_signal_connect(action, "activate", G_CALLBACK(on_action), view);
+        g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
+        g_object_unref(action);
+        char **keys = g_strsplit(a->keys, " ", -1), *full = g_strdup_printf("win.%s", a->name);
+        for (char **key = keys; *key; key++)
+            if (**key)
+                keymap_add(view, &all, *key, full, NULL);
+        g_strfreev(keys);
+        g_free(full);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(on_lines) + 1; i++) {
+        bool recent = i == G_N_ELEMENTS(on_lines);
+        GSimpleAction *action =
+            g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
+        g_signal_connect(action, "activate", recent ? G_CALLBACK(on_recent) : G_CALLBACK(on_line),
+                         view);
+        g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
+        g_object_unref(action);
+    }
+    for (size_t i = 0; i < line_key_count; i++)
+        keymap_add(view, &all, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
+    keymap_install(view, &all);
+}
+
+void actions_update(struct view *view)
+{
+    for (size_t i = 0; i < action_table_size; i++) {
+        GAction *action =
+            g_action_map_lookup_action(G_ACTION_MAP(view->window), action_table[i].name);
+        if (action && action_table[i].state)
+            g_simple_action_set_state(G_SIMPLE_ACTION(action),
+                                      g_variant_new_boolean(action_table[i].state(view)));
+    }
+    GAction *undo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "undo"),
+            *redo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "redo");
+    GAction *follow = g_action_map_lookup_action(G_ACTION_MAP(view->window), "follow");
+    if (follow)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(follow), actions_run_is_live(view));
+    if (undo)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(undo), view->history.back_count > 0);
+    if (redo)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(redo), view->history.forth_count > 0);
+}
+
+const char *action_title(const char *name)
+{
+    for (size_t i = 0; i < action_table_size; i++)
+        if (g_strcmp0(action_table[i].name, name) == 0)
+            return action_table[i].title;
+    return NULL;
+}
+
+char *action_key(const char *name)
+{
+    for (size_t i = 0; i < action_table_size; i++)
+        if (g_strcmp0(action_table[i].name, name) == 0 && *action_table[i].keys)
+            return g_strndup(action_table[i].keys, strcspn(action_table[i].keys, " "));
+    return NULL;
+}

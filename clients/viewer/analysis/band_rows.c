@@ -1,0 +1,436 @@
+#include "clients/viewer/analysis/band_rows.h"
+
+#include "clients/symbols/symbolizer.h"
+#include "clients/viewer/analysis/placement_bands.h"
+#include "clients/viewer/analysis/state_intervals.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/table_model.h"
+#include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/letters.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/text_cache.h"
+#include "render/scene_paint.h"
+
+#include <stdlib.h>
+
+#define EVERY_US 250000
+#define ROW_PX 22
+#define BAND_PX 14
+#define KEY_PX 40
+
+struct band_rows {
+    GtkWidget *area, *scrolled;
+    struct table_model spells; /* of what is in the scene */
+    struct placement_bands *carried; /* below them */
+    gint64 asked_us; /* when they were */
+    GArray *rows; /* of struct band_row, from top to bottom */
+    bool stale;
+    bool made; /* the rows are those of this picture */
+    guint soon;
+};
+
+/* A row of the picture that is a thread, and its spells: rows of their table, one after the
+ * other. */
+struct band_row {
+    int row;
+    uint32_t first, end;
+};
+
+bool band_rows_are_shown(const struct view *view)
+{
+    return view->viewport.place.column_ns > 0 && !view->viewport.place.far &&
+           view->scene_cache.scene && !viewport_vertical(&view->viewport);
+}
+
+/* ---- asking ---- */
+
+/* Of those rows alone: of all threads there may be more spells than a table has. */
+static void band_rows_request_intervals(struct view *view, struct band_rows *b)
+{
+    const struct time_axis *axis = time_axis_of(view);
+    const struct scene *s = view->scene_cache.scene;
+    int64_t from, to;
+    if (!axis)
+        return;
+    time_axis_span(axis, &from, &to);
+    struct table_request request = table_model_request("intervals", "");
+    request.from = (struct table_end){.is = TABLE_AT_NS, .at = from};
+    request.to = (struct table_end){.is = TABLE_AT_NS, .at = to};
+    request.lines = g_new(uint32_t, s->row_count + 1);
+    for (; request.line_count < s->row_count; request.line_count++)
+        request.lines[request.line_count] = s->rows[request.line_count].line;
+    table_model_send(&b->spells, &request);
+}
+
+static void band_rows_request_placement(struct view *view, struct band_rows *b)
+{
+    const struct time_axis *axis = time_axis_of(view);
+    int64_t from, to;
+    if (!axis)
+        return;
+    time_axis_span(axis, &from, &to);
+    placement_bands_request(b->carried, from, to);
+}
+
+static void band_rows_request(struct view *view, struct band_rows *b)
+{
+    b->stale = false;
+    b->asked_us = g_get_monotonic_time();
+    band_rows_request_intervals(view, b);
+    band_rows_request_placement(view, b);
+}
+
+static bool band_rows_is_pending(const struct view *view)
+{
+    return table_model_is_running(&view->band_rows->spells) ||
+           placement_bands_is_pending(view->band_rows->carried);
+}
+
+bool band_rows_are_busy(const struct view *view)
+{
+    return view->band_rows && band_rows_are_shown(view) &&
+           (band_rows_is_pending(view) || view->band_rows->soon);
+}
+
+static gboolean on_soon(gpointer data);
+
+static void band_rows_request_soon(struct view *view, struct band_rows *b)
+{
+    gint64 since = g_get_monotonic_time() - b->asked_us;
+    if (!b->stale || b->soon || !band_rows_are_shown(view) || !view->server_link.connected)
+        return;
+    if (since >= EVERY_US && !band_rows_is_pending(view))
+        band_rows_request(view, b);
+    else
+        b->soon = g_timeout_add(EVERY_US / 1000, on_soon, view);
+}
+
+static gboolean on_soon(gpointer data)
+{
+    struct view *view = data;
+    view->band_rows->soon = 0;
+    band_rows_request_soon(view, view->band_rows);
+    return G_SOURCE_REMOVE;
+}
+
+static void add_band(struct view *view, struct band_rows *b, uint32_t first, uint32_t end,
+                     uint32_t line)
+{
+    struct band_row band = {time_axis_row_of_line(view, line), first, end};
+    if (band.row >= 0)
+        g_array_append_val(b->rows, band);
+}
+
+static int band_rows_compare_row(const void *a, const void *b)
+{
+    return ((const struct band_row *)a)->row - ((const struct band_row *)b)->row;
+}
+
+/* The spells of a thread stand together in their table. */
+static void band_rows_build_rows(struct view *view, struct band_rows *b)
+{
+    const struct result_table *t = &b->spells.table;
+    struct state_interval spell, next;
+    g_array_set_size(b->rows, 0);
+    b->made = true;
+    for (uint32_t first = 0, end; first < t->row_count && state_interval_read_row(t, first, &spell);
+         first = end) {
+        end = first + 1;
+        while (end < t->row_count && state_interval_read_row(t, end, &next) &&
+               next.line == spell.line)
+            end++;
+        add_band(view, b, first, end, spell.line);
+    }
+    g_array_sort(b->rows, band_rows_compare_row);
+}
+
+/* The n-th from the top; NULL: there are not so many. */
+static const struct band_row *band_at(struct view *view, int n)
+{
+    struct band_rows *b = view->band_rows;
+    if (!b->made && view->scene_cache.scene)
+        band_rows_build_rows(view, b);
+    return n >= 0 && (guint)n < b->rows->len ? &g_array_index(b->rows, struct band_row, n) : NULL;
+}
+
+static int count_rows(struct view *view)
+{
+    int n = 0;
+    while (band_at(view, n))
+        n++;
+    return n;
+}
+
+static void band_rows_resize_area(struct view *view)
+{
+    struct band_rows *b = view->band_rows;
+    int high = (count_rows(view) + placement_bands_count(b->carried)) * ROW_PX + KEY_PX;
+    gtk_widget_set_size_request(b->area, -1, letters_px(view, high));
+    gtk_widget_queue_draw(b->area);
+}
+
+static void band_rows_on_placement(void *user) { band_rows_resize_area(user); }
+
+static void band_rows_on_table(void *user)
+{
+    struct view *view = user;
+    struct band_rows *b = view->band_rows;
+    if (!b->spells.fresh)
+        return;
+    b->spells.fresh = b->made = false;
+    band_rows_resize_area(view);
+}
+
+void band_rows_on_notification(struct view *view, enum notification news)
+{
+    band_rows_widget(view);
+    struct band_rows *b = view->band_rows;
+    if (news == NOTIFY_DIAGRAM)
+        b->made = false;
+    b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
+                news == NOTIFY_TAB_SHOWN;
+    band_rows_request_soon(view, b);
+    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK ||
+        news == NOTIFY_SETTINGS || news == NOTIFY_PLACE)
+        gtk_widget_queue_draw(b->area);
+}
+
+void band_rows_clear(struct view *view)
+{
+    band_rows_widget(view);
+    table_model_clear(&view->band_rows->spells);
+    placement_bands_clear(view->band_rows->carried);
+    view->band_rows->made = false;
+    view->band_rows->stale = true;
+}
+
+/* ---- shares of pixels ---- */
+
+/* What a row of pixels shows of a thread: by state, of each pixel; the caller's. */
+static float *band_rows_state_shares(struct view *view, const struct band_row *band, int width)
+{
+    const struct result_table *t = &view->band_rows->spells.table;
+    const struct time_axis *axis = time_axis_of(view);
+    float *shares = g_new0(float, (size_t)MAX(width, 1) * INTERVAL_STATES);
+    struct state_interval spell;
+    for (uint32_t i = band->first; axis && i < band->end; i++)
+        if (state_interval_read_row(t, i, &spell))
+            state_interval_add_share(
+                shares, width, spell.state,
+                time_axis_screen_x(view, time_axis_x_pt(axis, spell.from_ns)),
+                time_axis_screen_x(view, time_axis_x_pt(axis, spell.from_ns + spell.took_ns)));
+    return shares;
+}
+
+/* ---- drawing ---- */
+
+static void draw_name(struct view *view, cairo_t *cr, const char *label, double y)
+{
+    double v = viewer_settings_theme(&view->viewer_settings).dark ? 0.85 : 0.2;
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y, viewport_names_px(&view->viewport) - 4, ROW_PX);
+    cairo_clip(cr);
+    cairo_set_source_rgb(cr, v, v, v);
+    text_cache_show(cr, 8, y + 3, label, 10.5, false);
+    cairo_restore(cr);
+}
+
+static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struct band_row *band,
+                                     double y, int width)
+{
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    float *shares = band_rows_state_shares(view, band, width);
+    for (int x = (int)viewport_names_px(&view->viewport); x < width;) {
+        int end = x + 1;
+        while (end < width && state_interval_same_pixels(shares, x, end))
+            end++;
+        state_interval_paint_shares(cr, shares + (size_t)x * INTERVAL_STATES, x, y, end - x,
+                                    BAND_PX, theme.grey);
+        x = end;
+    }
+    g_free(shares);
+}
+
+static void draw_row(struct view *view, cairo_t *cr, int n, int width)
+{
+    double y = n * ROW_PX, at = y + (ROW_PX - BAND_PX) / 2.0;
+    const struct band_row *band = band_at(view, n);
+    draw_name(view, cr, view->scene_cache.scene->rows[band->row].label, y);
+    band_rows_draw_intervals(view, cr, band, at,
+                             MIN(width, (int)viewport_along_px(&view->viewport)));
+}
+
+/* Below the rows: what the colours mean, and what is to be said of them; or why there are none. */
+static void draw_key(struct view *view, cairo_t *cr, double y)
+{
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    const struct result_table *t = &view->band_rows->spells.table;
+    double names = viewport_names_px(&view->viewport), grey = theme.dark ? 0.7 : 0.4;
+    if (t->problem)
+        cairo_set_source_rgb(cr, 0.7, 0.2, 0.2);
+    else
+        state_interval_draw_key(cr, names, y + 2, theme.dark, theme.grey);
+    if (!t->problem)
+        cairo_set_source_rgb(cr, grey, grey, grey);
+    if (t->problem || t->note_count)
+        text_cache_show(cr, names + 8, t->problem ? y + 3 : y + ROW_PX,
+                        t->problem ? t->problem : t->notes[0], 8, false);
+}
+
+void band_rows_draw(struct view *view, cairo_t *cr, int width)
+{
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    double names = viewport_names_px(&view->viewport), above, below, x0, x1;
+    painter_fill_background(cr, &theme);
+    if (!band_rows_are_shown(view))
+        return;
+    int count = count_rows(view), more = placement_bands_count(view->band_rows->carried);
+    cairo_clip_extents(cr, &x0, &above, &x1, &below);
+    for (int n = 0; n < count; n++)
+        if (n * ROW_PX < below && (n + 1) * ROW_PX > above)
+            draw_row(view, cr, n, width);
+    for (int n = 0; n < more; n++)
+        if ((count + n) * ROW_PX < below && (count + n + 1) * ROW_PX > above)
+            placement_bands_draw(view->band_rows->carried, cr, n, (count + n) * ROW_PX, ROW_PX,
+                                 BAND_PX, MIN(width, (int)viewport_along_px(&view->viewport)));
+    count += more;
+    draw_key(view, cr, count * ROW_PX);
+    cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
+    cairo_rectangle(cr, names - 0.5, 0, 1, count * ROW_PX);
+    cairo_fill(cr);
+}
+
+static void band_rows_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                                gpointer data)
+{
+    (void)area;
+    letters_scale(data, cr, &width, &height);
+    band_rows_draw(data, cr, width);
+}
+
+/* ---- what is said of a place, and what a click does ---- */
+
+static bool band_rows_interval_at(struct view *view, double x, double y,
+                                  struct state_interval *spell)
+{
+    const struct result_table *t = &view->band_rows->spells.table;
+    const struct time_axis *axis = band_rows_are_shown(view) ? time_axis_of(view) : NULL;
+    const struct band_row *band = axis ? band_at(view, (int)(y / ROW_PX)) : NULL;
+    bool found = false;
+    double best = 3;
+    for (uint32_t i = band ? band->first : 0; band && i < band->end; i++) {
+        struct state_interval s;
+        if (!state_interval_read_row(t, i, &s))
+            continue;
+        double from = time_axis_screen_x(view, time_axis_x_pt(axis, s.from_ns)),
+               to = time_axis_screen_x(view, time_axis_x_pt(axis, s.from_ns + s.took_ns));
+        double away = x < from ? from - x : x > to ? x - to : 0;
+        if (away < best) {
+            best = away;
+            *spell = s;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
+                           gpointer data)
+{
+    struct view *view = data;
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    struct state_interval spell;
+    (void)widget;
+    x = (int)(x / view->viewport.unit_px);
+    y = (int)(y / view->viewport.unit_px);
+    if (keyboard || x < viewport_names_px(&view->viewport))
+        return FALSE;
+    int n = y / ROW_PX - count_rows(view);
+    char *said = band_rows_interval_at(view, x, y, &spell) ? state_interval_describe(&names, &spell)
+                 : n >= 0 && n < placement_bands_count(view->band_rows->carried)
+                     ? placement_bands_describe(view->band_rows->carried, n, x)
+                     : NULL;
+    if (!said)
+        return FALSE;
+    gtk_tooltip_set_text(tooltip, said);
+    free(said);
+    return TRUE;
+}
+
+static void on_click(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
+{
+    struct view *view = data;
+    struct state_interval spell;
+    double unit = view->viewport.unit_px;
+    (void)gesture;
+    (void)presses;
+    if (band_rows_interval_at(data, x / unit, y / unit, &spell) && spell.event.line)
+        go_to_event(data, spell.event, NO_POSITION);
+}
+
+static void on_destroy(GtkWidget *widget, gpointer data)
+{
+    struct band_rows *b = data;
+    (void)widget;
+    if (b->soon)
+        g_source_remove(b->soon);
+    b->soon = 0;
+    table_model_clear(&b->spells);
+    placement_bands_clear(b->carried);
+}
+
+static void band_rows_create(struct view *view)
+{
+    struct band_rows *b = view->band_rows = g_new0(struct band_rows, 1);
+    b->spells = (struct table_model){
+        .link = &view->server_link, .on_table = band_rows_on_table, .user = view};
+    b->carried = placement_bands_new(view, band_rows_on_placement);
+    b->stale = true;
+    b->rows = g_array_new(FALSE, FALSE, sizeof(struct band_row));
+    b->area = gtk_drawing_area_new();
+    b->scrolled = gtk_scrolled_window_new();
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), band_rows_draw_area, view, NULL);
+    gtk_widget_set_has_tooltip(b->area, TRUE);
+    gtk_accessible_update_property(
+        GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+        "What threads did, below the picture; the table says it by order", -1);
+    g_signal_connect(b->area, "query-tooltip", G_CALLBACK(on_tooltip), view);
+    GtkGesture *click = gtk_gesture_click_new();
+    g_signal_connect(click, "pressed", G_CALLBACK(on_click), view);
+    gtk_widget_add_controller(b->area, GTK_EVENT_CONTROLLER(click));
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(b->scrolled), b->area);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(b->scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    g_signal_connect(b->scrolled, "destroy", G_CALLBACK(on_destroy), b);
+}
+
+GtkWidget *band_rows_widget(struct view *view)
+{
+    if (!view->band_rows)
+        band_rows_create(view);
+    return view->band_rows->scrolled;
+}
+
+void band_rows_print(struct view *view, FILE *f)
+{
+    int width = (int)viewport_along_px(&view->viewport);
+    const struct band_row *band;
+    int names = (int)viewport_names_px(&view->viewport);
+    band_rows_widget(view);
+    for (int n = 0; band_rows_are_shown(view) && (band = band_at(view, n)) != NULL; n++) {
+        const struct scene_row *r = &view->scene_cache.scene->rows[band->row];
+        float *shares = band_rows_state_shares(view, band, width);
+        fprintf(f, "row %u %s", r->line, r->label);
+        for (unsigned state = 0; state < INTERVAL_STATES; state++) {
+            double sum = 0;
+            for (int x = names; x < width; x++)
+                sum += (double)shares[(size_t)x * INTERVAL_STATES + state];
+            fprintf(f, " %s %.1f", state_interval_state_key(state), sum);
+        }
+        fprintf(f, "\n");
+        g_free(shares);
+    }
+    if (band_rows_are_shown(view))
+        placement_bands_print(view->band_rows->carried, f);
+}

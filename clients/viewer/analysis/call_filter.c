@@ -1,0 +1,40 @@
+#include "clients/viewer/analysis/call_filter.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool call_filter_name_contains(const struct table_names *names, const struct result_table *t,
+                                      uint32_t row, uint32_t scope, const char *text)
+{
+    char *name =
+             result_table_cell_text(names, &t->columns[scope], &result_table_cells(t, row)[scope]),
+         *folded = g_utf8_casefold(name, -1);
+    bool is = strstr(folded, text) != NULL;
+    g_free(folded);
+    free(name);
+    return is;
+}
+
+bool *call_filter_rows(const struct result_table *t, const struct table_names *names,
+                       const char *text)
+{
+    uint32_t scope = result_table_find_column(t, "function"), above[UINT8_MAX + 1] = {0};
+    if (!*text || scope == t->column_count)
+        return NULL;
+    bool *kept = g_new0(bool, t->row_count + 1);
+    char *folded = g_utf8_casefold(text, -1);
+    int inside = -1; /* the depth of a row that has it */
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int depth = t->rows[i].depth;
+        bool is = call_filter_name_contains(names, t, i, scope, folded);
+        above[depth] = i;
+        if (inside < 0 || depth <= inside)
+            inside = is ? depth : -1;
+        kept[i] = inside >= 0;
+        for (int d = 0; is && d < depth; d++)
+            kept[above[d]] = true;
+    }
+    g_free(folded);
+    return kept;
+}

@@ -1,0 +1,486 @@
+/* How often each function was called, and what it took: as a list, a tree, or boxes; what was made
+ * in one lights up. */
+#include "clients/connection/call_groups.h"
+#include "clients/viewer/analysis/icicle_view.h"
+#include "clients/viewer/analysis/call_filter.h"
+#include "clients/viewer/analysis/call_highlight.h"
+#include "clients/viewer/analysis/call_marks.h"
+#include "clients/viewer/analysis/call_range.h"
+#include "clients/viewer/analysis/callgraph_view.h"
+#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/table_model.h"
+#include "clients/viewer/diagram/function_highlight.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Kept with the window. */
+struct calls_tab {
+    struct tab_instance *paged; /* the page */
+    enum calls_shape {
+        FLAT,
+        TREE,
+        GRAPH,
+        BOXES,
+        BY_FILE,
+        BY_CATEGORY
+    } shape,
+        asked; /* what there is a table of */
+    bool by_thread;
+    char *text; /* only what has it in its name; "": all */
+    struct icicle_widget *boxed;
+    struct callgraph_view *graphed;
+    struct call_marks marks; /* of the selected row */
+    struct event_id event; /* whose row is to be selected once there is a table; line 0: none */
+    struct table_place function; /* likewise; address 0: none */
+    guint select_idle; /* then it is selected */
+    bool quiet; /* what is selected follows from an event that is: with it, it is undone */
+    /* a place of before is back: the function that was lit there is selected, no other */
+    bool restored;
+    struct call_range range; /* that was asked about */
+};
+
+static const char *const calls_shape_names[] = {"flat",   "tree", "graph",
+                                                "icicle", "file", "category"};
+
+static struct calls_tab *calls_state(struct view *view)
+{
+    return g_object_get_data(G_OBJECT(view->window), "calls");
+}
+
+static bool calls_is_shown(struct view *view) { return tab_is_shown(calls_state(view)->paged); }
+
+/* ---- what is asked, and shown ---- */
+
+static bool is_grouped(enum calls_shape shape) { return shape == BY_FILE || shape == BY_CATEGORY; }
+
+static void calls_extend_request(struct view *view, struct table_request *r)
+{
+    struct calls_tab *c = calls_state(view);
+    call_range_prepare(&c->range, view, r);
+    c->asked = c->shape;
+    if (c->shape == GRAPH)
+        table_model_set_option(r, "graph", "yes");
+    else if (c->shape == TREE || c->shape == BOXES)
+        r->flags |= TABLE_TREE;
+    if (c->by_thread && c->shape != GRAPH && !is_grouped(c->shape)) {
+        g_free(r->by);
+        r->by = g_strdup("thread");
+    }
+}
+
+/* Of functions their files or categories, each with its functions below it. */
+static void calls_group_table(struct view *view, struct result_table *t)
+{
+    struct calls_tab *c = calls_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    struct call_groups_options how = {.by = calls_shape_names[c->asked], .tree = true};
+    struct result_table groups = {0};
+    if (!is_grouped(c->asked) || t->problem || !t->column_count)
+        return;
+    if (call_groups_make(&groups, &how, &names, t)) {
+        result_table_free(t);
+        *t = groups;
+    } else {
+        result_table_free(&groups);
+    }
+}
+
+static GtkWidget *calls_replacement_widget(struct view *view)
+{
+    struct calls_tab *c = calls_state(view);
+    return c->shape == BOXES   ? icicle_view_widget(c->boxed)
+           : c->shape == GRAPH ? callgraph_view_widget(c->graphed)
+                               : NULL;
+}
+
+static bool *calls_filter_rows(struct view *view, const struct result_table *t)
+{
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    return call_filter_rows(t, &names, calls_state(view)->text);
+}
+
+/* ---- selecting ---- */
+
+static void calls_on_row_selected(struct view *view, const struct result_table *t, int row)
+{
+    struct calls_tab *c = calls_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    if (row >= (int)t->row_count)
+        row = -1; /* of a table that was there before */
+    call_marks_set_row(&c->marks, &names, t, row);
+    call_marks_mark(view, &c->marks);
+    char *lit = call_highlight_of_row(&names, t, row);
+    if (!c->restored)
+        function_highlight_set(view, lit, !c->quiet);
+    g_free(lit);
+}
+
+/* In the boxes, whose rows are those of the whole table. */
+static void box_selected(struct view *view, int row)
+{
+    highlights_clear(&view->highlights);
+    calls_on_row_selected(view, tab_table(calls_state(view)->paged), row);
+    notify_listener(&view->listener, NOTIFY_HITS);
+}
+
+static bool is_drawn(const struct calls_tab *c) { return c->shape == BOXES || c->shape == GRAPH; }
+
+static void select_row(struct view *view, int row)
+{
+    struct calls_tab *c = calls_state(view);
+    if (c->shape == BOXES)
+        icicle_view_select(c->boxed, row);
+    else if (c->shape == GRAPH)
+        callgraph_view_select(c->graphed, row);
+    else if (row >= 0)
+        tab_select(calls_state(view)->paged, row);
+}
+
+/* It follows from something else. */
+static void select_quietly(struct view *view, const struct result_table *t, int row)
+{
+    struct calls_tab *c = calls_state(view);
+    c->quiet = true;
+    if (is_drawn(c)) {
+        select_row(view, row);
+        highlights_clear(&view->highlights);
+        calls_on_row_selected(view, t, row);
+        notify_listener(&view->listener, NOTIFY_HITS);
+    } else {
+        tab_select(c->paged, row);
+    }
+    c->quiet = false;
+}
+
+/* What waits to be selected, now that there is a table. */
+static void select_wanted(struct view *view, const struct result_table *t)
+{
+    struct calls_tab *c = calls_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    const struct event_info *e =
+        c->event.line ? scene_cache_find_event(&view->scene_cache, c->event) : NULL;
+    int row = -1;
+    if (c->function.address)
+        row = call_marks_find_function_row(t, &names, c->function);
+    else if (e && !c->by_thread)
+        row = call_marks_find_row(t, &names, e, c->shape == TREE || c->shape == BOXES);
+    c->function = (struct table_place){0};
+    c->event = (struct event_id){0};
+    if (row >= 0)
+        select_quietly(view, t, row);
+}
+
+/* The row whose function is lit; none. */
+static void calls_select_highlighted(struct view *view)
+{
+    struct calls_tab *c = calls_state(view);
+    const struct result_table *t = tab_table(c->paged);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    const char *wanted = view->viewport.place.lit;
+    int row = -1;
+    for (uint32_t i = 0; wanted && row < 0 && i < t->row_count; i++) {
+        char *lit = call_highlight_of_row(&names, t, (int)i);
+        row = g_strcmp0(lit, wanted) == 0 ? (int)i : -1;
+        g_free(lit);
+    }
+    c->event = (struct event_id){0};
+    if (row >= 0 || c->marks.count)
+        select_quietly(view, t, row);
+}
+
+static void select_now(struct view *view)
+{
+    if (calls_is_shown(view) && tab_has_rows(calls_state(view)->paged))
+        select_wanted(view, tab_table(calls_state(view)->paged));
+}
+
+static gboolean on_later(gpointer data)
+{
+    calls_state(data)->select_idle = 0;
+    select_now(data);
+    return G_SOURCE_REMOVE;
+}
+
+/* Once the page shows it. */
+static void calls_schedule_select(struct view *view, struct calls_tab *c)
+{
+    if (!c->select_idle)
+        c->select_idle = g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
+}
+
+static void calls_on_table(struct view *view, const struct result_table *t)
+{
+    struct calls_tab *c = calls_state(view);
+    if (c->shape == BOXES || !t->column_count)
+        icicle_view_show(c->boxed, t);
+    if (c->shape == GRAPH || !t->column_count)
+        callgraph_view_show(c->graphed, t);
+    if (c->event.line || c->function.address)
+        calls_schedule_select(view, c);
+}
+
+static void calls_on_notification(struct view *view, enum notification news)
+{
+    struct calls_tab *c = calls_state(view);
+    if (news == NOTIFY_TAB_SHOWN && c->asked != c->shape)
+        tab_request(c->paged); /* it was changed while nobody looked */
+    if (news == NOTIFY_DIAGRAM && c->marks.count) {
+        call_marks_mark(view, &c->marks);
+        notify_listener(&view->listener, NOTIFY_HITS);
+    }
+    if (news == NOTIFY_SELECTION && call_range_has_changed(&c->range, view))
+        tab_request(calls_state(view)->paged);
+    c->restored |= news == NOTIFY_RESTORED;
+    if (news == NOTIFY_SELECTION && c->restored) {
+        if (tab_has_rows(c->paged))
+            calls_select_highlighted(view);
+        c->restored = false;
+        return;
+    }
+    if (news != NOTIFY_SELECTION || !view->viewport.place.selected.line)
+        return;
+    c->event = view->viewport.place.selected;
+    select_now(view);
+}
+
+static void calls_clear_marks(struct view *view)
+{
+    call_marks_free(&calls_state(view)->marks);
+    calls_state(view)->event = (struct event_id){0};
+}
+
+/* ---- what is above it ---- */
+
+static void on_shape(GSimpleAction *action, GVariant *wanted, gpointer data)
+{
+    struct calls_tab *c = calls_state(data);
+    const char *word = g_variant_get_string(wanted, NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(calls_shape_names); i++)
+        if (strcmp(calls_shape_names[i], word) == 0) {
+            c->shape = (enum calls_shape)i;
+            g_simple_action_set_state(action, wanted);
+        }
+    if (calls_is_shown(data))
+        tab_request(c->paged);
+}
+
+static void on_by_thread(GSimpleAction *action, GVariant *wanted, gpointer data)
+{
+    struct calls_tab *c = calls_state(data);
+    (void)wanted;
+    c->by_thread = !c->by_thread;
+    g_simple_action_set_state(action, g_variant_new_boolean(c->by_thread));
+    if (calls_is_shown(data))
+        tab_request(c->paged);
+}
+
+static void calls_set_filter(struct view *view, const char *text)
+{
+    struct calls_tab *c = calls_state(view);
+    g_free(c->text);
+    c->text = g_strdup(text);
+    icicle_view_highlight(c->boxed, text);
+    if (calls_is_shown(view))
+        tab_filter(calls_state(view)->paged);
+}
+
+/* At once: who types is waited for. */
+static void on_filter(GSimpleAction *action, GVariant *text, gpointer data)
+{
+    GtkWidget *entry = g_object_get_data(G_OBJECT(action), "entry");
+    gtk_editable_set_text(GTK_EDITABLE(entry), g_variant_get_string(text, NULL));
+    calls_set_filter(data, g_variant_get_string(text, NULL));
+}
+
+/* "PROCESS:ADDRESS" in hexadecimal. */
+static void on_function(GSimpleAction *action, GVariant *function, gpointer data)
+{
+    struct calls_tab *c = calls_state(data);
+    char *rest = NULL;
+    (void)action;
+    uint32_t process = (uint32_t)strtoul(g_variant_get_string(function, NULL), &rest, 16);
+    g_action_group_activate_action(G_ACTION_GROUP(((struct view *)data)->window), "show-calls",
+                                   NULL);
+    c->event = (struct event_id){0};
+    c->function = (struct table_place){process, *rest == ':' ? strtoull(rest + 1, NULL, 16) : 0};
+    select_now(data);
+}
+
+static void on_searched(GtkSearchEntry *entry, gpointer data)
+{
+    calls_set_filter(data, gtk_editable_get_text(GTK_EDITABLE(entry)));
+}
+
+static GtkWidget *shape_button(const char *label, const char *shape, const char *about)
+{
+    GtkWidget *button = gtk_toggle_button_new_with_label(label);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.calls-shape");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", shape);
+    gtk_widget_set_tooltip_text(button, about);
+    return button;
+}
+
+static GSimpleAction *add_action(struct view *view, const char *name, const GVariantType *type,
+                                 GVariant *state, GCallback does)
+{
+    GSimpleAction *action =
+        state ? g_simple_action_new_stateful(name, type, state) : g_simple_action_new(name, type);
+    g_signal_connect(action, "activate", does, view);
+    g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
+    g_object_unref(action);
+    return action;
+}
+
+static void add_actions(struct view *view, GtkWidget *entry)
+{
+    add_action(view, "calls-shape", G_VARIANT_TYPE_STRING,
+               g_variant_new_string(calls_shape_names[FLAT]), G_CALLBACK(on_shape));
+    add_action(view, "calls-by-thread", NULL, g_variant_new_boolean(FALSE),
+               G_CALLBACK(on_by_thread));
+    add_action(view, "calls-function", G_VARIANT_TYPE_STRING, NULL, G_CALLBACK(on_function));
+    GSimpleAction *text =
+        add_action(view, "calls-filter", G_VARIANT_TYPE_STRING, NULL, G_CALLBACK(on_filter));
+    g_object_set_data(G_OBJECT(text), "entry", entry);
+}
+
+/* What is wider than the drawer does not make it so wide. */
+static GtkWidget *scrolled_along(GtkWidget *widget)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
+                                   GTK_POLICY_NEVER);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), widget);
+    return scrolled;
+}
+
+static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+              *linked = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0),
+              *threads = gtk_check_button_new_with_label("By thread");
+    gtk_widget_add_css_class(linked, "linked");
+    gtk_box_append(GTK_BOX(linked), shape_button("Functions", "flat", "Each function once"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Tree", "tree", "Functions below those that called them"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Graph", "graph", "Who calls whom: boxes and arrows"));
+    gtk_box_append(
+        GTK_BOX(linked),
+        shape_button("Boxes", "icicle", "The tree as boxes, as wide as what they took: an icicle"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Files", "file", "Source files, with their functions"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Categories", "category",
+                                "What a description calls functions by their names"));
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(threads), "win.calls-by-thread");
+    g_object_set(entry, "placeholder-text", "Only functions with…", "width-chars", 8,
+                 "max-width-chars", 28, NULL);
+    gtk_widget_set_hexpand(entry, TRUE);
+    gtk_widget_set_halign(entry, GTK_ALIGN_START);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Only functions with this in their names", -1);
+    g_signal_connect(entry, "search-changed", G_CALLBACK(on_searched), view);
+    g_object_set(box, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
+                 NULL);
+    gtk_box_append(GTK_BOX(box), linked);
+    gtk_box_append(GTK_BOX(box), threads);
+    gtk_box_append(GTK_BOX(box), entry);
+    return scrolled_along(box);
+}
+
+static void free_calls(gpointer data)
+{
+    struct calls_tab *c = data;
+    if (c->select_idle)
+        g_source_remove(c->select_idle);
+    call_marks_free(&c->marks);
+    g_object_unref(icicle_view_widget(c->boxed));
+    g_object_unref(callgraph_view_widget(c->graphed));
+    g_free(c->text);
+    g_free(c);
+}
+
+static const struct icicle_callbacks calls_icicle_callbacks = {box_selected};
+
+static GtkWidget *calls_create_controls(struct view *view)
+{
+    struct calls_tab *c = g_new0(struct calls_tab, 1);
+    GtkWidget *entry = gtk_search_entry_new();
+    c->text = g_strdup("");
+    c->boxed = icicle_view_new(view, &calls_icicle_callbacks);
+    c->graphed = callgraph_view_new(view, box_selected);
+    g_object_set_data_full(G_OBJECT(view->window), "calls", c, free_calls);
+    add_actions(view, entry);
+    return controls_new(view, entry);
+}
+
+static void calls_on_tab_created(struct view *view, struct tab_instance *paged)
+{
+    calls_state(view)->paged = paged;
+}
+
+/* ---- what is done to the boxes ---- */
+
+static bool select_box(struct view *view, int row)
+{
+    struct calls_tab *c = calls_state(view);
+    if (!is_drawn(c))
+        return false;
+    select_row(view, row);
+    box_selected(view, row);
+    return true;
+}
+
+static bool enter_box(struct view *view)
+{
+    struct calls_tab *c = calls_state(view);
+    if (c->shape == BOXES)
+        icicle_view_enter(c->boxed);
+    return is_drawn(c);
+}
+
+static bool print_boxes(struct view *view, FILE *f)
+{
+    struct calls_tab *c = calls_state(view);
+    if (c->shape == BOXES)
+        icicle_view_print(c->boxed, f);
+    else if (c->shape == GRAPH)
+        callgraph_view_print(c->graphed, f);
+    return is_drawn(c);
+}
+
+static bool write_boxes(struct view *view, const struct document_options *o, const char *file,
+                        const char **why)
+{
+    struct calls_tab *c = calls_state(view);
+    if (is_drawn(c))
+        *why = c->shape == BOXES ? icicle_view_write(c->boxed, o, file)
+                                 : callgraph_view_write(c->graphed, o, file);
+    return is_drawn(c);
+}
+
+const struct tab page_calls = {
+    .name = "calls",
+    .title = "Calls",
+    .preset = "calls",
+    .row_kind = "",
+    .empty_text = "No thread measured its calls: compile the program with poetcc -profile.",
+    .tooltip = "How often functions were called, and what they took",
+    .header = calls_create_controls,
+    .on_row_selected = calls_on_row_selected,
+    .replacement = calls_replacement_widget,
+    .on_notification = calls_on_notification,
+    .clear = calls_clear_marks,
+    .on_created = calls_on_tab_created,
+    .request = calls_extend_request,
+    .rewrite = calls_group_table,
+    .on_table = calls_on_table,
+    .filter_rows = calls_filter_rows,
+    .select = select_box,
+    .enter = enter_box,
+    .print = print_boxes,
+    .write = write_boxes,
+};

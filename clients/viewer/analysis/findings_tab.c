@@ -1,0 +1,83 @@
+/* What else the run could have done: orders that did not happen, and under each what its threads
+ * did. */
+#include "clients/connection/finding_text.h"
+#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#include <stdlib.h>
+
+/* The rows of a finding are one row, and those below it. */
+static uint32_t end_of(const struct result_table *t, uint32_t head)
+{
+    uint32_t end = head + 1;
+    while (end < t->row_count && t->rows[end].depth)
+        end++;
+    return end;
+}
+
+static void mark_row(struct view *view, const struct result_table *t, uint32_t row)
+{
+    static const char *const events[] = {"event", "second_event"};
+    for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
+        uint32_t column = result_table_find_column(t, events[i]);
+        const struct table_cell *cell =
+            column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
+        if (cell && cell->is == CELL_EVENT)
+            highlights_add(&view->highlights, &cell->event, 1);
+    }
+}
+
+/* Of a finding the events of all who take part, of one of them its own. */
+static void findings_on_row_selected(struct view *view, const struct result_table *t, int row)
+{
+    if (row < 0)
+        return;
+    uint32_t first = (uint32_t)row, end = t->rows[first].depth ? first + 1 : end_of(t, first);
+    for (uint32_t i = first; i < end; i++)
+        mark_row(view, t, i);
+}
+
+/* What is said in words stands in one column, instead of the parts of which it was made. */
+static void findings_reword_table(struct view *view, struct result_table *t)
+{
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    uint32_t said = result_table_find_column(t, "kind");
+    char *kind = NULL;
+    if (t->problem || said == t->column_count)
+        return;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        char *text;
+        if (!t->rows[i].depth) {
+            g_free(kind);
+            kind = g_strdup(finding_text_kind(t, i));
+            text = finding_text_summary(t, i);
+        } else {
+            text = finding_text_participant(&names, t, i, kind ? kind : "");
+        }
+        struct table_cell *cell = &result_table_cells(t, i)[said];
+        if (cell->is == CELL_TEXT)
+            free(cell->text);
+        *cell = (struct table_cell){.is = CELL_TEXT, .text = text};
+    }
+    g_free(kind);
+}
+
+static const struct grid_column findings_shown_columns[] = {
+    {"number", NULL, NULL}, {"kind", NULL, NULL}, {"event", NULL, NULL}, {0}};
+static const unsigned findings_column_styles[] = {0, GRID_WORDS, GRID_BLANK};
+
+const struct tab page_maybe = {
+    .name = "predict",
+    .title = "Potential Bugs",
+    .preset = "predict",
+    .row_kind = "",
+    .empty_text = "No potential bugs found.",
+    .tooltip =
+        "Bugs that other schedules of this program could expose: deadlocks, lost wake-ups, atomicity and order "
+        "violations.  poet confirm tries to reproduce them",
+    .columns = findings_shown_columns,
+    .styles = findings_column_styles,
+    .on_row_selected = findings_on_row_selected,
+    .rewrite = findings_reword_table,
+};

@@ -1,0 +1,393 @@
+#include "clients/viewer/analysis/icicle_view.h"
+
+#include "clients/connection/table_to_icicle.h"
+#include "clients/viewer/analysis/icicle_search.h"
+#include "clients/viewer/analysis/icicle_tooltip.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/icicle_drawing.h"
+#include "render/scene_paint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCALE 1.2 /* pixels to a point */
+
+struct icicle_widget {
+    struct view *view;
+    const struct icicle_callbacks *ears;
+    GtkWidget *area, *scrolled;
+    const struct result_table *table;
+    struct icicle_layout boxes;
+    uint32_t top, selected, pointed; /* nodes; top: that is looked at */
+    struct icicle_boxes places;
+    double placed_pt; /* how wide the places are; 0: not known yet */
+    guint sizing; /* its height is asked for then */
+    char *text; /* looked for */
+    bool *found; /* by node; NULL: nothing is looked for */
+};
+
+/* ---- which nodes ---- */
+
+static bool is_node(const struct icicle_widget *b, uint32_t node) { return node < b->boxes.count; }
+
+/* ---- where they are ---- */
+
+static double width_pt(const struct icicle_widget *b)
+{
+    return MAX(gtk_widget_get_width(b->area), 50) / SCALE;
+}
+
+/* Not while it is being drawn. */
+static gboolean on_size(gpointer data)
+{
+    struct icicle_widget *b = data;
+    double high = (ICICLE_RULER_PT + b->places.rows * ICICLE_ROW_PT + 4) * SCALE;
+    b->sizing = 0;
+    gtk_widget_set_size_request(b->area, -1, (int)high);
+    return G_SOURCE_REMOVE;
+}
+
+static void icicle_layout_boxes(struct icicle_widget *b)
+{
+    double width = width_pt(b);
+    if (b->placed_pt == width)
+        return;
+    icicle_layout_places_free(&b->places);
+    icicle_drawing_place(&b->boxes, b->top, width, &b->places);
+    b->placed_pt = width;
+    if (!b->sizing)
+        b->sizing = g_idle_add(on_size, b);
+}
+
+static struct icicle_drawing_view icicle_paint_state(struct icicle_widget *b)
+{
+    struct paint_theme theme = viewer_settings_theme(&b->view->viewer_settings);
+    return (struct icicle_drawing_view){.width_pt = b->placed_pt,
+                                        .selected = b->selected,
+                                        .pointed = b->pointed,
+                                        .found = b->found,
+                                        .grey = theme.grey,
+                                        .dark = theme.dark};
+}
+
+static void icicle_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                             gpointer data)
+{
+    struct icicle_widget *b = data;
+    struct paint_theme theme = viewer_settings_theme(&b->view->viewer_settings);
+    double x0, x1;
+    (void)area;
+    (void)width;
+    (void)height;
+    painter_fill_background(cr, &theme);
+    if (!b->boxes.count)
+        return;
+    icicle_layout_boxes(b);
+    cairo_scale(cr, SCALE, SCALE);
+    struct icicle_drawing_view view = icicle_paint_state(b);
+    cairo_clip_extents(cr, &x0, &view.from_pt, &x1, &view.to_pt);
+    icicle_drawing_paint(cr, &b->boxes, &b->places, &view);
+}
+
+static void icicle_redraw(struct icicle_widget *b, bool placing)
+{
+    if (placing)
+        b->placed_pt = 0;
+    if (b->boxes.count)
+        icicle_layout_boxes(b);
+    gtk_widget_queue_draw(b->area);
+}
+
+/* ---- what is said of one ---- */
+
+static char *icicle_node_text(struct icicle_widget *b, uint32_t node)
+{
+    struct table_names names = {view_metadata(b->view), b->view->server_link.sites};
+    return icicle_tooltip_text(&b->boxes, node, b->table, &names);
+}
+
+static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
+                           gpointer data)
+{
+    struct icicle_widget *b = data;
+    struct icicle_drawing_view view = icicle_paint_state(b);
+    (void)widget;
+    if (keyboard || !b->boxes.count)
+        return FALSE;
+    const struct icicle_box *at =
+        icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE);
+    char *said = !at            ? NULL
+                 : !at->smaller ? icicle_node_text(b, at->node)
+                                : g_strdup_printf("%u smaller ones in %s", at->smaller,
+                                                  b->boxes.nodes[at->node].name);
+    if (said)
+        gtk_tooltip_set_text(tooltip, said);
+    g_free(said);
+    return at != NULL;
+}
+
+/* ---- choosing ---- */
+
+static void icicle_report_selection(struct icicle_widget *b)
+{
+    bool is = is_node(b, b->selected);
+    char *said =
+        is ? icicle_node_text(b, b->selected) : g_strdup("Calls as boxes: none is selected");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
+                                   -1);
+    g_free(said);
+    uint32_t row = is ? b->boxes.nodes[b->selected].row : UINT32_MAX;
+    b->ears->selected(b->view, row == UINT32_MAX ? -1 : (int)row);
+}
+
+static void icicle_select_node(struct icicle_widget *b, uint32_t node)
+{
+    if (!is_node(b, node))
+        return;
+    b->selected = node;
+    icicle_redraw(b, false);
+    icicle_report_selection(b);
+}
+
+static void icicle_zoom_into(struct icicle_widget *b, uint32_t node)
+{
+    if (is_node(b, node) && node != b->top) {
+        b->top = node;
+        icicle_redraw(b, true);
+    }
+}
+
+void icicle_view_enter(struct icicle_widget *b)
+{
+    icicle_zoom_into(b, is_node(b, b->selected) ? b->selected : 0);
+}
+
+bool icicle_view_go_up(struct icicle_widget *b)
+{
+    if (!b->top || !is_node(b, b->top))
+        return false;
+    icicle_zoom_into(b, b->boxes.nodes[b->top].parent);
+    return true;
+}
+
+static bool is_drawn(const struct icicle_widget *b, uint32_t node, uint32_t top)
+{
+    const struct icicle_node *nodes = b->boxes.nodes;
+    return node >= top && node < nodes[top].end && nodes[node].size &&
+           nodes[node].size >= icicle_drawing_min_share(&b->boxes, top, width_pt(b));
+}
+
+/* What is too narrow to be seen is looked at from nearer. */
+static void show_node(struct icicle_widget *b, uint32_t node)
+{
+    uint32_t parent = b->boxes.nodes[node].parent;
+    if (is_drawn(b, node, b->top))
+        return;
+    icicle_zoom_into(b, is_drawn(b, node, 0)                                ? 0
+                        : parent != UINT32_MAX && is_drawn(b, node, parent) ? parent
+                                                                            : node);
+}
+
+void icicle_view_select(struct icicle_widget *b, int row)
+{
+    b->selected = ICICLE_NONE;
+    for (uint32_t i = 0; row >= 0 && i < b->boxes.count; i++)
+        if (b->boxes.nodes[i].row == (uint32_t)row)
+            b->selected = i;
+    if (is_node(b, b->selected))
+        show_node(b, b->selected);
+    icicle_redraw(b, false);
+}
+
+/* ---- mouse and keys ---- */
+
+static void on_click(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
+{
+    struct icicle_widget *b = data;
+    struct icicle_drawing_view view = icicle_paint_state(b);
+    (void)gesture;
+    (void)presses;
+    gtk_widget_grab_focus(b->area);
+    const struct icicle_box *at =
+        b->boxes.count ? icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE)
+                       : NULL;
+    if (!at)
+        return;
+    uint32_t node = at->node; /* the places are others then */
+    icicle_zoom_into(b, node);
+    icicle_select_node(b, node);
+}
+
+static void on_motion(GtkEventControllerMotion *motion, double x, double y, gpointer data)
+{
+    struct icicle_widget *b = data;
+    struct icicle_drawing_view view = icicle_paint_state(b);
+    (void)motion;
+    const struct icicle_box *at =
+        b->boxes.count ? icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE)
+                       : NULL;
+    uint32_t node = at && !at->smaller ? at->node : ICICLE_NONE;
+    if (node == b->pointed)
+        return;
+    b->pointed = node;
+    gtk_widget_queue_draw(b->area);
+}
+
+static uint32_t icicle_neighbor(const struct icicle_widget *b, guint key)
+{
+    uint32_t node = is_node(b, b->selected) ? b->selected : ICICLE_NONE;
+    if (node == ICICLE_NONE)
+        return b->top;
+    switch (key) {
+    case GDK_KEY_Left:
+        return icicle_search_sibling(&b->boxes, node, -1);
+    case GDK_KEY_Right:
+        return icicle_search_sibling(&b->boxes, node, 1);
+    case GDK_KEY_Up:
+        return b->boxes.nodes[node].parent;
+    default:
+        return b->boxes.nodes[node].end > node + 1 ? node + 1 : ICICLE_NONE;
+    }
+}
+
+static void icicle_move_selection(struct icicle_widget *b, guint key)
+{
+    uint32_t node = icicle_neighbor(b, key);
+    if (!is_node(b, node))
+        return;
+    show_node(b, node);
+    icicle_select_node(b, node);
+}
+
+static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                       gpointer data)
+{
+    struct icicle_widget *b = data;
+    (void)keys;
+    (void)code;
+    if (!b->boxes.count || state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SHIFT_MASK))
+        return FALSE;
+    switch (key) {
+    case GDK_KEY_Left:
+    case GDK_KEY_Right:
+    case GDK_KEY_Up:
+    case GDK_KEY_Down:
+        icicle_move_selection(b, key);
+        return TRUE;
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter:
+        icicle_view_enter(b);
+        return TRUE;
+    case GDK_KEY_Home:
+        icicle_zoom_into(b, 0);
+        return TRUE;
+    case GDK_KEY_BackSpace:
+        icicle_view_go_up(b);
+        return TRUE;
+    case GDK_KEY_Escape:
+        return icicle_view_go_up(b);
+    default:
+        return FALSE;
+    }
+}
+
+/* ---- showing ---- */
+
+static void icicle_update_matches(struct icicle_widget *b)
+{
+    g_free(b->found);
+    b->found = b->text ? icicle_search_match_text(&b->boxes, b->text) : NULL;
+}
+
+void icicle_view_highlight(struct icicle_widget *b, const char *text)
+{
+    g_free(b->text);
+    b->text = g_strdup(text);
+    icicle_update_matches(b);
+    gtk_widget_queue_draw(b->area);
+}
+
+void icicle_view_show(struct icicle_widget *b, const struct result_table *table)
+{
+    struct table_names names = {view_metadata(b->view), b->view->server_link.sites};
+    GPtrArray *top = icicle_search_path_names(&b->boxes, b->top),
+              *selected = icicle_search_path_names(&b->boxes, b->selected);
+    bool had = is_node(b, b->selected);
+    uint32_t column = table_to_icicle_column(table, NULL);
+    icicle_layout_free(&b->boxes);
+    b->table = table;
+    b->pointed = ICICLE_NONE;
+    if (column < table->column_count)
+        table_to_icicle_make(&b->boxes, &names, table, column);
+    b->top = icicle_search_find_node(&b->boxes, top, false);
+    b->selected = had ? icicle_search_find_node(&b->boxes, selected, true) : ICICLE_NONE;
+    g_ptr_array_unref(top);
+    g_ptr_array_unref(selected);
+    icicle_update_matches(b);
+    icicle_redraw(b, true);
+}
+
+static void free_boxed(gpointer data)
+{
+    struct icicle_widget *b = data;
+    if (b->sizing)
+        g_source_remove(b->sizing);
+    icicle_layout_places_free(&b->places);
+    icicle_layout_free(&b->boxes);
+    g_free(b->text);
+    g_free(b->found);
+    g_free(b);
+}
+
+static void icicle_connect_area(struct icicle_widget *b)
+{
+    GtkGesture *click = gtk_gesture_click_new();
+    GtkEventController *keys = gtk_event_controller_key_new(),
+                       *motion = gtk_event_controller_motion_new();
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), icicle_draw_area, b, NULL);
+    gtk_widget_set_has_tooltip(b->area, TRUE);
+    gtk_widget_set_focusable(b->area, TRUE);
+    g_object_set_data(G_OBJECT(b->area), "keys", b->area); /* it has a use for them */
+    g_signal_connect(b->area, "query-tooltip", G_CALLBACK(on_tooltip), b);
+    g_signal_connect(click, "pressed", G_CALLBACK(on_click), b);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), b);
+    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), b);
+    gtk_widget_add_controller(b->area, GTK_EVENT_CONTROLLER(click));
+    gtk_widget_add_controller(b->area, keys);
+    gtk_widget_add_controller(b->area, motion);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(b->scrolled), b->area);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(b->scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_widget_set_vexpand(b->scrolled, TRUE);
+}
+
+struct icicle_widget *icicle_view_new(struct view *view, const struct icicle_callbacks *ears)
+{
+    struct icicle_widget *b = g_new0(struct icicle_widget, 1);
+    b->view = view;
+    b->ears = ears;
+    b->selected = b->pointed = ICICLE_NONE;
+    b->area = gtk_drawing_area_new();
+    b->scrolled = gtk_scrolled_window_new();
+    g_object_ref_sink(b->scrolled);
+    icicle_connect_area(b);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Calls as boxes: none is selected", -1);
+    g_object_set_data_full(G_OBJECT(b->scrolled), "boxed", b, free_boxed);
+    return b;
+}
+
+GtkWidget *icicle_view_widget(struct icicle_widget *b) { return b->scrolled; }
+
+void icicle_view_print(struct icicle_widget *b, FILE *f)
+{
+    icicle_redraw(b, true);
+    icicle_tooltip_print(&b->boxes, &b->places, b->top, b->selected, b->found, f);
+}
+
+const char *icicle_view_write(struct icicle_widget *b, const struct document_options *options,
+                              const char *file)
+{
+    return icicle_page_write(&b->boxes, b->top, options, file);
+}

@@ -1,0 +1,35 @@
+/* What descriptions, and meters of one's own, count and time. */
+#include "clients/viewer/analysis/metric_page.h"
+#include "clients/viewer/analysis/tab_list.h"
+
+static GtkWidget *metrics_tab_curve_widget(struct view *view)
+{
+    return metric_page_curve_above(view, METRIC_PAGE_METRICS);
+}
+
+static void metrics_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
+{
+    metric_page_select(view, METRIC_PAGE_METRICS, t, row);
+}
+
+static void metrics_tab_on_notification(struct view *view, enum notification news)
+{
+    metric_page_on_notification(view, METRIC_PAGE_METRICS, news);
+}
+static void metrics_tab_clear_curve(struct view *view)
+{
+    metric_page_clear(view, METRIC_PAGE_METRICS);
+}
+
+const struct tab page_meters = {
+    .name = "meters",
+    .title = "Meters",
+    .preset = "metrics",
+    .row_kind = "",
+    .empty_text = "No meter is known: poet.h and docs/config.md tell how to have some.",
+    .tooltip = "What meters counted and timed over the events",
+    .header = metrics_tab_curve_widget,
+    .selected = metrics_tab_on_row_selected,
+    .on_notification = metrics_tab_on_notification,
+    .clear = metrics_tab_clear_curve,
+};

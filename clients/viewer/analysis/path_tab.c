@@ -1,0 +1,21 @@
+/* What decided how long the run took. */
+#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/diagram/path_overlay.h"
+
+/* All stretches of the path that are this step. */
+static void path_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
+{
+    uint32_t step = result_table_find_column(t, "segment");
+    if (row >= 0 && step < t->column_count)
+        path_overlay_mark_step(view, &result_table_cells(t, (uint32_t)row)[step]);
+}
+
+const struct tab page_path = {
+    .name = "path",
+    .title = "Path",
+    .preset = "path",
+    .row_kind = "",
+    .empty_text = "No path is known yet.",
+    .tooltip = "The critical path: which steps decided how long the run took",
+    .selected = path_tab_on_row_selected,
+};

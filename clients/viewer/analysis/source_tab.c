@@ -1,0 +1,388 @@
+/* The program's source: what each line took, waited, and made others wait. */
+#include "clients/viewer/analysis/source_tab.h"
+
+#include "clients/sourcefile/line_costs.h"
+#include "clients/sourcefile/annotated_source.h"
+#include "clients/sourcefile/line_text.h"
+#include "clients/sourcefile/source_files.h"
+#include "clients/viewer/analysis/grid.h"
+#include "clients/viewer/analysis/source_hits.h"
+#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/analysis/source_header.h"
+#include "clients/viewer/analysis/source_rows.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/diagram/source_editor.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Kept with the window. */
+struct source_tab {
+    struct view *view;
+    GtkWidget *box;
+    struct source_header head;
+    struct grid *grid;
+    struct line_costs costs;
+    struct result_table table; /* the lines that are shown */
+    struct source_file_text written; /* the file that is shown */
+    char *path; /* of it, as debug information has it; NULL: none yet */
+    struct table_place wanted; /* its line is to be seen; address 0: none */
+    struct event_id revealed; /* the event whose line was brought to be seen last */
+    struct source_hits *hits;
+    bool fresh; /* the file was not shown before */
+};
+
+static struct source_tab *source_tab_state(struct view *view)
+{
+    return g_object_get_data(G_OBJECT(view->window), "page source");
+}
+
+static const struct line_costs_file *file_of(const struct source_tab *s)
+{
+    for (uint32_t i = 0; s->path && i < s->costs.file_count; i++)
+        if (strcmp(s->costs.files[i].path, s->path) == 0)
+            return &s->costs.files[i];
+    return NULL;
+}
+
+static void source_tab_show_file_state(struct source_tab *s)
+{
+    source_header_show_file_state(&s->head, file_of(s), &s->written,
+                                  (int64_t)view_metadata(s->view)->run.wall_ns);
+}
+
+/* ---- showing ---- */
+
+static void show_lines(struct source_tab *s)
+{
+    struct result_table before = s->table;
+    const struct line_costs_file *file = file_of(s);
+    struct annotated_source_options wanted = {.all = true};
+    s->table = (struct result_table){0};
+    if (file)
+        annotated_source_lines(&s->table, &s->costs, file, &s->written, &wanted);
+    grid_show(s->grid, &s->table);
+    result_table_free(&before);
+    if (s->fresh) /* what weighs most is seen first */
+        grid_seek(s->grid, source_rows_find_heaviest(&s->table));
+    s->fresh = false;
+    if (grid_selected(s->grid) < 0)
+        source_tab_show_file_state(s);
+}
+
+static void source_tab_select_file(struct source_tab *s, const char *path)
+{
+    if (s->path && strcmp(s->path, path) == 0)
+        return;
+    g_free(s->path);
+    s->path = g_strdup(path);
+    s->fresh = true;
+    source_files_free(&s->written);
+    source_files_excerpt(&s->written, path);
+}
+
+static void list_files(struct source_tab *s)
+{
+    const struct line_costs_file *file = file_of(s);
+    source_header_show_files(&s->head, &s->costs, file ? (uint32_t)(file - s->costs.files) : 0);
+}
+
+/* What was called on the lines of a number, and waited for. */
+static void source_tab_show_line_status(struct source_tab *s, int first, int last)
+{
+    const struct line_costs_file *file = file_of(s);
+    struct table_names names = {view_metadata(s->view), s->view->server_link.sites};
+    for (uint32_t i = 0; file && i < file->line_count; i++) {
+        const struct line_costs_line *line = &file->lines[i];
+        if (line->first != first || line->last != last || line->from)
+            continue;
+        char *text = line_text_make(&names, &s->costs, line);
+        if (*text)
+            source_header_show_message(&s->head, text);
+        free(text);
+    }
+}
+
+/* What somebody wants to see, if it is a line of a file that is there. */
+static void source_tab_reveal_wanted(struct source_tab *s)
+{
+    struct table_place at = s->wanted;
+    if (!at.address || !s->costs.file_count)
+        return;
+    struct symbol_location site =
+        symbolize_outer(s->view->server_link.sites, at.process, at.address);
+    char *path = g_strdup(site.path);
+    int number = site.line;
+    bool several;
+    s->wanted = (struct table_place){0};
+    if (*path && number > 0 && line_costs_find(&s->costs, path, &several)) {
+        bool other = g_strcmp0(s->path, path) != 0;
+        source_tab_select_file(s, path);
+        if (other) {
+            list_files(s);
+            show_lines(s);
+        }
+        grid_reveal(s->grid, source_rows_find_line(&s->table, number));
+        source_tab_show_file_state(s);
+        source_tab_show_line_status(s, number, number);
+    }
+    g_free(path);
+}
+
+static void source_tab_on_table(struct view *view, const struct result_table *t)
+{
+    struct source_tab *s = source_tab_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    line_costs_free(&s->costs);
+    if (!t->row_count || !line_costs_make(&s->costs, &names, t))
+        s->costs = (struct line_costs){0};
+    if (s->costs.file_count && !file_of(s))
+        source_tab_select_file(s, s->costs.files[0].path);
+    list_files(s);
+    show_lines(s);
+    source_tab_reveal_wanted(s);
+}
+
+static GtkWidget *source_tab_replacement_widget(struct view *view)
+{
+    struct source_tab *s = source_tab_state(view);
+    return s->costs.file_count ? s->box : NULL;
+}
+
+/* ---- what is chosen ---- */
+
+static void mark_line(struct source_tab *s, int row)
+{
+    const struct table_cell *cells = result_table_cells(&s->table, (uint32_t)row),
+                            *first = &cells[result_table_find_column(&s->table, "line")],
+                            *last = &cells[result_table_find_column(&s->table, "last")];
+    if (first->is != CELL_NUMBER || !s->path || !*s->path)
+        return;
+    last = last->is == CELL_NUMBER ? last : first;
+    source_hits_mark(s->hits, s->path, (int)first->number, (int)last->number);
+    source_tab_show_line_status(s, (int)first->number, (int)last->number);
+}
+
+static void on_selected(void *user, int row)
+{
+    struct source_tab *s = user;
+    struct view *view = s->view;
+    source_hits_cancel(s->hits);
+    source_tab_show_file_state(s);
+    if (row < 0) {
+        highlights_clear(&view->highlights);
+    } else {
+        const struct table_row *r = &s->table.rows[row];
+        highlights_set(&view->highlights, &r->event, 1, r->lines, r->line_count);
+        mark_line(s, row);
+    }
+    notify_listener(&view->listener, NOTIFY_HITS);
+}
+
+static void on_activated(void *user, int row)
+{
+    struct source_tab *s = user;
+    const struct table_cell *cell =
+        &result_table_cells(&s->table, (uint32_t)row)[result_table_find_column(&s->table, "line")];
+    char *path = s->written.problem ? NULL : g_canonicalize_filename(s->written.path, NULL);
+    if (path && cell->is == CELL_NUMBER)
+        source_editor_open(s->view, path, (int)cell->number);
+    else
+        status_line_show(&s->view->status_line, "Its source is not here");
+    g_free(path);
+}
+
+static void on_pointed(void *user, int row)
+{
+    struct source_tab *s = user;
+    struct event_id at = row >= 0 ? s->table.rows[row].event : (struct event_id){0};
+    if (at.line)
+        go_to_event(s->view, at, NO_POSITION);
+}
+
+static const struct grid_callbacks source_tab_grid_callbacks = {on_selected, on_activated,
+                                                                on_pointed};
+
+static void on_file(void *user, uint32_t at)
+{
+    struct source_tab *s = user;
+    if (at >= s->costs.file_count)
+        return;
+    source_tab_select_file(s, s->costs.files[at].path);
+    show_lines(s);
+}
+
+/* ---- looking for a text ---- */
+
+/* From the line behind the selected one on, and around. */
+static void on_find(void *user, const char *text)
+{
+    struct source_tab *s = user;
+    int row = source_rows_find_text(&s->table, (uint32_t)(grid_selected(s->grid) + 1), text);
+    if (row >= 0) {
+        grid_reveal(s->grid, row);
+        on_selected(s, row);
+    } else if (*text) {
+        status_line_show(&s->view->status_line, "No line of this file has that");
+    }
+}
+
+bool source_tab_find(struct view *view)
+{
+    struct source_tab *s = source_tab_state(view);
+    GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
+    if (!s || !at || !gtk_widget_is_ancestor(at, s->box))
+        return false;
+    return gtk_widget_grab_focus(s->head.entry);
+}
+
+static void on_left(void *user) { grid_focus(((struct source_tab *)user)->grid); }
+
+/* ---- news ---- */
+
+void source_tab_reveal(struct view *view, struct table_place place)
+{
+    struct source_tab *s = source_tab_state(view);
+    s->wanted = place;
+    source_tab_reveal_wanted(s);
+}
+
+/* Once for each event that is selected: then it is the reader's. */
+static void source_tab_on_notification(struct view *view, enum notification news)
+{
+    struct source_tab *s = source_tab_state(view);
+    struct event_id selected = view->viewport.place.selected;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
+    (void)news;
+    if (!selected.line)
+        s->revealed = selected;
+    if (event_id_equal(selected, s->revealed) || !e)
+        return;
+    s->revealed = selected;
+    if (e->site)
+        source_tab_reveal(view, (struct table_place){e->process, e->site});
+}
+
+static void source_tab_clear_source(struct view *view)
+{
+    struct source_tab *s = source_tab_state(view);
+    source_hits_clear(s->hits);
+    s->wanted = (struct table_place){0};
+    g_clear_pointer(&s->path, g_free);
+    source_files_free(&s->written);
+}
+
+static bool select_row(struct view *view, int row)
+{
+    struct source_tab *s = source_tab_state(view);
+    if (row < (int)s->table.row_count)
+        grid_select(s->grid, row);
+    return true;
+}
+
+static bool source_tab_activate_row(struct view *view)
+{
+    struct source_tab *s = source_tab_state(view);
+    if (grid_selected(s->grid) >= 0)
+        on_activated(s, grid_selected(s->grid));
+    return true;
+}
+
+static bool source_tab_focus_grid(struct view *view)
+{
+    grid_focus(source_tab_state(view)->grid);
+    return true;
+}
+
+static bool source_tab_print_lines(struct view *view, FILE *f)
+{
+    struct source_tab *s = source_tab_state(view);
+    if (!s->table.column_count)
+        return false;
+    grid_print(s->grid, f);
+    return true;
+}
+
+static bool source_tab_write_file(struct view *view, const struct document_options *options,
+                                  const char *file, const char **why)
+{
+    struct source_tab *s = source_tab_state(view);
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    if (!s->table.column_count)
+        return false;
+    *why = source_rows_write(&s->table, &names, options, file);
+    return true;
+}
+
+/* ---- making it ---- */
+
+/* A link to a place, as "PROCESS:ADDRESS". */
+static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    char *end;
+    const char *text = g_variant_get_string(parameter, NULL);
+    uint32_t process = (uint32_t)strtoul(text, &end, 16);
+    (void)action;
+    source_tab_reveal(data, (struct table_place){process, *end ? strtoull(end + 1, NULL, 16) : 0});
+    gtk_widget_activate_action(((struct view *)data)->window, "win.show-source", NULL);
+}
+
+static void add_action(struct view *view)
+{
+    GSimpleAction *action = g_simple_action_new("source-line", G_VARIANT_TYPE_STRING);
+    g_signal_connect(action, "activate", G_CALLBACK(on_place), view);
+    g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
+    g_object_unref(action);
+}
+
+static void free_sourced(gpointer data)
+{
+    struct source_tab *s = data;
+    line_costs_free(&s->costs);
+    result_table_free(&s->table);
+    source_files_free(&s->written);
+    g_free(s->path);
+    source_hits_free(s->hits);
+    g_object_unref(s->box);
+    g_free(s);
+}
+
+/* (Nothing stands above; it is where the page is made.) */
+static GtkWidget *source_tab_create(struct view *view)
+{
+    struct source_tab *s = g_new0(struct source_tab, 1);
+    s->view = view;
+    s->hits = source_hits_new(view);
+    s->grid = grid_new(view, "Source", source_rows_columns, &source_tab_grid_callbacks, s);
+    grid_style(s->grid, source_rows_styles);
+    s->box = g_object_ref_sink(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
+    s->head =
+        (struct source_header){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
+    source_header_build(&s->head);
+    gtk_box_append(GTK_BOX(s->box), s->head.box);
+    gtk_box_append(GTK_BOX(s->box), grid_widget(s->grid));
+    g_object_set_data_full(G_OBJECT(view->window), "page source", s, free_sourced);
+    add_action(view);
+    return gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+}
+
+const struct tab page_source = {
+    .name = "source",
+    .title = "Source",
+    .preset = "source",
+    .row_kind = "",
+    .empty_text = "Nothing is known of places of the code yet.",
+    .tooltip = "What each line of the source took, waited, and made others wait",
+    .header = source_tab_create,
+    .replacement = source_tab_replacement_widget,
+    .on_notification = source_tab_on_notification,
+    .clear = source_tab_clear_source,
+    .on_table = source_tab_on_table,
+    .select = select_row,
+    .enter = source_tab_activate_row,
+    .focus = source_tab_focus_grid,
+    .print = source_tab_print_lines,
+    .write = source_tab_write_file,
+};

@@ -1,0 +1,32 @@
+/* How each thread spent its life; where the picture is placed by time, or is of strips, in bands
+ * below it. */
+#include "clients/viewer/analysis/band_rows.h"
+#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/analysis/overview_states.h"
+#include "clients/viewer/diagram/viewer.h"
+
+/* It stays in its place, but for the table. */
+static GtkWidget *states_tab_replacement_widget(struct view *view)
+{
+    return overview_states_are_shown(view) ? overview_states_widget(view)
+           : band_rows_are_shown(view)     ? band_rows_widget(view)
+                                           : NULL;
+}
+
+static void states_tab_on_notification(struct view *view, enum notification news)
+{
+    band_rows_on_notification(view, news);
+    overview_states_on_notification(view, news);
+}
+
+const struct tab page_states = {
+    .name = "states",
+    .title = "States",
+    .preset = "states",
+    .row_kind = "",
+    .empty_text = "No thread is known yet.",
+    .tooltip = "Time per thread state: runnable, running, blocked",
+    .replacement = states_tab_replacement_widget,
+    .on_notification = states_tab_on_notification,
+    .clear = band_rows_clear,
+};

@@ -1,0 +1,33 @@
+/* What the operating system said of processes and threads. */
+#include "clients/viewer/analysis/metric_page.h"
+#include "clients/viewer/analysis/tab_list.h"
+
+static GtkWidget *usage_tab_curve_widget(struct view *view)
+{
+    return metric_page_curve_above(view, METRIC_PAGE_USAGE);
+}
+
+static void usage_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
+{
+    metric_page_select(view, METRIC_PAGE_USAGE, t, row);
+}
+
+static void usage_tab_on_notification(struct view *view, enum notification news)
+{
+    metric_page_on_notification(view, METRIC_PAGE_USAGE, news);
+}
+static void usage_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_USAGE); }
+
+const struct tab page_resources = {
+    .name = "resources",
+    .title = "Resources",
+    .preset = "usage",
+    .row_kind = "thread",
+    .empty_text =
+        "Nothing was said of it: only programs on the server's machine, told over a Unix socket, are looked at.",
+    .tooltip = "What the operating system says: processor time, memory, input and output",
+    .header = usage_tab_curve_widget,
+    .selected = usage_tab_on_row_selected,
+    .on_notification = usage_tab_on_notification,
+    .clear = usage_tab_clear_curve,
+};

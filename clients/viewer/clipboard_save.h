@@ -1,0 +1,22 @@
+/* Out of the viewer: diagrams, and the clipboard.
+ *
+ * A diagram is saved by `poet export` from a view in a file, so that it is what that command
+ * gives. */
+#ifndef CLIENTS_VIEWER_CLIPBOARD_SAVE_H
+#define CLIENTS_VIEWER_CLIPBOARD_SAVE_H
+
+#include <stdbool.h>
+
+struct diagram_export;
+struct view;
+
+/* What comes of it is said in the status line. */
+void save_diagram_as(struct view *view, const struct diagram_export *diagram, const char *file);
+void save_diagram(struct view *view, const char *file, bool whole);
+bool save_is_running(const struct view *view);
+void save_cancel(struct view *view);
+void save_copy_image(struct view *view);
+void save_copy_command(struct view *view);
+void save_copy_id(struct view *view); /* "2:17", of the selected event */
+
+#endif

@@ -1,0 +1,9 @@
+/* The order of rows in which arrows cross the fewest others. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_CROSSING_REDUCTION_H
+#define CLIENTS_VIEWER_DIAGRAM_CROSSING_REDUCTION_H
+
+struct view;
+
+void crossing_reduction_run(struct view *view);
+
+#endif

@@ -1,0 +1,219 @@
+#include "clients/viewer/diagram/diagram_view.h"
+
+#include "clients/connection/view_state.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/scroll_anchor.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/diagram/row_scrollbar.h"
+#include "clients/viewer/diagram/line_groups.h"
+#include "clients/viewer/diagram/relation_colors.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/idle_rows.h"
+#include "clients/viewer/diagram/overview_map.h"
+#include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/text_cache.h"
+#include "render/scene.h"
+#include "wire/limits.h"
+#include "wire/layout_results.h"
+
+#include <math.h>
+
+/* ---- a scene of the window ---- */
+
+/* Where all rows fit, they grow into the room that is left. */
+static double diagram_view_row_height_pt(const struct view *view)
+{
+    const struct scene_cache *stage = &view->scene_cache;
+    return viewport_max_row_pt(&view->viewport, stage->row_base + stage->window.row_count);
+}
+
+static void count_pinned(struct view *view)
+{
+    const struct window_info *w = &view->scene_cache.window;
+    uint32_t n = 0;
+    while (n < w->row_count && row_requests_is_pinned(&view->viewport.place, w->rows[n].line))
+        n++;
+    view->scene_cache.pinned = n;
+}
+
+static bool diagram_view_build_scene(struct view *view)
+{
+    const struct view_style *look = &view->viewer_settings.look;
+    struct scene_options options = {.measure = text_cache_width,
+                                    .legend = look->legend,
+                                    .order_arrows = !look->no_order,
+                                    .legend_width_pt =
+                                        viewport_along_px(&view->viewport) / 1.25 - 20,
+                                    .vertical = viewport_vertical(&view->viewport),
+                                    .column_ns = view->viewport.place.column_ns,
+                                    .squeeze = look->squeeze,
+                                    .threshold_ns = look->threshold_ns,
+                                    .noted = view->run_notes.scene,
+                                    .noted_count = view->run_notes.notes.count,
+                                    .row_pt = diagram_view_row_height_pt(view),
+                                    .stuck = view->selection_relations.stuck,
+                                    .stuck_count = view->selection_relations.stuck_count};
+    bool good = scene_cache_build(&view->scene_cache, view_metadata(view), &options);
+    if (good && idle_rows_remove(view)) {
+        options.row_pt = diagram_view_row_height_pt(view);
+        good = scene_cache_build(&view->scene_cache, view_metadata(view), &options);
+    }
+    count_pinned(view);
+    return good;
+}
+
+void diagram_view_rebuild(struct view *view)
+{
+    if (!view->scene_cache.scene)
+        return;
+    diagram_view_build_scene(view);
+    gtk_widget_queue_draw(view->canvas);
+}
+
+/* From here on it is a fixed place, unless it is the end.  By time its columns are counted from a
+ * time, which stays the same whatever rows are drawn: that of an event may be repaired otherwise
+ * with other rows, and the run may begin before its first event in the log. */
+static void diagram_view_fix_place(struct view *view)
+{
+    struct view_state *p = &view->viewport.place;
+    p->position = view->scene_cache.window.anchor;
+    p->time_ns = p->column_ns ? view->scene_cache.window.time_ns : 0;
+    if (p->anchor != ANCHOR_END && !p->follow)
+        p->anchor = p->column_ns ? ANCHOR_TIME : ANCHOR_POSITION;
+}
+
+#define TOO_MUCH                                                                                   \
+    "Too much happened in a column to show all of it: choose a finer "                             \
+    "scale, or zoom out to the states"
+
+void picture_tell_much(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    status_while(&view->status_line, view->scene_cache.window.unresolved && p->column_ns && !p->far,
+                 TOO_MUCH);
+}
+
+/* window: ours from now on. */
+static void diagram_view_show_window(struct view *view, struct window_info *window)
+{
+    struct scene_cache *stage = &view->scene_cache;
+    request_slot_cancel(&view->server_link, &view->relation_colors.standing);
+    window_info_free(&stage->window);
+    stage->window = *window;
+    stage->coloured = false;
+    if (!diagram_view_build_scene(view))
+        return;
+    diagram_view_fix_place(view);
+    if (!stage->row_total || stage->row_total < stage->window.row_count)
+        stage->row_total = stage->row_base + stage->window.row_count;
+    scroll_anchor_settle(&view->viewport);
+    row_scrollbar_update(view);
+    if (view->diagram_view.fresh)
+        line_groups_use_default(view);
+    view->diagram_view.fresh = false;
+    notify_listener(&view->listener, NOTIFY_DIAGRAM);
+    picture_tell_much(view);
+}
+
+/* ---- asking for it ---- */
+
+/* The window that is wanted now, with room on either side to scroll into. */
+static void diagram_view_fill_request(struct view *view, struct window_request *request)
+{
+    uint32_t columns = viewport_columns(&view->viewport), beside = columns;
+    const struct view_state *p = &view->viewport.place;
+    view_state_request(p, request);
+    row_requests_for_request(view, request);
+    if (p->follow) {
+        request->anchor = ANCHOR_END;
+        request->move_count = 0;
+        request->from = -(int32_t)(columns + beside);
+        request->columns = columns + beside;
+        request->middle = 0;
+    } else {
+        request->from = p->from - (int32_t)beside;
+        request->columns = columns + 2 * beside;
+    }
+    request->columns = MIN(request->columns, LIMIT_COLUMNS);
+    request->early = !p->column_ns;
+}
+
+#define ROUNDS_MOST 4
+
+static void ask(struct view *view);
+
+/* By time what a place means is known only where its window reaches: one that was asked for
+ * elsewhere, and moved the place, is asked for once more there. */
+static bool ask_there(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    struct diagram_view *picture = &view->diagram_view;
+    bool moved = p->from != picture->from || p->shift_pt != picture->shift_pt;
+    if (!moved || !p->column_ns || p->far || p->follow || picture->rounds >= ROUNDS_MOST)
+        return false;
+    picture->rounds++;
+    ask(view);
+    return true;
+}
+
+static void diagram_view_receive_window(void *user, const struct response_chunk *answer)
+{
+    struct view *view = user;
+    struct window_info window;
+    bool here = request_slot_read_window(answer, &window);
+    if (here) {
+        struct scroll_anchor hold = view->viewport.anchor;
+        view->diagram_view.leaving = false;
+        row_requests_on_window(view, &window);
+        diagram_view_show_window(view, &window);
+        if (window.unresolved && hold.event.line &&
+            !scene_cache_find_mark(&view->scene_cache, hold.event))
+            view->viewport.anchor = hold; /* it may be in what is still looked for */
+    }
+    if (request_slot_resend_needed(&view->diagram_view.placing, answer))
+        diagram_view_request(view);
+    else if (answer->last && !ask_there(view))
+        relation_colors_request(view);
+    diagram_view_keep_current(view);
+    if (here && row_requests_by_events(view) && !view->overview_map.density.row_count)
+        overview_map_request(view); /* of the lines that are known by now */
+}
+
+void diagram_view_keep_current(struct view *view)
+{
+    if (!view->diagram_view.leaving ||
+        request_slot_is_running(&view->server_link, &view->diagram_view.placing))
+        return;
+    view->diagram_view.leaving = false;
+    gtk_widget_queue_draw(view->canvas);
+}
+
+void diagram_view_request(struct view *view)
+{
+    view->diagram_view.rounds = 0;
+    if (view->viewport.place.far)
+        overview_request(view);
+    else
+        ask(view);
+}
+
+static void ask(struct view *view)
+{
+    struct window_request request;
+    if (view->scene_cache.scene &&
+        fabs(view->scene_cache.scene->row_pt - diagram_view_row_height_pt(view)) > 0.01)
+        diagram_view_rebuild(view); /* it is zoomed, or has another size */
+    if (!request_slot_try_acquire(&view->server_link, &view->diagram_view.placing))
+        return;
+    request_slot_cancel(&view->server_link,
+                        &view->relation_colors.standing); /* of another picture */
+    diagram_view_fill_request(view, &request);
+    view->diagram_view.from = view->viewport.place.from;
+    view->diagram_view.shift_pt = view->viewport.place.shift_pt;
+    request_slot_request_window(&view->server_link, &view->diagram_view.placing, &request,
+                                diagram_view_receive_window, view);
+}

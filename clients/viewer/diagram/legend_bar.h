@@ -1,0 +1,12 @@
+/* The legend, below the picture: what the symbols in it mean. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_LEGEND_BAR_H
+#define CLIENTS_VIEWER_DIAGRAM_LEGEND_BAR_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *legend_bar_new(struct view *view);
+void legend_bar_show(struct view *view); /* or not, as the settings say */
+
+#endif

@@ -1,0 +1,256 @@
+#include "clients/viewer/diagram/overview.h"
+
+#include "clients/connection/view_state.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/scroll_anchor.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/diagram/row_scrollbar.h"
+#include "clients/viewer/diagram/event_density.h"
+#include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_EVENTS 50.0 /* across the picture, before it is one of marks again */
+
+double overview_width_px(const struct view *view)
+{
+    return MAX(viewport_along_px(&view->viewport) - viewport_names_px(&view->viewport), 16);
+}
+
+/* ---- asking ---- */
+
+static void overview_pinned_count(struct view *view)
+{
+    const struct state_bands *strip = &view->overview.strip;
+    uint32_t n = 0;
+    while (n < strip->row_count && row_requests_is_pinned(&view->viewport.place, strip->rows[n]))
+        n++;
+    view->scene_cache.pinned = n;
+}
+
+static void lines_free(struct overview_lines *l)
+{
+    free(l->lines);
+    free(l->joined);
+    *l = (struct overview_lines){0};
+}
+
+static void overview_replace_bands(struct overview *far, struct state_bands *strip)
+{
+    state_bands_free(&far->strip);
+    lines_free(&far->shown);
+    far->strip = *strip;
+    far->serial++;
+    far->shown.count = far->asked.count;
+    far->shown.lines = g_memdup2(far->asked.lines, far->asked.count * sizeof *far->asked.lines);
+    far->shown.joined = g_memdup2(far->asked.joined, far->asked.count);
+}
+
+void overview_clear(struct view *view)
+{
+    uint64_t serial = view->overview.serial + 1;
+    state_bands_free(&view->overview.strip);
+    lines_free(&view->overview.shown);
+    lines_free(&view->overview.asked);
+    view->overview = (struct overview){.serial = serial};
+}
+
+static void note_row(GArray *rows, uint32_t line, guint row)
+{
+    if (rows->len <= line)
+        g_array_set_size(rows, line + 1);
+    g_array_index(rows, guint, line) = row;
+}
+
+GArray *overview_rows_of_lines(const struct view *view)
+{
+    GArray *rows = g_array_new(FALSE, TRUE, sizeof(guint));
+    const struct overview_lines *l = &view->overview.shown;
+    const struct state_bands *s = &view->overview.strip;
+    for (uint32_t i = 0; !l->count && i < s->row_count; i++)
+        note_row(rows, s->rows[i], i + 1);
+    for (uint32_t i = 0, row = 0; i < l->count; i++) {
+        if (row < s->row_count && l->lines[i] == s->rows[row])
+            row++; /* (a row is told by its first line that there is) */
+        if (row)
+            note_row(rows, l->lines[i], row);
+    }
+    return rows;
+}
+
+/* "{T:producer… ×3}" where they have several names; numbers of twins are none. */
+static char *cluster_label(struct view *view, const uint32_t *lines, uint32_t count)
+{
+    const char *first = metadata_label(view_metadata(view), lines[0]);
+    size_t bytes = strcspn(first, "#");
+    bool same = true;
+    for (uint32_t i = 1; i < count; i++) {
+        const char *other = metadata_label(view_metadata(view), lines[i]);
+        same &= strcspn(other, "#") == bytes && strncmp(first, other, bytes) == 0;
+    }
+    return g_strdup_printf("{%.*s%s ×%u}", (int)bytes, first, same ? "" : "…", count);
+}
+
+char *overview_label(struct view *view, uint32_t row)
+{
+    const struct overview_lines *l = &view->overview.shown;
+    uint32_t line = view->overview.strip.rows[row], first = 0, end;
+    while (first < l->count && l->lines[first] != line)
+        first++;
+    for (end = first + 1; end < l->count && l->joined[end];)
+        end++;
+    return first < l->count && end > first + 1
+               ? cluster_label(view, l->lines + first, end - first)
+               : g_strdup(metadata_label(view_metadata(view), line));
+}
+
+static void overview_receive_bands(void *user, const struct response_chunk *answer)
+{
+    struct view *view = user;
+    struct view_state *p = &view->viewport.place;
+    struct state_bands strip = {0};
+    if (answer->part == RESPONSE_STATE_BANDS) {
+        decode_state_bands(answer->in, &strip);
+        if (!decoder_finish(answer->in)) {
+            state_bands_free(&strip);
+            return;
+        }
+        overview_replace_bands(&view->overview, &strip);
+        view->scene_cache.row_total = strip.row_count;
+        overview_pinned_count(view);
+        /* (one that was asked for before the axis was changed has its range in other units) */
+        bool fits = strip.by_time == (p->column_ns > 0);
+        if (fits && p->far_to <= p->far_from && strip.known == strip.count) {
+            p->far_from = (double)strip.from;
+            p->far_to = (double)strip.to;
+        }
+        row_scrollbar_update(view);
+        notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
+    }
+    if (answer->last && request_slot_resend_needed(&view->overview.counting, answer))
+        notify_listener(&view->listener, NOTIFY_PLACE);
+}
+
+void overview_request(struct view *view)
+{
+    if (!request_slot_try_acquire(&view->server_link, &view->overview.counting))
+        return;
+    struct window_request rows;
+    struct encoder body = {0};
+    if (!event_density_rows(view, &rows))
+        return;
+    struct density_request request = {.by_time = view->viewport.place.column_ns > 0,
+                                      .pixels = (uint32_t)MAX(overview_width_px(view), 16),
+                                      .from = (int64_t)view->viewport.place.far_from,
+                                      .to = (int64_t)view->viewport.place.far_to,
+                                      .rows = rows.rows,
+                                      .joined = rows.joined,
+                                      .row_count = rows.row_count};
+    encode_density_request(&body, &request);
+    lines_free(&view->overview.asked);
+    view->overview.asked = (struct overview_lines){rows.rows, rows.joined, rows.row_count};
+    request_slot_send(&view->server_link, &view->overview.counting, REQUEST_STATE_BANDS, &body,
+                      overview_receive_bands, view);
+}
+
+/* ---- moving ---- */
+
+/* Of the whole run, as the map knows it. */
+static void clamp_range(struct view *view, double span)
+{
+    struct view_state *p = &view->viewport.place;
+    const struct density_info *d = &view->overview_map.density;
+    double first = p->column_ns ? (double)d->from : 0,
+           last = p->column_ns ? (double)d->to : (double)MAX(view->server_link.count, 1);
+    if (last > first && !(p->column_ns && !view->overview_map.by_time)) {
+        span = MIN(span, last - first);
+        p->far_from = CLAMP(p->far_from, first, last - span);
+    }
+    p->far_to = p->far_from + span;
+}
+
+void overview_enter(struct view *view)
+{
+    struct view_state *p = &view->viewport.place;
+    uint64_t first, last;
+    int64_t from_ns, to_ns;
+    viewport_positions(&view->viewport, &first, &last);
+    viewport_times(&view->viewport, &from_ns, &to_ns);
+    if (p->follow || p->anchor == ANCHOR_END)
+        place_leave_end(p);
+    p->far = true;
+    p->far_from = p->column_ns ? (double)from_ns : (double)first;
+    p->far_to = p->column_ns ? (double)to_ns : (double)last + 1;
+    clamp_range(view, p->far_to - p->far_from);
+    overview_request(view);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
+}
+
+static double overview_position_at(const struct view *view, double x_px)
+{
+    const struct view_state *p = &view->viewport.place;
+    double share = (x_px - viewport_names_px(&view->viewport)) / overview_width_px(view);
+    return p->far_from + CLAMP(share, 0, 1) * (p->far_to - p->far_from);
+}
+
+uint64_t overview_position(const struct view *view, double x_px)
+{
+    double at = overview_position_at(view, x_px);
+    return at > 0 ? (uint64_t)at : 0;
+}
+
+void overview_zoom_into_marks(struct view *view, double x_px)
+{
+    struct view_state *p = &view->viewport.place;
+    double at = overview_position_at(view, x_px);
+    history_mark(&view->history, "position");
+    p->zoom = MAX(p->zoom, VIEWPORT_MIN_ZOOM);
+    if (p->column_ns) {
+        scroll_anchor_set_time(&view->viewport, (int64_t)at);
+    } else {
+        scroll_anchor_set_position(&view->viewport, at > 0 ? (uint64_t)at : 0);
+        view->viewport.anchor.x_px = x_px;
+    }
+    notify_listener(&view->listener, NOTIFY_PLACE);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
+}
+
+/* How much there is on a picture of marks, of the smallest ones: so many events, or ns. */
+static double overview_min_span(const struct view *view)
+{
+    double columns = overview_width_px(view) / VIEWPORT_MIN_ZOOM / SCENE_COLUMN_PT;
+    const struct view_state *p = &view->viewport.place;
+    return p->column_ns ? columns * (double)p->column_ns : MAX(LEAST_EVENTS, columns);
+}
+
+void overview_zoom(struct view *view, double factor, double x_px)
+{
+    struct view_state *p = &view->viewport.place;
+    double share =
+        CLAMP((x_px - viewport_names_px(&view->viewport)) / overview_width_px(view), 0, 1);
+    double at = overview_position_at(view, x_px), span = (p->far_to - p->far_from) / factor;
+    if (factor > 1 && span < overview_min_span(view)) {
+        p->zoom = VIEWPORT_MIN_ZOOM;
+        overview_zoom_into_marks(view, x_px);
+        return;
+    }
+    p->far_from = at - share * MAX(span, 1);
+    clamp_range(view, MAX(span, 1));
+    overview_request(view);
+}
+
+void overview_pan(struct view *view, double x_px)
+{
+    struct view_state *p = &view->viewport.place;
+    double span = p->far_to - p->far_from;
+    history_mark(&view->history, "scroll");
+    p->far_from += x_px / overview_width_px(view) * span;
+    clamp_range(view, span);
+    overview_request(view);
+}

@@ -1,0 +1,340 @@
+#define _GNU_SOURCE
+#include "clients/viewer/diagram/path_overlay.h"
+
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/table_model.h"
+#include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/diagram/wait_coloring.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/text_cache.h"
+#include "render/scene_paint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EVERY_US 1000000 /* of a run that grows */
+#define BEYOND_US 100000 /* where what is seen is not here yet */
+
+/* What of it is in the scene: along a row, from a row to another one where they differ. */
+struct path_overlay_stretch {
+    int from_row, row;
+    double from_pt, to_pt;
+};
+
+struct path_overlay {
+    struct table_model path;
+    uint32_t *order; /* rows of its table, by time */
+    GArray *stretches;
+    int64_t from_ns, to_ns; /* the pieces that are here, or asked for, are all of those between */
+    bool stale; /* of the run there is more; made: the stretches are of this scene */
+    bool made;
+    guint soon;
+    struct table_cell marks; /* the step whose events are to be marked; CELL_NULL: none */
+};
+
+/* Of the path, piece by piece; others may come behind them. */
+enum path_overlay_column { THREAD, TOOK, STEP, FROM, IS, UNTIL, COLUMNS };
+
+/* ---- asking ---- */
+
+static const struct table_cell *cell_of(const struct path_overlay *k, uint32_t row,
+                                        enum path_overlay_column column)
+{
+    return &result_table_cells(&k->path.table, row)[column];
+}
+
+static int64_t from_of(const struct path_overlay *k, uint32_t row)
+{
+    return cell_of(k, row, FROM)->number;
+}
+
+static int path_overlay_compare_time(const void *a, const void *b, void *user)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int64_t p = from_of(user, x), q = from_of(user, y);
+    return p != q ? (p < q ? -1 : 1) : x < y ? -1 : x > y;
+}
+
+static bool same_step(const struct table_cell *a, const struct table_cell *b)
+{
+    if (a->is != b->is || a->is != CELL_STEP)
+        return false;
+    return a->step == b->step && a->between.from.address == b->between.from.address &&
+           a->between.from.process == b->between.from.process &&
+           a->between.to.address == b->between.to.address;
+}
+
+static void mark_step(struct view *view, struct path_overlay *k)
+{
+    GArray *events = g_array_new(FALSE, FALSE, sizeof(struct event_id));
+    for (uint32_t i = 0; i < k->path.table.row_count && k->path.table.column_count >= COLUMNS; i++)
+        if (same_step(cell_of(k, i, STEP), &k->marks))
+            g_array_append_val(events, k->path.table.rows[i].event);
+    highlights_add(&view->highlights, (struct event_id *)(void *)events->data, events->len);
+    g_array_free(events, TRUE);
+    k->marks.is = CELL_NULL;
+    notify_listener(&view->listener, NOTIFY_HITS);
+}
+
+static void path_overlay_on_table(void *user)
+{
+    struct view *view = user;
+    struct path_overlay *k = view->path_overlay;
+    if (!k->path.fresh)
+        return;
+    k->path.fresh = k->made = false;
+    uint32_t count = k->path.table.column_count >= COLUMNS ? k->path.table.row_count : 0;
+    k->order = g_renew(uint32_t, k->order, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        k->order[i] = i;
+    qsort_r(k->order, count, sizeof *k->order, path_overlay_compare_time, k);
+    if (k->marks.is)
+        mark_step(view, k);
+    gtk_widget_queue_draw(view->canvas);
+}
+
+static struct path_overlay *path_overlay_state(struct view *view)
+{
+    if (!view->path_overlay) {
+        view->path_overlay = g_new0(struct path_overlay, 1);
+        view->path_overlay->stretches =
+            g_array_new(FALSE, FALSE, sizeof(struct path_overlay_stretch));
+        view->path_overlay->stale = true;
+        view->path_overlay->path = (struct table_model){
+            .link = &view->server_link, .on_table = path_overlay_on_table, .user = view};
+    }
+    return view->path_overlay;
+}
+
+static void path_overlay_set_ns_option(struct table_request *request, const char *key, int64_t ns)
+{
+    char text[24];
+    g_snprintf(text, sizeof text, "%lld", (long long)ns);
+    table_model_set_option(request, key, text);
+}
+
+/* What is seen and as much again on both sides; all of it, where its events are to be marked. */
+static void path_overlay_request(struct view *view, struct path_overlay *k)
+{
+    struct table_request request = table_model_request("path", "piece");
+    const struct time_axis *axis = k->marks.is ? NULL : time_axis_of(view);
+    k->from_ns = INT64_MIN;
+    k->to_ns = INT64_MAX;
+    if (axis) {
+        time_axis_span(axis, &k->from_ns, &k->to_ns);
+        int64_t more = k->to_ns - k->from_ns;
+        path_overlay_set_ns_option(&request, "begin", k->from_ns -= more);
+        path_overlay_set_ns_option(&request, "end", k->to_ns += more);
+    }
+    k->stale = false;
+    table_model_send(&k->path, &request);
+}
+
+/* Does what is seen lie beyond the pieces that are here? */
+static bool is_beyond(struct view *view, const struct path_overlay *k)
+{
+    const struct time_axis *axis = time_axis_of(view);
+    int64_t from, to;
+    if (!axis)
+        return false;
+    time_axis_span(axis, &from, &to);
+    return from < k->from_ns || to > k->to_ns;
+}
+
+static gboolean on_soon(gpointer data);
+
+static void path_overlay_request_soon(struct view *view, struct path_overlay *k)
+{
+    gint64 since = g_get_monotonic_time() - k->path.asked_us;
+    bool beyond = is_beyond(view, k);
+    if (!(k->stale || beyond) || k->soon || !view->server_link.connected ||
+        !view->server_link.has_run)
+        return;
+    if (since >= (beyond ? BEYOND_US : EVERY_US) && !table_model_is_running(&k->path))
+        path_overlay_request(view, k);
+    else
+        k->soon = g_timeout_add(50, on_soon, view);
+}
+
+static gboolean on_soon(gpointer data)
+{
+    struct view *view = data;
+    view->path_overlay->soon = 0;
+    path_overlay_request_soon(view, view->path_overlay);
+    return G_SOURCE_REMOVE;
+}
+
+void path_overlay_on_notification(struct view *view, enum notification news)
+{
+    struct path_overlay *k = path_overlay_state(view);
+    if (news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET)
+        k->stale = true;
+    if (news == NOTIFY_DIAGRAM)
+        k->made = false;
+    if (view->viewer_settings.path && !view->viewport.place.far)
+        path_overlay_request_soon(view, k);
+}
+
+void path_overlay_clear(struct view *view)
+{
+    struct path_overlay *k = path_overlay_state(view);
+    table_model_clear(&k->path);
+    if (k->soon)
+        g_source_remove(k->soon);
+    k->soon = 0;
+    k->stale = true;
+    k->made = false;
+    k->marks.is = CELL_NULL;
+}
+
+void path_overlay_mark_step(struct view *view, const struct table_cell *step)
+{
+    struct path_overlay *k = path_overlay_state(view);
+    k->marks = *step;
+    if (step->is != CELL_STEP)
+        k->marks.is = CELL_NULL;
+    else if (k->path.has_answer && !k->stale && k->from_ns == INT64_MIN)
+        mark_step(view, k);
+    else
+        path_overlay_request(view, k);
+}
+
+bool path_overlay_is_busy(struct view *view)
+{
+    struct path_overlay *k = path_overlay_state(view);
+    bool wanted =
+        view->viewer_settings.path && !view->viewport.place.far && view->scene_cache.scene;
+    return wanted && (table_model_is_running(&k->path) ||
+                      (k->soon && (!k->path.has_answer || is_beyond(view, k))));
+}
+
+/* ---- what of it is in the scene ---- */
+
+/* Placed by order, columns tell nothing of times: there a piece is where the event is that it ends
+ * with. */
+static void path_overlay_add_piece(struct view *view, struct path_overlay *k,
+                                   const struct time_axis *axis, uint32_t piece)
+{
+    bool timed = view->viewport.place.column_ns > 0;
+    int64_t from = from_of(k, piece), to = from + cell_of(k, piece, TOOK)->number;
+    const struct path_overlay_stretch *last =
+        k->stretches->len
+            ? &g_array_index(k->stretches, struct path_overlay_stretch, k->stretches->len - 1)
+            : NULL;
+    const struct scene_mark *until = time_axis_find_mark(axis, k->path.table.rows[piece].event);
+    int row = time_axis_row_of_line(view, cell_of(k, piece, THREAD)->line);
+    if (!timed && !until)
+        return;
+    double x0 = last    ? last->to_pt
+                : timed ? time_axis_x_pt(axis, from)
+                        : time_axis_x_pt(axis, INT64_MIN),
+           x1 = until ? until->x_pt : time_axis_x_pt(axis, to);
+    struct path_overlay_stretch s = {last ? last->row : row, row, x0, MAX(x0, x1)};
+    g_array_append_val(k->stretches, s);
+}
+
+static void path_overlay_build_stretches(struct view *view, struct path_overlay *k)
+{
+    const struct time_axis *axis = time_axis_of(view);
+    int64_t first, last;
+    uint32_t count = k->path.table.column_count >= COLUMNS ? k->path.table.row_count : 0, at = 0;
+    k->made = true;
+    g_array_set_size(k->stretches, 0);
+    if (!axis)
+        return;
+    time_axis_span(axis, &first, &last);
+    while (at < count && from_of(k, k->order[at]) + cell_of(k, k->order[at], TOOK)->number < first)
+        at++;
+    for (; at < count && from_of(k, k->order[at]) <= last; at++)
+        path_overlay_add_piece(view, k, axis, k->order[at]);
+}
+
+/* ---- drawing ---- */
+
+static bool path_overlay_is_visible(const struct view *view, int row, double y)
+{
+    bool pinned = row >= 0 && (uint32_t)row < view->scene_cache.pinned;
+    return row >= 0 && (pinned || y >= viewport_band_px(&view->viewport));
+}
+
+static void draw_stretch(struct view *view, cairo_t *cr, const struct path_overlay_stretch *s,
+                         int width)
+{
+    double x0 = time_axis_screen_x(view, s->from_pt), x1 = time_axis_screen_x(view, s->to_pt);
+    double y = s->row >= 0 ? viewport_y_px(&view->viewport, (uint32_t)s->row) : 0,
+           y0 = s->from_row >= 0 ? viewport_y_px(&view->viewport, (uint32_t)s->from_row) : 0;
+    if (x1 < -10 || x0 > width + 10 || !path_overlay_is_visible(view, s->row, y))
+        return;
+    bool hop = s->from_row != s->row && path_overlay_is_visible(view, s->from_row, y0);
+    cairo_move_to(cr, x0, hop ? y0 : y);
+    cairo_line_to(cr, x0, y);
+    cairo_line_to(cr, x1, y);
+    cairo_stroke(cr);
+}
+
+void path_overlay_set_color(struct view *view, cairo_t *cr, double opaque)
+{
+    if (view->viewer_settings.look.grey)
+        cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, opaque);
+    else
+        cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, opaque);
+}
+
+static const char key_text[] = "critical path";
+
+double path_overlay_key_px(void) { return text_cache_width(NULL, key_text, 8, false) + 36; }
+
+/* In the corner, beside that of the tints. */
+static void draw_key(struct view *view, cairo_t *cr, int width, int height)
+{
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    double ground = painter_brightness(theme.dark),
+           wide = text_cache_width(NULL, key_text, 8, false) + 28,
+           x = width - 8 - wide - (view->viewer_settings.tints ? wait_coloring_key_px() : 0);
+    cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
+    cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
+    cairo_fill(cr);
+    path_overlay_set_color(view, cr, 0.7);
+    cairo_rectangle(cr, x, height - 12, 12, 4);
+    cairo_fill(cr);
+    cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+    text_cache_show(cr, x + 16, height - 17, key_text, 8, false);
+}
+
+void path_overlay_draw(struct view *view, cairo_t *cr, int width, int height)
+{
+    struct path_overlay *k = path_overlay_state(view);
+    double names = viewport_names_px(&view->viewport);
+    if (!view->viewer_settings.path || !k->path.has_answer)
+        return;
+    if (!k->made)
+        path_overlay_build_stretches(view, k);
+    cairo_save(cr);
+    cairo_rectangle(cr, names, 0, width - names, height);
+    cairo_clip(cr);
+    cairo_set_line_width(cr, MAX(4, 5 * view->viewport.place.zoom));
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    path_overlay_set_color(view, cr, view->viewer_settings.look.grey ? 0.6 : 0.5);
+    for (guint i = 0; i < k->stretches->len; i++)
+        draw_stretch(view, cr, &g_array_index(k->stretches, struct path_overlay_stretch, i), width);
+    cairo_restore(cr);
+    if (!viewport_vertical(&view->viewport))
+        draw_key(view, cr, width, height);
+}
+
+void path_overlay_print(struct view *view, FILE *f)
+{
+    struct path_overlay *k = path_overlay_state(view);
+    if (!view->viewer_settings.path || !k->path.has_answer)
+        return;
+    if (!k->made)
+        path_overlay_build_stretches(view, k);
+    for (guint i = 0; i < k->stretches->len; i++) {
+        const struct path_overlay_stretch *s =
+            &g_array_index(k->stretches, struct path_overlay_stretch, i);
+        if (s->row != s->from_row)
+            fprintf(f, "hop %d %d %.0f\n", s->from_row, s->row, s->from_pt);
+        fprintf(f, "along %d %.0f %.0f\n", s->row, s->from_pt, s->to_pt);
+    }
+}

@@ -1,0 +1,17 @@
+/* How all that is seen stands to the selected event. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_RELATION_COLORS_H
+#define CLIENTS_VIEWER_DIAGRAM_RELATION_COLORS_H
+
+#include "clients/connection/relation_query.h"
+#include "clients/viewer/state/request_slot.h"
+
+struct view;
+
+struct relation_colors {
+    struct request_slot standing;
+    struct event_relations stands; /* of the window's events, as far as it was told */
+};
+
+void relation_colors_request(struct view *view);
+
+#endif

@@ -1,0 +1,15 @@
+/* Rows by their names: an entry above the picture, which goes to them. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_ROW_SEARCH_H
+#define CLIENTS_VIEWER_DIAGRAM_ROW_SEARCH_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *row_search_new(struct view *view); /* hidden until it is opened */
+void row_search_open(struct view *view);
+void row_search_search_text(struct view *view, const char *text); /* as if it were typed */
+bool row_search_is_hit(const struct view *view,
+                       uint32_t line); /* is its row called as it is searched? */
+
+#endif

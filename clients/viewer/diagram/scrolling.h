@@ -1,0 +1,21 @@
+/* Scrolling, and following the run as it grows. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_SCROLLING_H
+#define CLIENTS_VIEWER_DIAGRAM_SCROLLING_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+struct view;
+
+struct scrolling {
+    guint reselect; /* timer: the selected event has left the picture */
+};
+
+void scroll_pan(struct view *view, double x_px, double y_px);
+void scroll_page(struct view *view, int pages);
+void scroll_start(struct view *view); /* to the begin */
+void scroll_follow(struct view *view, bool follow);
+void scroll_to(struct view *view, double left_pt); /* the nearest good left edge */
+void scroll_stop(struct view *view);               /* whatever it would do later */
+
+#endif

@@ -1,0 +1,53 @@
+#include "clients/viewer/diagram/selection.h"
+
+#include "clients/connection/view_state.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/diagram/relation_colors.h"
+#include "clients/viewer/diagram/viewer.h"
+
+void selection_set_silently(struct view *view, struct event_id at, bool second)
+{
+    struct view_state *p = &view->viewport.place;
+    if (second)
+        p->second = at;
+    else
+        p->selected = at;
+    if (!second)
+        p->second = (struct event_id){0, 0};
+    selection_relations_clear(&view->selection_relations);
+    view->scene_cache.coloured = false;
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_SELECTION);
+    selection_relations_count(&view->selection_relations, view->viewport.place.selected, false);
+    selection_relations_request(&view->selection_relations, view->viewport.place.selected,
+                                view->viewport.place.second);
+    if (!at.line)
+        return;
+    relation_colors_request(view);
+}
+
+void selection_set(struct view *view, struct event_id at, bool second)
+{
+    struct view_state *p = &view->viewport.place;
+    second = second && p->selected.line;
+    if (second ? event_id_equal(p->second, at) : event_id_equal(p->selected, at) && !p->second.line)
+        return;
+    history_mark(&view->history, "select");
+    selection_set_silently(view, at, second);
+}
+
+void selection_on_restored(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    view->viewport.anchor.active = false;
+    selection_relations_clear(&view->selection_relations);
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_PLACE);
+    selection_relations_count(&view->selection_relations, p->selected, false);
+    selection_relations_request(&view->selection_relations, p->selected, p->second);
+    notify_listener(&view->listener, NOTIFY_SELECTION);
+    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
+}

@@ -1,0 +1,233 @@
+#include "clients/viewer/diagram/state_bands_view.h"
+
+#include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/note_flags.h"
+#include "clients/viewer/diagram/function_highlight.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/text_cache.h"
+#include "render/scene_paint.h"
+#include "render/state_band_paint.h"
+#include "render/scene.h"
+
+#include <math.h>
+
+static struct state_band_style bands_view_state_look(struct view *view)
+{
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    return (struct state_band_style){.names_pt = viewport_names_px(&view->viewport),
+                                     .width_pt = overview_width_px(view),
+                                     .row_pt = viewport_row_pt(&view->viewport),
+                                     .dark = theme.dark,
+                                     .grey = theme.grey};
+}
+
+static double row_y(const struct view *view, uint32_t row)
+{
+    double scrolled = row < view->scene_cache.pinned ? 0 : view->viewport.place.rise_pt;
+    return BANDS_VIEW_RULER_PX + 4 + row * viewport_row_pt(&view->viewport) - scrolled;
+}
+
+double bands_view_y_px(const struct view *view, uint32_t row)
+{
+    return row_y(view, row) + viewport_row_pt(&view->viewport) / 2;
+}
+
+/* Above the key, and above that of what lies over the rows. */
+double bands_view_bottom_px(const struct view *view, int height)
+{
+    return height - (view->viewer_settings.tints || view->viewer_settings.path ||
+                             function_highlight_is_shown(view)
+                         ? 40
+                         : 22);
+}
+
+static double pinned_px(const struct view *view)
+{
+    uint32_t pinned = MIN(view->scene_cache.pinned, view->overview.strip.row_count);
+    return BANDS_VIEW_RULER_PX + (pinned ? 4 + pinned * viewport_row_pt(&view->viewport) : 0);
+}
+
+bool bands_view_is_visible(const struct view *view, uint32_t row, int height)
+{
+    double above = row < view->scene_cache.pinned ? 0 : pinned_px(view),
+           y = bands_view_y_px(view, row);
+    return y >= above &&
+           y - viewport_row_pt(&view->viewport) / 2 < bands_view_bottom_px(view, height);
+}
+
+cairo_rectangle_t bands_view_row_box(struct view *view, uint32_t row)
+{
+    struct state_band_style look = bands_view_state_look(view);
+    return state_band_row_box(row_y(view, row), &look);
+}
+
+/* Rows end above the key. */
+static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
+{
+    struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y_px, viewport_along_px(&view->viewport), 40);
+    cairo_clip(cr);
+    painter_fill_background(cr, &theme);
+    cairo_restore(cr);
+}
+
+/* Rows that are pinned do not scroll, the others pass below them. */
+static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t end, double top_px,
+                       double bottom_px)
+{
+    const struct state_bands *s = &view->overview.strip;
+    struct state_band_style look = bands_view_state_look(view);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, top_px, viewport_along_px(&view->viewport), bottom_px - top_px);
+    cairo_clip(cr);
+    for (uint32_t i = first; i < end; i++)
+        if (row_y(view, i) + look.row_pt > top_px && row_y(view, i) < bottom_px) {
+            char *name = overview_label(view, i);
+            look.name = name;
+            state_band_paint_row(cr, s, view_metadata(view), i, row_y(view, i), &look);
+            g_free(name);
+        }
+    cairo_restore(cr);
+}
+
+static void paint_all_rows(struct view *view, cairo_t *cr, double height)
+{
+    uint32_t rows = view->overview.strip.row_count, pinned = MIN(view->scene_cache.pinned, rows);
+    double band = pinned_px(view);
+    if (pinned) {
+        paint_rows(view, cr, 0, pinned, BANDS_VIEW_RULER_PX, band);
+        cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+        cairo_rectangle(cr, 0, band - 1, viewport_along_px(&view->viewport), 2);
+        cairo_fill(cr);
+    }
+    paint_rows(view, cr, pinned, rows, band + (pinned ? 1 : 0), height);
+}
+
+/* The row at a place of the canvas; row_count: none is there. */
+uint32_t bands_view_row_at(const struct view *view, double y_px)
+{
+    uint32_t rows = view->overview.strip.row_count, i = 0;
+    while (i < rows &&
+           (y_px < row_y(view, i) || y_px >= row_y(view, i) + viewport_row_pt(&view->viewport)))
+        i++;
+    return i;
+}
+
+/* ---- how far the run is known ---- */
+
+static void paint_unknown(struct view *view, cairo_t *cr, int height)
+{
+    const struct state_bands *s = &view->overview.strip;
+    if (s->known >= s->count || !s->count)
+        return;
+    char *text =
+        g_strdup_printf("Looking at the run: %.0f %%", 100.0 * (double)s->known / (double)s->count);
+    cairo_set_source_rgb(cr, 0.6, 0.2, 0.6);
+    text_cache_show(cr, 8, height - 19, text, 9, false);
+    g_free(text);
+}
+
+/* Hits of the finder. */
+static void paint_hits(struct view *view, cairo_t *cr, double height)
+{
+    const struct viewer_search *f = &view->search;
+    const struct state_bands *s = &view->overview.strip;
+    double names = viewport_names_px(&view->viewport), span = (double)s->to - (double)s->from;
+    if (s->by_time || span <= 0)
+        return; /* hits are known by position only */
+    cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.5);
+    for (uint32_t i = 0; i < f->hit_count && i < 5000; i++) {
+        double share = ((double)f->positions[i] - (double)s->from) / span;
+        if (share >= 0 && share < 1)
+            cairo_rectangle(cr, names + floor(share * overview_width_px(view)), 0, 1, height);
+    }
+    cairo_fill(cr);
+}
+
+void bands_view_draw(struct view *view, cairo_t *cr, int height)
+{
+    const struct state_bands *s = &view->overview.strip;
+    struct state_band_style look = bands_view_state_look(view);
+    paint_all_rows(view, cr, bands_view_bottom_px(view, height));
+    if (!s->row_count)
+        return;
+    state_band_paint_ruler(cr, s, 0, &look);
+    paint_background_below(view, cr, bands_view_bottom_px(view, height));
+    state_band_paint_key(cr, height - 18, &look);
+    paint_unknown(view, cr, height);
+    paint_hits(view, cr, height);
+    note_flags_draw(view, cr,
+                    &(struct note_flags_range){s->by_time, (double)s->from, (double)s->to},
+                    viewport_names_px(&view->viewport), overview_width_px(view));
+}
+
+/* ---- in words ---- */
+
+static void bands_view_append_shares(struct view *view, GString *text, const double *shares,
+                                     uint32_t about)
+{
+    bool any = false;
+    for (unsigned class = 0; class < BAND_CLASSES; class ++) {
+        double percent = 100 * shares[class];
+        if (percent < 0.5)
+            continue;
+        g_string_append_printf(text, "%s%s", any ? ", " : " ", state_band_name(class));
+        if (class == BAND_INSIDE)
+            g_string_append_printf(text, " %s",
+                                   about ? metadata_label(view_metadata(view), about) : "use");
+        g_string_append_printf(text, " %.0f %%", percent);
+        any = true;
+    }
+    if (!any)
+        g_string_append(text, " is not there");
+}
+
+char *bands_view_describe(struct view *view, double x_px, double y_px)
+{
+    const struct state_bands *s = &view->overview.strip;
+    double at = (x_px - viewport_names_px(&view->viewport)) / overview_width_px(view) * s->pixels;
+    double shares[BAND_CLASSES];
+    uint32_t row = bands_view_row_at(view, y_px);
+    if (!s->row_count || at < 0 || at >= s->pixels || row >= s->row_count ||
+        y_px < BANDS_VIEW_RULER_PX)
+        return NULL;
+    const struct state_band_cell *cell = &s->cells[row * (size_t)s->pixels + (size_t)at];
+    for (unsigned k = 0; k < BAND_CLASSES; k++)
+        shares[k] = cell->share[k] / 255.0;
+    char *name = overview_label(view, row);
+    GString *text = g_string_new(name);
+    g_free(name);
+    g_string_append_c(text, ':');
+    bands_view_append_shares(view, text, shares, cell->about);
+    if (cell->share[BAND_WAITS] && cell->about)
+        g_string_append_printf(text, "\nmostly about %s",
+                               metadata_label(view_metadata(view), cell->about));
+    g_string_append(text, "\nClick to go there");
+    return g_string_free(text, FALSE);
+}
+
+void bands_view_print(struct view *view, FILE *f)
+{
+    const struct state_bands *s = &view->overview.strip;
+    uint32_t count;
+    struct state_band_tick *ticks = state_band_ticks(s, overview_width_px(view), &count);
+    fprintf(f, "strips by %s, %lld to %lld, %u rows\n", s->by_time ? "time" : "order",
+            (long long)s->from, (long long)s->to, s->row_count);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(f, "tick %.4f %s\n", ticks[i].share, ticks[i].text);
+    for (uint32_t row = 0; row < s->row_count; row++) {
+        double shares[BAND_CLASSES] = {0};
+        for (size_t i = 0; i < s->pixels; i++)
+            for (unsigned k = 0; k < BAND_CLASSES; k++)
+                shares[k] += s->cells[row * (size_t)s->pixels + i].share[k] / 255.0 / s->pixels;
+        fprintf(f, "row %u", s->rows[row]);
+        for (unsigned k = 0; k < BAND_CLASSES; k++)
+            fprintf(f, " %.3f", shares[k]);
+        fprintf(f, " %s\n", metadata_label(view_metadata(view), s->rows[row]));
+    }
+    free(ticks);
+}

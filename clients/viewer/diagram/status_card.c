@@ -1,0 +1,145 @@
+#include "clients/viewer/diagram/status_card.h"
+
+#include "clients/metadata/event_text.h"
+#include "clients/symbols/symbolizer.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "wire/trace_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* When one of the two selected events was: it may be far from what is on the stage by now. */
+struct status_card_moment {
+    struct event_id at;
+    int64_t time_ns;
+};
+
+struct status_card {
+    struct status_card_moment first, second;
+    char *said; /* last; NULL: nothing that still holds */
+};
+
+static struct status_card *status_card_state(struct view *view)
+{
+    if (!view->status_card)
+        view->status_card = g_new0(struct status_card, 1);
+    return view->status_card;
+}
+
+/* "5.5 ms": three digits are enough for people. */
+static char *status_card_duration_text(int64_t ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+    double v = fabs((double)ns);
+    size_t u = 0;
+    while (u < 3 && v < units[u].ns)
+        u++;
+    v /= units[u].ns;
+    return g_strdup_printf(v < 1000 ? "%.3g %s" : "%.0f %s", v, units[u].unit);
+}
+
+/* The event, if anything that is here has it. */
+static const struct event_info *known_event(const struct view *view, struct event_id at)
+{
+    for (uint32_t i = 0; i < view->selection_relations.chain_count; i++)
+        if (event_id_equal(view->selection_relations.events[i].at, at))
+            return &view->selection_relations.events[i];
+    return scene_cache_find_event(&view->scene_cache, at);
+}
+
+/* False: it is not known yet. */
+static bool status_card_update_moment(const struct view *view, struct status_card_moment *moment,
+                                      struct event_id at)
+{
+    const struct event_info *e = known_event(view, at);
+    if (e)
+        *moment = (struct status_card_moment){at, e->time_ns};
+    return event_id_equal(moment->at, at);
+}
+
+/* "T:main: signal (1:5) about Q:more — 3.71 ms, crawler.c:19"; NULL: it is not known yet. */
+static char *status_card_event_text(struct view *view, struct event_id at)
+{
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
+    if (!e)
+        return NULL;
+    char *said = event_text(view_metadata(view), e), *time = status_card_duration_text(e->time_ns);
+    const char *place =
+        e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "";
+    const char *why = wait_cause_sentence(view, &at);
+    char *text = g_strdup_printf("%s — %s%s%s%s%s", said, time, *place ? ", " : "", place,
+                                 why ? "; " : "", why ? why : "");
+    g_free(time);
+    free(said);
+    return text;
+}
+
+/* "1:5 is before 7:29 — 5.5 ms, 3 steps" */
+static char *status_card_pair_text(struct view *view)
+{
+    static const char *const words[] = {"is before", "is after", "is concurrent with",
+                                        "is the same point as", "may stand either way to"};
+    const struct view_state *p = &view->viewport.place;
+    struct status_card *card = status_card_state(view);
+    int related = view->selection_relations.related;
+    bool times = status_card_update_moment(view, &card->first, p->selected) &
+                 status_card_update_moment(view, &card->second, p->second);
+    char a[48], b[48];
+    if (related < 0 || related > 4)
+        return NULL;
+    event_id_print(a, sizeof a, p->selected);
+    event_id_print(b, sizeof b, p->second);
+    GString *s = g_string_new(NULL);
+    g_string_append_printf(s, "%s %s %s", a, words[related], b);
+    if (times && related != ORDER_SAME) {
+        char *between = status_card_duration_text(card->second.time_ns - card->first.time_ns);
+        g_string_append_printf(s, " — %s", between);
+        g_free(between);
+    }
+    if (related <= ORDER_AFTER && view->selection_relations.chain_count > 1)
+        g_string_append_printf(s, ", %u step%s", view->selection_relations.chain_count - 1,
+                               view->selection_relations.chain_count > 2 ? "s" : "");
+    return g_string_free(s, FALSE);
+}
+
+void status_card_clear(struct view *view)
+{
+    g_clear_pointer(&status_card_state(view)->said, g_free);
+    status_line_show(&view->status_line, "%s", "");
+}
+
+/* Once each: what others say meanwhile is not talked over. */
+static void status_card_show_text(struct view *view)
+{
+    struct status_card *card = status_card_state(view);
+    const struct view_state *p = &view->viewport.place;
+    char *text =
+        p->second.line ? status_card_pair_text(view) : status_card_event_text(view, p->selected);
+    if (text && g_strcmp0(text, card->said) != 0) {
+        g_free(card->said);
+        card->said = g_strdup(text);
+        status_line_show(&view->status_line, "%s", text);
+    }
+    g_free(text);
+}
+
+void status_card_on_notification(struct view *view, enum notification news)
+{
+    const struct view_state *p = &view->viewport.place;
+    if (news != NOTIFY_SELECTION && news != NOTIFY_DIAGRAM && news != NOTIFY_SELECTION_RELATIONS &&
+        news != NOTIFY_WAIT_CAUSE)
+        return;
+    if (p->selected.line) {
+        status_card_update_moment(view, &status_card_state(view)->first, p->selected);
+        status_card_show_text(view);
+    } else if (status_card_state(view)->said) {
+        status_card_clear(view);
+    }
+}

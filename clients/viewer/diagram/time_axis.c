@@ -1,0 +1,108 @@
+#include "clients/viewer/diagram/time_axis.h"
+
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/scene_times.h"
+
+#include <stdlib.h>
+
+struct time_axis {
+    struct scene_times times;
+    const struct scene_mark **marks; /* by line and number */
+    uint32_t mark_count;
+    bool made;
+    const struct scene *of; /* it borrows the marks of this one, */
+    uint64_t serial; /*   which may be gone: another may lie in its place */
+};
+
+static int time_axis_compare_ref(struct event_id a, struct event_id b)
+{
+    if (a.line != b.line)
+        return a.line < b.line ? -1 : 1;
+    return a.number < b.number ? -1 : a.number > b.number;
+}
+
+static int time_axis_compare_event(const void *a, const void *b)
+{
+    const struct scene_mark *const *x = a, *const *y = b;
+    return time_axis_compare_ref((*x)->event->at, (*y)->event->at);
+}
+
+static void time_axis_free_marks(struct time_axis *a)
+{
+    scene_times_free(&a->times);
+    g_free(a->marks);
+    *a = (struct time_axis){0};
+}
+
+static void time_axis_build(struct time_axis *a, const struct scene *s)
+{
+    time_axis_free_marks(a);
+    scene_times_make(&a->times, s);
+    a->marks = g_new(const struct scene_mark *, s->mark_count + 1);
+    for (uint32_t i = 0; i < s->mark_count; i++)
+        if (s->marks[i].state != EVENT_PENDING)
+            a->marks[a->mark_count++] = &s->marks[i];
+    qsort(a->marks, a->mark_count, sizeof *a->marks, time_axis_compare_event);
+    a->made = true;
+}
+
+const struct time_axis *time_axis_of(struct view *view)
+{
+    if (!view->scene_cache.scene || view->viewport.place.far)
+        return NULL;
+    if (!view->time_axis)
+        view->time_axis = g_new0(struct time_axis, 1);
+    struct time_axis *a = view->time_axis;
+    if (!a->made || a->of != view->scene_cache.scene || a->serial != view->scene_cache.serial) {
+        time_axis_build(a, view->scene_cache.scene);
+        a->of = view->scene_cache.scene;
+        a->serial = view->scene_cache.serial;
+    }
+    return a;
+}
+
+void time_axis_invalidate(struct view *view)
+{
+    if (view->time_axis)
+        time_axis_free_marks(view->time_axis);
+}
+
+double time_axis_x_pt(const struct time_axis *a, int64_t ns)
+{
+    return scene_times_x(&a->times, ns);
+}
+
+void time_axis_span(const struct time_axis *a, int64_t *from_ns, int64_t *to_ns)
+{
+    scene_times_span(&a->times, from_ns, to_ns);
+}
+
+const struct scene_mark *time_axis_find_mark(const struct time_axis *a, struct event_id at)
+{
+    uint32_t low = 0, high = a->mark_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (time_axis_compare_ref(a->marks[middle]->event->at, at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is = low < a->mark_count && event_id_equal(a->marks[low]->event->at, at);
+    return is ? a->marks[low] : NULL;
+}
+
+int time_axis_row_of_line(struct view *view, uint32_t line)
+{
+    const struct scene *s = view->scene_cache.scene;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].line == line)
+            return (int)i;
+    return -1;
+}
+
+double time_axis_screen_x(struct view *view, double x_pt)
+{
+    return viewport_names_px(&view->viewport) +
+           (x_pt - viewport_left_pt(&view->viewport)) * view->viewport.place.zoom;
+}

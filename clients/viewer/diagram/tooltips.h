@@ -1,0 +1,13 @@
+/* What is said of whatever the pointer is over.  Texts are the caller's. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_TOOLTIPS_H
+#define CLIENTS_VIEWER_DIAGRAM_TOOLTIPS_H
+
+#include "clients/viewer/state/scene_cache.h"
+#include "wire/trace_view.h"
+
+struct view;
+
+char *tooltip_event_text(struct view *view, const struct event_info *event);
+/* What a line does between two marks; NULL: nothing worth a word. */
+char *tooltip_stretch_text(struct view *view, uint32_t row, double x_pt);
+#endif

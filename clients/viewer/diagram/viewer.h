@@ -1,0 +1,97 @@
+/* The viewer: one window on one run, live or not, made of parts that own what they know.
+ *
+ * It never holds the order.  The link (server_link.h) asks for windows of placed events; the
+ * picture (diagram_view.h) makes a scene of each answer, which stands on the stage (scene_cache.h)
+ * and is seen through the camera (viewport.h).  What is seen is a place; whatever changes it marks
+ * it in the history (history.h) and tells news (notifications.h), from which window.c does what
+ * follows.  Everything runs in GTK's thread, but for the opening of a source.
+ *
+ * A part touches its own members; link, stage, camera, history, ties, finder, status and
+ * settings know no others than those they are given.  What ties several of them together takes
+ * the whole. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_VIEWER_H
+#define CLIENTS_VIEWER_DIAGRAM_VIEWER_H
+
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/search.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/run_notes.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/state/toast.h"
+#include "clients/viewer/diagram/row_scrollbar.h"
+#include "clients/viewer/diagram/relation_colors.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/overview_map.h"
+#include "clients/viewer/diagram/diagram_view.h"
+#include "clients/viewer/diagram/pointer_input.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/event_steps.h"
+#include "clients/viewer/diagram/breakpoint_marks.h"
+#include "clients/viewer/diagram/time_scale.h"
+
+struct view {
+    struct listener listener; /* told by all, taken by window.c */
+    struct viewer_settings viewer_settings;
+    struct server_link server_link;
+    struct scene_cache scene_cache;
+    struct viewport viewport;
+    struct view_history history;
+    struct selection_relations selection_relations;
+    struct viewer_search search;
+    struct run_notes run_notes;
+    struct highlights highlights;
+    struct diagram_view diagram_view;
+    struct relation_colors relation_colors;
+    struct overview overview;
+    struct overview_map overview_map;
+    struct row_scrollbar row_scrollbar;
+    struct pointer_input pointer;
+    struct scrolling scroll;
+    struct event_step event_step;
+    struct breakpoint_marks breakpoint_marks;
+    struct time_scale time_scale;
+    struct status_line status_line;
+    struct toast toast;
+    bool newer_run_pending; /* newer_run.c: there is a newer run, which was told but is not shown */
+    GtkWidget *window, *canvas, *legend;
+    /* of the files of these names, which alone know what is in there */
+    struct viewer_session *session;
+    struct progress_row *progress_row;
+    struct run_chooser *run_chooser;
+    struct header_bar *header;
+    struct remote_goto *remote_goto;
+    struct welcome_page *welcome_page;
+    struct view_print *view_print;
+    struct trace_download *trace_download;
+    struct status_card *status_card;
+    struct row_search *row_search;
+    struct focus *focus;
+    struct analysis_pane *analysis_pane;
+    struct time_axis *time_axis;
+    struct wait_cause *wait_cause;
+    struct path_overlay *path_overlay;
+    struct wait_coloring *wait_coloring;
+    struct measured_states *measured_states;
+    struct overview_path *overview_path;
+    struct function_highlight *function_highlight;
+    struct overview_highlight *overview_highlight;
+    struct band_rows *band_rows;
+    GMenu *recent; /* window_menu.c */
+    GSubprocess *exporting; /* clipboard_save.c */
+    GtkWidget *stack; /* window.c, welcome_page.c: the picture or the page that is there instead */
+    GtkWidget *panel, *panels; /* panels/: the side panel, and the stack of its pages */
+};
+
+/* The book of the run. */
+static inline struct trace_metadata *view_metadata(struct view *view)
+{
+    return server_link_metadata(&view->server_link);
+}
+
+#endif

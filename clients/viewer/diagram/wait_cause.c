@@ -1,0 +1,116 @@
+#include "clients/viewer/diagram/wait_cause.h"
+
+#include "clients/connection/wait_summary.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/table_model.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#include <stdlib.h>
+
+/* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has
+ * opened the drawer. */
+#define EVENTS_MOST 1000000u
+
+struct wait_cause {
+    struct table_model why;
+    struct event_id of, cause; /* of: the event that was asked about; line 0: none */
+    char *said; /* NULL: not known (yet) */
+    bool goes; /* to the cause, once it is known */
+};
+
+static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)
+{
+    r->goes = false;
+    if (r->cause.line)
+        go_to_event(view, r->cause, NO_POSITION);
+    else
+        status_line_show(&view->status_line, "Nothing that is recorded ended this wait");
+}
+
+static void wait_cause_on_table(void *user)
+{
+    struct view *view = user;
+    struct wait_cause *r = view->wait_cause;
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    if (!r->why.fresh)
+        return;
+    r->why.fresh = false;
+    free(r->said);
+    r->said = r->why.table.problem ? NULL : wait_summary_text(&names, &r->why.table, &r->cause);
+    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
+    if (r->goes)
+        wait_cause_go_to_cause(view, r);
+}
+
+static struct wait_cause *wait_cause_state(struct view *view)
+{
+    if (!view->wait_cause) {
+        view->wait_cause = g_new0(struct wait_cause, 1);
+        view->wait_cause->why = (struct table_model){
+            .link = &view->server_link, .on_table = wait_cause_on_table, .user = view};
+    }
+    return view->wait_cause;
+}
+
+static void wait_cause_reset(struct view *view)
+{
+    struct wait_cause *r = wait_cause_state(view);
+    table_model_clear(&r->why);
+    free(r->said);
+    r->said = NULL;
+    r->goes = false;
+    r->of = r->cause = (struct event_id){0};
+}
+
+void wait_cause_request(struct view *view, struct event_id at)
+{
+    struct wait_cause *r = wait_cause_state(view);
+    if (event_id_equal(r->of, at) && at.line)
+        return;
+    wait_cause_reset(view);
+    r->of = at;
+    if (at.line && view->server_link.connected && view->server_link.has_run) {
+        char event[48];
+        struct table_request request = table_model_request("why", "");
+        event_id_print(event, sizeof event, at);
+        table_model_set_option(&request, "event", event);
+        table_model_send(&r->why, &request);
+    }
+    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
+}
+
+const char *wait_cause_sentence(const struct view *view, const struct event_id *at)
+{
+    const struct wait_cause *r = view->wait_cause;
+    return r && (!at || event_id_equal(*at, r->of)) ? r->said : NULL;
+}
+
+void wait_cause_go_to(struct view *view)
+{
+    struct wait_cause *r = wait_cause_state(view);
+    if (!r->of.line)
+        status_line_show(&view->status_line, "Select a wait first");
+    else if (r->said)
+        wait_cause_go_to_cause(view, r);
+    else
+        r->goes = true;
+}
+
+void wait_cause_on_notification(struct view *view, enum notification news)
+{
+    struct event_id at = view->viewport.place.selected;
+    if ((news != NOTIFY_SELECTION && news != NOTIFY_DIAGRAM) || !at.line)
+        return;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
+    bool may = view->viewer_settings.drawer || view->server_link.count <= EVENTS_MOST;
+    if (e && e->waited_ns > 0 && may)
+        wait_cause_request(view, at);
+}
+
+void wait_cause_clear(struct view *view)
+{
+    wait_cause_reset(view);
+    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
+}

@@ -1,0 +1,20 @@
+/* Why a wait took so long, in one sentence: of the selected event, where it ends or begins a wait,
+ * or of a row. */
+#ifndef CLIENTS_VIEWER_DIAGRAM_WAIT_CAUSE_H
+#define CLIENTS_VIEWER_DIAGRAM_WAIT_CAUSE_H
+
+#include "clients/viewer/state/notifications.h"
+#include "wire/event_types.h"
+
+struct view;
+
+/* The wait that begins or ends with this event; it is told by NOTIFY_WAIT_CAUSE. */
+void wait_cause_request(struct view *view, struct event_id at);
+/* The sentence that is known of this event, of any if at is NULL; NULL: none. */
+const char *wait_cause_sentence(const struct view *view, const struct event_id *at);
+void wait_cause_go_to(
+    struct view *view); /* to the event that ended the wait, as soon as it is known */
+void wait_cause_on_notification(struct view *view, enum notification news);
+void wait_cause_clear(struct view *view); /* another run */
+
+#endif

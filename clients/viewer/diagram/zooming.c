@@ -1,0 +1,92 @@
+#include "clients/viewer/diagram/zooming.h"
+
+#include "clients/connection/view_state.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/scroll_anchor.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/diagram/row_scrollbar.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/scene.h"
+
+/* All of the run is here, and of its rows: a zoom that shows it, and no emptiness beyond it.  0:
+ * more lies further on. */
+static double zoom_of_all(const struct view *view)
+{
+    const struct scene *s = view->scene_cache.scene;
+    const struct window_info *w = &view->scene_cache.window;
+    if (!s || !s->column_count || w->more_left || w->more_right)
+        return 0;
+    double across = viewport_across_px(&view->viewport), high = viewport_height_pt(&view->viewport),
+           along = viewport_along_px(&view->viewport) - viewport_names_px(&view->viewport);
+    return MIN(across / MAX(high, 1), along / MAX(viewport_run_pt(&view->viewport), 1));
+}
+
+/* Zooming out ends where the whole run is seen.  1: it does already. */
+static double zoom_clamp_factor(const struct view *view, double factor)
+{
+    double all = zoom_of_all(view), zoom = view->viewport.place.zoom;
+    return factor < 1 && all > zoom * factor ? MIN(all / zoom, 1) : factor;
+}
+
+void zoom_by(struct view *view, double factor, double x_px, double y_px)
+{
+    struct view_state *p = &view->viewport.place;
+    double names = viewport_names_px(&view->viewport),
+           width = viewport_along_px(&view->viewport) - names;
+    if (x_px < names) {
+        const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, p->selected);
+        x_px = m && viewport_sees(&view->viewport, m) ? viewport_x_px(&view->viewport, m)
+                                                      : names + width / 2;
+        y_px = viewport_across_px(&view->viewport) / 2.0;
+    }
+    if (p->far) {
+        history_mark(&view->history, "zoom");
+        overview_zoom(view, factor, x_px);
+        return;
+    }
+    factor = zoom_clamp_factor(view, factor);
+    if (factor == 1)
+        return;
+    history_mark(&view->history, "zoom");
+    double at = viewport_left_pt(&view->viewport) + (x_px - names) / p->zoom,
+           y = p->rise_pt + y_px / p->zoom;
+    if (p->zoom * factor < VIEWPORT_MIN_ZOOM) {
+        overview_enter(view);
+        return;
+    }
+    p->zoom = CLAMP(p->zoom * factor, VIEWPORT_MIN_ZOOM, VIEWPORT_MAX_ZOOM);
+    if (view->scene_cache.scene && !p->follow)
+        viewport_set_left_pt(
+            &view->viewport,
+            viewport_clamped_pt(&view->viewport,
+                                at - (x_px - viewport_names_px(&view->viewport)) / p->zoom));
+    p->rise_pt = MAX(0, y - y_px / p->zoom);
+    row_scrollbar_update(view);
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_PLACE);
+}
+
+void zoom_fit(struct view *view)
+{
+    struct view_state *p = &view->viewport.place;
+    history_mark(&view->history, "fit");
+    scroll_anchor_leave_follow(&view->viewport);
+    p->far = true;
+    p->far_from = p->far_to = 0; /* all of it */
+    overview_request(view);
+    notify_listener(&view->listener, NOTIFY_ACTIONS);
+}
+
+void zoom_reset(struct view *view)
+{
+    if (view->viewport.place.far) {
+        view->viewport.place.zoom = VIEWPORT_INITIAL_ZOOM;
+        go_to_position(view, overview_position(view, viewport_along_px(&view->viewport) / 2.0));
+    } else {
+        zoom_by(view, VIEWPORT_INITIAL_ZOOM / view->viewport.place.zoom, -1, -1);
+    }
+}

@@ -1,0 +1,142 @@
+#include "clients/viewer/focus_return.h"
+
+#include "clients/viewer/analysis/analysis_pane.h"
+#include "clients/viewer/diagram/viewer.h"
+
+struct focus {
+    guint soon; /* it is looked at then */
+    bool home; /* then it comes back from where it has no use */
+    bool in_drawer; /* where it was last */
+    GtkWidget *at; /* whose unmapping is watched; NULL: none */
+    gulong unmapping;
+};
+
+static GtkWidget *focus_get_widget(struct view *view)
+{
+    return gtk_window_get_focus(GTK_WINDOW(view->window));
+}
+
+bool focus_is_in_entry(struct view *view)
+{
+    GtkWidget *at = focus_get_widget(view);
+    return at && (GTK_IS_EDITABLE(at) ||
+                  (GTK_IS_TEXT_VIEW(at) && gtk_text_view_get_editable(GTK_TEXT_VIEW(at))));
+}
+
+bool focus_within(struct view *view, GtkWidget *widget)
+{
+    GtkWidget *at = focus_get_widget(view);
+    return at && (at == widget || gtk_widget_is_ancestor(at, widget));
+}
+
+/* Does it have a use for keys: something is written, chosen or marked there? */
+static bool is_used(struct view *view, GtkWidget *at)
+{
+    if (focus_is_in_entry(view) || GTK_IS_TEXT_VIEW(at) || g_object_get_data(G_OBJECT(at), "keys"))
+        return true;
+    if (GTK_IS_LABEL(at))
+        return gtk_label_get_selection_bounds(GTK_LABEL(at), NULL, NULL);
+    return GTK_IS_LIST_BOX_ROW(at) || gtk_widget_get_ancestor(at, GTK_TYPE_LIST_VIEW) ||
+           gtk_widget_get_ancestor(at, GTK_TYPE_COLUMN_VIEW) ||
+           gtk_widget_get_ancestor(at, GTK_TYPE_POPOVER);
+}
+
+/* Keys go to nothing that is not shown: what was hidden with the focus on it keeps none of them. */
+static bool is_lost(struct view *view)
+{
+    GtkWidget *at = focus_get_widget(view);
+    return !at || !gtk_widget_get_mapped(at);
+}
+
+static gboolean on_soon(gpointer data)
+{
+    struct view *view = data;
+    struct focus *f = view->focus;
+    bool home = f->home;
+    f->soon = 0;
+    f->home = false;
+    if (is_lost(view) && f->in_drawer && view->viewer_settings.drawer)
+        analysis_pane_focus(view);
+    if ((is_lost(view) || (home && !is_used(view, focus_get_widget(view)))) &&
+        gtk_widget_get_mapped(view->canvas))
+        gtk_widget_grab_focus(view->canvas);
+    return G_SOURCE_REMOVE;
+}
+
+/* When what was done has had its way. */
+static void focus_check_soon(struct view *view)
+{
+    if (!view->focus->soon)
+        view->focus->soon = g_idle_add(on_soon, view);
+}
+
+void focus_return_to_diagram(struct view *view)
+{
+    if (!view->focus)
+        return;
+    view->focus->home = true;
+    focus_check_soon(view);
+}
+
+static void on_unmap(GtkWidget *widget, gpointer data)
+{
+    (void)widget;
+    focus_check_soon(data);
+}
+
+static void focus_stop_watching(struct focus *f)
+{
+    if (f->at) {
+        g_signal_handler_disconnect(f->at, f->unmapping);
+        g_object_remove_weak_pointer(G_OBJECT(f->at), (gpointer *)&f->at);
+    }
+    f->at = NULL;
+}
+
+static void on_moved(GObject *window, GParamSpec *spec, gpointer data)
+{
+    struct view *view = data;
+    struct focus *f = view->focus;
+    (void)window;
+    (void)spec;
+    focus_stop_watching(f);
+    f->at = focus_get_widget(view);
+    if (f->at) {
+        f->in_drawer = analysis_pane_has_focus(view);
+        f->unmapping = g_signal_connect(f->at, "unmap", G_CALLBACK(on_unmap), view);
+        g_object_add_weak_pointer(G_OBJECT(f->at), (gpointer *)&f->at);
+    }
+    if (is_lost(view))
+        focus_check_soon(view);
+}
+
+/* What was clicked has got it by then, and has done what it does. */
+static gboolean on_event(GtkEventControllerLegacy *controller, GdkEvent *event, gpointer data)
+{
+    (void)controller;
+    GdkEventType type = gdk_event_get_event_type(event);
+    if (type == GDK_BUTTON_RELEASE || type == GDK_TOUCH_END)
+        focus_return_to_diagram(data);
+    return FALSE;
+}
+
+static void on_destroy(GtkWidget *window, gpointer data)
+{
+    struct view *view = data;
+    g_signal_handlers_disconnect_by_func(window, G_CALLBACK(on_moved), view);
+    focus_stop_watching(view->focus);
+    if (view->focus->soon)
+        g_source_remove(view->focus->soon);
+    g_clear_pointer(&view->focus, g_free);
+}
+
+void focus_watch(struct view *view)
+{
+    GtkEventController *all = gtk_event_controller_legacy_new();
+    view->focus = g_new0(struct focus, 1);
+    gtk_event_controller_set_propagation_phase(all, GTK_PHASE_CAPTURE);
+    g_signal_connect(all, "event", G_CALLBACK(on_event), view);
+    gtk_widget_add_controller(view->window, all);
+    g_signal_connect(view->window, "notify::focus-widget", G_CALLBACK(on_moved), view);
+    g_signal_connect(view->window, "destroy", G_CALLBACK(on_destroy), view);
+}

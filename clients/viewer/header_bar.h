@@ -1,0 +1,13 @@
+/* The header bar: what is open, and the buttons for what is done most. */
+#ifndef CLIENTS_VIEWER_HEADER_BAR_H
+#define CLIENTS_VIEWER_HEADER_BAR_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *header_bar_new(struct view *view);
+void header_bar_show_titles(struct view *view);
+void header_bar_show_waits(struct view *view); /* who waits is known anew */
+
+#endif

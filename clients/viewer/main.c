@@ -1,0 +1,93 @@
+/* poet view: the viewer's program. */
+#include "clients/metadata/trace_metadata.h"
+#include "clients/connection/run_discovery.h"
+#include "clients/viewer/viewer_window.h"
+#include "config/options.h"
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct viewer_arguments {
+    const char *source, *script;
+};
+
+enum { DESCRIPTION = 256, SCRIPT };
+
+static error_t main_parse_option(int key, char *value, struct argp_state *state)
+{
+    struct viewer_arguments *start = state->input;
+    switch (key) {
+    case DESCRIPTION:
+        if (metadata_override_description(value))
+            return 0;
+        fprintf(stderr, "poet view: --description %s: it cannot be read, or has mistakes\n", value);
+        return EINVAL;
+    case SCRIPT:
+        start->script = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option main_argp_options[] = {
+    {"description", DESCRIPTION, "NAME", 0,
+     "drawn as this description of the environment says; or the name of its file", 0},
+    {"script", SCRIPT, "FILE", OPTION_HIDDEN, "does what the lines of a file say", 0},
+    {0}};
+static const struct argp main_argp_parser = {
+    .options = main_argp_options,
+    .parser = main_parse_option,
+    .args_doc = "[SOURCE]",
+    .doc =
+        "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, ssh:HOST[:FILE] or "
+        "`latest`.  Without SOURCE: on the default endpoint, starting a server there if none answers."
+        "\v  Left, Right     the selected event, along its line    Ctrl+F find\n"
+        "  Up, Down        to the neighbouring line              F3     next hit\n"
+        "  Enter           to its partner                        Ctrl+Z undo any change\n"
+        "  [ ]             the nearest cause, the nearest effect Ctrl+S save it\n"
+        "  Page keys, Home scroll; End follows the run           F6     times, and why\n"
+        "  + - 0 *         zoom; from marks to the whole run     Ctrl+? all shortcuts\n",
+    .children = options_children};
+
+static void on_activate(GtkApplication *application, gpointer data)
+{
+    const struct viewer_arguments *start = data;
+    viewer_window_new(application, start->source, start->script);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct options view = {"view", &main_argp_parser, false};
+    struct viewer_arguments start = {0};
+    char path[PATH_MAX];
+    int first, status = options_read(&view, argc, argv, &start, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first > 1) {
+        fprintf(stderr, "poet view: %s: one SOURCE is enough\nsee: poet help view\n",
+                argv[first + 1]);
+        return OPTIONS_WRONG;
+    }
+    const char *source = start.source = argc > first ? argv[first] : NULL;
+    if (source && strcmp(source, "latest") != 0 && !endpoint_is(source) &&
+        !g_str_has_prefix(source, "ssh:") && !run_discovery_find(source, path, sizeof path)) {
+        fprintf(stderr, "poet view: %s: no such file\n", source);
+        return 1;
+    }
+    if (!gtk_init_check()) {
+        fprintf(stderr, "poet view: there is no display: look at the trace with: poet show %s\n",
+                source ? source : "latest");
+        return 1;
+    }
+    g_set_prgname("io.github.poet.View");
+    GtkApplication *application =
+        gtk_application_new("io.github.poet.View", G_APPLICATION_NON_UNIQUE);
+    g_signal_connect(application, "activate", G_CALLBACK(on_activate), &start);
+    status = g_application_run(G_APPLICATION(application), 1, argv);
+    g_object_unref(application);
+    return status;
+}

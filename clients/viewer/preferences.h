@@ -1,0 +1,9 @@
+/* The dialog of the settings. */
+#ifndef CLIENTS_VIEWER_PREFERENCES_H
+#define CLIENTS_VIEWER_PREFERENCES_H
+
+struct view;
+
+void preferences_show(struct view *view);
+
+#endif

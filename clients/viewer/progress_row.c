@@ -1,0 +1,60 @@
+#include "clients/viewer/progress_row.h"
+
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#define PATIENCE_US 1000000
+
+struct progress_row {
+    guint timer;
+    gint64 since_us; /* a picture is waited for; 0: it is not */
+    bool out;        /* it was told */
+};
+
+static gboolean progress_row_on_timeout(gpointer data)
+{
+    struct view *view = data;
+    struct progress_row *p = view->progress_row;
+    bool waits = request_slot_is_running(&view->server_link, &view->diagram_view.placing) ||
+                 request_slot_is_running(&view->server_link, &view->overview.counting);
+    gint64 now = g_get_monotonic_time();
+    p->since_us = waits ? p->since_us ? p->since_us : now : 0;
+    if (waits && !p->out && now - p->since_us > PATIENCE_US) {
+        p->out = true;
+        status_line_show_progress(&view->status_line, "Waiting for the server", -1);
+    } else if (!waits && p->out) {
+        p->out = false;
+        status_line_show_progress(&view->status_line, NULL, 0);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+void progress_row_begin(struct view *view)
+{
+    progress_row_end(view);
+    if (!view->progress_row)
+        view->progress_row = g_new0(struct progress_row, 1);
+    view->progress_row->timer = g_timeout_add(250, progress_row_on_timeout, view);
+}
+
+void progress_row_end(struct view *view)
+{
+    struct progress_row *p = view->progress_row;
+    if (p && p->timer)
+        g_source_remove(p->timer);
+    if (p)
+        p->timer = 0;
+}
+
+bool progress_row_is_shown(const struct view *view)
+{
+    return view->progress_row && view->progress_row->out;
+}
+
+void progress_row_give_up(struct view *view)
+{
+    request_slot_cancel(&view->server_link, &view->diagram_view.placing);
+    request_slot_cancel(&view->server_link, &view->overview.counting);
+    view->progress_row->out = false;
+}

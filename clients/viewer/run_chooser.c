@@ -1,0 +1,85 @@
+#include "clients/viewer/run_chooser.h"
+
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "wire/request.h"
+#include "wire/message.h"
+#include "wire/trace_view.h"
+
+#include <stdlib.h>
+
+struct run_chooser {
+    GtkWidget *choice;
+    char *names; /* lines of the list as it comes */
+    bool moving; /* we choose ourselves */
+};
+
+static void add_run(struct view *view, struct decoder *in)
+{
+    struct run_info run;
+    decode_run_info(in, &run);
+    if (decoder_finish(in)) {
+        char *more =
+            g_strdup_printf("%s%u %s%s\n", view->run_chooser->names ? view->run_chooser->names : "",
+                            run.number, run.name, run.connected ? " (running)" : "");
+        g_free(view->run_chooser->names);
+        view->run_chooser->names = more;
+    }
+    run_info_free(&run);
+}
+
+static void show_runs(struct view *view)
+{
+    char **names = g_strsplit(view->run_chooser->names ? view->run_chooser->names : "", "\n", -1);
+    guint n = g_strv_length(names);
+    if (n)
+        g_clear_pointer(&names[n - 1], g_free);
+    GtkStringList *list = gtk_string_list_new((const char *const *)names);
+    view->run_chooser->moving = true;
+    gtk_drop_down_set_model(GTK_DROP_DOWN(view->run_chooser->choice), G_LIST_MODEL(list));
+    for (guint i = 0; names[i]; i++)
+        if (strtoul(names[i], NULL, 10) == view_metadata(view)->run.number)
+            gtk_drop_down_set_selected(GTK_DROP_DOWN(view->run_chooser->choice), i);
+    view->run_chooser->moving = false;
+    gtk_widget_set_visible(view->run_chooser->choice, n > 2);
+    g_object_unref(list);
+    g_strfreev(names);
+    g_clear_pointer(&view->run_chooser->names, g_free);
+}
+
+static void run_chooser_receive_runs(void *user, const struct response_chunk *answer)
+{
+    if (answer->part == RESPONSE_RUN)
+        add_run(user, answer->in);
+    if (answer->last)
+        show_runs(user);
+}
+
+void run_chooser_request(struct view *view)
+{
+    g_clear_pointer(&view->run_chooser->names, g_free);
+    server_link_request(&view->server_link, REQUEST_RUNS, NULL, run_chooser_receive_runs, view);
+}
+
+static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
+{
+    struct view *view = data;
+    guint i = gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
+    (void)spec;
+    GtkStringObject *item = gtk_drop_down_get_selected_item(GTK_DROP_DOWN(object));
+    if (view->run_chooser->moving || i == GTK_INVALID_LIST_POSITION || !item)
+        return;
+    char *number = g_strdup_printf("%lu", strtoul(gtk_string_object_get_string(item), NULL, 10));
+    server_link_select(&view->server_link, number);
+    g_free(number);
+}
+
+GtkWidget *run_chooser_new(struct view *view)
+{
+    view->run_chooser = g_new0(struct run_chooser, 1);
+    GtkWidget *choice = view->run_chooser->choice = gtk_drop_down_new(NULL, NULL);
+    gtk_widget_set_visible(choice, FALSE);
+    gtk_widget_set_tooltip_text(choice, "The runs of this server");
+    g_signal_connect(choice, "notify::selected", G_CALLBACK(on_run_chosen), view);
+    return choice;
+}

@@ -1,0 +1,10 @@
+/* The window that runs a program, and the one that says what is measured of one that runs. */
+#ifndef CLIENTS_VIEWER_RUN_DIALOG_H
+#define CLIENTS_VIEWER_RUN_DIALOG_H
+
+struct view;
+
+void run_dialog_show(struct view *view);
+void run_dialog_edit_measurement(struct view *view);
+
+#endif

@@ -1,0 +1,339 @@
+#include "clients/viewer/sidebar/blocked_panel.h"
+
+#include "clients/metadata/hang_text.h"
+#include "clients/metadata/event_text.h"
+#include "clients/symbols/symbolizer.h"
+#include "clients/connection/wait_list.h"
+#include "clients/viewer/sidebar/row_list.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/sidebar/panels.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/diagram/diagram_view.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "wire/request.h"
+#include "wire/asleep.h"
+#include "wire/query_results.h"
+#include "wire/limits.h"
+#include "wire/trace_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD_MOST 500
+#define ASKED_EVERY_US 1000000
+#define SHORT_NS                                                                                   \
+    1000000000 /* in a live run who waits no longer is not worth a word in the header */
+
+struct blocked_panel {
+    GtkWidget *list;
+    struct wait_list waits, coming;
+    struct request_slot asked;
+    gint64 asked_us, told_us; /* when; the clock when the answer came */
+    guint tick; /* the durations of a live run go on */
+    bool hang_shown; /* the panel opened by itself once */
+    bool told; /* there was an answer */
+};
+
+/* What time it is by now, in a run that goes on. */
+static struct trace_time_info now_of(const struct blocked_panel *state)
+{
+    struct trace_time_info now = state->waits.now;
+    if (now.live && now.now_ns >= 0)
+        now.now_ns += (g_get_monotonic_time() - state->told_us) * 1000;
+    return now;
+}
+
+/* ---- the page ---- */
+
+static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *state,
+                                    const struct cycle_info *cycle)
+{
+    char *title = deadlock_text(cycle), *head = g_markup_printf_escaped("<b>%s</b>", title);
+    row_list_add(state->list, head, cycle->count ? cycle->steps[0].at : (struct event_id){0, 0});
+    g_free(head);
+    free(title);
+    for (uint32_t i = 0; i < cycle->count && i < TOLD_MOST; i++) {
+        char *said = deadlock_edge_text(view_metadata(view), cycle, i);
+        char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", said);
+        row_list_add(state->list, text, cycle->steps[i].at);
+        g_free(text);
+        free(said);
+    }
+}
+
+static void blocked_panel_add_diagnosis(struct view *view, struct blocked_panel *state,
+                                        const struct diagnosis_info *v)
+{
+    char *said = diagnosis_text(view_metadata(view), v);
+    if (!said)
+        return;
+    char **lines = g_strsplit(said, "\n", 2);
+    char *rest = g_strchomp(g_strdup(lines[1] ? lines[1] : ""));
+    lines[0][0] = g_ascii_toupper(lines[0][0]);
+    char *text = g_markup_printf_escaped(*rest ? "<b>%s</b>\n<small>%s</small>" : "<b>%s</b>%s",
+                                         lines[0], rest);
+    row_list_add(state->list, text, v->waker.line ? v->waker : v->wait);
+    g_free(text);
+    g_free(rest);
+    g_strfreev(lines);
+    free(said);
+}
+
+static void add_small(GString *s, const char *text)
+{
+    char *small = g_markup_printf_escaped("\n<small>%s</small>", text);
+    g_string_append(s, small);
+    g_free(small);
+}
+
+static void blocked_panel_add_wait(struct view *view, struct blocked_panel *state,
+                                   const struct wait_info *w)
+{
+    struct event_text said = wait_text(view_metadata(view), w);
+    struct trace_time_info now = now_of(state);
+    char since[100], text[LIMIT_TEXT_BYTES];
+    wait_duration_text(since, sizeof since, &now, w->since_ns);
+    GString *s = g_string_new(NULL);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", said.who, said.does,
+                                         *said.about ? " " : "", said.about, since);
+    g_string_append(s, head);
+    if (w->event.site && !w->end) {
+        struct symbol_location site =
+            symbolize(view->server_link.sites, w->event.process, w->event.site);
+        char *place = g_markup_escape_text(site.place, -1);
+        g_string_append_printf(s, ", at %s", place);
+        g_free(place);
+    }
+    g_string_append(s, "</small>");
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        holder_text(text, sizeof text, view_metadata(view), &w->holders[i], "");
+        add_small(s, text);
+    }
+    const struct wait_info *of = wait_list_of_thread(&state->waits, w->about);
+    if (of && of != w) {
+        char *itself = transitive_wait_text(view_metadata(view), of);
+        add_small(s, itself);
+        free(itself);
+    }
+    row_list_add(state->list, s->str, w->event.at);
+    g_free(head);
+    g_string_free(s, TRUE);
+}
+
+static bool blocked_panel_is_shown(struct view *view)
+{
+    const char *page = gtk_stack_get_visible_child_name(GTK_STACK(view->panels));
+    return view->viewer_settings.panel && g_strcmp0(page, panel_waiting.name) == 0;
+}
+
+static void blocked_panel_add_waits(struct view *view, struct blocked_panel *state, bool at_exit)
+{
+    bool any = false;
+    for (size_t i = 0; i < state->waits.count && i < TOLD_MOST; i++) {
+        const struct wait_info *w = &state->waits.items[i];
+        if (w->at_exit != at_exit)
+            continue;
+        if (at_exit && !any)
+            row_list_add(state->list, "<b>Waiting at exit</b>: the program exited by itself",
+                         w->event.at);
+        any = true;
+        blocked_panel_add_wait(view, state, w);
+    }
+}
+
+/* Threads that sleep in calls that are not traced: nothing is concluded from that. */
+static void tell_sleepers(struct view *view, struct blocked_panel *state)
+{
+    const struct wait_list *waits = &state->waits;
+    struct trace_time_info now = now_of(state);
+    char *all = wait_list_sleepers(waits), since[100];
+    if (!all)
+        return;
+    char *head = g_markup_escape_text(all, -1);
+    row_list_add(state->list, head, waits->sleepers[0].event.at);
+    for (size_t i = 0; i < waits->sleeper_count && i < TOLD_MOST; i++) {
+        const struct sleeper_info *s = &waits->sleepers[i];
+        const char *call = sleep_call_name(s->call);
+        wait_duration_text(since, sizeof since, &now, s->since_ns);
+        char *row = g_markup_printf_escaped("<b>%s</b> asleep%s%s\n<small>%s</small>",
+                                            metadata_label(view_metadata(view), s->thread),
+                                            *call ? " in " : "", call, since);
+        row_list_add(state->list, row, s->event.at);
+        g_free(row);
+    }
+    g_free(head);
+    free(all);
+}
+
+static void blocked_panel_fill_list(struct view *view, struct blocked_panel *state)
+{
+    row_list_clear(state->list);
+    for (size_t i = 0; i < state->waits.cycle_count; i++)
+        blocked_panel_add_cycle(view, state, &state->waits.cycles[i]);
+    for (size_t i = 0; i < state->waits.verdict_count && i < TOLD_MOST; i++)
+        blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
+    blocked_panel_add_waits(view, state, false);
+    tell_sleepers(view, state);
+    blocked_panel_add_waits(view, state, true);
+}
+
+/* Not under somebody's pointer or keys. */
+static gboolean on_tick(gpointer data)
+{
+    struct view *view = data;
+    struct blocked_panel *state = panel_state(view, &panel_waiting);
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(state->list));
+    bool used = row || gtk_widget_get_focus_child(state->list);
+    if (blocked_panel_is_shown(view) && !used && state->waits.now.live)
+        blocked_panel_fill_list(view, state);
+    notify_listener(&view->listener, NOTIFY_WAITS);
+    return G_SOURCE_CONTINUE;
+}
+
+static void stop_tick(struct blocked_panel *state)
+{
+    if (state->tick)
+        g_source_remove(state->tick);
+    state->tick = 0;
+}
+
+/* ---- what of it is drawn ---- */
+
+/* The legend speaks of it. */
+static void draw_cycles(struct view *view, const struct wait_list *waits)
+{
+    uint32_t count;
+    struct event_id *pairs = wait_list_pairs(waits, &count);
+    if (selection_relations_set_deadlock(&view->selection_relations, pairs, count))
+        diagram_view_rebuild(view);
+    free(pairs);
+}
+
+/* In a hang this is the answer: it opens by itself, once. */
+static void show_waits(struct view *view, struct blocked_panel *state)
+{
+    blocked_panel_fill_list(view, state);
+    draw_cycles(view, &state->waits);
+    stop_tick(state);
+    if (state->waits.now.live && state->waits.count)
+        state->tick = g_timeout_add(1000, on_tick, view);
+    if (state->waits.cycle_count && !state->hang_shown) {
+        state->hang_shown = true;
+        panel_show(view, panel_waiting.name);
+        status_line_show(&view->status_line, "Deadlock detected");
+    }
+    notify_listener(&view->listener, NOTIFY_WAITS);
+}
+
+static void blocked_panel_receive_waits(void *user, const struct response_chunk *answer)
+{
+    struct view *view = user;
+    struct blocked_panel *state = panel_state(view, &panel_waiting);
+    if (!wait_list_receive(&state->coming, answer))
+        return;
+    wait_list_free(&state->waits);
+    state->waits = state->coming;
+    state->coming = (struct wait_list){0};
+    state->told_us = g_get_monotonic_time();
+    state->told = true;
+    show_waits(view, state);
+}
+
+static void blocked_panel_request_waits(struct view *view, struct blocked_panel *state)
+{
+    struct encoder body = {0};
+    encode_u8(&body, 1);
+    wait_list_free(&state->coming);
+    state->asked_us = g_get_monotonic_time();
+    request_slot_send(&view->server_link, &state->asked, REQUEST_WAITS, &body,
+                      blocked_panel_receive_waits, view);
+}
+
+/* While a run grows, now and then. */
+static bool is_time(struct view *view, const struct blocked_panel *state)
+{
+    return !request_slot_is_running(&view->server_link, &state->asked) &&
+           g_get_monotonic_time() - state->asked_us > ASKED_EVERY_US;
+}
+
+static void blocked_panel_on_notification(struct view *view, enum notification news)
+{
+    struct blocked_panel *state = panel_state(view, &panel_waiting);
+    if (news == NOTIFY_TAB_SHOWN || news == NOTIFY_QUIET ||
+        (news == NOTIFY_RUN_UPDATED && is_time(view, state)))
+        blocked_panel_request_waits(view, state);
+}
+
+static void blocked_panel_clear_waits(struct view *view)
+{
+    struct blocked_panel *state = panel_state(view, &panel_waiting);
+    wait_list_free(&state->waits);
+    wait_list_free(&state->coming);
+    stop_tick(state);
+    state->hang_shown = state->told = false;
+    state->asked_us = 0;
+    selection_relations_set_deadlock(&view->selection_relations, NULL, 0);
+    notify_listener(&view->listener, NOTIFY_WAITS);
+}
+
+const struct event_info *blocked_panel_oldest(struct view *view)
+{
+    const struct blocked_panel *state = panel_state(view, &panel_waiting);
+    return state->waits.count ? &state->waits.items[0].event : NULL;
+}
+
+/* Nobody is left who could wake them, as far as is seen; but for a moment that may look so in any
+ * program. */
+static bool seems_hung(const struct blocked_panel *state, const struct trace_time_info *now)
+{
+    bool quiet = !now->live || now->now_ns - now->last_ns >= SHORT_NS;
+    for (size_t i = 0; quiet && i < state->waits.verdict_count; i++) {
+        const struct diagnosis_info *v = &state->waits.verdicts[i];
+        if (v->fate == OUTCOME_POSSIBLE && !(v->doubts & UNCERTAIN_RUNS))
+            return true;
+    }
+    return false;
+}
+
+enum blocked_worst blocked_panel_worst(struct view *view, unsigned *count)
+{
+    const struct blocked_panel *state = panel_state(view, &panel_waiting);
+    struct trace_time_info now = now_of(state);
+    bool never = false;
+    *count = 0;
+    for (size_t i = 0; i < state->waits.count; i++) {
+        const struct wait_info *w = &state->waits.items[i];
+        never |= w->fate == OUTCOME_NEVER;
+        *count += !w->at_exit && (!now.live || now.now_ns - w->since_ns >= SHORT_NS);
+    }
+    return state->waits.cycle_count  ? BLOCKED_DEADLOCK
+           : never                   ? BLOCKED_HANG
+           : seems_hung(state, &now) ? BLOCKED_LIKELY_HANG
+           : *count                  ? BLOCKED_SOME
+                                     : BLOCKED_NONE;
+}
+
+static void on_destroy(GtkWidget *widget, gpointer data)
+{
+    struct blocked_panel *state = data;
+    (void)widget;
+    stop_tick(state);
+    wait_list_free(&state->waits);
+    wait_list_free(&state->coming);
+}
+
+static GtkWidget *blocked_panel_create(struct view *view)
+{
+    struct blocked_panel *state = g_new0(struct blocked_panel, 1);
+    panel_keep(view, &panel_waiting, state);
+    GtkWidget *page =
+        row_list_new(view, &state->list, "No thread is blocked at the end of the trace.");
+    g_signal_connect(page, "destroy", G_CALLBACK(on_destroy), state);
+    return page;
+}
+
+const struct panel panel_waiting = {"waiting", "Waiting", blocked_panel_create,
+                                    blocked_panel_on_notification, blocked_panel_clear_waits};

@@ -1,0 +1,23 @@
+/* What the page of an event says of the event itself: its head, a grid of fields, and its
+ * source. */
+#ifndef CLIENTS_VIEWER_SIDEBAR_EVENT_DETAILS_H
+#define CLIENTS_VIEWER_SIDEBAR_EVENT_DETAILS_H
+
+#include "clients/viewer/sidebar/event_placement.h"
+
+#include <gtk/gtk.h>
+
+struct view;
+
+struct event_details {
+    struct view *view;
+    GtkWidget *head, *grid, *source; /* two labels, and what stands between them */
+    GtkWidget *(*label)(struct view *view); /* makes one that may have links in it */
+    struct event_placement ran; /* where its thread was */
+    int rows; /* of the grid */
+};
+
+void event_details_fill(struct event_details *described, const struct event_info *event);
+void event_details_clear(struct event_details *described);
+
+#endif

@@ -1,0 +1,313 @@
+#include "clients/viewer/sidebar/event_panel.h"
+
+#include "clients/metadata/trace_metadata.h"
+#include "clients/metadata/hang_text.h"
+#include "clients/metadata/event_text.h"
+#include "clients/symbols/symbolizer.h"
+#include "clients/connection/view_state.h"
+#include "clients/connection/result_table.h"
+#include "clients/viewer/sidebar/event_details.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/sidebar/panels.h"
+#include "clients/viewer/sidebar/event_relations.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "render/scene.h"
+#include "wire/request_body.h"
+#include "wire/event_types.h"
+#include "wire/query_results.h"
+#include "wire/event_id.h"
+#include "wire/trace_view.h"
+
+/* Buttons above it; whether there is anything for some of them to go to is asked for. */
+enum { PARTNER, CAUSE, EFFECT, EDITOR, BUTTONS };
+
+struct event_panel {
+    struct event_details is;
+    GtkWidget *hint, *counts, *count_on, *relation, *event_buttons;
+    GtkWidget *buttons[BUTTONS];
+    struct request_slot asked[BUTTONS]; /* is there a cause, an effect? */
+    struct event_id asked_of;
+    guint idle;
+};
+
+static GtkWidget *new_label(struct view *view);
+
+/* ---- is there anything to go to? ---- */
+
+static void event_panel_on_neighbor(struct event_panel *state, int button,
+                                    const struct response_chunk *answer)
+{
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND)
+        return;
+    decode_search_result(answer->in, &found);
+    gtk_widget_set_sensitive(state->buttons[button], found.hit_count > 0);
+    search_result_free(&found);
+}
+
+static void event_panel_on_cause(void *state, const struct response_chunk *answer)
+{
+    event_panel_on_neighbor(state, CAUSE, answer);
+}
+
+static void event_panel_on_effect(void *state, const struct response_chunk *answer)
+{
+    event_panel_on_neighbor(state, EFFECT, answer);
+}
+
+static void event_panel_request_neighbor(struct view *view, struct event_panel *state, int button,
+                                         enum neighbor_step step, source_take *take)
+{
+    struct encoder body = {0};
+    encode_event_id(&body, view->viewport.place.selected);
+    encode_u8(&body, (uint8_t)step);
+    request_slot_send(&view->server_link, &state->asked[button], REQUEST_NEIGHBOR, &body, take,
+                      state);
+}
+
+static void update_buttons(struct view *view, struct event_panel *state, const struct event_info *e)
+{
+    struct event_id selected = view->viewport.place.selected;
+    bool partner = e && e->partner_count && !(e->partners[0].line & HIDDEN_LINE);
+    gtk_widget_set_visible(state->event_buttons, selected.line != 0);
+    gtk_widget_set_sensitive(state->buttons[PARTNER], partner);
+    gtk_widget_set_sensitive(state->buttons[EDITOR], e && e->site);
+    if (event_id_equal(selected, state->asked_of))
+        return;
+    state->asked_of = selected;
+    if (!selected.line)
+        return;
+    event_panel_request_neighbor(view, state, CAUSE, STEP_CAUSE, event_panel_on_cause);
+    event_panel_request_neighbor(view, state, EFFECT, STEP_EFFECT, event_panel_on_effect);
+}
+
+static void event_panel_show_relation(struct view *view, struct event_panel *state);
+
+static void event_panel_refresh_details(struct view *view, struct event_panel *state)
+{
+    struct event_id selected = view->viewport.place.selected;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
+    gtk_widget_set_visible(state->hint, !selected.line);
+    if (e || !selected.line)
+        event_details_clear(&state->is);
+    if (e) {
+        event_details_fill(&state->is, e);
+        char *said = event_text(view_metadata(view), e);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
+        g_free(said);
+    }
+    update_buttons(view, state, e);
+    event_panel_show_relation(view, state);
+}
+
+static void event_panel_show_counts(struct view *view, struct event_panel *state)
+{
+    const struct relation_counts *c = &view->selection_relations.count;
+    bool selected = view->viewport.place.selected.line != 0;
+    bool known = selected && event_id_equal(c->at, view->viewport.place.selected);
+    bool counting = view->selection_relations.counts_on;
+    char *text = !selected  ? g_strdup("")
+                 : !known   ? g_strdup("<small>counting…</small>")
+                 : c->known ? event_relations_counts_text(c, counting)
+                            : g_strdup("<small>not in the order</small>");
+    gtk_label_set_markup(GTK_LABEL(state->counts), text);
+    gtk_widget_set_visible(state->counts, *text != 0);
+    gtk_button_set_label(GTK_BUTTON(state->count_on), counting ? "Stop counting" : "Count on");
+    gtk_widget_set_visible(state->count_on, known && c->known && !c->whole);
+    g_free(text);
+}
+
+static void on_count_on(GtkButton *button, gpointer data)
+{
+    struct view *view = data;
+    (void)button;
+    if (view->selection_relations.counts_on)
+        selection_relations_stop_count(&view->selection_relations);
+    else
+        selection_relations_count(&view->selection_relations, view->viewport.place.selected, true);
+    event_panel_show_counts(view, panel_state(view, &panel_event));
+}
+
+static void event_panel_show_relation(struct view *view, struct event_panel *state)
+{
+    char *text = event_relations_text(view);
+    event_panel_show_counts(view, state);
+    gtk_widget_set_visible(state->relation, text != NULL);
+    if (text)
+        gtk_label_set_markup(GTK_LABEL(state->relation), text);
+    g_free(text);
+}
+
+static gboolean on_idle(gpointer data)
+{
+    struct event_panel *state = panel_state(data, &panel_event);
+    state->idle = 0;
+    event_panel_refresh_details(data, state);
+    return G_SOURCE_REMOVE;
+}
+
+/* The picture comes first: to look up a source may take a while. */
+static void refresh_later(struct view *view)
+{
+    struct event_panel *state = panel_state(view, &panel_event);
+    if (!state->idle)
+        state->idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
+}
+
+static void event_panel_on_notification(struct view *view, enum notification news)
+{
+    if (news == NOTIFY_SELECTION || news == NOTIFY_DIAGRAM || news == NOTIFY_WAIT_CAUSE)
+        refresh_later(view);
+    else if (news == NOTIFY_SELECTION_RELATIONS)
+        event_panel_show_relation(view, panel_state(view, &panel_event));
+}
+
+static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
+{
+    struct event_id at;
+    /* These pages are the drawer's. */
+    if (g_str_has_prefix(uri, "function:"))
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
+    if (g_str_has_prefix(uri, "place:"))
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.source-line", "s", uri + 6);
+    if (!g_str_has_prefix(uri, "event:") || !event_id_parse(uri + 6, &at))
+        return FALSE;
+    struct view *view = data;
+    struct event_id second = view->viewport.place.second, selected = view->viewport.place.selected;
+    const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, at);
+    if (second.line && m && viewport_sees(&view->viewport, m))
+        return TRUE; /* it is seen already, and the question stays */
+    go_to_event(view, at, NO_POSITION);
+    if (second.line) { /* look at it, but go on asking */
+        view->viewport.place.selected = selected;
+        view->viewport.place.second = second;
+        selection_relations_request(&view->selection_relations, view->viewport.place.selected,
+                                    view->viewport.place.second);
+        refresh_later(view);
+    }
+    return TRUE;
+}
+
+static GtkWidget *new_label(struct view *view)
+{
+    GtkWidget *label = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_yalign(GTK_LABEL(label), 0);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
+    g_signal_connect(label, "activate-link", G_CALLBACK(on_link), view);
+    return label;
+}
+
+/* What is wider than the panel is scrolled, not wrapped. */
+static GtkWidget *scrolled_along(GtkWidget *widget)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
+                                   GTK_POLICY_NEVER);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), widget);
+    return scrolled;
+}
+
+static void on_destroy(GtkWidget *widget, gpointer data)
+{
+    struct event_panel *state = data;
+    (void)widget;
+    if (state->idle)
+        g_source_remove(state->idle);
+    state->idle = 0;
+    event_placement_clear(&state->is.ran);
+}
+
+static void on_button(GtkButton *button, gpointer data)
+{
+    struct view *view = data;
+    gtk_widget_activate_action(view->window, g_object_get_data(G_OBJECT(button), "does"), NULL);
+}
+
+/* Not tied to its action, which would make it sensitive whenever an event is selected. */
+static GtkWidget *button_for(struct view *view, const char *const *words)
+{
+    GtkWidget *button = gtk_button_new_with_label(words[0]);
+    g_object_set_data(G_OBJECT(button), "does", (gpointer)(uintptr_t)words[1]);
+    gtk_widget_set_tooltip_text(button, words[2]);
+    g_signal_connect(button, "clicked", G_CALLBACK(on_button), view);
+    return button;
+}
+
+static GtkWidget *event_panel_create(struct view *view)
+{
+    static const char *const buttons[BUTTONS][3] = {
+        {"Partner", "win.partner", "Select its partner (Enter)"},
+        {"Cause", "win.cause", "The nearest cause on another line ([)"},
+        {"Effect", "win.effect", "The nearest effect on another line (])"},
+        {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10),
+              *scrolled = gtk_scrolled_window_new();
+    g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
+                 NULL);
+    struct event_panel *state = g_new0(struct event_panel, 1);
+    state->is = (struct event_details){
+        .view = view, .label = new_label, .ran = {.view = view, .on_table = refresh_later}};
+    panel_keep(view, &panel_event, state);
+    g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
+    state->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    for (size_t i = 0; i < G_N_ELEMENTS(buttons); i++)
+        gtk_box_append(GTK_BOX(state->event_buttons),
+                       state->buttons[i] = button_for(view, buttons[i]));
+    state->counts = new_label(view);
+    state->count_on = gtk_button_new_with_label("Count on");
+    gtk_widget_set_halign(state->count_on, GTK_ALIGN_START);
+    g_signal_connect(state->count_on, "clicked", G_CALLBACK(on_count_on), view);
+    state->relation = new_label(view);
+    state->is.head = new_label(view);
+    state->is.source = new_label(view);
+    gtk_label_set_wrap(GTK_LABEL(state->is.source), FALSE); /* its lines are lines */
+    state->hint = new_label(view);
+    gtk_label_set_text(GTK_LABEL(state->hint),
+                       "Click an event, or press an arrow key.\n\n"
+                       "Ctrl+click a second one to see what ties them together.");
+    state->is.grid = gtk_grid_new();
+    gtk_grid_set_column_spacing(GTK_GRID(state->is.grid), 12);
+    gtk_grid_set_row_spacing(GTK_GRID(state->is.grid), 4);
+    GtkWidget *parts[] = {state->event_buttons,
+                          state->is.head,
+                          state->counts,
+                          state->count_on,
+                          state->relation,
+                          state->is.grid,
+                          scrolled_along(state->is.source),
+                          state->hint};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+        gtk_box_append(GTK_BOX(box), parts[i]);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    return scrolled;
+}
+
+bool event_panel_is_busy(struct view *view)
+{
+    const struct event_panel *state = panel_state(view, &panel_event);
+    return state && state->idle;
+}
+
+static void event_panel_clear_details(struct view *view)
+{
+    struct event_panel *state = panel_state(view, &panel_event);
+    state->asked_of = (struct event_id){0, 0};
+    event_placement_clear(&state->is.ran);
+    event_details_clear(&state->is);
+}
+
+const struct panel panel_event = {"event", "Event", event_panel_create, event_panel_on_notification,
+                                  event_panel_clear_details};

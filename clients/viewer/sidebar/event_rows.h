@@ -1,0 +1,47 @@
+/* The rows of the table of events: positions, whose words come when they are looked at. */
+#ifndef CLIENTS_VIEWER_SIDEBAR_EVENT_ROWS_H
+#define CLIENTS_VIEWER_SIDEBAR_EVENT_ROWS_H
+
+#include "wire/event_id.h"
+
+#include <gtk/gtk.h>
+
+struct event_list;
+struct view;
+
+/* One row: a position. */
+#define POET_TYPE_ROW (poet_row_get_type())
+G_DECLARE_FINAL_TYPE(PoetRow, poet_row, POET, ROW, GObject)
+struct _PoetRow {
+    GObject parent;
+    uint64_t position;
+};
+enum event_row_cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CELLS };
+
+struct event_row_entry {
+    char *cells[CELLS];
+    char *text; /* all of it */
+    struct event_id at;
+    int64_t time_ns;
+};
+
+#define POET_TYPE_ROWS (poet_rows_get_type())
+G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
+struct _PoetRows {
+    GObject parent;
+    struct view *view;
+    struct event_list *events;
+    GHashTable *entries, *asked; /* by position; by page */
+    GHashTable *listing; /* the position that a list was asked for from, by its question */
+    guint count;
+    bool hits; /* the finder's, instead of all */
+};
+
+/* Is all that it shows here? */
+bool event_rows_are_complete(const PoetRows *rows);
+uint64_t event_rows_position(const PoetRows *rows, guint index); /* as the model counts */
+/* Of two rows, by a column; in the order of the recording, where that is the same. */
+int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b,
+                       enum event_row_cell cell);
+
+#endif

@@ -1,0 +1,52 @@
+#include "clients/viewer/sidebar/panels.h"
+
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/diagram/viewer.h"
+
+#define ROW(name) &panel_##name,
+static const struct panel *const panels[] = {PANELS(ROW)};
+
+void panels_notify(struct view *view, enum notification news)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
+        if (panels[i]->on_notification)
+            panels[i]->on_notification(view, news);
+}
+
+void panels_clear(struct view *view)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
+        if (panels[i]->clear)
+            panels[i]->clear(view);
+}
+
+static void panels_on_page_shown(GObject *object, GParamSpec *spec, gpointer data)
+{
+    const char *page = gtk_stack_get_visible_child_name(GTK_STACK(object));
+    (void)spec;
+    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
+        if (g_strcmp0(page, panels[i]->name) == 0 && panels[i]->on_notification)
+            panels[i]->on_notification(data, NOTIFY_TAB_SHOWN);
+}
+
+GtkWidget *panels_new(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new(),
+              *scrolled = gtk_scrolled_window_new();
+    view->panels = stack;
+    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
+        gtk_stack_add_titled(GTK_STACK(stack), panels[i]->build(view), panels[i]->name,
+                             panels[i]->title);
+    g_signal_connect(stack, "notify::visible-child-name", G_CALLBACK(panels_on_page_shown), view);
+    GtkWidget *switcher = gtk_stack_switcher_new();
+    gtk_widget_add_css_class(switcher, "pages");
+    gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), switcher);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
+                                   GTK_POLICY_NEVER);
+    gtk_box_append(GTK_BOX(box), scrolled);
+    gtk_widget_set_vexpand(stack, TRUE);
+    gtk_box_append(GTK_BOX(box), stack);
+    gtk_widget_set_size_request(box, 250, -1);
+    return box;
+}

@@ -1,0 +1,88 @@
+#include "clients/viewer/state/run_notes.h"
+
+#include "clients/viewer/state/request_slot.h"
+#include "wire/request_body.h"
+#include "wire/layout_results.h"
+
+#include <string.h>
+
+#define PLACED_MOST 2000u /* of more nobody needs to see all in the map */
+
+/* ---- where they are: asked one after the other ---- */
+
+static void run_notes_request_next(struct run_notes *noted);
+
+static void run_notes_receive_window(void *user, const struct response_chunk *answer)
+{
+    struct run_notes *noted = user;
+    struct window_info window;
+    if (!request_slot_read_window(answer, &window))
+        return;
+    struct event_id at = noted->notes.items[noted->asked_index].at;
+    for (uint32_t i = 0; i < window.event_count; i++)
+        if (event_id_equal(window.events[i].at, at)) {
+            noted->moments[noted->asked_index].position = window.events[i].position;
+            noted->moments[noted->asked_index].time_ns = window.events[i].time_ns;
+        }
+    window_info_free(&window);
+    notify_listener(noted->news, NOTIFY_NOTES);
+    run_notes_request_next(noted);
+}
+
+static void run_notes_request_next(struct run_notes *noted)
+{
+    uint32_t i = 0;
+    while (i < noted->notes.count && noted->moments[i].asked)
+        i++;
+    if (i == noted->notes.count || i >= PLACED_MOST || !noted->link->connected)
+        return;
+    struct window_request request = {
+        .anchor = ANCHOR_EVENT, .event = noted->notes.items[i].at, .columns = 1, .row_count = 1};
+    request.rows = g_new(uint32_t, 1);
+    request.rows[0] = noted->notes.items[i].at.line;
+    request.joined = g_new0(uint8_t, 1);
+    noted->moments[i].asked = true;
+    noted->asked_index = i;
+    request_slot_request_window(noted->link, &noted->slot, &request, run_notes_receive_window,
+                                noted);
+}
+
+/* All anew: there are few, and they have moved in the list. */
+static void place_all(struct run_notes *noted)
+{
+    request_slot_cancel(noted->link, &noted->slot);
+    noted->moments = g_renew(struct note_moment, noted->moments, noted->notes.count + 1);
+    noted->scene = g_renew(struct scene_noted, noted->scene, noted->notes.count + 1);
+    for (uint32_t i = 0; i < noted->notes.count; i++) {
+        noted->moments[i] = (struct note_moment){.position = NO_POSITION};
+        noted->scene[i] =
+            (struct scene_noted){noted->notes.items[i].at, noted->notes.items[i].text};
+    }
+    run_notes_request_next(noted);
+}
+
+/* ---- what is written ---- */
+
+bool run_notes_open(struct run_notes *noted, struct error *error)
+{
+    run_notes_close(noted);
+    bool ok = note_file_open(&noted->notes, &noted->link->source, error);
+    place_all(noted);
+    return ok;
+}
+
+void run_notes_close(struct run_notes *noted)
+{
+    request_slot_cancel(noted->link, &noted->slot);
+    note_file_free(&noted->notes);
+    g_clear_pointer(&noted->moments, g_free);
+    g_clear_pointer(&noted->scene, g_free);
+}
+
+enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,
+                              struct error *error)
+{
+    enum notes_kept kept = note_file_set(&noted->notes, at, text, error);
+    place_all(noted);
+    return kept;
+}

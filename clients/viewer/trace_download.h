@@ -1,0 +1,14 @@
+/* The trace itself, fetched from the server into a file, as it is now. */
+#ifndef CLIENTS_VIEWER_TRACE_DOWNLOAD_H
+#define CLIENTS_VIEWER_TRACE_DOWNLOAD_H
+
+#include <stdbool.h>
+
+struct view;
+
+void trace_download_choose_file(struct view *view); /* asks where */
+void trace_download_start(struct view *view, const char *file);
+bool trace_download_is_running(const struct view *view);
+void trace_download_cancel(struct view *view); /* what was written of it goes */
+
+#endif

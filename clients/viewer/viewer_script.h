@@ -1,0 +1,10 @@
+/* poet view --script FILE: does what the lines of a file say.  For tests, measurements and
+ * demonstrations. */
+#ifndef CLIENTS_VIEWER_VIEWER_SCRIPT_H
+#define CLIENTS_VIEWER_VIEWER_SCRIPT_H
+
+struct view;
+
+void viewer_script_run(struct view *view, const char *file);
+
+#endif

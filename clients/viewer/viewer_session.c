@@ -1,0 +1,265 @@
+#include "clients/viewer/viewer_session.h"
+
+#include "clients/connection/view_state.h"
+#include "clients/viewer/action_setup.h"
+#include "clients/viewer/analysis/analysis_pane.h"
+#include "clients/viewer/trace_download.h"
+#include "clients/viewer/header_bar.h"
+#include "clients/viewer/window_menu.h"
+#include "clients/viewer/newer_run.h"
+#include "clients/viewer/sidebar/panels.h"
+#include "clients/viewer/state/search.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/run_notes.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/progress_row.h"
+#include "clients/viewer/diagram/overview_map.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/time_scale.h"
+#include "clients/viewer/diagram/overview_overlay.h"
+#include "clients/viewer/diagram/function_highlight.h"
+#include "clients/viewer/diagram/wait_coloring.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/run_chooser.h"
+#include "clients/viewer/saved_views.h"
+#include "clients/viewer/welcome_page.h"
+#include "wire/request_body.h"
+#include "wire/layout_results.h"
+
+struct viewer_session {
+    uint64_t damage_told; /* 1 + events that were said to be unreadable; 0: nothing was said */
+    bool renewed_told; /* that a newer description draws it */
+    gint64 map_us;        /* when the map was asked for last */
+    uint32_t connected;   /* programs that the list of runs knows of */
+    guint quiet;          /* timer: the run has stopped growing */
+};
+
+static struct viewer_session *session_state(struct view *view)
+{
+    if (!view->session)
+        view->session = g_new0(struct viewer_session, 1);
+    return view->session;
+}
+
+/* ---- another run ---- */
+
+/* Nothing of a run is shown any more. */
+static void session_clear_view(struct view *view)
+{
+    scene_cache_free(&view->scene_cache);
+    overview_clear(view);
+    view->diagram_view = (struct diagram_view){0};
+    view->relation_colors = (struct relation_colors){0};
+    selection_relations_clear(&view->selection_relations);
+    view_state_free(&view->viewport.place);
+    view->viewport.place.zoom = VIEWPORT_INITIAL_ZOOM;
+}
+
+static void open_notes(struct view *view)
+{
+    struct error error;
+    if (!run_notes_open(&view->run_notes, &error))
+        status_line_show_problem(&view->status_line, NULL, "%s", error.text);
+    notify_listener(&view->listener, NOTIFY_NOTES);
+}
+
+static void on_run(void *user)
+{
+    struct view *view = user;
+    const struct session *source = &view->server_link.source;
+    session_state(view)->damage_told = 0;
+    session_state(view)->connected = view_metadata(view)->run.connected;
+    session_clear_view(view);
+    view->diagram_view.fresh = true;
+    view->viewport.place = (struct view_state){
+        .anchor = ANCHOR_END, .follow = true, .zoom = VIEWPORT_INITIAL_ZOOM, .stands = true};
+    view->viewport.anchor.active = false;
+    time_scale_show(view);
+    history_clear(&view->history);
+    search_clear(&view->search);
+    panels_clear(view);
+    analysis_pane_clear(view);
+    wait_cause_clear(view);
+    path_overlay_clear(view);
+    wait_coloring_clear(view);
+    function_highlight_clear(view);
+    overview_overlay_clear(view);
+    open_notes(view);
+    breakpoint_marks_read(view);
+    trace_download_cancel(view);
+    welcome_page_leave(view);
+    header_bar_show_titles(view);
+    scroll_follow(view, true);
+    newer_run_on_shown(view);
+    time_scale_show(view);
+    saved_views_offer_arrangement(view);
+    if (session_warning(source))
+        status_line_show(&view->status_line, "%s: %s", source->name, session_warning(source));
+    run_chooser_request(view);
+    notify_listener(&view->listener, NOTIFY_QUIET);
+    overview_map_request(view);
+}
+
+/* ---- more of it ---- */
+
+/* A run that has stopped growing may hang. */
+static gboolean on_quiet(gpointer data)
+{
+    struct view *view = data;
+    session_state(view)->quiet = 0;
+    notify_listener(&view->listener, NOTIFY_QUIET);
+    overview_map_request(view);
+    return G_SOURCE_REMOVE;
+}
+
+static void stop_quiet(struct view *view)
+{
+    if (session_state(view)->quiet)
+        g_source_remove(session_state(view)->quiet);
+    session_state(view)->quiet = 0;
+}
+
+#define MAP_EVERY_US 2000000
+
+/* A program has come or gone: the list of runs says which of them run, and only those are
+ * followed. */
+static void session_report_end(struct view *view)
+{
+    struct viewer_session *session = session_state(view);
+    uint32_t connected = view_metadata(view)->run.connected;
+    if (session->connected == connected)
+        return;
+    session->connected = connected;
+    run_chooser_request(view);
+    actions_update(view);
+}
+
+static void session_on_run_updated(void *user)
+{
+    struct view *view = user;
+    header_bar_show_titles(view);
+    session_report_end(view);
+    status_line_show_lag(&view->status_line, view->server_link.behind_ns);
+    notify_listener(&view->listener, NOTIFY_RUN_UPDATED);
+    if (view->viewport.place.follow || !view->scene_cache.window.more_right)
+        notify_listener(&view->listener, NOTIFY_PLACE);
+    gint64 now = g_get_monotonic_time();
+    if (now - session_state(view)->map_us > MAP_EVERY_US) {
+        session_state(view)->map_us = now;
+        overview_map_request(view);
+    }
+    stop_quiet(view);
+    session_state(view)->quiet = g_timeout_add(1000, on_quiet, view);
+}
+
+/* Each time that more of the trace turns out to be unreadable. */
+static void session_report_damage(struct view *view)
+{
+    const struct trace_metadata *book = view_metadata(view);
+    if (!view->server_link.has_run || !book->damage ||
+        session_state(view)->damage_told == book->unreadable + 1)
+        return;
+    session_state(view)->damage_told = book->unreadable + 1;
+    status_line_show(&view->status_line, "%s", book->damage);
+}
+
+/* Once for a run. */
+static void session_report_renewed(struct view *view)
+{
+    const struct trace_metadata *book = view_metadata(view);
+    if (view->server_link.has_run && book->renewed && !session_state(view)->renewed_told)
+        status_line_show(&view->status_line, "%s", book->renewed);
+    session_state(view)->renewed_told = view->server_link.has_run && book->renewed;
+}
+
+static void session_on_message(void *user)
+{
+    struct view *view = user;
+    server_link_name_lines(&view->server_link,
+                           view->viewer_settings.look.labels); /* what the tables have brought */
+    session_report_renewed(view);
+    session_report_damage(view);
+}
+
+/* ---- the connection ---- */
+
+static void on_opening(void *user, const char *what)
+{
+    struct view *view = user;
+    status_line_show_progress(&view->status_line, what ? what : "the default endpoint", -1);
+}
+
+static void on_opened(void *user, const char *what)
+{
+    struct view *view = user;
+    const struct session *source = &view->server_link.source;
+    status_line_show_progress(&view->status_line, NULL, 0);
+    progress_row_begin(view);
+    run_chooser_request(view);
+    char *text = g_strdup_printf(
+        source->is_file ? "Reading %s"
+                        : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
+                          "    ./prodcons\n\nor, as it is:\n\n    poet record ./program",
+        source->name);
+    welcome_page_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
+    status_line_show(&view->status_line, "%s %s", source->is_file ? "Opened" : "Connected to",
+                     source->name);
+    status_line_hide_banner(&view->status_line);
+    viewer_settings_remember(&view->viewer_settings, what);
+    window_menu_update_recent(view);
+    header_bar_show_titles(view);
+    actions_update(view);
+    g_free(text);
+}
+
+static void on_failed(void *user, const char *why)
+{
+    struct view *view = user;
+    status_line_show_progress(&view->status_line, NULL, 0);
+    status_line_show_problem(&view->status_line, "_Try again", "%s", why);
+    if (!view->server_link.has_run)
+        welcome_page_show(view, "No trace", "Open a trace file, or connect to a server.");
+}
+
+static void on_closing(void *user)
+{
+    struct view *view = user;
+    progress_row_end(view);
+    status_line_show_lag(&view->status_line, 0);
+    stop_quiet(view);
+    if (view->server_link.has_run)
+        saved_views_keep_arrangement(view);
+    session_clear_view(view);
+}
+
+static void on_lost(void *user, const char *why)
+{
+    struct view *view = user;
+    header_bar_show_titles(view);
+    diagram_view_keep_current(view);
+    status_line_show_lag(&view->status_line, 0);
+    status_line_show_progress(&view->status_line, NULL, 0);
+    status_line_show_problem(&view->status_line, "_Reconnect", "%s — what is shown stays", why);
+    actions_update(view);
+}
+
+static void on_newer(void *user, const char *name) { newer_run_on_begun(user, name); }
+
+const struct server_link_callbacks viewer_session_callbacks = {
+    .opening = on_opening,
+    .opened = on_opened,
+    .failed = on_failed,
+    .closing = on_closing,
+    .lost = on_lost,
+    .run = on_run,
+    .newer = on_newer,
+    .updated = session_on_run_updated,
+    .message = session_on_message,
+};

@@ -1,0 +1,63 @@
+#include "clients/viewer/welcome_page.h"
+
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/diagram/viewer.h"
+
+struct welcome_page {
+    GtkWidget *title, *text, *open;
+};
+static void on_recent_row(GtkButton *row, gpointer data)
+{
+    struct view *view = data;
+    server_link_open(&view->server_link, g_object_get_data(G_OBJECT(row), "what"));
+}
+
+GtkWidget *welcome_page_new(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 14),
+              *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+              *open = gtk_button_new_with_label("Open a trace…"),
+              *latest = gtk_button_new_with_label("The latest run"),
+              *connect = gtk_button_new_with_label("Connect…");
+    view->welcome_page = g_new0(struct welcome_page, 1);
+    view->welcome_page->title = gtk_label_new("No trace");
+    view->welcome_page->text = gtk_label_new("");
+    view->welcome_page->open = open;
+    gtk_widget_add_css_class(view->welcome_page->title, "title-1");
+    gtk_label_set_selectable(GTK_LABEL(view->welcome_page->text), TRUE);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(open), "win.open");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(latest), "win.latest");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(connect), "win.connect");
+    gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(box, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(row), open);
+    gtk_box_append(GTK_BOX(row), connect);
+    gtk_box_append(GTK_BOX(row), latest);
+    gtk_box_append(GTK_BOX(box), view->welcome_page->title);
+    gtk_box_append(GTK_BOX(box), view->welcome_page->text);
+    gtk_box_append(GTK_BOX(box), row);
+    for (char **r = view->viewer_settings.recent; r && *r && r - view->viewer_settings.recent < 5;
+         r++) {
+        GtkWidget *recent = gtk_button_new_with_label(*r);
+        gtk_button_set_has_frame(GTK_BUTTON(recent), FALSE);
+        g_object_set_data_full(G_OBJECT(recent), "what", g_strdup(*r), g_free);
+        g_signal_connect(recent, "clicked", G_CALLBACK(on_recent_row), view);
+        gtk_box_append(GTK_BOX(box), recent);
+    }
+    return box;
+}
+
+void welcome_page_show(struct view *view, const char *title, const char *text)
+{
+    gtk_label_set_text(GTK_LABEL(view->welcome_page->title), title);
+    gtk_label_set_text(GTK_LABEL(view->welcome_page->text), text);
+    gtk_stack_set_visible_child_name(GTK_STACK(view->stack), "empty");
+    gtk_widget_grab_focus(view->welcome_page->open); /* else a caret blinks in the text */
+}
+
+void welcome_page_leave(struct view *view)
+{
+    gtk_stack_set_visible_child_name(GTK_STACK(view->stack), "picture");
+    gtk_widget_grab_focus(view->canvas);
+}

@@ -1,0 +1,13 @@
+/* The page that is there instead of a picture while there is none. */
+#ifndef CLIENTS_VIEWER_WELCOME_PAGE_H
+#define CLIENTS_VIEWER_WELCOME_PAGE_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *welcome_page_new(struct view *view);
+void welcome_page_show(struct view *view, const char *title, const char *text);
+void welcome_page_leave(struct view *view); /* the picture, instead */
+
+#endif

@@ -1,0 +1,424 @@
+/* Reads the parts of a description, each into what those before it said. */
+#define _GNU_SOURCE
+#include "config/description_read.h"
+
+#include "config/description_path.h"
+#include "config/metric_rules.h"
+#include "config/description_reader.h"
+#include "config/description_rules.h"
+#include "config/function_scopes.h"
+#include "config/description_values.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One more at the end of an array, empty. */
+#define APPEND(array, count)                                                                       \
+    ((array) = xreallocarray((array), (count) + 1, sizeof *(array)),                               \
+     memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
+
+/* ---- kinds ---- */
+
+static struct target_line_type *find_kind(struct target *target, const char *name)
+{
+    for (size_t i = 0; i < target->kind_count; i++)
+        if (strcmp(target->kinds[i].name, name) == 0)
+            return &target->kinds[i];
+    return NULL;
+}
+
+static struct target_line_type *add_kind(struct description_reader *reader,
+                                         const config_setting_t *s, struct target *target,
+                                         const char *name)
+{
+    struct target_line_type *kind = APPEND(target->kinds, target->kind_count);
+    const char *letter = description_get_text(reader, s, "letter", true);
+    *kind = (struct target_line_type){.name = description_copy_text(reader, name),
+                                      .letter = description_copy_text(reader, letter ? letter : ""),
+                                      .title = description_copy_text(reader, name),
+                                      .threads = true,
+                                      .drawn = true};
+    return kind;
+}
+
+static void read_kind(struct description_reader *reader, const config_setting_t *s,
+                      struct target *target)
+{
+    static const char *const keys[] = {"name",     "letter",     "title",    "colour", "shared",
+                                       "threads",  "drawn",      "sorted",   "away",   "numbered",
+                                       "category", "everywhere", "launched", "far",    NULL};
+    description_check_keys(reader, s, keys);
+    const char *name = description_get_text(reader, s, "name", true);
+    struct target_line_type *kind = find_kind(target, name ? name : "");
+    if (kind && kind->part == reader->part)
+        WRONG(s, "the kind \"%s\" stands twice", name);
+    if (!kind && reader->looks_only)
+        return;
+    if (kind)
+        description_get_copy(reader, s, "letter", &kind->letter);
+    else
+        kind = add_kind(reader, s, target, name ? name : "");
+    kind->part = reader->part;
+    description_get_copy(reader, s, "title", &kind->title);
+    description_get_color(reader, s, &kind->colour);
+    description_get_bool(reader, s, "drawn", &kind->drawn);
+    description_get_bool(reader, s, "sorted", &kind->sorted);
+    description_get_bool(reader, s, "away", &kind->away);
+    description_get_bool(reader, s, "numbered", &kind->numbered);
+    description_get_bool(reader, s, "everywhere", &kind->everywhere);
+    description_get_bool(reader, s, "launched", &kind->launched);
+    description_get_bool(reader, s, "far", &kind->far);
+    if (!reader->looks_only || reader->newer)
+        kind->category =
+            (uint8_t)description_get_word(reader, s, "category", target_categories, kind->category);
+    if (reader->looks_only)
+        return;
+    description_get_bool(reader, s, "shared", &kind->shared);
+    description_get_bool(reader, s, "threads", &kind->threads);
+}
+
+/* ---- events ---- */
+
+static const char *const relations[] = {"none",  "sync",  "send", "receive",
+                                        "order", "group", "any",  NULL};
+
+static void description_read_read_style(struct description_reader *reader,
+                                        const config_setting_t *s, struct target_event *event)
+{
+    static const char *const shapes[] = {"none", "circle", "square", NULL};
+    static const char *const arrows[] = {"none", "to-partner", "from-partner", "dotted", NULL};
+    description_get_copy(reader, s, "label", &event->label);
+    description_get_copy(reader, s, "text", &event->text);
+    description_get_copy(reader, s, "group", &event->group);
+    description_get_copy(reader, s, "unheard", &event->unheard);
+    description_get_copy(reader, s, "all", &event->all);
+    description_get_color(reader, s, &event->colour);
+    description_get_bool(reader, s, "filled", &event->filled);
+    event->shape =
+        (enum target_shape)description_get_word(reader, s, "shape", shapes, event->shape);
+    event->arrow =
+        (enum target_arrow)description_get_word(reader, s, "arrow", arrows, event->arrow);
+    description_get_bool(reader, s, "who", &event->who);
+    description_get_bool(reader, s, "ends", &event->ends);
+}
+
+/* What is told of its waiting: whether, and why it takes its time. */
+static void read_waits(struct description_reader *reader, const config_setting_t *s,
+                       struct target_event *event)
+{
+    static const char *const ways[] = {"no", "meeting", "exclusion", "timer", NULL};
+    const config_setting_t *waits = config_setting_get_member(s, "waits");
+    if (waits && config_setting_type(waits) == CONFIG_TYPE_STRING) {
+        event->waits_as = (uint8_t)description_get_word(reader, s, "waits", ways, event->waits_as);
+        event->waits = event->waits_as != WAITS_NOT;
+    } else if (waits) {
+        description_get_bool(reader, s, "waits", &event->waits);
+        event->waits_as = event->waits ? WAITS_MEETING : WAITS_NOT;
+    }
+    description_get_names(reader, s, "causes", &event->causes, NULL);
+    event->category =
+        (uint8_t)description_get_word(reader, s, "category", target_categories, event->category);
+}
+
+/* What it does and must obey. */
+static void read_rules(struct description_reader *reader, const config_setting_t *s,
+                       struct target_event *event)
+{
+    static const char *const presences[] = {"out", "active", "blocked", "away", NULL};
+    static const char *const whose[] = {"acting", "own", NULL};
+    description_get_bool(reader, s, "opens", &event->opens);
+    description_get_bool(reader, s, "closes", &event->closes);
+    read_waits(reader, s, event);
+    event->waits_checked = event->waits;
+    description_get_bool(reader, s, "releases", &event->releases);
+    description_get_bool(reader, s, "timed", &event->timed);
+    description_get_bool(reader, s, "rests", &event->rests);
+    description_get_bool(reader, s, "handlers", &event->handlers);
+    event->has_presence |= config_setting_get_member(s, "thread") != NULL;
+    event->presence =
+        (enum occupancy)description_get_word(reader, s, "thread", presences, event->presence);
+    event->own = description_get_word(reader, s, "whose", whose, event->own) == 1;
+    event->has_about |= config_setting_get_member(s, "about") != NULL;
+    event->about =
+        (enum occupancy)description_get_word(reader, s, "about", presences, event->about);
+    description_get_name_or_names(reader, s, "partner", &event->partners);
+    description_get_names(reader, s, "after", &event->after, NULL);
+    description_get_names(reader, s, "woken_by", &event->woken_by, NULL);
+    description_get_names(reader, s, "expects", &event->expects, NULL);
+    if (description_get_names(reader, s, "line_after", &event->line_after, &event->line_first))
+        event->line_any = false;
+    if (description_get_names(reader, s, "thread_after", &event->thread_after,
+                              &event->thread_first))
+        event->thread_any = false;
+}
+
+static bool same_names(const struct target_names *a, const struct target_names *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = target_has_line_type(b, a->items[i]);
+    return same;
+}
+
+/* One more event: as `like` is, if there is one. */
+static struct target_event *add_event(struct description_reader *reader, struct target *target,
+                                      const char *name, size_t like)
+{
+    struct target_event *event = APPEND(target->events, target->event_count);
+    if (like == SIZE_MAX) {
+        *event = (struct target_event){.name = description_copy_text(reader, name),
+                                       .shape = SHAPE_CIRCLE,
+                                       .relation = RELATION_COUNT,
+                                       .line_any = true,
+                                       .thread_any = true,
+                                       .part = -1};
+        return event;
+    }
+    *event = target->events[like];
+    event->name = description_copy_text(reader, name);
+    return event;
+}
+
+/* What an entry says of which events it speaks. */
+struct selector {
+    const char *name;
+    struct target_names on;
+    int relation;
+    bool any_kind, any_relation; /* it says nothing of those */
+};
+
+static bool description_read_selector_matches(const struct selector *wanted,
+                                              const struct target_event *event)
+{
+    return strcmp(event->name, wanted->name) == 0 &&
+           (wanted->any_kind || same_names(&event->on, &wanted->on)) &&
+           (wanted->any_relation || (int)event->relation == wanted->relation);
+}
+
+/* The entry for all kinds that one for some of them begins as. */
+static size_t more_general(const struct target *target, const struct selector *wanted, int part)
+{
+    for (size_t i = 0; !wanted->any_kind && i < target->event_count; i++) {
+        const struct target_event *event = &target->events[i];
+        if (event->part < part && strcmp(event->name, wanted->name) == 0 && !event->on.count &&
+            (wanted->any_relation || (int)event->relation == wanted->relation))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static void read_entry(struct description_reader *reader, const config_setting_t *s,
+                       struct target_event *event)
+{
+    event->source = reader->file;
+    event->source_line = description_setting_line(s);
+    event->part = reader->part;
+    description_read_read_style(reader, s, event);
+    if (!reader->looks_only)
+        read_rules(reader, s, event);
+    else if (reader->newer)
+        read_waits(reader, s, event);
+}
+
+/* Changes what earlier parts said of these events, or adds one. */
+static void read_event(struct description_reader *reader, const config_setting_t *s,
+                       struct target *target)
+{
+    static const char *const keys[] = {
+        "name",     "on",     "label",   "text",    "shape",    "filled",     "colour",
+        "relation", "after",  "arrow",   "partner", "opens",    "line_after", "thread_after",
+        "closes",   "thread", "whose",   "waits",   "releases", "handlers",   "about",
+        "who",      "ends",   "group",   "timed",   "woken_by", "causes",     "category",
+        "unheard",  "all",    "expects", "rests",   NULL};
+    description_check_keys(reader, s, keys);
+    const char *name = description_get_text(reader, s, "name", true);
+    struct selector wanted = {.name = name ? name : ""};
+    wanted.any_kind = !description_get_names(reader, s, "on", &wanted.on, NULL);
+    wanted.any_relation = !config_setting_get_member(s, "relation");
+    wanted.relation = description_get_word(reader, s, "relation", relations, RELATION_COUNT);
+    bool changed = false;
+    for (size_t i = 0; i < target->event_count; i++) {
+        if (target->events[i].part >= reader->part ||
+            !description_read_selector_matches(&wanted, &target->events[i]))
+            continue;
+        read_entry(reader, s, &target->events[i]);
+        changed = true;
+    }
+    size_t like = more_general(target, &wanted, reader->part);
+    if (changed || (reader->looks_only && like == SIZE_MAX))
+        return;
+    struct target_event *event = add_event(reader, target, wanted.name, like);
+    event->on = wanted.on;
+    if (!wanted.any_relation)
+        event->relation = (enum relation)wanted.relation;
+    read_entry(reader, s, event);
+    event->label = event->label ? event->label : event->name;
+    event->text = event->text ? event->text : event->label;
+}
+
+/* ---- clusters ---- */
+
+static void read_cluster(struct description_reader *reader, const config_setting_t *s,
+                         struct target *target)
+{
+    static const char *const keys[] = {"name", "kind", "match", NULL};
+    description_check_keys(reader, s, keys);
+    const char *name = description_get_text(reader, s, "name", true);
+    const char *kind = description_get_text(reader, s, "kind", false),
+               *match = description_get_text(reader, s, "match", false);
+    if (!kind == !match)
+        WRONG(s, "a cluster needs either \"kind\" or \"match\"");
+    struct target_line_group *cluster = NULL;
+    for (size_t i = 0; i < target->cluster_count; i++)
+        if (strcmp(target->clusters[i].name, name ? name : "") == 0)
+            cluster = &target->clusters[i];
+    if (cluster && cluster->part == reader->part)
+        WRONG(s, "the cluster \"%s\" stands twice", cluster->name);
+    if (!cluster) {
+        cluster = APPEND(target->clusters, target->cluster_count);
+        cluster->name = description_copy_text(reader, name ? name : "");
+    }
+    cluster->part = reader->part;
+    cluster->kind = kind ? description_copy_text(reader, kind) : NULL;
+    cluster->match = match ? description_copy_text(reader, match) : NULL;
+}
+
+/* ---- a part ---- */
+
+static void read_groups(struct description_reader *reader, const config_setting_t *root,
+                        const char *key, struct target *target,
+                        void (*read)(struct description_reader *, const config_setting_t *,
+                                     struct target *))
+{
+    const config_setting_t *list = description_get_groups(reader, root, key);
+    for (int i = 0; list && i < config_setting_length(list); i++)
+        read(reader, config_setting_get_elem(list, (unsigned)i), target);
+}
+
+/* The parts that it includes must have been read by now. */
+static void check_includes(struct description_reader *reader, const config_setting_t *root,
+                           const struct target_names *read)
+{
+    struct target_names wanted = {0};
+    description_get_name_or_names(reader, root, "include", &wanted);
+    for (size_t i = 0; i < wanted.count; i++)
+        if (!target_has_line_type(read, wanted.items[i]))
+            WRONG(config_setting_get_member(root, "include"),
+                  "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
+}
+
+static void read_root(struct description_reader *reader, const config_setting_t *root,
+                      struct target *target, const struct target_names *read)
+{
+    static const char *const keys[] = {"name",   "title",    "version", "include", "kinds",
+                                       "events", "clusters", "scopes",  "meters",  NULL};
+    description_check_keys(reader, root, keys);
+    if (!reader->looks_only) {
+        check_includes(reader, root, read);
+        description_get_copy(reader, root, "name", &target->name);
+    }
+    description_get_copy(reader, root, "title", &target->title);
+    const config_setting_t *version = config_setting_get_member(root, "version");
+    if (version && config_setting_type(version) != CONFIG_TYPE_INT)
+        WRONG(version, "\"version\" must be a whole number");
+    else if (version)
+        target->version = config_setting_get_int(version);
+    reader->kinds |= config_setting_get_member(root, "kinds") != NULL;
+    reader->events |= config_setting_get_member(root, "events") != NULL;
+    read_groups(reader, root, "kinds", target, read_kind);
+    read_groups(reader, root, "events", target, read_event);
+    read_groups(reader, root, "clusters", target, read_cluster);
+    function_scopes_parse(reader, root, target);
+    metric_rules_parse(reader, root, &target->meters, &target->meter_count);
+}
+
+static void read_part(struct description_reader *reader, const char *text, struct target *target,
+                      const struct target_names *read)
+{
+    config_t config;
+    config_init(&config);
+    if (strcasestr(text, "@include"))
+        description_complain(reader, reader->file, 1,
+                             "@include is not served: write include = \"NAME\";");
+    else if (!config_read_string(&config, text))
+        description_complain(reader, reader->file, config_error_line(&config), "%s",
+                             config_error_text(&config));
+    else if ((reader->readable = true))
+        read_root(reader, config_root_setting(&config), target, read);
+    config_destroy(&config);
+}
+
+static void add_name(struct description_reader *reader, struct target_names *names,
+                     const char *name)
+{
+    names->items = xreallocarray(names->items, names->count + 1, sizeof *names->items);
+    names->items[names->count++] = description_copy_text(reader, name);
+}
+
+static void read_parts(struct description_reader *reader, const char *text, const char *file,
+                       struct target *target)
+{
+    struct target_names read = {0};
+    char *pieces = xstrdup(text), *rest = pieces;
+    struct target_part part;
+    while (target_part_next(&rest, file, &part)) {
+        add_name(reader, &target->sources, part.file);
+        reader->file = target->sources.items[target->sources.count - 1];
+        reader->part = ++target->parts;
+        read_part(reader, part.text, target, &read);
+        add_name(reader, &read, part.include);
+    }
+    free(read.items);
+    free(pieces);
+}
+
+static void check_whole(struct description_reader *reader, const struct target *target,
+                        bool readable)
+{
+    if (readable && (!target->name || !*target->name))
+        description_complain(reader, reader->file, 1, "\"name\" is missing");
+    if (readable && !reader->kinds)
+        description_complain(reader, reader->file, 1, "\"kinds\" is missing");
+    if (readable && !reader->events)
+        description_complain(reader, reader->file, 1, "\"events\" is missing");
+    description_rules_check(reader, target);
+}
+
+static void note_interrupted(struct target *target)
+{
+    for (size_t i = 0; i < target->event_count; i++)
+        for (size_t k = 0; target->events[i].handlers && k < target->event_count; k++)
+            target->events[k].interrupted |=
+                target->events[k].waits &&
+                target_has_line_type(&target->events[i].thread_after, target->events[k].name);
+}
+
+struct target *target_read(const char *text, const char *name, FILE *complaints)
+{
+    struct target *target = xcalloc(1, sizeof *target);
+    struct description_reader reader = {
+        .texts = &target->texts, .file = name, .complaints = complaints};
+    read_parts(&reader, text, name, target);
+    check_whole(&reader, target, reader.readable);
+    if (reader.mistakes) {
+        target_free(target);
+        return NULL;
+    }
+    if (!target->title)
+        target->title = target->name;
+    note_interrupted(target);
+    return target;
+}
+
+bool target_apply_layer(struct target *target, const char *text, const char *name,
+                        enum description_layer as, FILE *complaints)
+{
+    struct description_reader reader = {.texts = &target->texts,
+                                        .file = name,
+                                        .complaints = complaints,
+                                        .looks_only = true,
+                                        .newer = as == DRESS_AS_NEWER};
+    read_parts(&reader, text, name, target);
+    return reader.mistakes == 0;
+}

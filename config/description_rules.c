@@ -1,0 +1,179 @@
+/* What the entries of a description must have in common. */
+#include "config/description_rules.h"
+
+#include "config/metric_rules.h"
+#include "config/description_values.h"
+
+#include <string.h>
+
+#define COMPLAIN(event, ...)                                                                       \
+    description_complain(reader, (event)->source, (event)->source_line, __VA_ARGS__)
+
+static bool knows_type(const struct target *target, const char *name)
+{
+    for (size_t i = 0; i < target->event_count; i++)
+        if (strcmp(target->events[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void check_types(struct description_reader *reader, const struct target *target,
+                        const struct target_names *names, const char *key,
+                        const struct target_event *event)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!knows_type(target, names->items[i]))
+            COMPLAIN(event, "\"%s\" names the type \"%s\", which does not exist", key,
+                     names->items[i]);
+}
+
+static bool names_back(const struct target *target, const struct target_event *event,
+                       const char *partner)
+{
+    for (size_t i = 0; i < target->event_count; i++) {
+        const struct target_event *other = &target->events[i];
+        if (strcmp(other->name, partner) == 0 &&
+            (!other->partners.count || target_has_line_type(&other->partners, event->name)))
+            return true;
+    }
+    return false;
+}
+
+static void check_partners(struct description_reader *reader, const struct target *target,
+                           const struct target_event *event)
+{
+    for (size_t i = 0; i < event->partners.count; i++) {
+        const char *partner = event->partners.items[i];
+        if (!knows_type(target, partner))
+            COMPLAIN(event, "\"partner\" names the type \"%s\", which does not exist", partner);
+        else if (!names_back(target, event, partner))
+            COMPLAIN(event, "\"partner\" names the type \"%s\", which does not name \"%s\" back",
+                     partner, event->name);
+    }
+    if (event->partners.count &&
+        (event->relation == RELATION_NONE || event->relation == RELATION_COUNT))
+        COMPLAIN(event, "\"partner\" without a \"relation\" that has one");
+}
+
+/* Whether any event can bring a thread into a line that this one takes it out of. */
+static bool comes_in(const struct target *target, const struct target_event *out)
+{
+    for (size_t i = 0; i < target->event_count; i++) {
+        const struct target_event *in = &target->events[i];
+        bool shares = !in->on.count || !out->on.count;
+        for (size_t k = 0; k < out->on.count; k++)
+            shares |= target_has_line_type(&in->on, out->on.items[k]);
+        if (shares && in->has_presence && in->presence != OCCUPANCY_OUT && in->own == out->own)
+            return true;
+    }
+    return false;
+}
+
+/* Threads in a line are counted; no event may take the count below zero. */
+static void check_presence(struct description_reader *reader, const struct target *target,
+                           const struct target_event *event)
+{
+    if (!event->has_presence || event->presence != OCCUPANCY_OUT)
+        return;
+    if (!comes_in(target, event))
+        COMPLAIN(
+            event,
+            "\"thread\": no event brings a thread into the lines that this one takes it out of");
+    else if (!event->line_any && !event->line_after.count)
+        COMPLAIN(event,
+                 "\"thread\": the first event on a line takes a thread out that never came in");
+}
+
+/* Arrows without partners, of what has none, and arrows to partners. */
+static void check_arrow(struct description_reader *reader, const struct target_event *event)
+{
+    bool has = event->partners.count || event->relation == RELATION_SYNC ||
+               event->relation == RELATION_SEND || event->relation == RELATION_RECEIVE;
+    if (event->arrow == ARROW_DOTTED && has)
+        COMPLAIN(event, "\"arrow\" is \"dotted\", and there is one to its partner");
+    else if (event->arrow != ARROW_NONE && event->arrow != ARROW_DOTTED &&
+             event->relation == RELATION_NONE)
+        COMPLAIN(event, "\"arrow\" without a relation");
+}
+
+static bool can_follow(const struct target_event *next, const char *waits)
+{
+    return !next->opens && (next->thread_any || target_has_line_type(&next->thread_after, waits));
+}
+
+/* Who waits by it must be able to go on: what comes next may not wait, too. */
+static void check_waits(struct description_reader *reader, const struct target *target,
+                        const struct target_event *event)
+{
+    bool followed = false, ended = false;
+    for (size_t i = 0; i < target->event_count && !ended; i++) {
+        const struct target_event *next = &target->events[i];
+        bool follows = can_follow(next, event->name);
+        followed |= follows;
+        ended = follows && !next->waits;
+    }
+    if (event->waits && !followed)
+        COMPLAIN(event, "\"waits\": no type can be the next one of its thread");
+    else if (event->waits && !ended)
+        COMPLAIN(event, "\"waits\": nothing can end it: what can be next of its thread waits, too");
+    if (event->causes.count && !event->waits)
+        COMPLAIN(event, "\"causes\" without \"waits\"");
+}
+
+static void check_event(struct description_reader *reader, const struct target *target,
+                        size_t number)
+{
+    const struct target_event *event = &target->events[number];
+    for (size_t i = 0; i < event->on.count; i++)
+        if (!target_line_type(target, event->on.items[i]))
+            COMPLAIN(event, "\"on\" names the kind \"%s\", which does not exist",
+                     event->on.items[i]);
+    for (size_t i = 0; i < number; i++) {
+        const struct target_event *other = &target->events[i];
+        if (strcmp(other->name, event->name) != 0)
+            continue;
+        bool both = !other->on.count && !event->on.count;
+        for (size_t k = 0; k < event->on.count; k++)
+            both |= target_has_line_type(&other->on, event->on.items[k]);
+        if (both && other->relation == event->relation)
+            COMPLAIN(event, "the type \"%s\" stands already in line %d", event->name,
+                     other->source_line);
+    }
+    check_types(reader, target, &event->after, "after", event);
+    check_types(reader, target, &event->woken_by, "woken_by", event);
+    check_types(reader, target, &event->expects, "expects", event);
+    check_types(reader, target, &event->causes, "causes", event);
+    check_types(reader, target, &event->line_after, "line_after", event);
+    check_types(reader, target, &event->thread_after, "thread_after", event);
+    check_partners(reader, target, event);
+    check_arrow(reader, event);
+    check_presence(reader, target, event);
+    check_waits(reader, target, event);
+}
+
+static void check_meter_types(struct description_reader *reader, const struct target *target,
+                              const struct target_metric *meter, const struct target_names *types)
+{
+    for (size_t i = 0; i < types->count; i++) {
+        if (!knows_type(target, types->items[i]))
+            description_complain(reader, reader->file, 1,
+                                 "the meter \"%s\" names the type \"%s\", which does not exist",
+                                 meter->name, types->items[i]);
+    }
+}
+
+static void check_meters(struct description_reader *reader, const struct target *target)
+{
+    for (size_t i = 0; i < target->meter_count; i++) {
+        check_meter_types(reader, target, &target->meters[i], &target->meters[i].from);
+        check_meter_types(reader, target, &target->meters[i], &target->meters[i].to);
+        check_meter_types(reader, target, &target->meters[i], &target->meters[i].count);
+    }
+}
+
+void description_rules_check(struct description_reader *reader, const struct target *target)
+{
+    check_meters(reader, target);
+    for (size_t i = 0; i < target->event_count; i++)
+        check_event(reader, target, i);
+}

@@ -1,0 +1,190 @@
+#define _GNU_SOURCE
+#include "config/metric_rules.h"
+
+#include "config/formula.h"
+#include "config/description_values.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+struct known_metric {
+    const struct target_metric *meters;
+    size_t count;
+    const char *missing;
+};
+
+static bool is_known(void *context, const char *name, double *value)
+{
+    struct known_metric *known = context;
+    *value = 1;
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->meters[i].name, name) == 0)
+            return true;
+    free((char *)(uintptr_t)known->missing);
+    known->missing = xstrdup(name);
+    return false;
+}
+
+/* Of a formula, against the meters before it. */
+static void check_formula(struct description_reader *reader, const config_setting_t *s,
+                          const char *formula, const struct target_metric *before, size_t count)
+{
+    struct known_metric known = {.meters = before, .count = count};
+    double value;
+    unsigned wrong;
+    enum formula_result is = formula_value(formula, is_known, &known, &value, &wrong);
+    if (is == FORMULA_WRONG)
+        WRONG(s, "\"formula\" is wrong at \"%s\"",
+              *(formula + wrong) ? formula + wrong : "its end");
+    else if (known.missing)
+        WRONG(s, "\"formula\" names \"%s\", which is no meter before it", known.missing);
+    free((char *)(uintptr_t)known.missing);
+}
+
+static void check_meter(struct description_reader *reader, const config_setting_t *s,
+                        const struct target_metric *m)
+{
+    bool timed = m->from.count || m->to.count;
+    if (timed + (m->count.count > 0) + (m->formula != NULL) + m->own != 1)
+        WRONG(s, "a meter needs \"from\" and \"to\", or \"count\", or \"formula\", or own = true");
+    else if (timed && (!m->from.count || !m->to.count))
+        WRONG(s, "\"%s\" without \"%s\"", m->from.count ? "from" : "to",
+              m->from.count ? "to" : "from");
+    else if (m->per_line && !timed)
+        WRONG(s, "\"per\" is for meters with \"from\" and \"to\"");
+}
+
+static void metric_rules_receive_one(struct description_reader *reader, const config_setting_t *s,
+                                     struct target_metric **meters, size_t *count)
+{
+    static const char *const keys[] = {"name", "unit",    "from",  "to",  "per",
+                                       "good", "formula", "count", "own", NULL};
+    static const char *const per[] = {"thread", "line", NULL}, *const good[] = {"", "high", "low",
+                                                                                NULL};
+    struct target_metric m = {0};
+    description_check_keys(reader, s, keys);
+    description_get_copy(reader, s, "name", &m.name);
+    description_get_copy(reader, s, "unit", &m.unit);
+    description_get_copy(reader, s, "formula", &m.formula);
+    description_get_name_or_names(reader, s, "from", &m.from);
+    description_get_name_or_names(reader, s, "to", &m.to);
+    description_get_name_or_names(reader, s, "count", &m.count);
+    description_get_bool(reader, s, "own", &m.own);
+    m.per_line = description_get_word(reader, s, "per", per, 0) == 1;
+    m.good = (uint8_t)description_get_word(reader, s, "good", good, GOOD_NOT_SAID);
+    if (!m.name || !*m.name)
+        WRONG(s, "a meter without \"name\"");
+    struct target_metric *same = NULL; /* of an earlier part: this one stands for it */
+    for (size_t i = 0; m.name && i < *count; i++)
+        if (strcmp((*meters)[i].name, m.name) == 0)
+            same = &(*meters)[i];
+    if (same && same->part == reader->part)
+        WRONG(s, "the meter \"%s\" stands twice", m.name);
+    check_meter(reader, s, &m);
+    if (m.formula)
+        check_formula(reader, s, m.formula, *meters, same ? (size_t)(same - *meters) : *count);
+    m.name = m.name ? m.name : description_copy_text(reader, "");
+    m.unit = m.unit ? m.unit : description_copy_text(reader, m.from.count ? "ns" : "");
+    m.part = reader->part;
+    if (same) {
+        *same = m;
+        return;
+    }
+    *meters = xreallocarray(*meters, *count + 1, sizeof **meters);
+    (*meters)[(*count)++] = m;
+}
+
+void metric_rules_parse(struct description_reader *reader, const config_setting_t *root,
+                        struct target_metric **meters, size_t *count)
+{
+    const config_setting_t *list = description_get_groups(reader, root, "meters");
+    for (int i = 0; list && i < config_setting_length(list); i++)
+        metric_rules_receive_one(reader, config_setting_get_elem(list, (unsigned)i), meters, count);
+}
+
+bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
+                       struct target_metric **meters, size_t *count)
+{
+    static const char *const keys[] = {"meters", "exact", "statistical", "functions",
+                                       NULL}; /* measurement_spec.h */
+    struct description_reader reader = {.texts = texts, .file = file, .complaints = complaints};
+    config_t config;
+    config_init(&config);
+    *meters = NULL;
+    *count = 0;
+    if (strcasestr(text, "@include")) {
+        description_complain(&reader, file, 1, "@include is not served");
+    } else if (!config_read_string(&config, text)) {
+        description_complain(&reader, file, config_error_line(&config), "%s",
+                             config_error_text(&config));
+    } else {
+        description_check_keys(&reader, config_root_setting(&config), keys);
+        metric_rules_parse(&reader, config_root_setting(&config), meters, count);
+        if (!reader.mistakes && !*count)
+            description_complain(&reader, file, 1, "there are no \"meters\" in it");
+    }
+    config_destroy(&config);
+    if (reader.mistakes) {
+        free(*meters);
+        *meters = NULL;
+        *count = 0;
+    }
+    return !reader.mistakes;
+}
+
+/* ---- writing ---- */
+
+static void add_text(config_setting_t *group, const char *key, const char *text)
+{
+    config_setting_set_string(config_setting_add(group, key, CONFIG_TYPE_STRING), text);
+}
+
+static void add_names(config_setting_t *group, const char *key, const struct target_names *names)
+{
+    if (!names->count)
+        return;
+    config_setting_t *list = config_setting_add(group, key, CONFIG_TYPE_ARRAY);
+    for (size_t i = 0; i < names->count; i++)
+        config_setting_set_string(config_setting_add(list, NULL, CONFIG_TYPE_STRING),
+                                  names->items[i]);
+}
+
+static void add_meter(config_setting_t *list, const struct target_metric *m)
+{
+    config_setting_t *group = config_setting_add(list, NULL, CONFIG_TYPE_GROUP);
+    add_text(group, "name", m->name);
+    add_text(group, "unit", m->unit);
+    add_names(group, "from", &m->from);
+    add_names(group, "to", &m->to);
+    add_names(group, "count", &m->count);
+    if (m->per_line)
+        add_text(group, "per", "line");
+    if (m->formula)
+        add_text(group, "formula", m->formula);
+    if (m->own)
+        config_setting_set_bool(config_setting_add(group, "own", CONFIG_TYPE_BOOL), 1);
+    if (m->good)
+        add_text(group, "good", m->good == GOOD_HIGH ? "high" : "low");
+}
+
+char *metric_rules_write(const struct target_metric *meters, size_t count)
+{
+    config_t config;
+    char *text = NULL;
+    size_t size;
+    config_init(&config);
+    config_setting_t *list =
+        config_setting_add(config_root_setting(&config), "meters", CONFIG_TYPE_LIST);
+    for (size_t i = 0; i < count; i++)
+        add_meter(list, &meters[i]);
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        out_of_memory(1);
+    config_write(&config, f);
+    fclose(f);
+    config_destroy(&config);
+    return text;
+}

@@ -1,0 +1,322 @@
+#define _GNU_SOURCE
+#include "render/document.h"
+
+#include "base/alloc.h"
+#include "render/paper_bands.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MARGIN_PT 28.0
+#define PNG_SCALE 2.0 /* less where the image would be larger than IMAGE_LIMIT_PX, but 1 at least */
+#define IMAGE_LIMIT_PX 30000.0
+
+struct document_sink {
+    FILE *f;
+    int error;
+};
+
+static cairo_status_t document_write_bytes(void *context, const unsigned char *data,
+                                           unsigned length)
+{
+    struct document_sink *sink = context;
+    if (fwrite(data, 1, length, sink->f) == length)
+        return CAIRO_STATUS_SUCCESS;
+    sink->error = errno;
+    return CAIRO_STATUS_WRITE_ERROR;
+}
+
+unsigned document_count(const struct scene *scene, const struct document_options *options)
+{
+    struct paper_bands bands = paper_bands_cut(scene, options);
+    return paper_bands_pages(scene, &bands);
+}
+
+static void paint_footer(cairo_t *cr, const struct document_options *o, unsigned number,
+                         unsigned count)
+{
+    char footer[64];
+    if (count)
+        snprintf(footer, sizeof footer, "%u / %u", number, count);
+    else
+        snprintf(footer, sizeof footer, "%u", number);
+    cairo_set_source_rgb(cr, 0.3, 0.3, 0.3);
+    cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cr, 8);
+    cairo_move_to(cr, o->paper_width_pt - MARGIN_PT - 40, o->paper_height_pt - MARGIN_PT / 2);
+    cairo_show_text(cr, footer);
+}
+
+void document_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                    unsigned page)
+{
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    unsigned count = paper_bands_pages(scene, &bands), across = count / bands.down;
+    uint32_t i = 0;
+    for (unsigned x = 0; x < page % across; x++)
+        i += paper_bands_page(scene, &bands, i, x == 0);
+    paper_bands_paint(cr, scene, o, &bands, i, page / across, NULL);
+    paint_footer(cr, o, page + 1, count);
+}
+
+void document_set_metadata(cairo_surface_t *surface, const struct document_options *o)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t when = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : o->date;
+    struct tm tm;
+    char date[32];
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &tm));
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, date);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Poet");
+    if (o->title)
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, o->title);
+}
+
+static cairo_surface_t *new_surface(const struct document_options *o, struct document_sink *sink,
+                                    double width, double height)
+{
+    cairo_surface_t *surface =
+        o->format == DOCUMENT_PDF
+            ? cairo_pdf_surface_create_for_stream(document_write_bytes, sink, width, height)
+            : cairo_svg_surface_create_for_stream(document_write_bytes, sink, width, height);
+    if (o->format == DOCUMENT_PDF)
+        document_set_metadata(surface, o);
+    else
+        cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
+    return surface;
+}
+
+static cairo_status_t document_finish_surface(cairo_t *cr, cairo_surface_t *surface)
+{
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+/* (With a ground Cairo need not add up what is drawn, which takes long.) */
+static void write_paper(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                        const struct paper_bands *bands)
+{
+    unsigned count = paper_bands_pages(scene, bands), across = count / bands->down, number = 0;
+    for (unsigned y = 0; y < bands->down; y++) {
+        uint32_t i = 0;
+        for (unsigned x = 0; x < across; x++) {
+            painter_fill_background(cr, &o->theme);
+            paper_bands_paint(cr, scene, o, bands, i, y, NULL);
+            paint_footer(cr, o, ++number, count);
+            cairo_show_page(cr);
+            i += paper_bands_page(scene, bands, i, i == 0);
+        }
+    }
+}
+
+static void paint_whole(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                        const struct paper_bands *bands, struct svg *svg)
+{
+    bool ground = o->format == DOCUMENT_PDF ? o->theme.dark : !o->transparent;
+    if (ground)
+        painter_fill_background(cr, &o->theme);
+    paper_bands_paint(cr, scene, o, bands, 0, 0, svg);
+}
+
+static cairo_status_t write_vector(const struct scene *scene, const struct document_options *o,
+                                   struct document_sink *sink)
+{
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    cairo_surface_t *surface = new_surface(o, sink, bands.width_pt, bands.height_pt);
+    cairo_t *cr = cairo_create(surface);
+    if (bands.paper) {
+        write_paper(cr, scene, o, &bands);
+    } else {
+        paint_whole(cr, scene, o, &bands, NULL);
+        cairo_show_page(cr);
+    }
+    return document_finish_surface(cr, surface);
+}
+
+static cairo_status_t write_svg(const struct scene *scene, const struct document_options *o,
+                                struct document_sink *sink)
+{
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    struct document_sink drawn = {0};
+    char *document = NULL;
+    size_t size = 0;
+    drawn.f = xcheck(open_memstream(&document, &size), sizeof drawn);
+    cairo_surface_t *surface = new_surface(o, &drawn, bands.width_pt, bands.height_pt);
+    cairo_t *cr = cairo_create(surface);
+    struct svg *svg = svg_open();
+    paint_whole(cr, scene, o, &bands, svg);
+    svg_close(svg);
+    cairo_status_t status = document_finish_surface(cr, surface);
+    fclose(drawn.f);
+    if (status == CAIRO_STATUS_SUCCESS)
+        svg_write(svg, document, size, sink->f);
+    if (ferror(sink->f))
+        sink->error = errno, status = CAIRO_STATUS_WRITE_ERROR;
+    svg_free(svg);
+    free(document);
+    return status;
+}
+
+bool document_is_too_large(const struct scene *scene, const struct document_options *o)
+{
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    double most = o->format == DOCUMENT_PDF   ? PAGE_LIMIT_PT
+                  : o->format == DOCUMENT_PNG ? IMAGE_LIMIT_PX
+                                              : HUGE_VAL;
+    return !bands.paper && (bands.width_pt > most || bands.height_pt > most);
+}
+
+static cairo_status_t write_image(const struct scene *scene, const struct document_options *o,
+                                  struct document_sink *sink)
+{
+    struct paper_bands bands = paper_bands_cut(scene, o);
+    double most = fmax(bands.width_pt, bands.height_pt),
+           scale = fmax(1, fmin(PNG_SCALE, IMAGE_LIMIT_PX / most));
+    double width = ceil(bands.width_pt * scale), height = ceil(bands.height_pt * scale);
+    if (document_is_too_large(scene, o))
+        return CAIRO_STATUS_INVALID_SIZE;
+    cairo_surface_t *surface = cairo_image_surface_create(
+        o->transparent ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, (int)width, (int)height);
+    cairo_t *cr = cairo_create(surface);
+    cairo_scale(cr, scale, scale);
+    paint_whole(cr, scene, o, &bands, NULL);
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_write_to_png_stream(surface, document_write_bytes, sink);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+/* ---- files: under another name first ---- */
+
+struct document_file {
+    struct document_sink sink;
+    struct document_options options;
+    char *path, *part;
+    cairo_surface_t *surface;
+    cairo_t *cr;
+    unsigned pages;
+};
+
+static const char *begin_file(struct document_file *f, const struct document_options *o,
+                              const char *path)
+{
+    *f = (struct document_file){
+        .options = *o, .path = xstrdup(path), .part = xasprintf("%s.part", path)};
+    f->sink.f = fopen(f->part, "wbe");
+    return f->sink.f ? NULL : strerror(errno);
+}
+
+const char *document_error(cairo_status_t status)
+{
+    return status == CAIRO_STATUS_INVALID_SIZE
+               ? "the picture is too large for an image: write PDF or SVG, or choose a range"
+               : cairo_status_to_string(status);
+}
+
+static const char *end_file(struct document_file *f, cairo_status_t status)
+{
+    const char *why = NULL;
+    if (fclose(f->sink.f) != 0)
+        why = strerror(errno);
+    if (status != CAIRO_STATUS_SUCCESS)
+        why = f->sink.error ? strerror(f->sink.error) : document_error(status);
+    if (!why && rename(f->part, f->path) < 0)
+        why = strerror(errno);
+    if (why)
+        unlink(f->part);
+    return why;
+}
+
+static void free_file(struct document_file *f)
+{
+    free(f->path);
+    free(f->part);
+}
+
+const char *document_write(const struct scene *scene, const struct document_options *o,
+                           const char *path)
+{
+    struct document_file f;
+    const char *why = begin_file(&f, o, path);
+    if (!why)
+        why = end_file(&f, o->format == DOCUMENT_PNG   ? write_image(scene, o, &f.sink)
+                           : o->format == DOCUMENT_SVG ? write_svg(scene, o, &f.sink)
+                                                       : write_vector(scene, o, &f.sink));
+    free_file(&f);
+    return why;
+}
+
+/* ---- page by page ---- */
+
+struct document_file *document_open(const struct document_options *o, const char *path,
+                                    const char **why)
+{
+    struct document_file *f = xmalloc(sizeof *f);
+    *why = begin_file(f, o, path);
+    if (*why) {
+        free_file(f);
+        free(f);
+        return NULL;
+    }
+    f->surface = new_surface(o, &f->sink, o->paper_width_pt, o->paper_height_pt);
+    f->cr = cairo_create(f->surface);
+    return f;
+}
+
+uint32_t document_accepts_page(const struct document_file *f, const struct scene *scene, bool last)
+{
+    struct paper_bands bands = paper_bands_cut(scene, &f->options);
+    uint32_t i = 0;
+    do {
+        uint32_t n = paper_bands_page(scene, &bands, i, i == 0);
+        if (!last && i && i + n >= scene->column_count)
+            break; /* more may fit on it */
+        i += n;
+    } while (i < scene->column_count);
+    return i;
+}
+
+void document_add(struct document_file *f, const struct scene *scene, uint32_t columns)
+{
+    struct paper_bands bands = paper_bands_cut(scene, &f->options);
+    uint32_t i = 0;
+    do {
+        for (unsigned y = 0; y < bands.down; y++) {
+            painter_fill_background(f->cr, &f->options.theme); /* (as in write_paper) */
+            paper_bands_paint(f->cr, scene, &f->options, &bands, i, y, NULL);
+            paint_footer(f->cr, &f->options, ++f->pages, 0);
+            cairo_show_page(f->cr);
+        }
+        i += paper_bands_page(scene, &bands, i, i == 0);
+    } while (i < columns);
+}
+
+void document_abandon(struct document_file *f)
+{
+    document_finish_surface(f->cr, f->surface);
+    fclose(f->sink.f);
+    unlink(f->part);
+    free_file(f);
+    free(f);
+}
+
+const char *document_close(struct document_file *f)
+{
+    const char *why = end_file(f, document_finish_surface(f->cr, f->surface));
+    free_file(f);
+    free(f);
+    return why;
+}

@@ -1,0 +1,328 @@
+#include "render/icicle_drawing.h"
+
+#include "base/alloc.h"
+#include "render/text_cache.h"
+#include "render/time_columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LETTERS_PT 8.0
+#define RULER_LETTERS_PT 7.5
+#define LABEL_LEAST_PT 26.0 /* narrower boxes bear no words */
+#define INSET_PT 3.0
+#define TICK_PT 90.0 /* from tick to tick, at least; of narrow pictures: */
+#define TICK_LEAST_PT 45.0
+#define HATCH_PT 4.0
+#define SEVERAL (ICICLE_NONE - 1)
+#define COLOURS 6u
+
+/* ---- colours ---- */
+
+static const struct icicle_color {
+    double red, green, blue, grey;
+} colours[COLOURS] = {{0.70, 0.81, 0.90, 0.80}, {0.93, 0.86, 0.68, 0.92}, {0.74, 0.86, 0.74, 0.74},
+                      {0.83, 0.78, 0.90, 0.86}, {0.70, 0.87, 0.87, 0.97}, {0.88, 0.80, 0.74, 0.68}},
+  others = {0.84, 0.85, 0.86, 0.89}, waited = {0.95, 0.79, 0.77, 0.96},
+  apart = {0.93, 0.93, 0.93, 1};
+
+static const struct icicle_color *colour_of(uint32_t rank)
+{
+    return rank == ICICLE_NONE ? &waited
+           : rank == SEVERAL   ? &apart
+           : rank < COLOURS    ? &colours[rank]
+                               : &others;
+}
+
+static void icicle_drawing_hatch_box(cairo_t *cr, bool grey, cairo_rectangle_t box)
+{
+    double first = floor((box.x - box.height) / HATCH_PT) * HATCH_PT;
+    cairo_set_source_rgba(cr, grey ? 0 : 0.75, 0, 0, 0.32);
+    cairo_set_line_width(cr, 0.6);
+    for (double x = first; x < box.x + box.width; x += HATCH_PT) {
+        cairo_move_to(cr, x, box.y + box.height);
+        cairo_line_to(cr, x + box.height, box.y);
+    }
+    cairo_stroke(cr);
+}
+
+void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_t box)
+{
+    const struct icicle_color *c = colour_of(rank);
+    if (grey)
+        cairo_set_source_rgb(cr, c->grey, c->grey, c->grey);
+    else
+        cairo_set_source_rgb(cr, c->red, c->green, c->blue);
+    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+    cairo_fill(cr);
+    if (rank != ICICLE_NONE)
+        return;
+    cairo_save(cr);
+    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+    cairo_clip(cr);
+    icicle_drawing_hatch_box(cr, grey, box);
+    cairo_restore(cr);
+}
+
+static uint32_t rank_of(const struct icicle_layout *b, const struct icicle_node *node)
+{
+    return node->kind == ICICLE_BOX_WAITED  ? ICICLE_NONE
+           : node->kind == ICICLE_BOX_APART ? SEVERAL
+                                            : b->groups[node->group].rank;
+}
+
+/* ---- words ---- */
+
+void icicle_drawing_box_text(const struct icicle_layout *b, int64_t size, char *text, size_t room)
+{
+    if (b->ns)
+        snprintf(text, room, "%.3f ms", (double)size / 1e6);
+    else if (b->bytes)
+        icicle_layout_bytes(size, text, room);
+    else
+        snprintf(text, room, "%lld", (long long)size);
+}
+
+static size_t letters_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static const char *skip_letters(const char *text, size_t n)
+{
+    for (; *text && n; n--)
+        for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
+            text++;
+    return text;
+}
+
+/* The first and the last ones of its letters, so many in all. */
+static char *icicle_drawing_shorten_middle(const char *text, size_t all, size_t kept)
+{
+    size_t head = (kept + 1) / 2;
+    const char *tail = skip_letters(text, all - (kept - head));
+    char *first = xstrndup(text, (size_t)(skip_letters(text, head) - text));
+    char *said = xasprintf("%s\xe2\x80\xa6%s", first, tail);
+    free(first);
+    return said;
+}
+
+static bool icicle_drawing_text_fits(const char *text, double width, double size)
+{
+    return text_cache_width(NULL, text, size, false) <= width;
+}
+
+char *icicle_drawing_fitting(const char *text, double width, double size)
+{
+    if (width < 2 * size)
+        return NULL;
+    if (strlen(text) < 4 * width && icicle_drawing_text_fits(text, width, size))
+        return xstrdup(text);
+    size_t all = letters_of(text), least = 3, most = (size_t)(width / (size * 0.25));
+    char *said = NULL;
+    for (most = most < all ? most : all; least < most;) {
+        size_t kept = (least + most) / 2;
+        char *shorter = icicle_drawing_shorten_middle(text, all, kept);
+        bool good = icicle_drawing_text_fits(shorter, width, size);
+        if (good) {
+            free(said);
+            said = shorter;
+            least = kept + 1;
+        } else {
+            free(shorter);
+            most = kept;
+        }
+    }
+    return said;
+}
+
+/* All that has room of: the name in full or in short, and how much it took. */
+static char *icicle_drawing_box_label(const struct icicle_node *node, double width)
+{
+    const char *names[] = {node->name, node->brief ? node->brief : node->name};
+    for (size_t i = 0; i < 2; i++) {
+        char *both = xasprintf("%s  %s", names[i], node->amount);
+        if (strlen(both) < 4 * width && icicle_drawing_text_fits(both, width, LETTERS_PT))
+            return both;
+        free(both);
+    }
+    return icicle_drawing_fitting(names[1], width, LETTERS_PT);
+}
+
+/* ---- boxes ---- */
+
+int64_t icicle_drawing_min_share(const struct icicle_layout *b, uint32_t node, double width_pt)
+{
+    double each = b->count ? (double)b->nodes[node].size / width_pt : 0;
+    return (int64_t)ceil(each * ICICLE_LEAST_PT);
+}
+
+void icicle_drawing_place(const struct icicle_layout *b, uint32_t node, double width_pt,
+                          struct icicle_boxes *places)
+{
+    node = node < b->count ? node : 0;
+    icicle_layout_place(b, node, icicle_drawing_min_share(b, node, width_pt), places);
+}
+
+struct icicle_painter {
+    cairo_t *cr;
+    const struct icicle_layout *boxes;
+    const struct icicle_drawing_view *view;
+    double scale; /* points to a unit of size */
+};
+
+/* The one that is looked at is as wide as the picture. */
+static double scale_of(const struct icicle_boxes *places, const struct icicle_drawing_view *view)
+{
+    int64_t size = 0;
+    for (uint32_t i = 0; i < places->count && (!i || places->items[i].above); i++)
+        size = places->items[i].size;
+    return size > 0 ? view->width_pt / (double)size : 0;
+}
+
+static cairo_rectangle_t box_of(const struct icicle_painter *p, const struct icicle_box *placed)
+{
+    return (cairo_rectangle_t){(double)placed->at * p->scale,
+                               ICICLE_RULER_PT + placed->depth * ICICLE_ROW_PT,
+                               (double)placed->size * p->scale, ICICLE_ROW_PT};
+}
+
+static void paint_words(const struct icicle_painter *p, const struct icicle_box *placed,
+                        cairo_rectangle_t box)
+{
+    char several[60];
+    char *said;
+    if (box.width < LABEL_LEAST_PT)
+        return;
+    snprintf(several, sizeof several, "(smaller: %u)", placed->smaller);
+    said = placed->smaller
+               ? icicle_drawing_fitting(several, box.width - 2 * INSET_PT, LETTERS_PT)
+               : icicle_drawing_box_label(&p->boxes->nodes[placed->node], box.width - 2 * INSET_PT);
+    double v = placed->above ? 0.4 : 0.08;
+    cairo_set_source_rgb(p->cr, v, v, v);
+    if (said)
+        text_cache_show(p->cr, box.x + INSET_PT, box.y + 1.8, said, LETTERS_PT, false);
+    free(said);
+}
+
+static void icicle_drawing_frame_box(const struct icicle_painter *p, cairo_rectangle_t box,
+                                     double width, double v)
+{
+    cairo_set_source_rgb(p->cr, v, v, v);
+    cairo_set_line_width(p->cr, width);
+    cairo_rectangle(p->cr, box.x + width / 2, box.y + width / 2, fmax(0, box.width - width),
+                    box.height - width);
+    cairo_stroke(p->cr);
+}
+
+/* Its ground goes to its edges, so that widths are true; a hairline parts it from the next one. */
+static void paint_ground(const struct icicle_painter *p, const struct icicle_box *placed,
+                         cairo_rectangle_t box)
+{
+    const struct icicle_node *node = &p->boxes->nodes[placed->node];
+    bool back = placed->above || (p->view->found && !p->view->found[placed->node]);
+    icicle_drawing_fill(p->cr, placed->smaller ? SEVERAL : rank_of(p->boxes, node), p->view->grey,
+                        box);
+    if (back) {
+        cairo_set_source_rgba(p->cr, 1, 1, 1, 0.6);
+        cairo_rectangle(p->cr, box.x, box.y, box.width, box.height);
+        cairo_fill(p->cr);
+    }
+    double line = fmin(0.6, box.width / 4), v = p->view->grey ? 0.45 : 0.62;
+    cairo_set_source_rgb(p->cr, v, v, v);
+    cairo_rectangle(p->cr, box.x, box.y + box.height - 0.6, box.width, 0.6);
+    cairo_rectangle(p->cr, box.x + box.width - line, box.y, line, box.height);
+    cairo_fill(p->cr);
+}
+
+static void paint_box(const struct icicle_painter *p, const struct icicle_box *placed)
+{
+    const struct icicle_drawing_view *v = p->view;
+    cairo_rectangle_t box = box_of(p, placed);
+    if (v->to_pt > 0 && (box.y > v->to_pt || box.y + box.height < v->from_pt))
+        return;
+    paint_ground(p, placed, box);
+    paint_words(p, placed, box);
+    if (placed->smaller)
+        return;
+    if (placed->node == v->selected)
+        icicle_drawing_frame_box(p, box, 2, 0.1);
+    else if (placed->node == v->pointed)
+        icicle_drawing_frame_box(p, box, 1, 0.25);
+}
+
+/* ---- the ruler ---- */
+
+static void icicle_drawing_report_tick(const struct icicle_layout *b, int64_t at, int64_t step,
+                                       char *text, size_t room)
+{
+    if (b->ns && at)
+        time_columns_print(at, step, text, room);
+    else if (b->bytes && at)
+        icicle_layout_bytes(at, text, room);
+    else
+        snprintf(text, room, "%lld", (long long)at);
+}
+
+/* A round one that is not less. */
+static int64_t round_step(const struct icicle_layout *b, int64_t least)
+{
+    int64_t step = 1;
+    if (!b->bytes)
+        return time_columns_round(least);
+    while (step < least && step < INT64_MAX / 2)
+        step *= 2;
+    return step;
+}
+
+static void paint_ruler(const struct icicle_painter *p)
+{
+    double v = p->view->dark ? 0.75 : 0.3;
+    if (p->scale <= 0)
+        return;
+    double tick_pt = fmin(TICK_PT, fmax(TICK_LEAST_PT, p->view->width_pt / 5));
+    int64_t step = round_step(p->boxes, (int64_t)ceil(tick_pt / p->scale)),
+            all = (int64_t)(p->view->width_pt / p->scale + 0.5);
+    cairo_set_source_rgb(p->cr, v, v, v);
+    cairo_rectangle(p->cr, 0, ICICLE_RULER_PT - 1.2, p->view->width_pt, 0.6);
+    cairo_fill(p->cr);
+    for (int64_t at = 0; at <= all; at += step) {
+        char text[40];
+        double x = (double)at * p->scale;
+        icicle_drawing_report_tick(p->boxes, at, step, text, sizeof text);
+        double wide = text_cache_width(NULL, text, RULER_LETTERS_PT, false);
+        cairo_rectangle(p->cr, fmin(x, p->view->width_pt - 0.6), 3, 0.6, ICICLE_RULER_PT - 4);
+        cairo_fill(p->cr);
+        bool right = x + 3 + wide <= p->view->width_pt;
+        if (right || (double)(at - step) * p->scale + 2 * wide + 12 < x)
+            text_cache_show(p->cr, right ? x + 3 : x - 3 - wide, 2, text, RULER_LETTERS_PT, false);
+    }
+}
+
+void icicle_drawing_paint(cairo_t *cr, const struct icicle_layout *b,
+                          const struct icicle_boxes *places, const struct icicle_drawing_view *view)
+{
+    struct icicle_painter p = {cr, b, view, scale_of(places, view)};
+    if (view->from_pt < ICICLE_RULER_PT)
+        paint_ruler(&p);
+    for (uint32_t i = 0; i < places->count; i++)
+        paint_box(&p, &places->items[i]);
+}
+
+const struct icicle_box *icicle_drawing_at(const struct icicle_layout *b,
+                                           const struct icicle_boxes *places,
+                                           const struct icicle_drawing_view *view, double x,
+                                           double y)
+{
+    struct icicle_painter p = {NULL, b, view, scale_of(places, view)};
+    for (uint32_t i = 0; i < places->count; i++) {
+        cairo_rectangle_t box = box_of(&p, &places->items[i]);
+        if (y >= box.y && y < box.y + box.height && x >= box.x && x < box.x + box.width)
+            return &places->items[i];
+    }
+    return NULL;
+}

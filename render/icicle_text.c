@@ -1,0 +1,93 @@
+/* An icicle in letters: a line for each depth, a box between two bars. */
+#include "base/alloc.h"
+#include "render/icicle_drawing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH_LEAST 20u
+#define CELLS_LEAST 3.0 /* of a box, its bar included; what is narrower stands together */
+
+static size_t icicle_text_count_characters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static const char *icicle_text_skip_characters(const char *text, size_t n)
+{
+    for (; *text && n; n--)
+        for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
+            text++;
+    return text;
+}
+
+/* As many letters as there are cells, the rest blanks; what is longer is cut in its middle. */
+static void print_cells(const char *text, size_t cells, FILE *f)
+{
+    size_t n = icicle_text_count_characters(text);
+    if (n <= cells) {
+        fprintf(f, "%s%*s", text, (int)(cells - n), "");
+    } else if (cells) {
+        size_t head = cells / 2, tail = cells - 1 - head;
+        fprintf(f, "%.*s~%s", (int)(icicle_text_skip_characters(text, head) - text), text,
+                icicle_text_skip_characters(text, n - tail));
+    }
+}
+
+static void print_box(const struct icicle_layout *b, const struct icicle_box *p, size_t cells,
+                      FILE *f)
+{
+    const struct icicle_node *node = &b->nodes[p->node];
+    const char *name = node->brief ? node->brief : node->name;
+    char *both = p->smaller ? xasprintf("(smaller: %u)", p->smaller)
+                            : xasprintf("%s%s  %s", node->kind == ICICLE_BOX_WAITED ? "~" : "",
+                                        name, node->amount);
+    bool whole = icicle_text_count_characters(both) <= cells;
+    if (cells)
+        fputc('|', f);
+    print_cells(whole || p->smaller ? both : name, cells ? cells - 1 : 0, f);
+    free(both);
+}
+
+static void print_row(const struct icicle_layout *b, const struct icicle_boxes *places,
+                      uint32_t depth, double scale, unsigned width, FILE *f)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < places->count; i++) {
+        const struct icicle_box *p = &places->items[i];
+        if (p->depth != depth)
+            continue;
+        size_t from = (size_t)floor((double)p->at * scale + 0.5),
+               to = (size_t)floor((double)(p->at + p->size) * scale + 0.5);
+        to = to < width ? to : width;
+        if (from > at)
+            fprintf(f, "%*s", (int)(from - at), "");
+        if (to > from)
+            print_box(b, p, to - from, f);
+        at = to > at ? to : at;
+    }
+    fputs("|\n", f);
+}
+
+void icicle_text_print(const struct icicle_layout *b, unsigned width, FILE *f)
+{
+    struct icicle_boxes places;
+    width = (width > WIDTH_LEAST ? width : WIDTH_LEAST) - 1;
+    int64_t all = b->count ? b->nodes[0].size : 0,
+            least = (int64_t)ceil((double)all / width * CELLS_LEAST);
+    icicle_layout_place(b, 0, least, &places);
+    fprintf(f, "%s: as wide as %s\n", b->title, b->measure);
+    for (uint32_t depth = 0; all > 0 && depth < places.rows; depth++)
+        print_row(b, &places, depth, (double)width / (double)all, width, f);
+    char *smaller = icicle_page_smaller_text(b, &places, least);
+    if (smaller)
+        fprintf(f, "note: %s\n", smaller);
+    free(smaller);
+    for (uint32_t i = 0; i < b->note_count; i++)
+        fprintf(f, "note: %s\n", b->notes[i]);
+    icicle_layout_places_free(&places);
+}

@@ -1,9 +1,0 @@
-/* Painting what stands beside a picture: the legend's symbols, and words. */
-#ifndef RENDER_KEYS_H
-#define RENDER_KEYS_H
-
-#include "render/painter.h"
-
-void legend_symbols_paint(struct painter *painter);
-
-#endif

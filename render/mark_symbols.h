@@ -1,0 +1,17 @@
+/* Painting marks: their shapes, and rings around them. */
+#ifndef RENDER_MARK_SYMBOLS_H
+#define RENDER_MARK_SYMBOLS_H
+
+#include "render/painter.h"
+
+void mark_symbol_paint(const struct painter *painter, enum target_shape shape, bool filled,
+                       struct target_color colour, enum event_state state, double x, double y);
+/* radius: in points */
+/* Across the symbol: it came to nothing. */
+void mark_symbol_strike(const struct painter *p, struct target_color colour, double x, double y);
+void mark_symbol_ring(const struct painter *painter, const struct scene_mark *mark, double radius,
+                      struct target_color colour);
+void mark_symbol_stop(const struct painter *painter,
+                      const struct scene_mark *mark); /* a breakpoint */
+
+#endif

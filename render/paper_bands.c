@@ -1,0 +1,222 @@
+#include "render/paper_bands.h"
+
+#include <math.h>
+
+#define MARGIN_PT 28.0
+#define BETWEEN_PT 12.0 /* bands */
+#define LEAST_SCALE 0.75
+#define NAMES_MOST 0.6  /* of the width of a page */
+
+static double ruler_of(const struct scene *s) { return s->tick_count ? s->ruler_pt : 0; }
+
+/* Below the rows: legend and caption. */
+static double paper_bands_footer_height(const struct scene *s)
+{
+    return fmax(0, s->height_pt - s->bottom_pt);
+}
+
+static double rows_pt(const struct scene *s) { return s->row_count * s->row_pt; }
+
+/* As large as the drawing, or as wide as was asked for. */
+static struct paper_bands one_page(const struct scene *scene, const struct document_options *o)
+{
+    double width = scene->vertical ? scene->height_pt : scene->width_pt;
+    struct paper_bands bands = {.scale = o->width_pt > 0 ? o->width_pt / width : 1,
+                                .columns_pt = scene->width_pt - scene->names_pt,
+                                .rows = scene->row_count,
+                                .down = 1,
+                                .first = 1,
+                                .others = 1};
+    bands.width_pt = width * bands.scale;
+    bands.height_pt = (scene->vertical ? scene->width_pt : scene->height_pt) * bands.scale;
+    return bands;
+}
+
+/* One page as wide as was asked for, as high as its bands make it. */
+static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene,
+                                                    const struct document_options *o)
+{
+    double width = o->width_pt;
+    struct paper_bands bands = {.width_pt = width,
+                                .rows = scene->row_count,
+                                .down = 1,
+                                .band_pt = ruler_of(scene) + rows_pt(scene) + BETWEEN_PT};
+    bands.scale = o->wrap_scale > 0 ? o->wrap_scale : 1;
+    if (scene->names_pt * bands.scale > width * NAMES_MOST)
+        bands.scale = width * NAMES_MOST / scene->names_pt;
+    bands.columns_pt = width / bands.scale - scene->names_pt;
+    for (uint32_t i = 0; i < scene->column_count; i += paper_bands_columns(scene, &bands, i))
+        bands.first++;
+    bands.first = bands.first ? bands.first : 1;
+    bands.others = 1;
+    bands.height_pt = (scene->height_pt + (bands.first - 1) * bands.band_pt) * bands.scale;
+    return bands;
+}
+
+static unsigned paper_bands_count_fitting(double room, double band)
+{
+    return room < band ? 1 : (unsigned)floor((room + BETWEEN_PT) / band);
+}
+
+/* Where one band more fits the first page if all is a little smaller, it is. */
+static void paper_bands_shrink_to_fit(const struct scene *scene, struct paper_bands *bands,
+                                      double across)
+{
+    double title = scene->top_pt - ruler_of(scene) + paper_bands_footer_height(scene);
+    unsigned now = paper_bands_count_fitting(across / bands->scale - title, bands->band_pt);
+    double smaller = across / (title + (now + 1) * bands->band_pt - BETWEEN_PT);
+    if (smaller < bands->scale && smaller >= LEAST_SCALE)
+        bands->scale = smaller;
+}
+
+static struct paper_bands on_paper(const struct scene *scene, const struct document_options *o)
+{
+    struct paper_bands bands = {.paper = true,
+                                .width_pt = o->paper_width_pt,
+                                .height_pt = o->paper_height_pt,
+                                .margin_pt = MARGIN_PT,
+                                .scale = 1,
+                                .first = 1,
+                                .others = 1};
+    double along = (scene->vertical ? o->paper_height_pt : o->paper_width_pt) - 2 * MARGIN_PT;
+    double across = (scene->vertical ? o->paper_width_pt : o->paper_height_pt) - 2 * MARGIN_PT;
+    double notes = scene->height_pt - (scene->bottom_pt - scene->top_pt) + 14;
+    if (o->shrink > 0 && scene->row_count)
+        bands.scale = fmax(o->shrink, fmin(1, across / (rows_pt(scene) + notes)));
+    if (scene->names_pt * bands.scale > along * NAMES_MOST)
+        bands.scale = along * NAMES_MOST / scene->names_pt;
+    bands.columns_pt = along / bands.scale - scene->names_pt;
+    double rows = floor((across / bands.scale - notes) / scene->row_pt);
+    bands.rows = rows < 1 ? 1 : (uint32_t)rows;
+    bands.down = (scene->row_count + bands.rows - 1) / bands.rows;
+    bands.down = bands.down ? bands.down : 1;
+    bands.band_pt = ruler_of(scene) + rows_pt(scene) + BETWEEN_PT;
+    if (bands.down == 1 && !scene->vertical) {
+        paper_bands_shrink_to_fit(scene, &bands, across);
+        bands.columns_pt = along / bands.scale - scene->names_pt;
+        double room = across / bands.scale - (scene->top_pt - ruler_of(scene));
+        bands.others = paper_bands_count_fitting(room, bands.band_pt);
+        bands.first =
+            paper_bands_count_fitting(room - paper_bands_footer_height(scene), bands.band_pt);
+    }
+    return bands;
+}
+
+struct paper_bands paper_bands_cut(const struct scene *scene, const struct document_options *o)
+{
+    return o->paper_width_pt > 0                            ? on_paper(scene, o)
+           : o->wrap && o->width_pt > 0 && !scene->vertical ? paper_bands_wrap_to_width(scene, o)
+                                                            : one_page(scene, o);
+}
+
+uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands, uint32_t i)
+{
+    if (i >= scene->column_count)
+        return 0;
+    double left = scene->columns[i].x_pt - scene->columns[i].left_pt;
+    uint32_t n = 1;
+    while (i + n < scene->column_count &&
+           scene->columns[i + n].x_pt + scene->columns[i + n].right_pt - left <= bands->columns_pt)
+        n++;
+    return n;
+}
+
+uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i,
+                          bool first)
+{
+    uint32_t begin = i;
+    for (unsigned k = 0; k < (first ? bands->first : bands->others); k++)
+        i += paper_bands_columns(scene, bands, i);
+    return i - begin;
+}
+
+unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *bands)
+{
+    unsigned pages = 0;
+    uint32_t i = 0;
+    if (!bands->paper)
+        return 1;
+    do {
+        i += paper_bands_page(scene, bands, i, i == 0);
+        pages++;
+    } while (i < scene->column_count);
+    return pages * bands->down;
+}
+
+/* ---- painting ---- */
+
+/* Columns from the i-th on, moved to the names; its rows, moved up. */
+static void paint_band(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                       const struct paper_bands *bands, uint32_t i, struct paint_part part,
+                       struct svg *svg)
+{
+    struct paint_theme theme = o->theme;
+    part.from_pt = scene->names_pt;
+    part.to_pt = scene->width_pt;
+    if (i < scene->column_count) {
+        uint32_t end = i + paper_bands_columns(scene, bands, i);
+        const struct scene_column *c = scene->columns;
+        part.from_pt = i ? c[i].x_pt - c[i].left_pt : part.from_pt;
+        part.to_pt = end < scene->column_count ? c[end].x_pt - c[end].left_pt : part.to_pt;
+    }
+    part.to_pt = fmin(part.to_pt, part.from_pt + bands->columns_pt);
+    struct paint_part names = part;
+    names.to_pt = names.from_pt;
+    cairo_save(cr);
+    cairo_translate(cr, 0, -(part.first_row * scene->row_pt));
+    theme.names = true;
+    scene_paint(cr, scene, &theme, &names, &o->selection);
+    theme.names = false;
+    cairo_translate(cr, -(part.from_pt - scene->names_pt), 0);
+    scene_paint(cr, scene, &theme, &part, &o->selection);
+    if (svg && o->title_of)
+        svg_marks(svg, cr, scene, part.from_pt, part.to_pt, o->title_of, o->context);
+    cairo_restore(cr);
+}
+
+/* The title stays where it is; what is below the rows moves down by so much. */
+static void paint_notes(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                        double by, bool legend)
+{
+    struct paint_part notes = {.notes = true};
+    double most = 1e6;
+    for (int end = 0; end < (legend ? 2 : 1); end++) {
+        cairo_save(cr);
+        cairo_translate(cr, 0, end ? by : 0);
+        if (!scene->vertical) {
+            cairo_rectangle(cr, -most, end ? scene->bottom_pt : -most, 2 * most,
+                            end ? most : most + scene->top_pt);
+            cairo_clip(cr);
+        }
+        if (!scene->vertical || !end)
+            scene_paint(cr, scene, &o->theme, &notes, &o->selection);
+        cairo_restore(cr);
+    }
+}
+
+void paper_bands_paint(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                       const struct paper_bands *bands, uint32_t i, unsigned y, struct svg *svg)
+{
+    struct paint_part part = {.first_row = y * bands->rows, .last_row = (y + 1) * bands->rows};
+    if (part.last_row > scene->row_count)
+        part.last_row = scene->row_count;
+    bool first = i == 0;
+    cairo_save(cr);
+    cairo_translate(cr, bands->margin_pt, bands->margin_pt);
+    cairo_scale(cr, bands->scale, bands->scale);
+    if (scene->vertical)
+        painter_rotate(cr);
+    double down = 0;
+    for (unsigned k = 0; k < (first ? bands->first : bands->others); k++) {
+        if (k && i >= scene->column_count)
+            break;
+        cairo_save(cr);
+        cairo_translate(cr, 0, down = k * bands->band_pt);
+        paint_band(cr, scene, o, bands, i, part, svg);
+        cairo_restore(cr);
+        i += paper_bands_columns(scene, bands, i);
+    }
+    down -= (scene->row_count - (part.last_row - part.first_row)) * scene->row_pt;
+    paint_notes(cr, scene, o, down, first && y == 0);
+    cairo_restore(cr);
+}

@@ -1,0 +1,9 @@
+/* Arrows between marks. */
+#ifndef RENDER_SCENE_ARROWS_H
+#define RENDER_SCENE_ARROWS_H
+
+#include "render/scene_builder.h"
+
+void scene_arrows_build(struct builder *b); /* marks must be sorted by row and x */
+
+#endif

@@ -1,0 +1,386 @@
+/* What goes on in each row between its marks, and where its thread is meanwhile. */
+#include "render/scene_segments.h"
+
+#include "base/alloc.h"
+#include "render/text_extents.h"
+
+#include <stdlib.h>
+
+#define STUB_PT 10.0 /* after the end of a thread */
+#define WORDS_LEAST_PT 48.0
+#define WORDS_MOST_PT 220.0
+#define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* of words that stand one below the other */
+#define WORDS_COLUMNS 6 /* at every so manieth column words may stand again */
+#define WORDS_APART_PT 30.0
+
+/* What a thread does away from its own row. */
+struct elsewhere {
+    uint32_t row;
+    const struct scene_mark *mark;
+};
+
+/* The row as it is from x on. */
+struct segment_state {
+    double x;
+    enum scene_style style;
+    uint32_t on, about;
+    const struct target_event *waits;
+    int64_t since_ns;
+    bool ended; /* what its line has after that changes nothing */
+};
+
+struct segment_rows {
+    struct builder *b;
+    struct elsewhere *away;
+    uint32_t away_count;
+};
+
+static enum scene_style style_of(struct occupants in)
+{
+    return in.active ? STYLE_SOLID : in.away ? STYLE_THIN : in.blocked ? STYLE_DASHED : STYLE_NONE;
+}
+
+static bool is_long(const struct builder *b, enum scene_style style, int64_t ns)
+{
+    return (style == STYLE_DASHED || style == STYLE_WAITS) && b->options->threshold_ns &&
+           ns >= b->options->threshold_ns;
+}
+
+bool scene_segments_shows_text(const struct builder *b, uint32_t thread)
+{
+    int32_t row = text_extents_row(b, thread);
+    return row >= 0 && b->scene->rows[row].line == thread && b->scene->rows[row].away;
+}
+
+/* ---- what is told of the left edge ---- */
+
+static const struct placement_info *stay_of(const struct builder *b, uint32_t thread, uint64_t home)
+{
+    for (uint32_t i = 0; i < b->window->stay_count; i++)
+        if (b->window->stays[i].thread == thread && b->window->stays[i].home == home)
+            return &b->window->stays[i];
+    return NULL;
+}
+
+static const struct target_event *scene_segments_check_of(const struct builder *b,
+                                                          const struct placement_info *stay)
+{
+    struct event_info e = {.at = stay->at, .type = stay->type, .relation = stay->relation};
+    return event_style(b->book, &e);
+}
+
+static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, uint32_t about,
+                                          const struct target_event *look, int64_t ns)
+{
+    s->waits = look && look->waits ? look : NULL;
+    s->style = s->waits ? STYLE_WAITS : STYLE_AWAY;
+    s->on = on;
+    s->about = about ? about : s->waits ? on : 0; /* as of a semaphore, on whose line it waits */
+    s->since_ns = ns;
+}
+
+static bool is_home(enum scene_style style)
+{
+    return style == STYLE_SOLID || style == STYLE_THIN || style == STYLE_DASHED;
+}
+
+static struct segment_state state_at_left(const struct builder *b, uint32_t row)
+{
+    uint32_t line = b->scene->rows[row].line;
+    struct segment_state s = {.x = b->scene->names_pt, .style = style_of(b->window->rows[row].in)};
+    const struct placement_info *stay =
+        b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
+    const struct target_event *look = stay ? scene_segments_check_of(b, stay) : NULL;
+    bool own = stay && stay->at.line == line;
+    if (own && look && look->ends) {
+        s.style = STYLE_NONE;
+        s.ended = true;
+    } else if (stay && b->scene->rows[row].away && s.style == STYLE_NONE &&
+               !(own && look && look->closes))
+        scene_segments_mark_elsewhere(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look,
+                                      stay->time_ns);
+    return s;
+}
+
+/* ---- segments ---- */
+
+/* The first column that begins at or right of a point. */
+static uint32_t columns_until(const struct scene *scene, double x)
+{
+    uint32_t low = 0, high = scene->column_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scene->columns[middle].x_pt - scene->columns[middle].left_pt < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const char *about_of(const struct builder *b, const struct scene_segment *s)
+{
+    return metadata_expand_text(b->book, s->waits->text, s->about);
+}
+
+static char *words_of(const struct builder *b, const struct scene_segment *s)
+{
+    const char *about = about_of(b, s);
+    return xasprintf("%s%s%s", s->waits->text, *about ? " " : "", about);
+}
+
+/* Whole, or cut to fit; false: there is no room. */
+static bool scene_segments_append_words(struct builder *b, const struct scene_segment *s,
+                                        const char *words, double x, double room)
+{
+    if (room < WORDS_LEAST_PT)
+        return false;
+    double y = b->scene->rows[s->row].y_pt;
+    struct scene_text t = {.x_pt = x,
+                           .y_pt = b->scene->vertical ? y + 7 : y - 12,
+                           .height_pt = SCENE_LABEL_PT * 1.2,
+                           .size_pt = SCENE_LABEL_PT,
+                           .text = text_extents_fit(b, words, SCENE_LABEL_PT, room),
+                           .colour = s->colour};
+    t.width_pt = text_extents_width(b, t.text, SCENE_LABEL_PT, false);
+    if (!b->scene->vertical)
+        t.until_pt = s->to_pt - 6;
+    ARRAY_PUSH(b->scene->texts, b->scene->text_count, t);
+    return true;
+}
+
+/* The words before those of a segment that were put last do not reach them. */
+static void scene_segments_mark_followed(const struct builder *b)
+{
+    struct scene_text *last = &b->scene->texts[b->scene->text_count - 1];
+    last[-1].until_pt = last->x_pt - WORDS_APART_PT / 2;
+    last[-1].followed = true;
+}
+
+/* Again at every so manieth column, wherever the window begins: somewhere they are in view. */
+static void repeat_words(struct builder *b, const struct scene_segment *s, const char *words,
+                         double wide)
+{
+    const struct scene *scene = b->scene;
+    double after = s->from_pt + wide + WORDS_APART_PT;
+    for (uint32_t i = columns_until(scene, after); i < scene->column_count; i++) {
+        const struct scene_column *c = &scene->columns[i];
+        double x = c->x_pt - c->left_pt;
+        uint32_t next = i + WORDS_COLUMNS;
+        double end = next < scene->column_count ? scene->columns[next].x_pt : scene->width_pt;
+        if (x + wide + 6 > s->to_pt)
+            return;
+        if (c->column % WORDS_COLUMNS == 0 &&
+            scene_segments_append_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT))
+            scene_segments_mark_followed(b);
+    }
+}
+
+/* In a lane that runs down: what does not fit beside it goes on below. */
+static void add_lane_words(struct builder *b, const struct scene_segment *s, const char *words)
+{
+    double room = b->scene->row_pt - b->scene->line_pt - 14, along = s->to_pt - s->from_pt;
+    bool fits = text_extents_width(b, words, SCENE_LABEL_PT, false) <= room;
+    if (along < LANE_LINE_PT + 6)
+        return;
+    scene_segments_append_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text,
+                                s->from_pt + 6, room);
+    if (!fits && along >= 2 * LANE_LINE_PT + 6 && *about_of(b, s))
+        scene_segments_append_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
+}
+
+/* "waits for Q:more", above a line. */
+static void add_words(struct builder *b, const struct scene_segment *s)
+{
+    char *words = words_of(b, s);
+    double wide = text_extents_width(b, words, SCENE_LABEL_PT, false);
+    double room = s->to_pt - s->from_pt - 12;
+    if (b->scene->vertical)
+        add_lane_words(b, s, words);
+    else if (scene_segments_append_words(b, s, words, s->from_pt + 6, room) && wide < room)
+        repeat_words(b, s, words, wide);
+    free(words);
+}
+
+/* What waits at the end of the run has room to say for what. */
+static void note_need(struct builder *b, const struct scene_segment *s)
+{
+    if (!s->waits || b->window->more_right || s->to_pt < b->scene->width_pt - 4)
+        return;
+    char *words = words_of(b, s);
+    double wide = b->scene->vertical ? 2 * SCENE_LABEL_PT
+                                     : text_extents_width(b, words, SCENE_LABEL_PT, false);
+    free(words);
+    wide = s->from_pt + 17 + (wide < WORDS_MOST_PT ? wide : WORDS_MOST_PT);
+    b->need_pt = wide > b->need_pt ? wide : b->need_pt;
+}
+
+static void add_segment(struct builder *b, uint32_t row, const struct segment_state *s, double to,
+                        int64_t ns)
+{
+    struct scene_segment segment = {.row = row,
+                                    .from_pt = s->x,
+                                    .to_pt = to,
+                                    .style = s->style,
+                                    .colour =
+                                        s->waits ? s->waits->colour : b->scene->rows[row].colour,
+                                    .is_long = is_long(b, s->style, ns),
+                                    .on = s->on,
+                                    .about = s->about,
+                                    .waits = s->waits,
+                                    .ns = ns};
+    if (s->style == STYLE_NONE || to <= s->x)
+        return;
+    if (b->measuring) {
+        note_need(b, &segment);
+        return;
+    }
+    if (s->waits)
+        add_words(b, &segment);
+    ARRAY_PUSH(b->scene->segments, b->scene->segment_count, segment);
+}
+
+static void add_stub(struct builder *b, uint32_t row, double x)
+{
+    struct segment_state stub = {.x = x, .style = STYLE_END};
+    double edge = b->scene->width_pt - 4;
+    add_segment(b, row, &stub, x + STUB_PT < edge ? x + STUB_PT : edge, -1);
+}
+
+/* What goes on in the row after one of its own marks. */
+static void scene_segments_process_own_mark(struct builder *b, uint32_t row,
+                                            struct segment_state *s, const struct scene_mark *m)
+{
+    const struct target_event *look = m->look;
+    uint32_t line = b->scene->rows[row].line;
+    bool ends =
+        look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
+    *s = (struct segment_state){
+        .x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
+    if (s->ended)
+        s->style = STYLE_NONE;
+    if (ends)
+        add_stub(b, row, m->x_pt);
+    else if (s->style == STYLE_NONE && !s->ended && b->scene->rows[row].away &&
+             !(look && look->closes)) {
+        const struct placement_info *stay = stay_of(b, line, m->event->at.number);
+        scene_segments_mark_elsewhere(s, m->event->partner_count ? m->event->partners[0].line : 0,
+                                      0, NULL, -1);
+        if (stay)
+            scene_segments_mark_elsewhere(s, stay->at.line, stay->about,
+                                          scene_segments_check_of(b, stay), stay->time_ns);
+    }
+}
+
+/* How long it was as it is, if that ends with this mark. */
+static int64_t scene_segments_segment_duration(const struct segment_state *s,
+                                               const struct scene_mark *m)
+{
+    return s->waits && s->since_ns >= 0 ? m->event->time_ns - s->since_ns : -1;
+}
+
+static void scene_segments_process_away_mark(struct builder *b, uint32_t row,
+                                             struct segment_state *s, const struct scene_mark *m)
+{
+    const struct target_event *look = m->look;
+    bool waits = look && look->waits;
+    if (is_home(s->style) || s->style == STYLE_NONE || m->state == EVENT_PENDING)
+        return;
+    if (waits || s->waits || m->event->at.line != s->on) { /* else nothing changes */
+        add_segment(b, row, s, m->x_pt, scene_segments_segment_duration(s, m));
+        s->x = m->x_pt;
+    }
+    scene_segments_mark_elsewhere(s, m->event->at.line, m->event->about, look, m->event->time_ns);
+}
+
+static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *own, uint32_t *away)
+{
+    struct builder *b = r->b;
+    struct scene *scene = b->scene;
+    bool described = metadata_line_type(b->book, scene->rows[row].line) != NULL;
+    struct segment_state s = state_at_left(b, row);
+    for (;;) {
+        const struct scene_mark *m = *own < scene->mark_count && scene->marks[*own].row == row
+                                         ? &scene->marks[*own]
+                                         : NULL,
+                                *f = *away < r->away_count && r->away[*away].row == row
+                                         ? r->away[*away].mark
+                                         : NULL;
+        if (f && (!m || f->x_pt <= m->x_pt)) {
+            scene_segments_process_away_mark(b, row, &s, f);
+            ++*away;
+            continue;
+        }
+        if (!m)
+            break;
+        add_segment(b, row, &s, m->x_pt,
+                    s.waits ? scene_segments_segment_duration(&s, m) : m->event->since_ns);
+        ++*own;
+        if (m->state == EVENT_PENDING) {
+            s.x = m->x_pt;
+            continue;
+        }
+        if (described)
+            scene_segments_process_own_mark(b, row, &s, m);
+        else
+            s = (struct segment_state){.x = m->x_pt, .style = STYLE_THIN};
+    }
+    uint32_t before = scene->segment_count;
+    if (described)
+        add_segment(b, row, &s, scene->width_pt - 4, -1);
+    if (scene->segment_count > before)
+        scene->segments[before].lasts = !b->window->more_right;
+}
+
+/* ---- which threads are elsewhere ---- */
+
+static int by_row(const void *a, const void *b)
+{
+    const struct elsewhere *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return x->mark->x_pt < y->mark->x_pt ? -1 : x->mark->x_pt > y->mark->x_pt;
+}
+
+static void find_elsewhere(struct segment_rows *r)
+{
+    struct builder *b = r->b;
+    r->away = xcalloc(b->scene->mark_count + 1, sizeof *r->away);
+    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
+        const struct scene_mark *m = &b->scene->marks[i];
+        uint32_t thread = m->event->thread;
+        if (thread != m->event->at.line && scene_segments_shows_text(b, thread))
+            r->away[r->away_count++] = (struct elsewhere){(uint32_t)text_extents_row(b, thread), m};
+    }
+    if (r->away_count)
+        qsort(r->away, r->away_count, sizeof *r->away, by_row);
+}
+
+static void scene_rows_build(struct segment_rows *r)
+{
+    uint32_t own = 0, away = 0;
+    for (uint32_t row = 0; row < r->b->window->row_count; row++)
+        build_row_segments(r, row, &own, &away);
+}
+
+static void scene_segments_widen_scene(struct builder *b)
+{
+    struct scene *scene = b->scene;
+    if (b->need_pt <= scene->width_pt)
+        return;
+    if (scene->column_count)
+        scene->columns[scene->column_count - 1].right_pt += b->need_pt - scene->width_pt;
+    scene->width_pt = b->need_pt;
+}
+
+void scene_segments_build(struct builder *b)
+{
+    struct segment_rows r = {.b = b};
+    find_elsewhere(&r);
+    b->measuring = true;
+    scene_rows_build(&r);
+    b->measuring = false;
+    scene_segments_widen_scene(b);
+    scene_rows_build(&r);
+    free(r.away);
+}

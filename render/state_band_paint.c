@@ -1,0 +1,186 @@
+#include "render/state_band_paint.h"
+
+#include "base/alloc.h"
+#include "render/text_cache.h"
+#include "render/time_columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_PT 90.0 /* ticks of the ruler are at least so far apart */
+
+const char *state_band_name(unsigned state)
+{
+    static const char *const words[BAND_CLASSES] = {
+#define S(NAME, text) text,
+        BAND_STATES(S)
+#undef S
+    };
+    return state < BAND_CLASSES ? words[state] : "";
+}
+
+/* ---- colours ---- */
+
+/* Told apart by brightness, too: what waits is light, what is in something dark. */
+static struct target_color colour_of(const struct target_line_type *kind, unsigned state,
+                                     const struct state_band_style *look)
+{
+    static const struct target_color runs = {0.1, 0.3, 0.6}, inside = {0.54, 0.29, 0.03},
+                                     inside_dark = {0.8, 0.5, 0.2}, waits = {0.95, 0.7, 0.2},
+                                     ended = {0.7, 0.7, 0.7},
+                                     greys[] = {{0.2, 0.2, 0.2},
+                                                {0.45, 0.45, 0.45},
+                                                {0.75, 0.75, 0.75},
+                                                {0.9, 0.9, 0.9}};
+    if (look->grey)
+        return greys[state];
+    switch (state) {
+    case BAND_RUNS:
+        return kind ? kind->colour : runs;
+    case BAND_INSIDE:
+        return look->dark ? inside_dark : inside;
+    case BAND_WAITS:
+        return waits;
+    default:
+        return ended;
+    }
+}
+
+static void set_colour(cairo_t *cr, struct target_color c)
+{
+    cairo_set_source_rgb(cr, c.red, c.green, c.blue);
+}
+
+static void set_ink(cairo_t *cr, const struct state_band_style *look, double light, double dark)
+{
+    double v = look->dark ? dark : light;
+    cairo_set_source_rgb(cr, v, v, v);
+}
+
+/* ---- rows ---- */
+
+/* From pixel to pixel a piece, above those of the states before it; pixels that are alike, in
+ * one. */
+static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32_t pixels,
+                        unsigned state, cairo_rectangle_t box)
+{
+    double wide = box.width / pixels;
+    for (uint32_t i = 0, end; i < pixels; i = end) {
+        double below = 0, share = cells[i].share[state];
+        for (unsigned k = 0; k < state; k++)
+            below += cells[i].share[k];
+        for (end = i + 1; end < pixels; end++)
+            if (memcmp(cells[end].share, cells[i].share, sizeof cells[i].share) != 0)
+                break;
+        double x = round(box.x + i * wide), to = round(box.x + end * wide);
+        if (share > 0)
+            cairo_rectangle(cr, x, box.y + box.height * (1 - (below + share) / 255), to - x,
+                            box.height * share / 255);
+    }
+    cairo_fill(cr);
+}
+
+#define NAME_LEAST_PT 9.0 /* of rows that are lower some have no name */
+
+static void scene_paint_name(cairo_t *cr, const char *name, uint32_t row, double y,
+                             const struct state_band_style *look)
+{
+    unsigned every = (unsigned)ceil(NAME_LEAST_PT / look->row_pt);
+    double high = every > 1 ? every * look->row_pt : look->row_pt;
+    double size = high < 14 ? fmin(high - 3, 10) : 10;
+    if (row % every)
+        return;
+    set_ink(cr, look, 0.15, 0.85);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y, look->names_pt - 4, high);
+    cairo_clip(cr);
+    text_cache_show(cr, 8, y + high / 2 - size * 0.7, name, size, false);
+    cairo_restore(cr);
+}
+
+cairo_rectangle_t state_band_row_box(double y, const struct state_band_style *look)
+{
+    double margin = look->row_pt < 9 ? 0.5 : look->row_pt < 20 ? 1 : 3;
+    return (cairo_rectangle_t){look->names_pt, y + margin, look->width_pt,
+                               look->row_pt - (margin > 2 ? 8 : 2 * margin)};
+}
+
+void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
+                          const struct trace_metadata *book, uint32_t row, double y,
+                          const struct state_band_style *look)
+{
+    cairo_rectangle_t box = state_band_row_box(y, look);
+    cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.4);
+    cairo_rectangle(cr, box.x, box.y + box.height, box.width, 1);
+    cairo_fill(cr);
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+    for (unsigned state = 0; state < BAND_CLASSES; state++) {
+        set_colour(cr, colour_of(metadata_line_type(book, s->rows[row]), state, look));
+        paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
+    }
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
+    scene_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y,
+                     look);
+}
+
+/* ---- the ruler ---- */
+
+static void name_tick(const struct state_bands *s, int64_t at, int64_t step,
+                      struct state_band_tick *tick)
+{
+    tick->share = (double)(at - s->from) / (double)(s->to - s->from);
+    if (s->by_time)
+        time_columns_print(at, step, tick->text, sizeof tick->text);
+    else
+        snprintf(tick->text, sizeof tick->text, "%lld", (long long)at);
+}
+
+struct state_band_tick *state_band_ticks(const struct state_bands *s, double width, uint32_t *count)
+{
+    *count = 0;
+    if (s->to <= s->from || width < TICK_PT)
+        return NULL;
+    int64_t step = time_columns_round((int64_t)((double)(s->to - s->from) * TICK_PT / width) + 1);
+    int64_t at = s->from - s->from % step;
+    struct state_band_tick *ticks = xcalloc((size_t)(width / TICK_PT) + 3, sizeof *ticks);
+    for (at = at < s->from ? at + step : at; at < s->to && *count < width / TICK_PT + 2; at += step)
+        name_tick(s, at, step, &ticks[(*count)++]);
+    return ticks;
+}
+
+void state_band_paint_ruler(cairo_t *cr, const struct state_bands *s, double y,
+                            const struct state_band_style *look)
+{
+    uint32_t count;
+    struct state_band_tick *ticks = state_band_ticks(s, look->width_pt, &count);
+    set_ink(cr, look, 0.35, 0.7);
+    if (!s->by_time)
+        text_cache_show(cr, 8, y + 3, "events", 8, false);
+    for (uint32_t i = 0; i < count; i++) {
+        double x = floor(look->names_pt + ticks[i].share * look->width_pt);
+        cairo_rectangle(cr, x, y + 2, 1, STRIP_RULER_PT - 3);
+        cairo_fill(cr);
+        if (x + 4 + text_cache_width(NULL, ticks[i].text, 8, false) <=
+            look->names_pt + look->width_pt)
+            text_cache_show(cr, x + 4, y + 3, ticks[i].text, 8, false);
+    }
+    free(ticks);
+}
+
+/* ---- the key ---- */
+
+void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *look)
+{
+    double x = look->names_pt;
+    for (unsigned state = 0; state < BAND_CLASSES; state++) {
+        const char *text = state == BAND_INSIDE ? "is in a monitor" : state_band_name(state);
+        set_colour(cr, colour_of(NULL, state, look));
+        cairo_rectangle(cr, x, y + 1, 12, 10);
+        cairo_fill(cr);
+        set_ink(cr, look, 0.2, 0.85);
+        text_cache_show(cr, x + 17, y, text, 9, false);
+        x += 17 + text_cache_width(NULL, text, 9, false) + 18;
+    }
+}

@@ -1,0 +1,313 @@
+#include "render/worker_row_scene.h"
+
+#include "base/alloc.h"
+#include "render/worker_rows.h"
+#include "render/text_cache.h"
+#include "render/text_extents.h"
+#include "render/painter.h"
+#include "render/scene_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIN_PT 1.5 /* what is narrower is told together, as a share */
+#define BUSY_PT 0.5 /* of a cluster, likewise */
+#define BAR_PT 13.0 /* how high a whole one is */
+#define TEXT_PT 7.0
+#define BESIDE_PT 42.0
+
+static const struct target_color grey = {0.35, 0.35, 0.35}, several = {0.55, 0.55, 0.55};
+
+static const struct worker_rows *carriers_of(const struct builder *b)
+{
+    const struct worker_rows *c = b->options->carriers;
+    return c && c->count && b->window->by_time ? c : NULL;
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct builder *b, const char *kind_name, char *name, double *widest)
+{
+    struct scene *scene = b->scene;
+    const struct target_line_type *kind = metadata_line_type_named(b->book, kind_name);
+    struct scene_row row = {.y_pt =
+                                scene->top_pt + scene->row_pt * scene->row_count + scene->line_pt,
+                            .colour = kind ? kind->colour : grey};
+    char *label = kind && *kind->letter ? xasprintf("%s:%s", kind->letter, name) : xstrdup(name);
+    row.own_label = scene->vertical ? text_extents_fit(b, label, SCENE_NAME_PT, scene->row_pt - 10)
+                                    : xstrdup(label);
+    row.label = row.own_label;
+    *widest = fmax(*widest, text_extents_width(b, row.label, SCENE_NAME_PT, false));
+    ARRAY_PUSH(scene->rows, scene->row_count, row);
+    free(label);
+    free(name);
+}
+
+static bool begins_cluster(const struct worker_rows *c, uint32_t i)
+{
+    return *c->items[i].cluster &&
+           (!i || strcmp(c->items[i].cluster, c->items[i - 1].cluster) != 0);
+}
+
+void worker_row_scene_build(struct builder *b, double *widest)
+{
+    const struct worker_rows *c = carriers_of(b);
+    for (uint32_t i = 0; c && i < c->count; i++) {
+        if (begins_cluster(c, i))
+            add_row(b, "cluster", xstrdup(c->items[i].cluster), widest);
+        add_row(b, "processor", xstrdup(c->items[i].name), widest);
+    }
+}
+
+/* ---- bars ---- */
+
+/* By which task it is, so that neighbours differ: of its row, or of its number. */
+static struct target_color colour_of(const struct builder *b, uint32_t task)
+{
+    static const struct target_color colours[] = {
+        {0.62, 0.77, 0.91}, {0.98, 0.80, 0.58}, {0.72, 0.87, 0.68}, {0.93, 0.71, 0.73},
+        {0.80, 0.75, 0.89}, {0.87, 0.83, 0.62}, {0.65, 0.87, 0.86}, {0.88, 0.75, 0.85}};
+    int32_t row = text_extents_row(b, task);
+    return colours[(row >= 0 ? (uint32_t)row : task) % (sizeof colours / sizeof *colours)];
+}
+
+struct drawing_row {
+    struct builder *b;
+    uint32_t row;
+    double bin_pt,
+        filled_pt; /* what is told together: where that begins, and how much of it is filled */
+};
+
+static void worker_row_scene_flush_bin(struct drawing_row *d)
+{
+    struct scene_bar bar = {.row = d->row,
+                            .from_pt = d->bin_pt,
+                            .to_pt = d->bin_pt + BIN_PT,
+                            .share = fmin(1, d->filled_pt / BIN_PT),
+                            .colour = several};
+    if (d->filled_pt > 0)
+        ARRAY_PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
+    d->filled_pt = 0;
+}
+
+static void add_narrow(struct drawing_row *d, double from, double to)
+{
+    while (from < to) {
+        if (d->filled_pt > 0 && (from < d->bin_pt || from >= d->bin_pt + BIN_PT))
+            worker_row_scene_flush_bin(d);
+        if (d->filled_pt <= 0)
+            d->bin_pt = from;
+        double end = fmin(to, d->bin_pt + BIN_PT);
+        d->filled_pt += fmax(end - from, 1e-6);
+        from = end + (end <= from ? 1e-6 : 0);
+    }
+}
+
+static void add_wide(struct drawing_row *d, const struct worker_placement *stay, double from,
+                     double to)
+{
+    const char *label = metadata_label(d->b->book, stay->task), *address = strstr(label, " (0x");
+    struct scene_bar bar = {.row = d->row,
+                            .from_pt = from,
+                            .to_pt = to,
+                            .share = 1,
+                            .task = stay->task,
+                            .ns = stay->to_ns - stay->from_ns,
+                            .colour = colour_of(d->b, stay->task)};
+    worker_row_scene_flush_bin(d);
+    char *name = xstrndup(label, address ? (size_t)(address - label) : strlen(label));
+    bool vertical = d->b->scene->vertical; /* beside it, if it is as long as letters are high */
+    double room = !vertical ? to - from - 4 : to - from > TEXT_PT ? BESIDE_PT : 0;
+    bar.text = text_extents_fit(d->b, name, TEXT_PT, fmax(room, 0));
+    if ((unsigned char)bar.text[0] >= 0x80) /* nothing but the sign that it was cut */
+        bar.text[0] = 0;
+    free(name);
+    ARRAY_PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
+}
+
+/* The bars of one carrier, whose first stay is the i-th; where the next one's begin. */
+static uint32_t add_carrier(struct builder *b, const struct scene_times *times, uint32_t row,
+                            uint32_t i)
+{
+    const struct worker_rows *c = b->options->carriers;
+    struct drawing_row d = {.b = b, .row = row};
+    uint32_t carrier = c->stays[i].carrier;
+    for (; i < c->stay_count && c->stays[i].carrier == carrier; i++) {
+        double from = scene_times_x(times, c->stays[i].from_ns),
+               to = scene_times_x(times, c->stays[i].to_ns);
+        if (to - from < BIN_PT)
+            add_narrow(&d, from, to);
+        else
+            add_wide(&d, &c->stays[i], from, to);
+    }
+    worker_row_scene_flush_bin(&d);
+    return i;
+}
+
+/* How many of a cluster's carriers ran something, as a share of them all: pixel by pixel, those
+ * alike as one bar. */
+struct worker_busy_time {
+    float *share;
+    uint32_t count; /* bins */
+    double from_pt;
+};
+
+static void add_busy(struct worker_busy_time *busy, double from, double to, uint32_t carriers)
+{
+    double at = (from - busy->from_pt) / BUSY_PT, end = (to - busy->from_pt) / BUSY_PT;
+    while (at < end && at < busy->count) {
+        double next = fmin(floor(at) + 1, end);
+        busy->share[(uint32_t)at] += (float)((next - at) / carriers);
+        at = next;
+    }
+}
+
+static void flush_busy(struct builder *b, const struct worker_busy_time *busy, uint32_t row,
+                       struct target_color colour)
+{
+    for (uint32_t i = 0, end; i < busy->count; i = end) {
+        for (end = i + 1; end < busy->count && fabsf(busy->share[end] - busy->share[i]) < 0.01f;)
+            end++;
+        struct scene_bar bar = {.row = row,
+                                .from_pt = busy->from_pt + i * BUSY_PT,
+                                .to_pt = busy->from_pt + end * BUSY_PT,
+                                .share = fmin(1, (double)busy->share[i]),
+                                .colour = colour};
+        if (bar.share > 0.001)
+            ARRAY_PUSH(b->scene->bars, b->scene->bar_count, bar);
+    }
+}
+
+static void add_cluster(struct builder *b, const struct scene_times *times, uint32_t row,
+                        uint32_t first, uint32_t stay)
+{
+    const struct worker_rows *c = b->options->carriers;
+    uint32_t end = first + 1;
+    while (end < c->count && !begins_cluster(c, end) && *c->items[end].cluster)
+        end++;
+    struct worker_busy_time busy = {
+        .from_pt = times->left_pt,
+        .count = (uint32_t)((times->right_pt - times->left_pt) / BUSY_PT) + 1};
+    busy.share = xcalloc(busy.count, sizeof *busy.share);
+    for (uint32_t i = stay; i < c->stay_count && c->stays[i].carrier < end; i++)
+        add_busy(&busy, scene_times_x(times, c->stays[i].from_ns),
+                 scene_times_x(times, c->stays[i].to_ns), end - first);
+    const struct target_line_type *kind = metadata_line_type_named(b->book, "cluster");
+    flush_busy(b, &busy, row, kind ? kind->colour : grey);
+    free(busy.share);
+}
+
+/* ---- from one to another ---- */
+
+static int by_task(const void *a, const void *b)
+{
+    const struct worker_placement *x = *(const struct worker_placement *const *)a,
+                                  *y = *(const struct worker_placement *const *)b;
+    if (x->task != y->task)
+        return x->task < y->task ? -1 : 1;
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+static void add_migration(struct builder *b, const struct scene_times *times,
+                          const uint32_t *row_of, const struct worker_placement *from,
+                          const struct worker_placement *to)
+{
+    const struct target_event *look = metadata_target_event(b->book, "processor", "migrate");
+    struct scene_link link = {.kind = ARROW_MIGRATE,
+                              .x0_pt = scene_times_x(times, from->to_ns),
+                              .y0_pt = b->scene->rows[row_of[from->carrier]].y_pt,
+                              .x1_pt = scene_times_x(times, to->from_ns),
+                              .y1_pt = b->scene->rows[row_of[to->carrier]].y_pt,
+                              .head = true,
+                              .colour = look ? look->colour : grey};
+    ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
+}
+
+/* More than these would be a thicket; the table says each. */
+#define MIGRATIONS_MOST 2000u
+
+static void add_migrations(struct builder *b, const struct scene_times *times,
+                           const uint32_t *row_of)
+{
+    const struct worker_rows *c = b->options->carriers;
+    const struct worker_placement **sorted = xmalloc((c->stay_count + 1) * sizeof *sorted);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->stay_count; i++) {
+        sorted[i] = &c->stays[i];
+        count += c->stays[i].came;
+    }
+    qsort(sorted, c->stay_count, sizeof *sorted, by_task);
+    for (uint32_t i = 1; i < c->stay_count && count <= MIGRATIONS_MOST; i++)
+        if (sorted[i]->came && sorted[i]->task == sorted[i - 1]->task &&
+            sorted[i]->carrier != sorted[i - 1]->carrier)
+            add_migration(b, times, row_of, sorted[i - 1], sorted[i]);
+    free(sorted);
+}
+
+void worker_row_scene_placements(struct builder *b)
+{
+    const struct worker_rows *c = carriers_of(b);
+    if (!c || !c->stay_count)
+        return;
+    struct scene_times times;
+    uint32_t *row_of = xcalloc(c->count, sizeof *row_of), row = b->window->row_count, next = 0;
+    scene_times_make(&times, b->scene);
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (begins_cluster(c, i))
+            add_cluster(b, &times, row++, i, next);
+        row_of[i] = row++;
+        next = add_carrier(b, &times, row_of[i], next);
+    }
+    add_migrations(b, &times, row_of);
+    free(row_of);
+    scene_times_free(&times);
+}
+
+/* ---- painting ---- */
+
+/* As light as letters on it need; in grey neighbours differ, too. */
+static void set_fill(const struct painter *p, const struct scene_bar *bar)
+{
+    static const double lights[] = {0.86, 0.74, 0.93, 0.8};
+    double v = lights[bar->task % (sizeof lights / sizeof *lights)];
+    v = p->theme->dark ? 1 - 0.75 * v : v;
+    if (bar->task && p->theme->grey)
+        cairo_set_source_rgb(p->cr, v, v, v);
+    else if (bar->task && p->theme->dark)
+        cairo_set_source_rgb(p->cr, 0.5 * bar->colour.red, 0.5 * bar->colour.green,
+                             0.5 * bar->colour.blue);
+    else
+        painter_color(p, bar->colour);
+}
+
+static void paint_bar(const struct painter *p, const struct scene_bar *bar)
+{
+    double y = p->scene->rows[bar->row].y_pt, high = BAR_PT * bar->share,
+           from = fmax(bar->from_pt, p->from), to = fmin(bar->to_pt, p->to);
+    set_fill(p, bar);
+    cairo_rectangle(p->cr, from, y + BAR_PT / 2 - high, to - from, high);
+    cairo_fill(p->cr);
+    if (!bar->task)
+        return;
+    painter_background(p); /* where it ends, another may begin */
+    cairo_rectangle(p->cr, bar->to_pt - 0.4, y - BAR_PT / 2, 0.4, BAR_PT);
+    cairo_fill(p->cr);
+    double ink = p->theme->dark ? 0.95 : 0.05;
+    cairo_set_source_rgb(p->cr, ink, ink, ink);
+    if (bar->text && *bar->text && p->scene->vertical)
+        painter_text(p, bar->from_pt, y + BAR_PT / 2 + 3, bar->text, TEXT_PT, false);
+    else if (bar->text && *bar->text)
+        painter_text(p, bar->from_pt + 2, y - TEXT_PT * 0.65, bar->text, TEXT_PT, false);
+}
+
+void worker_row_scene_paint(const struct painter *p)
+{
+    for (uint32_t i = 0; i < p->scene->bar_count; i++) {
+        const struct scene_bar *bar = &p->scene->bars[i];
+        if (painter_sees_row(p, bar->row) && bar->to_pt > p->from && bar->from_pt < p->to)
+            paint_bar(p, bar);
+    }
+}

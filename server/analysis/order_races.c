@@ -1,0 +1,316 @@
+#include "server/analysis/order_races.h"
+
+#include <stdlib.h>
+
+#define VISITS_MOST 2000000u
+
+struct order_race_visit {
+    uint32_t thread, lock, place;
+    bool shared;
+    bool woken; /* it began when a wait was over, */
+    bool waits; /* or ended with one */
+    uint32_t waits_for; /* the line that it ended by waiting for */
+    uint32_t calls; /* the line that its thread called about, in it or behind it */
+    uint64_t asked, taken, given, called; /* positions */
+    struct mhb_clock_mark mark;
+    uint32_t before, mine; /* 1 + the visit of the lock, of its thread there, before it */
+};
+
+struct order_race_group {
+    enum finding_kind kind;
+    uint32_t a, b, c; /* visits; of a message those that were received, as they came */
+    struct sync_op one, other;
+    uint64_t times;
+    bool happened; /* the other way, too */
+};
+
+/* ---- groups ---- */
+
+static struct order_race_group *group_of(struct order_races *f, struct map *map, uint64_t a,
+                                         uint64_t b, enum finding_kind kind)
+{
+    uintptr_t known = (uintptr_t)map_get(map, a, b);
+    if (!known) {
+        f->groups =
+            array_reserve_zeroed(f->groups, &f->group_room, f->group_count + 1, sizeof *f->groups);
+        known = ++f->group_count;
+        f->groups[known - 1].kind = kind;
+        map_put(map, a, b, (void *)known);
+    }
+    return &f->groups[known - 1];
+}
+
+static uint64_t order_races_pack_pair(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }
+
+/* ---- visits ---- */
+
+static struct order_race_visit *order_races_get_visit(const struct order_races *f, uint32_t number)
+{
+    return number ? &f->visits[number - 1] : NULL;
+}
+
+static void note_first(struct order_races *f, uint32_t before, uint32_t after)
+{
+    const struct order_race_visit *a = order_races_get_visit(f, before),
+                                  *b = order_races_get_visit(f, after);
+    if (!a || a->thread == b->thread || a->place == b->place || (a->shared && b->shared) ||
+        a->woken || b->woken)
+        return;
+    uintptr_t reverse =
+        (uintptr_t)map_get(&f->first_of, order_races_pack_pair(b->place, a->place), 0);
+    if (reverse)
+        f->groups[reverse - 1].happened = true;
+    struct order_race_group *g = group_of(
+        f, &f->first_of, order_races_pack_pair(a->place, b->place), 0, FINDING_ORDER_VIOLATION);
+    g->happened |= reverse != 0;
+    if (mhb_before(a->mark, b->mark))
+        return;
+    g->times++;
+    if (!g->a || (a->waits_for && !order_races_get_visit(f, g->a)->waits_for)) {
+        g->a = before;
+        g->b = after;
+    }
+}
+
+/* Two of one thread, and another one that came before or behind both; or between them. */
+static void note_between(struct order_races *f, uint32_t first, uint32_t second, uint32_t other,
+                         bool happened)
+{
+    const struct order_race_visit *a = order_races_get_visit(f, first),
+                                  *b = order_races_get_visit(f, second),
+                                  *u = order_races_get_visit(f, other);
+    if (!a || !b || !u || a->thread != b->thread || u->thread == a->thread ||
+        a->place == b->place || a->waits || a->woken || b->woken || u->woken ||
+        (u->shared && (a->shared || b->shared)))
+        return;
+    struct order_race_group *g = group_of(
+        f, &f->between_of, order_races_pack_pair(a->place, b->place), u->place, FINDING_ATOMICITY);
+    g->happened |= happened;
+    bool sure = u->taken < a->taken ? mhb_before(u->mark, a->mark) : mhb_before(b->mark, u->mark);
+    if (happened || sure)
+        return;
+    g->times++;
+    if (!g->a) {
+        g->a = first;
+        g->b = second;
+        g->c = other;
+    }
+}
+
+static void order_races_check_pair(struct order_races *f, uint32_t me)
+{
+    const struct order_race_visit *v = order_races_get_visit(f, me),
+                                  *before = order_races_get_visit(f, v->before);
+    note_first(f, v->before, me);
+    if (!before)
+        return;
+    if (before->thread == v->thread) { /* and what was before both of them */
+        note_between(f, v->before, me, before->before, false);
+    } else {
+        note_between(f, before->mine, v->before, me, false);
+        if (before->before == v->mine) /* one between two */
+            note_between(f, v->mine, me, v->before, true);
+    }
+}
+
+static void order_races_on_acquire(struct order_races *f, const struct sync_op *d)
+{
+    uintptr_t asked = (uintptr_t)map_get(&f->asks, d->thread, d->lock);
+    if (f->visit_count >= VISITS_MOST) {
+        f->cut = true;
+        return;
+    }
+    f->visits = array_reserve(f->visits, &f->visit_room, f->visit_count + 1, sizeof *f->visits);
+    struct order_race_visit *v = &f->visits[f->visit_count++];
+    *v = (struct order_race_visit){
+        .thread = d->thread,
+        .lock = d->lock,
+        .place = d->place,
+        .shared = d->shared,
+        .asked = asked ? asked - 1 : NO_POSITION,
+        .taken = d->position,
+        .given = NO_POSITION,
+        .called = NO_POSITION,
+        .mark = d->mark,
+        .before = (uint32_t)(uintptr_t)map_get(&f->last_of_lock, d->lock, 0),
+        .mine = (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread)};
+    uint32_t me = (uint32_t)f->visit_count;
+    const struct order_race_visit *mine = order_races_get_visit(f, v->mine);
+    v->woken = mine && mine->waits && !asked;
+    map_put(&f->last_of_lock, d->lock, 0, (void *)(uintptr_t)me);
+    map_put(&f->last_of_thread, d->lock, d->thread, (void *)(uintptr_t)me);
+    map_put(&f->within, d->thread, 0, (void *)(uintptr_t)me);
+    if (asked)
+        map_remove(&f->asks, d->thread, d->lock);
+    order_races_check_pair(f, me);
+}
+
+static void order_races_on_release(struct order_races *f, const struct sync_op *d)
+{
+    struct order_race_visit *v = order_races_get_visit(
+        f, (uint32_t)(uintptr_t)map_get(&f->last_of_thread, d->lock, d->thread));
+    if (!v || v->given != NO_POSITION)
+        return;
+    v->given = d->position;
+    if (d->is == SYNC_OP_WAIT && !d->timed)
+        v->waits_for = d->about;
+    v->waits |= d->is == SYNC_OP_WAIT;
+}
+
+/* In its visit, or after it. */
+static void order_races_on_signal(struct order_races *f, const struct sync_op *d)
+{
+    struct order_race_visit *v =
+        order_races_get_visit(f, (uint32_t)(uintptr_t)map_get(&f->within, d->thread, 0));
+    if (!v || v->called != NO_POSITION)
+        return;
+    v->calls = d->about;
+    v->called = d->position;
+}
+
+/* ---- messages ---- */
+
+static void order_races_on_receive(struct order_races *f, const struct sync_op *d)
+{
+    uint64_t whose = order_races_pack_pair(d->thread, d->about);
+    uintptr_t known = (uintptr_t)map_get(&f->received_of, whose, d->place);
+    if (!known) {
+        f->received = array_reserve(f->received, &f->received_room, f->received_count + 1,
+                                    sizeof *f->received);
+        f->received[f->received_count++] = *d;
+        map_put(&f->received_of, whose, d->place, (void *)(uintptr_t)f->received_count);
+        return;
+    }
+    struct sync_op *last = &f->received[known - 1];
+    if (last->sender != d->sender && !mhb_before(last->mark, d->sent_mark) &&
+        !mhb_before(last->sent_mark, d->sent_mark)) {
+        struct order_race_group *g =
+            group_of(f, &f->message_of, order_races_pack_pair(d->place, d->thread),
+                     order_races_pack_pair(last->sender, d->sender), FINDING_MESSAGE_RACE);
+        if (!g->times++) {
+            g->one = *last;
+            g->other = *d;
+        }
+    }
+    *last = *d;
+}
+
+void order_races_feed(struct order_races *f, const struct sync_op *d)
+{
+    switch (d->is) {
+    case SYNC_OP_REQUEST:
+        map_put(&f->asks, d->thread, d->lock, (void *)(uintptr_t)(d->position + 1));
+        break;
+    case SYNC_OP_REFUSED:
+        map_remove(&f->asks, d->thread, d->lock);
+        break;
+    case SYNC_OP_ACQUIRE:
+        order_races_on_acquire(f, d);
+        break;
+    case SYNC_OP_RELEASE:
+    case SYNC_OP_WAIT:
+        order_races_on_release(f, d);
+        break;
+    case SYNC_OP_SIGNAL:
+        order_races_on_signal(f, d);
+        break;
+    case SYNC_OP_RECEIVE:
+        order_races_on_receive(f, d);
+        break;
+    case SYNC_OP_WOKEN:
+        break;
+    }
+}
+
+/* ---- what was found ---- */
+
+static struct finding_participant order_races_participant_of(const struct order_race_visit *v)
+{
+    return (struct finding_participant){.thread = v->thread,
+                                        .lock = v->lock,
+                                        .then_lock = v->lock,
+                                        .position = v->taken,
+                                        .then = v->given,
+                                        .begin = v->asked == NO_POSITION ? v->taken : v->asked};
+}
+
+static void add_first(const struct order_races *f, const struct order_race_group *g,
+                      struct findings *to)
+{
+    const struct order_race_visit *a = order_races_get_visit(f, g->a),
+                                  *b = order_races_get_visit(f, g->b);
+    bool unheard = a->waits_for && a->waits_for == b->calls;
+    struct finding *finding =
+        findings_add(to, unheard ? FINDING_EARLY_SIGNAL : FINDING_ORDER_VIOLATION);
+    finding->times = g->times;
+    finding_add_participant(finding, order_races_participant_of(a));
+    struct finding_participant part = order_races_participant_of(b);
+    if (unheard) {
+        part.then = b->called;
+        part.then_lock = b->calls;
+        finding->parts[0].then_lock = a->waits_for;
+    }
+    finding_add_participant(finding, part);
+}
+
+static void add_between(const struct order_races *f, const struct order_race_group *g,
+                        struct findings *to)
+{
+    const struct order_race_visit *a = order_races_get_visit(f, g->a),
+                                  *b = order_races_get_visit(f, g->b);
+    struct finding *finding = findings_add(to, FINDING_ATOMICITY);
+    finding->times = g->times;
+    finding_add_participant(finding, (struct finding_participant){
+                                         .thread = a->thread,
+                                         .lock = a->lock,
+                                         .then_lock = b->lock,
+                                         .position = a->taken,
+                                         .then = b->taken,
+                                         .begin = b->asked == NO_POSITION ? b->taken : b->asked});
+    finding_add_participant(finding, order_races_participant_of(order_races_get_visit(f, g->c)));
+}
+
+static void add_message(const struct order_race_group *g, struct findings *to)
+{
+    const struct sync_op *both[] = {&g->one, &g->other};
+    struct finding *finding = findings_add(to, FINDING_MESSAGE_RACE);
+    finding->times = g->times;
+    for (int i = 0; i < 2; i++)
+        finding_add_participant(finding, (struct finding_participant){.thread = both[i]->sender,
+                                                                      .lock = both[i]->thread,
+                                                                      .then_lock = both[i]->thread,
+                                                                      .position = both[i]->sent,
+                                                                      .then = both[i]->position,
+                                                                      .begin = both[i]->sent});
+}
+
+void order_races_end(struct order_races *f, struct findings *to)
+{
+    for (size_t i = 0; i < f->group_count; i++) {
+        const struct order_race_group *g = &f->groups[i];
+        if (!g->times || g->happened)
+            continue;
+        if (g->kind == FINDING_ORDER_VIOLATION)
+            add_first(f, g, to);
+        else if (g->kind == FINDING_ATOMICITY)
+            add_between(f, g, to);
+        else
+            add_message(g, to);
+    }
+    to->cut |= f->cut;
+}
+
+void order_races_free(struct order_races *f)
+{
+    free(f->visits);
+    free(f->groups);
+    free(f->received);
+    map_free(&f->last_of_lock);
+    map_free(&f->last_of_thread);
+    map_free(&f->asks);
+    map_free(&f->within);
+    map_free(&f->first_of);
+    map_free(&f->between_of);
+    map_free(&f->message_of);
+    map_free(&f->received_of);
+}

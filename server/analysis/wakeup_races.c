@@ -1,0 +1,397 @@
+#include "server/analysis/wakeup_races.h"
+
+#include <stdlib.h>
+
+#define KEPT_OF_PLACE 16u /* waits, calls and visits of one place */
+#define KEPT_MOST 512u /* of one object, or lock */
+
+struct wakeup_visit {
+    uint32_t thread, place;
+    uint64_t asked, position;
+    struct mhb_clock_mark mark;
+};
+
+/* The first visits of each thread, and of each place some. */
+struct wakeup_lock {
+    uint32_t lock;
+    uint32_t *visits; /* indices */
+    uint32_t count;
+    struct map first; /* thread -> index + 1 */
+    struct map of_place; /* place -> how many are kept */
+    struct sync_op asks; /* not kept: of the thread that comes in next */
+};
+
+struct wakeup_wait {
+    struct sync_op begin;
+    struct wakeup_visit visit; /* within which it began */
+    struct mhb_clock_mark end; /* at 0: it has not ended */
+};
+
+struct wakeup_signal {
+    struct sync_op is;
+    uint64_t begin; /* where its visit began, or it itself */
+};
+
+struct wakeup_object {
+    uint32_t line, lock; /* lock: of those who wait; 0: not known */
+    bool several; /* locks */
+    bool all; /* somebody woke all, or it is not known whether */
+    uint64_t calls_made;
+    struct wakeup_wait *waits;
+    uint32_t wait_count;
+    struct wakeup_signal *calls;
+    uint32_t call_count;
+    struct map waits_of, calls_of; /* place -> how many are kept */
+};
+
+/* ---- what was done ---- */
+
+static struct wakeup_object *object_of(struct wakeup_races *w, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&w->object_of, line, 0);
+    if (!known) {
+        w->objects = array_reserve_zeroed(w->objects, &w->object_room, w->object_count + 1,
+                                          sizeof *w->objects);
+        known = ++w->object_count;
+        w->objects[known - 1].line = line;
+        map_put(&w->object_of, line, 0, (void *)known);
+    }
+    return &w->objects[known - 1];
+}
+
+static struct wakeup_lock *lock_of(struct wakeup_races *w, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&w->of_lock, line, 0);
+    if (!known) {
+        w->locks =
+            array_reserve_zeroed(w->locks, &w->lock_room, w->lock_count + 1, sizeof *w->locks);
+        known = ++w->lock_count;
+        w->locks[known - 1].lock = line;
+        map_put(&w->of_lock, line, 0, (void *)known);
+    }
+    return &w->locks[known - 1];
+}
+
+/* One more of a place, if there is room. */
+static bool may_keep(struct map *of, uint32_t place, uint32_t count)
+{
+    uintptr_t kept = (uintptr_t)map_get(of, place, 0);
+    if (kept >= KEPT_OF_PLACE || count >= KEPT_MOST)
+        return false;
+    map_put(of, place, 0, (void *)(kept + 1));
+    return true;
+}
+
+static struct wakeup_visit wakeup_races_visit_for(const struct wakeup_races *w, uint32_t thread,
+                                                  uint32_t lock)
+{
+    uintptr_t last = (uintptr_t)map_get(&w->last, thread, lock);
+    return last ? w->visits[last - 1] : (struct wakeup_visit){.position = NO_POSITION};
+}
+
+static struct wakeup_visit *wakeup_races_last_visit(struct wakeup_races *w, uint32_t thread,
+                                                    uint32_t lock)
+{
+    uintptr_t last = (uintptr_t)map_get(&w->last, thread, lock);
+    if (!last) {
+        w->visits =
+            array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
+        last = ++w->visit_count;
+        map_put(&w->last, thread, lock, (void *)last);
+        w->visits[last - 1] = (struct wakeup_visit){.asked = NO_POSITION, .position = NO_POSITION};
+    }
+    return &w->visits[last - 1];
+}
+
+static void wakeup_races_on_request(struct wakeup_races *w, const struct sync_op *d)
+{
+    wakeup_races_last_visit(w, d->thread, d->lock)->asked = d->position;
+}
+
+static void wakeup_races_on_acquire(struct wakeup_races *w, const struct sync_op *d)
+{
+    struct wakeup_visit *v = wakeup_races_last_visit(w, d->thread, d->lock);
+    bool asks = v->asked != NO_POSITION && (v->position == NO_POSITION || v->asked > v->position);
+    uint64_t asked = asks ? v->asked : NO_POSITION;
+    *v = (struct wakeup_visit){d->thread, d->place, asked, d->position, d->mark};
+    struct wakeup_lock *l = lock_of(w, d->lock);
+    bool first = !map_get(&l->first, d->thread, 0);
+    if (!first && !may_keep(&l->of_place, d->place, l->count))
+        return;
+    struct wakeup_visit copy = *v;
+    w->visits =
+        array_reserve_zeroed(w->visits, &w->visit_room, w->visit_count + 1, sizeof *w->visits);
+    w->visits[w->visit_count++] = copy;
+    if (first)
+        map_put(&l->first, d->thread, 0, (void *)(uintptr_t)w->visit_count);
+    ARRAY_PUSH(l->visits, l->count, (uint32_t)w->visit_count - 1);
+}
+
+static void begin_wait(struct wakeup_races *w, const struct sync_op *d)
+{
+    struct wakeup_object *o = object_of(w, d->about);
+    o->several |= o->lock && o->lock != d->lock;
+    o->lock = d->lock;
+    if (!may_keep(&o->waits_of, d->place, o->wait_count))
+        return;
+    struct wakeup_wait kept = {.begin = *d, .visit = wakeup_races_visit_for(w, d->thread, d->lock)};
+    ARRAY_PUSH(o->waits, o->wait_count, kept);
+}
+
+static void end_wait(struct wakeup_races *w, const struct sync_op *d)
+{
+    struct wakeup_object *o = object_of(w, d->about);
+    for (uint32_t i = o->wait_count; i-- > 0;)
+        if (o->waits[i].begin.thread == d->thread) {
+            if (!o->waits[i].end.at)
+                o->waits[i].end = d->mark;
+            return;
+        }
+}
+
+static void wakeup_races_on_signal(struct wakeup_races *w, const struct sync_op *d)
+{
+    struct wakeup_object *o = object_of(w, d->about);
+    o->calls_made++;
+    o->all |= d->all;
+    if (!may_keep(&o->calls_of, d->place, o->call_count))
+        return;
+    struct wakeup_visit v = o->lock ? wakeup_races_visit_for(w, d->thread, o->lock)
+                                    : (struct wakeup_visit){.position = NO_POSITION};
+    struct wakeup_signal kept = {*d, v.position == NO_POSITION ? d->position : v.asked};
+    ARRAY_PUSH(o->calls, o->call_count, kept);
+}
+
+void wakeup_races_feed(struct wakeup_races *w, const struct sync_op *d)
+{
+    switch (d->is) {
+    case SYNC_OP_REQUEST:
+        wakeup_races_on_request(w, d);
+        break;
+    case SYNC_OP_ACQUIRE:
+        wakeup_races_on_acquire(w, d);
+        break;
+    case SYNC_OP_WAIT:
+        begin_wait(w, d);
+        break;
+    case SYNC_OP_WOKEN:
+        end_wait(w, d);
+        break;
+    case SYNC_OP_SIGNAL:
+        wakeup_races_on_signal(w, d);
+        break;
+    case SYNC_OP_RELEASE:
+    case SYNC_OP_REFUSED:
+    case SYNC_OP_RECEIVE:
+        break;
+    }
+}
+
+/* ---- what could be ---- */
+
+struct wakeup_scan {
+    struct wakeup_races *w;
+    struct wakeup_object *o;
+    struct findings *findings;
+};
+
+/* The finding of these places, or a new one; *known: it was there. */
+static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind, uint32_t a,
+                                  uint32_t b, bool *known)
+{
+    uint64_t places = (uint64_t)a << 32 | b;
+    uintptr_t found = (uintptr_t)map_get(&l->w->found, places, kind);
+    *known = found;
+    if (found) {
+        l->findings->items[found - 1].times++;
+        return &l->findings->items[found - 1];
+    }
+    struct finding *f = findings_add(l->findings, kind);
+    map_put(&l->w->found, places, kind, (void *)(uintptr_t)l->findings->count);
+    return f;
+}
+
+static struct finding_participant wakeup_races_signal_participant(const struct wakeup_signal *c)
+{
+    return (struct finding_participant){.thread = c->is.thread,
+                                        .lock = c->is.about,
+                                        .position = c->is.position,
+                                        .then = NO_POSITION,
+                                        .begin =
+                                            c->begin == NO_POSITION ? c->is.position : c->begin};
+}
+
+static struct finding_participant wakeup_races_wait_participant(const struct wakeup_wait *k)
+{
+    return (struct finding_participant){
+        .thread = k->begin.thread,
+        .lock = k->begin.lock,
+        .then_lock = k->begin.about,
+        .position = k->visit.position == NO_POSITION ? k->begin.position : k->visit.position,
+        .then = k->begin.position,
+        .begin = k->visit.asked};
+}
+
+/* Was somebody who is not the waiter certainly in the lock before the call? */
+static bool wakeup_races_is_sent_in_lock(const struct wakeup_scan *l, const struct wakeup_signal *c,
+                                         uint32_t waiter)
+{
+    const struct wakeup_lock *lock = lock_of(l->w, l->o->lock);
+    for (struct map_walk walk = {.map = &lock->first}; map_next(&walk);) {
+        const struct wakeup_visit *v = &l->w->visits[(uintptr_t)walk.value - 1];
+        if (v->thread != waiter && mhb_before(v->mark, c->is.mark))
+            return true;
+    }
+    return false;
+}
+
+static void wakeup_races_find_lost(struct wakeup_scan *l, const struct wakeup_signal *c,
+                                   const struct wakeup_wait *k)
+{
+    bool known;
+    if (k->begin.timed || k->begin.thread == c->is.thread ||
+        mhb_before(c->is.mark, k->begin.mark) || mhb_before(k->begin.mark, c->is.mark) ||
+        wakeup_races_is_sent_in_lock(l, c, k->begin.thread))
+        return;
+    struct finding *f = finding_of(l, FINDING_LOST_WAKEUP, k->begin.place, c->is.place, &known);
+    if (known)
+        return;
+    finding_add_participant(f, wakeup_races_wait_participant(k));
+    finding_add_participant(f, wakeup_races_signal_participant(c));
+}
+
+static bool wakeup_races_is_done(struct mhb_clock_mark end, struct mhb_clock_mark begin)
+{
+    return end.at && mhb_before(end, begin);
+}
+
+static bool may_wait_at_once(const struct wakeup_wait *a, const struct wakeup_wait *b)
+{
+    return a->begin.thread != b->begin.thread && !a->begin.timed && !b->begin.timed &&
+           !wakeup_races_is_done(a->end, b->begin.mark) &&
+           !wakeup_races_is_done(b->end, a->begin.mark);
+}
+
+static bool may_receive_signal(const struct wakeup_signal *c, const struct wakeup_wait *k)
+{
+    return c->is.thread != k->begin.thread && !mhb_before(c->is.mark, k->begin.mark) &&
+           !wakeup_races_is_done(k->end, c->is.mark);
+}
+
+/* Two who wait at different places, and a third who calls one of them. */
+static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wakeup_signal *c)
+{
+    bool known;
+    for (uint32_t i = 0; i < l->o->wait_count; i++)
+        for (uint32_t k = i + 1; k < l->o->wait_count; k++) {
+            const struct wakeup_wait *a = &l->o->waits[i], *b = &l->o->waits[k];
+            if (a->begin.place == b->begin.place || !may_wait_at_once(a, b) ||
+                !may_receive_signal(c, a) || !may_receive_signal(c, b))
+                continue;
+            struct finding *f = finding_of(l, FINDING_SIGNAL_NOT_BROADCAST,
+                                           a->begin.place ^ b->begin.place, c->is.place, &known);
+            if (known)
+                return;
+            finding_add_participant(f, wakeup_races_signal_participant(c));
+            finding_add_participant(f, wakeup_races_wait_participant(a));
+            finding_add_participant(f, wakeup_races_wait_participant(b));
+            return;
+        }
+}
+
+/* Could a thread that only passed have waited when the call came, with all others that are
+ * counted? */
+static bool wakeup_races_may_be_waiting(const struct wakeup_signal *c, const struct wakeup_visit *v)
+{
+    return v->thread != c->is.thread && !mhb_before(c->is.mark, v->mark) &&
+           !mhb_before(v->mark, c->is.mark);
+}
+
+/* Those that come in at the place where one came in who waited: each thread once. */
+static uint32_t find_passers(const struct wakeup_scan *l, const struct wakeup_signal *c,
+                             const struct wakeup_wait *k, const struct wakeup_visit **passers)
+{
+    const struct wakeup_lock *lock = lock_of(l->w, l->o->lock);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < lock->count && count < FINDING_PARTICIPANTS; i++) {
+        const struct wakeup_visit *v = &l->w->visits[lock->visits[i]];
+        bool fits = v->place == k->visit.place && v->thread != k->begin.thread &&
+                    wakeup_races_may_be_waiting(c, v) && !wakeup_races_is_done(k->end, v->mark);
+        for (uint32_t j = 0; j < count && fits; j++)
+            fits = passers[j]->thread != v->thread && !mhb_before(passers[j]->mark, v->mark) &&
+                   !mhb_before(v->mark, passers[j]->mark);
+        if (fits)
+            passers[count++] = v;
+    }
+    return count;
+}
+
+static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup_signal *c,
+                                      const struct wakeup_wait *k)
+{
+    const struct wakeup_visit *passers[FINDING_PARTICIPANTS];
+    bool known;
+    if (k->begin.timed || !may_receive_signal(c, k) || k->visit.position == NO_POSITION)
+        return;
+    uint32_t count = find_passers(l, c, k, passers);
+    if (count + 1 <= l->o->calls_made)
+        return;
+    struct finding *f =
+        finding_of(l, FINDING_SIGNAL_NOT_BROADCAST, k->begin.place, c->is.place, &known);
+    if (known)
+        return;
+    finding_add_participant(f, wakeup_races_signal_participant(c));
+    finding_add_participant(f, wakeup_races_wait_participant(k));
+    for (uint32_t i = 0; i < count; i++)
+        finding_add_participant(f, (struct finding_participant){.thread = passers[i]->thread,
+                                                                .lock = l->o->lock,
+                                                                .position = passers[i]->position,
+                                                                .then = NO_POSITION,
+                                                                .begin = NO_POSITION});
+}
+
+static void wakeup_races_check_signal(struct wakeup_scan *l)
+{
+    const struct wakeup_object *o = l->o;
+    for (uint32_t i = 0; i < o->call_count; i++)
+        for (uint32_t k = 0; k < o->wait_count && !o->several; k++)
+            wakeup_races_find_lost(l, &o->calls[i], &o->waits[k]);
+    for (uint32_t i = 0; i < o->call_count && !o->all && !o->several; i++) {
+        wakeup_races_find_two_waiters(l, &o->calls[i]);
+        for (uint32_t k = 0; k < o->wait_count; k++)
+            wakeup_races_find_too_few(l, &o->calls[i], &o->waits[k]);
+    }
+}
+
+bool wakeup_races_step(struct wakeup_races *w, struct findings *findings, uint64_t *budget)
+{
+    while (w->next < w->object_count && *budget) {
+        struct wakeup_scan l = {w, &w->objects[w->next++], findings};
+        uint64_t looks = (uint64_t)l.o->call_count * l.o->wait_count + 1;
+        wakeup_races_check_signal(&l);
+        *budget -= looks < *budget ? looks : *budget;
+    }
+    return w->next >= w->object_count;
+}
+
+void wakeup_races_free(struct wakeup_races *w)
+{
+    for (size_t i = 0; i < w->object_count; i++) {
+        free(w->objects[i].waits);
+        free(w->objects[i].calls);
+        map_free(&w->objects[i].waits_of);
+        map_free(&w->objects[i].calls_of);
+    }
+    for (size_t i = 0; i < w->lock_count; i++) {
+        free(w->locks[i].visits);
+        map_free(&w->locks[i].first);
+        map_free(&w->locks[i].of_place);
+    }
+    free(w->objects);
+    free(w->locks);
+    free(w->visits);
+    map_free(&w->object_of);
+    map_free(&w->of_lock);
+    map_free(&w->last);
+    map_free(&w->found);
+}

@@ -1,0 +1,33 @@
+/* What was saved of a run (checkpoint_write.h), read again: its news, a state, where each thread
+ * stood. */
+#ifndef SERVER_CHECKPOINT_CHECKPOINT_READ_H
+#define SERVER_CHECKPOINT_CHECKPOINT_READ_H
+
+#include "server/tracefile/chunks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run;
+struct checkpoint_hangup;
+
+bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
+                          void *context);
+/* restored is called once the order is there; then hangup for each session that had left before the
+ * journal that follows. */
+bool checkpoint_read_state(struct run *run, struct chunk state, void (*restored)(void *context),
+                           void (*hangup)(void *context, uint32_t session), void *context);
+/* Who had hung up by then (caller frees). */
+struct checkpoint_hangup *checkpoint_read_hangups(struct chunk state, size_t *count);
+void checkpoint_read_threads(struct run *run, struct chunk threads);
+
+/* Bits of what is written there. */
+#define CHECKPOINT_UNTRACED                                                                        \
+    0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define SITE_IN_FUNCTION                                                                           \
+    0x80000000u /* with the process of a site: the calls that led to it are told, too */
+#define NEWS_BRIEF 0x80000000u /* with the bytes of facts: they are written as delta_codec.h says */
+#define THREAD_UNCERTAINTY_SHIFT                                                                   \
+    28 /* with a thread's session: what its next event may follow besides */
+
+#endif

@@ -1,0 +1,445 @@
+#include "server/checkpoint/checkpoint_write.h"
+
+#include "server/checkpoint/expiring_records.h"
+#include "server/checkpoint/checkpoint_read.h"
+#include "server/run/delta_codec.h"
+#include "server/run/program_metrics.h"
+#include "server/decode/declarations.h"
+#include "base/map.h"
+#include "server/order/log/log_block.h"
+#include "server/run/run.h"
+#include "server/eventloop/loop_turn.h"
+#include "wire/event_id.h"
+#include "wire/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCHS_MAX 64
+#define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
+#define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
+#define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
+/* Where only a part is kept: so many times what is enough is told while a state is written, or
+ * something is forgotten.  On a busy machine that takes long, and all of it is used. */
+#define LAG_MOST 1u
+#define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
+
+struct checkpoint_writer {
+    struct encoder facts, texts; /* since the last news */
+    struct delta_codec *brief; /* of the facts */
+    struct expiring_records *passing; /* those that are forgotten */
+    size_t sites; /* written so far */
+    uint64_t news; /* place of the newest */
+    struct checkpoint_hangup *hangups;
+    size_t hangup_count, hangup_room;
+    uint64_t keep_bytes;
+    struct checkpoint_moment { /* what may be forgotten together */
+        uint64_t place, position;
+    } moments[EPOCHS_MAX];
+    size_t moment_count;
+    uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
+    /* the one under way */
+    enum {
+        IDLE,
+        PREPARING,
+        READY,
+        FORGETTING,
+        WRITING
+    } step; /* READY: to begin between two chunks that are told */
+    bool forgets; /* it begins with forgetting the first moment */
+    bool forgot; /* that is done */
+    bool failed; /* the last one was not written */
+    bool finishing; /* checkpoint_finish has begun */
+    uint64_t spent_ns;
+    struct encoder state; /* what is not of the order, as it was when it began */
+    uint64_t state_news;
+    uint64_t *parts; /* places */
+    size_t part_count, part_room;
+};
+
+static void keep_passing(struct run *run, bool all)
+{
+    struct chunk passed;
+    if (expiring_records_flush(run->saving->passing, run, all, &passed))
+        delta_codec_encode(run->saving->brief, &run->saving->facts, passed);
+}
+
+static void keep_fact(struct run *run, struct chunk chunk)
+{
+    struct checkpoint_writer *s = run->saving;
+    if (expiring_records_accept(&chunk)) {
+        expiring_records_append(s->passing, run, chunk);
+        keep_passing(run, false);
+        return;
+    }
+    if (chunk.kind == CHUNK_HANGUP) {
+        s->hangups =
+            array_reserve(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
+        s->hangups[s->hangup_count++] =
+            (struct checkpoint_hangup){chunk.session, tracefile_epoch(run->trace)};
+        return;
+    }
+    delta_codec_encode(s->brief, &s->facts, chunk);
+}
+
+/* Of sums the newest are enough. */
+static void keep_sums(void *user, const struct call_context_thread *thread,
+                      const struct encoder *body)
+{
+    struct run *run = user;
+    delta_codec_encode(run->saving->brief, &run->saving->facts,
+                       (struct chunk){.kind = CHUNK_SUMS,
+                                      .session = thread->session,
+                                      .thread = thread->code,
+                                      .data = body->data,
+                                      .size = (uint32_t)body->size});
+}
+
+static void keep_meters(void *user, uint32_t session, uint32_t thread, const struct encoder *body)
+{
+    struct run *run = user;
+    delta_codec_encode(run->saving->brief, &run->saving->facts,
+                       (struct chunk){.kind = CHUNK_METERS,
+                                      .session = session,
+                                      .thread = thread,
+                                      .data = body->data,
+                                      .size = (uint32_t)body->size});
+}
+
+static void keep_reached(void *context, const struct encoder *body)
+{
+    struct run *run = context;
+    delta_codec_encode(
+        run->saving->brief, &run->saving->facts,
+        (struct chunk){.kind = CHUNK_REACHED, .data = body->data, .size = (uint32_t)body->size});
+}
+
+static void keep_text(struct run *run, uint32_t line, uint64_t number, const char *text)
+{
+    encode_event_id(&run->saving->texts, (struct event_id){line, number});
+    encode_string(&run->saving->texts, text);
+}
+
+static void keep_no_more(struct run *run)
+{
+    struct checkpoint_writer *saving = run->saving;
+    encoder_free(&saving->facts);
+    encoder_free(&saving->texts);
+    delta_codec_free(saving->brief);
+    expiring_records_free(saving->passing);
+    encoder_free(&saving->state);
+    free(saving->parts);
+    free(saving->hangups);
+    free(saving);
+}
+
+void checkpoint_begin(struct run *run, uint64_t keep_bytes)
+{
+    static const struct fact_writer keeper = {keep_fact, keep_text, keep_no_more};
+    struct checkpoint_writer *saving = xcalloc(1, sizeof *saving);
+    saving->keep_bytes = keep_bytes;
+    saving->brief = delta_codec_new();
+    saving->passing = expiring_records_new();
+    run->saving = saving;
+    run->keeper = &keeper;
+}
+
+void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups,
+                       size_t count)
+{
+    struct checkpoint_writer *s = run->saving;
+    s->news = news;
+    s->sites = run->site_count;
+    s->hangups = array_reserve(s->hangups, &s->hangup_room, count + 1, sizeof *s->hangups);
+    for (; s->hangup_count < count; s->hangup_count++)
+        s->hangups[s->hangup_count] = hangups[s->hangup_count];
+}
+
+/* ---- writing ---- */
+
+static void put_news(struct run *run)
+{
+    struct checkpoint_writer *s = run->saving;
+    struct encoder out = {0};
+    keep_passing(run, true);
+    if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
+        return;
+    encode_u64(&out, s->news);
+    encode_u32(&out, (uint32_t)s->facts.size | NEWS_BRIEF);
+    encode_bytes(&out, s->facts.data, s->facts.size);
+    encode_u32(&out, (uint32_t)(run->site_count - s->sites));
+    for (; s->sites < run->site_count; s->sites++) {
+        const struct site *site = &run->site_list[s->sites];
+        encode_u32(&out, site->process | (site->thread ? SITE_IN_FUNCTION : 0));
+        encode_u64(&out, site->address);
+        if (site->thread) {
+            encode_u32(&out, site->thread);
+            encode_u32(&out, site->context);
+        }
+    }
+    encode_bytes(&out, s->texts.data, s->texts.size);
+    s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);
+    s->facts.size = s->texts.size = 0;
+    delta_codec_reset(s->brief);
+    encoder_free(&out);
+}
+
+/* What is not of its order. */
+static void put_state(const struct run *run, struct encoder *out)
+{
+    const struct checkpoint_writer *s = run->saving;
+    encode_u64(out, (uint64_t)run->last_ns);
+    encode_u32(out, (uint32_t)run->process_count | CHECKPOINT_UNTRACED);
+    for (size_t i = 0; i < run->process_count; i++) {
+        encode_u64(out, run->processes[i].waited_ns);
+        encode_u64(out, run->processes[i].dropped);
+        encode_u64(out, run->processes[i].unfollowed);
+    }
+    encode_u32(out, (uint32_t)s->hangup_count);
+    for (size_t i = 0; i < s->hangup_count; i++) {
+        encode_u32(out, s->hangups[i].session);
+        encode_u32(out, s->hangups[i].epoch);
+    }
+}
+
+/* Where each thread stands. */
+static void put_threads(const struct run *run, struct encoder *out, uint32_t *oldest)
+{
+    for (size_t i = 0; i < run->session_count; i++) {
+        struct program_session *session = run->sessions[i];
+        if (!session)
+            continue;
+        program_session_forget_ended(session);
+        for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+            const struct thread_state *state = walk.value;
+            if (state->held_count && state->held_epoch < *oldest)
+                *oldest = state->held_epoch;
+            if (!state->last[0].line && !state->doubt)
+                continue;
+            encode_u32(out, session->number | (uint32_t)state->doubt << THREAD_UNCERTAINTY_SHIFT);
+            encode_u32(out, (uint32_t)walk.a);
+            encode_event_id(out, state->last[0]);
+            encode_event_id(out, state->last[1]);
+        }
+    }
+}
+
+static bool checkpoint_begin_write(struct run *run)
+{
+    struct checkpoint_writer *s = run->saving;
+    struct encoder threads = {0};
+    uint32_t oldest = order_oldest_batch(run->order);
+    s->state.size = 0;
+    put_threads(run, &threads, &oldest);
+    put_state(run, &s->state);
+    call_contexts_save(&run->contexts, keep_sums, run);
+    program_metrics_save(run, keep_meters, run);
+    agent_positions_save(&run->reached, keep_reached, run);
+    put_news(run);
+    s->state_news = s->news;
+    bool ok = !s->state.failed && !threads.failed &&
+              tracefile_save_begin(run->trace,
+                                   (struct chunk){.kind = CHUNK_THREADS,
+                                                  .data = threads.data,
+                                                  .size = (uint32_t)threads.size},
+                                   oldest);
+    encoder_free(&threads);
+    if (ok)
+        order_save_begin(run->order);
+    return ok;
+}
+
+static void note_part(void *context, uint64_t place)
+{
+    struct checkpoint_writer *s = context;
+    s->parts = array_reserve(s->parts, &s->part_room, s->part_count + 1, sizeof *s->parts);
+    s->parts[s->part_count++] = place;
+}
+
+static bool checkpoint_end_write(struct run *run)
+{
+    struct checkpoint_writer *s = run->saving;
+    struct encoder *out = &s->state;
+    size_t size;
+    s->part_count = 0;
+    order_saved_parts(run->order, note_part, s);
+    uint8_t *order = order_save_end(run->order, &size);
+    encode_bytes(out, order, size);
+    free(order);
+    if (out->failed) {
+        tracefile_save_drop(run->trace);
+        return false;
+    }
+    struct checkpoint state = {.data = out->data,
+                               .size = out->size,
+                               .news = s->state_news,
+                               .parts = s->parts,
+                               .part_count = s->part_count,
+                               .written = order_saved_bytes(run->order)};
+    return tracefile_save_end(run->trace, &state);
+}
+
+/* ---- when ---- */
+
+/* A run that keeps only a part saves more often. */
+static uint64_t checkpoint_interval_bytes(const struct run *run)
+{
+    uint64_t keep = run->saving->keep_bytes;
+    return keep && keep / 16 < tracefile_region_bytes(run->trace)
+               ? keep / 16
+               : tracefile_region_bytes(run->trace);
+}
+
+/* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is
+ * not so. */
+static bool checkpoint_begin_discard(struct run *run)
+{
+    struct checkpoint_moment moment = run->saving->moments[0];
+    uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
+    run_discard_begin(run, blocks * BLOCK_EVENTS);
+    return order_first(run->order) >= moment.position;
+}
+
+static void checkpoint_end_discard(struct run *run, bool saved)
+{
+    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_moment moment = s->moments[0];
+    memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
+    if (saved)
+        tracefile_discard_before(run->trace, moment.place);
+    run->generation++;
+}
+
+static void note_moment(struct run *run)
+{
+    struct checkpoint_writer *s = run->saving;
+    if (s->moment_count == EPOCHS_MAX) { /* coarser ones */
+        for (size_t i = 0; i < EPOCHS_MAX / 2; i++)
+            s->moments[i] = s->moments[2 * i + 1];
+        s->moment_count = EPOCHS_MAX / 2;
+    }
+    s->moments[s->moment_count++] =
+        (struct checkpoint_moment){tracefile_end(run->trace), order_count(run->order)};
+}
+
+/* A state with millions of lines that change takes long to put together: that is a small part of
+ * the time, unless so much is unsaved that it must be done. */
+static bool is_time(const struct run *run)
+{
+    const struct checkpoint_writer *s = run->saving;
+    uint64_t unsaved = tracefile_unsaved(run->trace), least = checkpoint_interval_bytes(run);
+    return unsaved >= least && (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
+                                loop_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
+}
+
+/* It is written, or could not be. */
+static void checkpoint_finish_write(struct run *run, bool saved)
+{
+    struct checkpoint_writer *s = run->saving;
+    s->step = IDLE;
+    s->failed = !saved;
+    s->took_ns = s->spent_ns;
+    s->saved_ns = loop_clock_ns();
+    if (s->forgets)
+        checkpoint_end_discard(run, saved);
+    else if (saved && s->keep_bytes)
+        note_moment(run);
+    /* it grows until it is looked at again */
+    s->forgets = saved && s->moment_count > 1 &&
+                 tracefile_kept(run->trace) + checkpoint_interval_bytes(run) > s->keep_bytes;
+    if (s->forgets)
+        s->step = READY;
+}
+
+static void begin_now(struct run *run)
+{
+    struct checkpoint_writer *s = run->saving;
+    uint64_t begin_ns = loop_clock_ns();
+    if (s->forgets && !s->forgot) {
+        s->forgets = s->forgot = checkpoint_begin_discard(run);
+        s->step = s->forgets ? FORGETTING : IDLE;
+        return;
+    }
+    if (s->forgets)
+        order_renew(run->order, s->moments[0].place);
+    s->forgot = false;
+    s->step = WRITING;
+    s->spent_ns = 0;
+    if (!checkpoint_begin_write(run))
+        checkpoint_finish_write(run, false);
+    s->spent_ns += loop_clock_ns() - begin_ns;
+}
+
+void checkpoint_poll(struct run *run)
+{
+    struct checkpoint_writer *s = run->saving;
+    if (s && s->step == IDLE && is_time(run))
+        s->step = order_save_prepare(run->order) ? READY : PREPARING;
+    if (s && s->step == READY)
+        begin_now(run);
+}
+
+bool checkpoint_is_urgent(const struct run *run)
+{
+    return run->saving && run->saving->keep_bytes && run->saving->step != IDLE;
+}
+
+bool checkpoint_is_overdue(const struct run *run)
+{
+    return checkpoint_is_urgent(run) &&
+           tracefile_unsaved(run->trace) >= LAG_MOST * checkpoint_interval_bytes(run);
+}
+
+static bool one_step(struct run *run)
+{
+    switch (run->saving->step) {
+    case PREPARING:
+        return order_save_prepare(run->order);
+    case FORGETTING:
+        return run_discard_step(run);
+    default:
+        return order_save_step(run->order);
+    }
+}
+
+bool checkpoint_step(struct run *run, struct loop_share share)
+{
+    struct checkpoint_writer *s = run->saving;
+    uint64_t begin_ns = loop_clock_ns();
+    if (s && s->step == READY)
+        begin_now(run);
+    if (!s || s->step == IDLE)
+        return true;
+    bool all = false;
+    do
+        all = one_step(run);
+    while (!all && loop_share_left(share));
+    s->spent_ns += loop_clock_ns() - begin_ns;
+    if (all && s->step != WRITING)
+        s->step = READY;
+    else if (all)
+        checkpoint_finish_write(run, checkpoint_end_write(run));
+    return s->step == IDLE;
+}
+
+bool checkpoint_finish(struct run *run, struct loop_share share)
+{
+    struct checkpoint_writer *s = run->saving;
+    if (!s)
+        return true;
+    s->failed &= s->finishing; /* what failed before is tried again */
+    s->finishing = true;
+    for (;;) {
+        if (!checkpoint_step(run, share)) {
+            if (!loop_share_left(share))
+                return false;
+            continue;
+        }
+        if (s->failed || tracefile_epoch(run->trace) <= 1 ||
+            tracefile_unsaved(run->trace) <= LITTLE) {
+            s->finishing = false;
+            return true;
+        }
+        s->step = PREPARING;
+    }
+}

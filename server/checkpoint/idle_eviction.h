@@ -1,0 +1,15 @@
+/* What has ended and nobody asks for takes no memory and no descriptors. */
+#ifndef SERVER_CHECKPOINT_IDLE_EVICTION_H
+#define SERVER_CHECKPOINT_IDLE_EVICTION_H
+
+#include "server/checkpoint/run_registry.h"
+
+/* Puts runs to rest, apart from those asked for last. */
+void idle_evict_finished(struct run_registry *runs);
+/* A run of the server, read again if it was put to rest; NULL with a reason. */
+struct run *idle_reload_run(struct run_registry *runs, size_t index, const char **why);
+
+/* Says which files were deleted while they are written. */
+void idle_check_deleted_files(struct run_registry *runs);
+
+#endif

@@ -1,0 +1,25 @@
+/* The runs of a server: which file each one goes into, which of them are in memory. */
+#ifndef SERVER_CHECKPOINT_RUN_REGISTRY_H
+#define SERVER_CHECKPOINT_RUN_REGISTRY_H
+
+#include "server/run/run.h"
+
+struct run_registry {
+    struct run **items; /* in the order in which they began */
+    size_t count, room;
+    /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
+    uint64_t askings;
+    const char *output; /* FILE, DIR/ or NULL for the user's state directory */
+    uint64_t keep_bytes; /* of each; 0: everything */
+    bool quiet; /* nothing is said of those that begin */
+};
+
+/* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512
+ * bytes. */
+struct run *run_registry_find(struct run_registry *runs, const char *key, char *why, size_t size);
+/* A directory of the user's state, made if need be, with a / at its end (caller frees). */
+char *run_registry_directory(const char *name);
+void run_registry_add(struct run_registry *runs, struct run *run);
+void run_registry_touch(struct run_registry *runs, struct run *run); /* somebody wants it, now */
+
+#endif

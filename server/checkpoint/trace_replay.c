@@ -1,0 +1,373 @@
+#define _GNU_SOURCE
+#include "server/checkpoint/trace_replay.h"
+
+#include "server/checkpoint/expiring_records.h"
+#include "server/checkpoint/checkpoint_read.h"
+#include "server/checkpoint/checkpoint_write.h"
+#include "server/decode/remote_ends.h"
+#include "server/decode/metric_decode.h"
+#include "server/decode/program_session.h"
+#include "server/eventloop/loop_turn.h"
+#include "server/run/clock_exchanges.h"
+#include "server/tracefile/slot_compression.h"
+#include "server/tracefile/tracefile_resume.h"
+#include "wire/limits.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_replay_state {
+    struct run *run;
+    const char *trouble;    /* first thing that could not be read */
+    uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
+    bool ended, lost; /* lost: the state could not be read */
+    struct expiring_parts passed; /* until the state was read */
+    struct checkpoint_hangup
+        *hangups; /* of a run that is gone on with: those that its state tells */
+    size_t hangup_count;
+    bool resumed;
+    uint64_t begin_ns, told_ns, chunks;
+};
+
+#define LOOKS 10000u /* a few milliseconds */
+#define TELL_NS 500000000u /* how often whoever waits is told how far it is */
+
+static FILE *telling; /* NULL: nobody waits */
+
+void trace_replay_set_progress(FILE *where) { telling = where; }
+
+/* For whoever started this server and waits: how much of the file was read. */
+static void trace_replay_print_progress(struct trace_replay_state *player)
+{
+    uint64_t now = loop_clock_ns();
+    if (!telling || now - player->begin_ns < 2 * TELL_NS || now - player->told_ns < TELL_NS)
+        return;
+    player->told_ns = now;
+    uint64_t at, size;
+    tracefile_progress(player->run->trace, &at, &size);
+    if (size)
+        fprintf(telling, "progress %u\n", (unsigned)(100 * at / size));
+}
+
+static struct program_session *session_of(const struct trace_replay_state *player, uint32_t number)
+{
+    return number < player->run->session_count ? player->run->sessions[number] : NULL;
+}
+
+static void trace_replay_apply_clocks(struct trace_replay_state *player, struct chunk chunk)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (!clock_exchanges_decode(player->run, &in))
+        player->trouble = "unreadable clocks";
+}
+
+static void begin_session(struct trace_replay_state *player, struct chunk chunk)
+{
+    struct hello_message hello;
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    bool good = hello_message_decode(&in, &hello) && hello.role == ROLE_PROGRAM;
+    if (!good || chunk.session > player->run->process_count || chunk.session >= LIMIT_LINES)
+        player->trouble = "invalid session";
+    else if (chunk.session == player->run->process_count)
+        program_session_new(player->run, chunk.session, &hello);
+    hello_message_free(&hello);
+}
+
+static void trace_replay_read_description(struct trace_replay_state *player, struct chunk chunk)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    char *name = decode_string(&in, 256), *text = decode_string(&in, LIMIT_TARGET_BYTES);
+    if (!decoder_finish(&in) || !run_describe(player->run, name, text))
+        player->trouble = "an unreadable description";
+    free(name);
+    free(text);
+}
+
+static void trace_replay_apply_hangup(void *context, uint32_t number)
+{
+    struct program_session *session = session_of(context, number);
+    if (session)
+        program_session_close(session);
+}
+
+static void trace_replay_apply_chunk(void *context, struct chunk chunk);
+
+static void trace_replay_apply_steps(void *context, struct chunk chunk)
+{
+    struct trace_replay_state *player = context;
+    if (!program_session_decode_activity(player->run, chunk.data, chunk.size))
+        player->trouble = "invalid code segments";
+}
+
+static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk);
+
+static void trace_replay_apply_part(void *context, struct chunk chunk)
+{
+    if (chunk.kind == CHUNK_STEPS)
+        trace_replay_apply_steps(context, chunk);
+    else
+        trace_replay_apply_message(context, chunk);
+}
+
+/* Before sessions hang up, whose they are. */
+static void trace_replay_apply_expiring(void *context)
+{
+    struct trace_replay_state *player = context;
+    if (!expiring_parts_apply(&player->passed, player->run, trace_replay_apply_part, player))
+        player->trouble = "unreadable records";
+}
+
+static void trace_replay_apply_checkpoint(struct trace_replay_state *player, struct chunk chunk)
+{
+    player->saved = chunk.epoch;
+    player->oldest = chunk.thread;
+    if (player->resumed)
+        player->hangups = checkpoint_read_hangups(chunk, &player->hangup_count);
+    if (!checkpoint_read_state(player->run, chunk, trace_replay_apply_expiring,
+                               trace_replay_apply_hangup, player)) {
+        player->trouble = "the state of the run";
+        player->lost = true;
+    }
+}
+
+static void trace_replay_apply_slots(struct trace_replay_state *player,
+                                     struct program_session *session, struct chunk chunk)
+{
+    const char *error = NULL;
+    size_t count;
+    struct ring_slot *slots = slot_codec_decode(&chunk, &count);
+    if (!slots)
+        player->trouble = "events that cannot be decompressed";
+    else if (!program_session_decode_slots(session, chunk.thread, slots, count, &error))
+        player->trouble = error;
+    free(slots);
+}
+
+/* (Newer ones came with the state.) */
+static void trace_replay_apply_profile(struct trace_replay_state *player,
+                                       struct program_session *session, struct chunk chunk,
+                                       bool stale)
+{
+    const char *error = NULL;
+    if (!stale &&
+        !program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+static void trace_replay_apply_metrics(struct trace_replay_state *player,
+                                       struct program_session *session, struct chunk chunk,
+                                       bool stale)
+{
+    const char *error = NULL;
+    if (!stale &&
+        !program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+/* What somebody told who is no program. */
+static bool trace_replay_apply_external(struct trace_replay_state *player, struct chunk chunk,
+                                        bool stale)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (chunk.session != PROGRAM_METRICS_NO_PROCESS ||
+        (chunk.kind != MESSAGE_METRIC && chunk.kind != MESSAGE_SAMPLED_CELLS))
+        return false;
+    if (!stale && !(chunk.kind == MESSAGE_METRIC
+                        ? metric_decode_name(player->run, PROGRAM_METRICS_NO_PROCESS,
+                                             OS_METRICS_NO_PROCESS, &in)
+                        : metric_decode_samples(player->run, PROGRAM_METRICS_NO_PROCESS,
+                                                OS_METRICS_NO_PROCESS, &in)))
+        player->trouble = in.error;
+    return true;
+}
+
+static void trace_replay_apply_calls(struct trace_replay_state *player,
+                                     struct program_session *session, struct chunk chunk,
+                                     bool stale)
+{
+    const char *error = NULL;
+    if (!stale &&
+        !program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+static void trace_replay_apply_switches(struct trace_replay_state *player,
+                                        struct program_session *session, struct chunk chunk)
+{
+    const char *error = NULL;
+    if (!program_session_decode_switches(session, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+static void trace_replay_apply_placements(struct trace_replay_state *player,
+                                          struct program_session *session, struct chunk chunk,
+                                          bool stale)
+{
+    const char *error = NULL;
+    if (!stale &&
+        !program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+/* What a program told, now or before the state was written. */
+static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk)
+{
+    const char *error = NULL;
+    bool stale = chunk.epoch && chunk.epoch < player->saved;
+    if (trace_replay_apply_external(player, chunk, stale))
+        return;
+    struct program_session *session = session_of(player, chunk.session);
+    if (!session) {
+        player->trouble = "events of a program that never began";
+        return;
+    }
+    program_session_batch(session, chunk.epoch, stale);
+    if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
+        trace_replay_apply_slots(player, session, chunk);
+    else if (chunk.kind == CHUNK_SUMS)
+        trace_replay_apply_profile(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_METERS)
+        trace_replay_apply_metrics(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_STEPS)
+        trace_replay_apply_steps(player, chunk);
+    else if (chunk.kind == CHUNK_ENTRIES)
+        trace_replay_apply_calls(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_SWITCHES)
+        trace_replay_apply_switches(player, session, chunk);
+    else if (chunk.kind == CHUNK_SPANS)
+        trace_replay_apply_placements(player, session, chunk, stale);
+    else if (!program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data,
+                                             chunk.size, &error))
+        player->trouble = error;
+}
+
+static void trace_replay_apply_chunk(void *context, struct chunk chunk)
+{
+    struct trace_replay_state *player = context;
+    bool stale = chunk.epoch && chunk.epoch < player->saved;
+    if (chunk.kind == CHUNK_AGENT || chunk.kind == CHUNK_FORWARDED)
+        return; /* how it is forwarded does not matter here */
+    if (chunk.kind == CHUNK_REACHED) {
+        if (!stale && !agent_position_apply(&player->run->reached, chunk.data, chunk.size))
+            player->trouble = "invalid mark";
+        return;
+    }
+    player->ended = chunk.kind == CHUNK_END;
+    if (player->lost)
+        return;
+    switch (chunk.kind) {
+    case CHUNK_NEWS:
+        if (!checkpoint_read_news(player->run, chunk, trace_replay_apply_chunk, player))
+            player->trouble = "unreadable names";
+        break;
+    case CHUNK_STATE:
+        trace_replay_apply_checkpoint(player, chunk);
+        break;
+    case CHUNK_PASSED:
+        if (!expiring_parts_note(&player->passed, chunk))
+            player->trouble = "invalid records";
+        break;
+    case CHUNK_SESSION:
+        if (!stale)
+            begin_session(player, chunk);
+        break;
+    case CHUNK_TARGET:
+        if (!stale)
+            trace_replay_read_description(player, chunk);
+        break;
+    case CHUNK_CLOCKS:
+        if (!stale)
+            trace_replay_apply_clocks(player, chunk);
+        break;
+    case CHUNK_ALONE:
+        if (!stale && !remote_end_decode_alone(player->run, chunk.data, chunk.size))
+            player->trouble = "invalid stream";
+        break;
+    case CHUNK_THREADS:
+        if (chunk.epoch == player->oldest)
+            checkpoint_read_threads(player->run, chunk);
+        break;
+    case CHUNK_HANGUP:
+        trace_replay_apply_hangup(player, chunk.session);
+        break;
+    case CHUNK_END:
+        player->run->ended_ns = 0; /* older servers do not say it */
+        if (chunk.size >= 8) {
+            struct decoder in = decoder_init(chunk.data, chunk.size);
+            player->run->ended_ns = (int64_t)decode_u64(&in);
+        }
+        break;
+    default:
+        trace_replay_apply_message(player, chunk);
+    }
+}
+
+/* What a chunk sets going is worked off before the next one. */
+static void trace_replay_apply_all(void *context, struct chunk chunk)
+{
+    struct trace_replay_state *player = context;
+    trace_replay_apply_chunk(player, chunk);
+    while (!run_step(player->run, LOOKS))
+        trace_replay_print_progress(player);
+    if (player->chunks++ % 64 == 0)
+        trace_replay_print_progress(player);
+}
+
+struct run *trace_replay(const char *path, const char **why)
+{
+    struct tracefile *file = tracefile_open(path, why);
+    if (!file)
+        return NULL;
+    struct trace_replay_state player = {.run = run_new(tracefile_run(file), 1, file),
+                                        .begin_ns = loop_clock_ns()};
+    run_set_wait_for_missing(player.run);
+    char *damage;
+    tracefile_replay(file, trace_replay_apply_all, &player, &damage);
+    for (size_t i = 0; i < player.run->session_count; i++) {
+        if (player.run->sessions[i])
+            player.run->unfinished = true;
+        program_session_free(player.run->sessions[i]);
+    }
+    free(player.passed.items);
+    run_pack(player.run);
+    player.run->connected = 0; /* nobody is, to a file */
+    if (player.lost) {
+        free(damage);
+        run_free(player.run);
+        *why = "the trace file is damaged: its state cannot be read";
+        return NULL;
+    }
+    player.run->file = xstrdup(path);
+    player.run->unfinished |= !player.ended;
+    player.run->written = player.run->unfinished && tracefile_is_written(file);
+    player.run->damage = damage;
+    if (!damage && player.trouble)
+        player.run->damage = xasprintf("damaged: %s", player.trouble);
+    return player.run;
+}
+
+struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint64_t keep_bytes,
+                                 const char **why)
+{
+    struct trace_replay_state player = {
+        .run = run_new(tracefile_run(file), 1, file), .begin_ns = loop_clock_ns(), .resumed = true};
+    struct run *run = player.run;
+    char *damage;
+    run_set_wait_for_missing(run);
+    tracefile_replay_known(file, trace_replay_apply_all, &player, &damage);
+    *why = damage || player.trouble || player.lost ? "it is damaged" : NULL;
+    if (!*why) {
+        run->file = xstrdup(path);
+        run_is_live(run);
+        checkpoint_begin(run, keep_bytes);
+        checkpoint_resume(run, tracefile_updates(file), player.hangups, player.hangup_count);
+    }
+    free(player.passed.items);
+    free(player.hangups);
+    free(damage);
+    if (!*why)
+        return run;
+    run_free(run);
+    return NULL;
+}

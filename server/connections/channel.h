@@ -1,0 +1,59 @@
+/* A channel: bytes to and from the other side, and descriptors where they can come along.
+ *
+ * What the bytes go through is in its table: a socket, or TLS over one.  Nothing waits. */
+#ifndef SERVER_CONNECTIONS_CHANNEL_H
+#define SERVER_CONNECTIONS_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct tls;
+
+struct channel {
+    const struct channel_kind *kind;
+    struct tls *tls; /* NULL: a socket */
+    int fd;           /* to wait on */
+    int *descriptors; /* received, not claimed yet; the oldest first */
+    size_t descriptor_count;
+};
+
+struct channel_kind {
+    /* How many bytes; 0: the other side has ended; -1 with errno, EAGAIN or EINTR: not now. */
+    ssize_t (*read)(struct channel *channel, void *bytes, size_t size);
+    /* How many went out, with the descriptor, -1 none; -1 with errno likewise. */
+    ssize_t (*write)(struct channel *channel, const void *bytes, size_t size, int descriptor);
+    bool (*has_ended)(const struct channel *channel); /* though not all that it sent was read */
+    void (*close)(struct channel *channel);
+    const char *(*why)(const struct channel *channel); /* after EPROTO: why it is not spoken with */
+};
+
+/* The channel closes the socket. */
+struct channel channel_on_socket(int fd);
+struct channel channel_on_tls(int fd, struct tls *tls); /* both; no descriptors come along */
+void channel_close(struct channel *channel);
+int channel_receive_descriptor(
+    struct channel *channel); /* the oldest one, or -1; the caller closes it */
+
+static inline ssize_t channel_read(struct channel *channel, void *bytes, size_t size)
+{
+    return channel->kind->read(channel, bytes, size);
+}
+
+static inline ssize_t channel_write(struct channel *channel, const void *bytes, size_t size,
+                                    int descriptor)
+{
+    return channel->kind->write(channel, bytes, size, descriptor);
+}
+
+static inline const char *channel_error_text(const struct channel *channel)
+{
+    return channel->kind->why(channel);
+}
+
+static inline bool channel_has_ended(const struct channel *channel)
+{
+    return channel->kind->has_ended(channel);
+}
+
+#endif

@@ -1,0 +1,105 @@
+#include "server/connections/clock_samples.h"
+
+#include "base/alloc.h"
+#include "server/eventloop/loop_turn.h"
+#include "server/connections/event_server.h"
+#include "server/run/clock_exchanges.h"
+#include "server/journal/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sampled_clock {
+    struct clock_exchange exchange;
+    unsigned answers;
+    struct clock_target { /* of that many a run's journal has what they said */
+        const struct run *run;
+        unsigned answers;
+    } *told;
+    size_t count, room;
+};
+
+static struct sampled_clock *clock_samples_find_clock(struct clock_samples *c, const char *host)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->items[i].exchange.host, host) == 0)
+            return &c->items[i];
+    if (c->count == CLOCK_EXCHANGES_MAX)
+        return NULL;
+    c->items = array_reserve(c->items, &c->room, c->count + 1, sizeof *c->items);
+    c->items[c->count] = (struct sampled_clock){
+        .exchange = {.server = xstrdup(loop_host_name()), .host = xstrdup(host)}};
+    return &c->items[c->count++];
+}
+
+bool clock_samples_receive(struct clock_samples *clocking, const char *host,
+                           const struct clock_request *a)
+{
+    struct sampled_clock *clock = clock_samples_find_clock(clocking, host);
+    if (!clock)
+        return false;
+    clock->answers++;
+    clock_messages_add(&clock->exchange.asked, (int64_t)a->asked, (int64_t)a->heard);
+    clock_messages_add(&clock->exchange.answered, (int64_t)a->said, (int64_t)a->here);
+    return true;
+}
+
+static struct clock_target *clock_samples_target_for(struct sampled_clock *clock,
+                                                     const struct run *run)
+{
+    for (size_t i = 0; i < clock->count; i++)
+        if (clock->told[i].run == run)
+            return &clock->told[i];
+    clock->told = array_reserve(clock->told, &clock->room, clock->count + 1, sizeof *clock->told);
+    clock->told[clock->count] = (struct clock_target){.run = run};
+    return &clock->told[clock->count++];
+}
+
+static bool clock_samples_save_clock(struct sampled_clock *clock, struct server *server,
+                                     const struct run *run)
+{
+    struct encoder out = {0};
+    clock_messages_close(&clock->exchange.asked);
+    clock_messages_close(&clock->exchange.answered);
+    clock_exchanges_encode(&out, &clock->exchange);
+    const struct chunk chunk = {.kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size};
+    capture_lock(server->taker);
+    bool kept = !out.failed && journal_append(run->taking, &chunk, 1, false);
+    capture_unlock(server->taker);
+    server->behind = true;
+    encoder_free(&out);
+    return kept;
+}
+
+void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run,
+                        bool last)
+{
+    for (size_t i = 0; i < clocking->count; i++) {
+        struct sampled_clock *clock = &clocking->items[i];
+        struct clock_target *told = clock_samples_target_for(clock, run);
+        unsigned news = clock->answers - told->answers;
+        if (news && (last || news > told->answers / 4) &&
+            clock_samples_save_clock(clock, server, run))
+            told->answers = clock->answers;
+    }
+}
+
+void clock_samples_discard(struct clock_samples *clocking, const struct run *run)
+{
+    for (size_t i = 0; i < clocking->count; i++) {
+        struct sampled_clock *clock = &clocking->items[i];
+        for (size_t k = 0; k < clock->count; k++)
+            if (clock->told[k].run == run)
+                clock->told[k--] = clock->told[--clock->count];
+    }
+}
+
+void clock_samples_free(struct clock_samples *clocking)
+{
+    for (size_t i = 0; i < clocking->count; i++) {
+        clock_exchange_free(&clocking->items[i].exchange);
+        free(clocking->items[i].told);
+    }
+    free(clocking->items);
+    *clocking = (struct clock_samples){0};
+}

@@ -1,0 +1,97 @@
+/* Peers: whoever is connected.  Bytes in, messages out; what they mean is the business of a talk.
+ *
+ * A bad one is answered, flushed and dropped alone. */
+#ifndef SERVER_CONNECTIONS_CONNECTION_H
+#define SERVER_CONNECTIONS_CONNECTION_H
+
+#include "server/queries/run_notifications.h"
+#include "server/queries/request_queue.h"
+#include "server/connections/channel.h"
+#include "wire/message.h"
+
+#include <ev.h>
+
+struct connection;
+struct agent_peer;
+struct captured_program;
+struct server;
+
+enum readiness {
+    READY,       /* for its next message */
+    CONNECTION_READY_LATER, /* in a next turn */
+    CONNECTION_NOT_READY,   /* until whoever talks with it says so (connection_resume_reading) */
+};
+
+/* How one kind of peer is talked with: one that has not said yet who it is (handshake.h), a
+ * program, a viewer. */
+struct connection_handler {
+    const char *doing; /* what the turn is said to do with its messages */
+    /* All that it has sent is read before anything else is done; and when it has hung up, it stays
+     * until it is dropped. */
+    bool whole;
+    enum readiness (*ready)(struct connection *peer);
+    void (*message)(struct connection *peer, unsigned type, const uint8_t *body, size_t size);
+    void (*was_read)(struct connection *peer); /* all that there was; NULL: does not matter */
+    void (*refill)(
+        struct connection *peer); /* there is room for what it is to be told; NULL likewise */
+    bool (*has_more)(const struct connection *peer); /* for when there is; NULL: never */
+    void (*gone)(struct connection *peer); /* it is being dropped; NULL likewise */
+};
+
+struct connection {
+    struct server *server;
+    struct connection *next, *previous;
+    struct channel channel;
+    const struct connection_handler *talk; /* what it is spoken to as */
+    char name[64];
+    uint8_t role; /* 0: not known yet */
+    ev_io readable, writable;
+    struct encoder in, out;
+    size_t limit; /* bytes of a message */
+    uint64_t in_bytes; /* read and used up so far, for complaints */
+    double since;
+    bool stalled; /* there is no room for its next message: it is tried again */
+    bool ending; /* answer what is in out, then drop */
+    bool unread; /* messages were left for the next turn */
+    unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
+    /* a program */
+    struct captured_program *program; /* what of it the taker has */
+    const char *wrong; /* with what it told; NULL: nothing */
+    unsigned wrong_kind; /* of the message */
+    bool shares; /* it has queues, or had */
+    bool woken; /* a queue fills up */
+    struct process_sampler
+        *watch; /* of process_sampler.c alone; NULL: nobody can look at it from here */
+    struct cell_sampler *celling; /* of cell_sampler.c alone; NULL: it shares no cells */
+    struct heap_sampler
+        *heaping; /* of heap_sampler.c alone; NULL: it does not count what it takes */
+    /* an agent */
+    struct agent_peer *far; /* of agents.c alone */
+    /* a viewer */
+    struct run *run;
+    struct viewer_knowledge known;
+    bool follows_newest;
+    uint8_t feeding; /* an enum feed */
+    uint32_t newer_told; /* number of the newest run that it knows of */
+    bool telling; /* not all that is new was told */
+    bool held; /* its messages wait until it has read */
+    struct request_queue desk; /* its questions */
+    uint64_t fed_generation;
+    unsigned fed_connected;
+    uint64_t fed_lag;
+};
+
+struct connection *connection_new(struct server *server, struct channel channel, const char *name,
+                                  const struct connection_handler *talk);
+void connection_on_disconnect(struct connection *peer);
+void connection_close(struct connection *peer, const char *why); /* why NULL: it left */
+void connection_reject(struct connection *peer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void connection_send(struct connection *peer); /* what is in out */
+void connection_resume_reading(
+    struct connection *peer); /* it is ready for what was not taken, and for more */
+void connection_step(struct server *server); /* messages that were put off */
+void connection_retry(struct server *server); /* those who are stalled */
+void connection_read_rest(struct connection *peer); /* what it has sent, without looking at it */
+
+#endif

@@ -1,0 +1,54 @@
+#include "server/connections/journal_forwarder.h"
+
+#include "base/alloc.h"
+#include "server/forwarding/agent.h"
+#include "server/connections/event_server.h"
+#include "server/connections/journal_reader.h"
+#include "server/journal/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* It is in the journal, from where it goes on. */
+static void journal_forwarder_release_runs(struct run *run)
+{
+    struct handoff_extent *stretch;
+    while ((stretch = handoff_queue_pop(&run->taking->hand)) != NULL) {
+        handoff_queue_mark_delivered(&run->taking->hand, stretch->size);
+        handoff_extent_free(stretch);
+    }
+}
+
+/* Its programs are gone: the journal ends, and whoever comes with its name begins another one. */
+static void journal_forwarder_end_run(struct server *server, size_t i)
+{
+    struct run *run = server->runs.items[i];
+    char *path = xstrdup(run->file);
+    journal_reader_end(server, run);
+    run_free(run);
+    memmove(server->runs.items + i, server->runs.items + i + 1,
+            (--server->runs.count - i) * sizeof *server->runs.items);
+    agent_end(server->agent, path);
+    free(path);
+}
+
+bool journal_forwarder_step(struct server *server, struct loop_share share)
+{
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct run *run = server->runs.items[i];
+        if (!run->taking)
+            continue;
+        journal_forwarder_release_runs(run);
+        if (run->taking->sessions && !run->taking->programs)
+            journal_forwarder_end_run(server, i--);
+    }
+    return agent_step(server->agent, share);
+}
+
+void journal_forwarder_finish(struct server *server)
+{
+    journal_forwarder_step(server, loop_share_new(0));
+    for (size_t i = server->runs.count; i-- > 0;)
+        journal_forwarder_end_run(server, i);
+    agent_disconnect(server->agent);
+}

@@ -1,0 +1,375 @@
+#define _GNU_SOURCE
+#include "server/connections/journal_reader.h"
+
+#include "server/checkpoint/report_run.h"
+#include "server/checkpoint/checkpoint_write.h"
+#include "server/eventloop/server_log.h"
+#include "server/connections/agent_connection.h"
+#include "server/decode/remote_ends.h"
+#include "server/decode/metric_decode.h"
+#include "server/decode/program_session.h"
+#include "server/connections/connection.h"
+#include "server/connections/event_server.h"
+#include "server/run/clock_exchanges.h"
+#include "server/tracefile/slot_compression.h"
+#include "server/journal/capture.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOKS 1000u /* of an order, between two looks at the clock */
+
+/* ---- the next chunk ---- */
+
+static bool read_back(struct run *run)
+{
+    struct capture *taking = run->taking;
+    taking->read = array_reserve(taking->read, &taking->read_room, taking->now->size, 1);
+    taking->bytes = taking->read;
+    return tracefile_read_back(run->trace, taking->now->at, taking->read, taking->now->size);
+}
+
+static void end_stretch(struct capture *taking)
+{
+    handoff_queue_mark_delivered(&taking->hand, taking->now->size - taking->offset);
+    handoff_extent_free(taking->now);
+    taking->now = NULL;
+}
+
+/* What was written cannot be read any more. */
+static void cannot_read(struct run *run)
+{
+    struct capture *taking = run->taking;
+    server_log("%s: %llu bytes of its journal are unreadable", run->file,
+               (unsigned long long)(taking->now->size - taking->offset));
+    free(run->damage);
+    run->damage = xasprintf("damaged at byte %llu: %llu bytes of the journal are unreadable",
+                            (unsigned long long)(taking->now->at + taking->offset),
+                            (unsigned long long)(taking->now->size - taking->offset));
+    end_stretch(taking);
+}
+
+static bool next_stretch(struct run *run)
+{
+    struct capture *taking = run->taking;
+    taking->now = handoff_queue_pop(&taking->hand);
+    taking->offset = 0;
+    if (taking->now)
+        taking->bytes = taking->now->bytes;
+    if (!taking->now || taking->bytes || read_back(run))
+        return taking->now != NULL;
+    cannot_read(run);
+    return next_stretch(run);
+}
+
+static bool next_chunk(struct run *run, struct chunk *chunk)
+{
+    struct capture *taking = run->taking;
+    if (!taking->now && !next_stretch(run))
+        return false;
+    const uint8_t *head = taking->bytes + taking->offset;
+    uint64_t left = taking->now->size - taking->offset;
+    if (left < CHUNK_HEAD_BYTES || !chunk_read_head(head, chunk) ||
+        chunk->size > left - CHUNK_HEAD_BYTES ||
+        (!taking->now->bytes && !chunk_is_whole(head, head + CHUNK_HEAD_BYTES, chunk->size))) {
+        cannot_read(run);
+        return next_chunk(run, chunk);
+    }
+    chunk->data = head + CHUNK_HEAD_BYTES;
+    return true;
+}
+
+/* What it takes to read it again, which does not become less by packing it. */
+static uint64_t weight_of(const struct chunk *chunk)
+{
+    bool packed = chunk->kind == CHUNK_SLOTS;
+    return CHUNK_HEAD_BYTES +
+           (packed ? (uint64_t)slot_codec_count(chunk) * SLOT_BYTES : (uint64_t)chunk->size);
+}
+
+/* The chunk was told. */
+static void journal_reader_note_delivered(struct run *run, const struct chunk *chunk)
+{
+    struct capture *taking = run->taking;
+    uint64_t bytes = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
+    taking->offset += bytes;
+    if (!taking->now->unwritten)
+        tracefile_delivered(run->trace, taking->now->epoch, taking->now->at + taking->offset,
+                            weight_of(chunk));
+    handoff_queue_mark_delivered(&taking->hand, bytes);
+    if (taking->offset == taking->now->size)
+        end_stretch(taking);
+}
+
+/* ---- telling it ---- */
+
+/* Whoever told it is refused when its peer is looked at. */
+static void journal_reader_reject_program(struct server *server, const struct run *run,
+                                          const struct chunk *chunk, const char *error)
+{
+    struct connection *peer = server->peers;
+    while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
+        peer = peer->next;
+    if (!peer)
+        agent_connection_reject(server, run, chunk->session, error);
+    if (!peer || peer->wrong)
+        return;
+    peer->wrong = error;
+    peer->wrong_kind = chunk->kind == CHUNK_SLOTS ? MESSAGE_SLOTS : chunk->kind;
+}
+
+static void begin_session(struct run *run, struct chunk chunk)
+{
+    struct hello_message hello;
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (hello_message_decode(&in, &hello)) {
+        program_session_new(run, chunk.session, &hello);
+        run_fact(run, chunk);
+        run->finished = run->ending = false;
+        run->ended_ns = 0;
+    }
+    hello_message_free(&hello);
+}
+
+static void journal_reader_apply_description(struct run *run, struct chunk chunk)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    char *name = decode_string(&in, 256), *text = decode_string(&in, LIMIT_TARGET_BYTES);
+    if (decoder_finish(&in) && run_describe(run, name, text))
+        run_fact(run, chunk);
+    free(name);
+    free(text);
+}
+
+static const char too_much_waits[] =
+    "more events wait for others, which never came, than there is memory for";
+
+static bool journal_reader_deliver_slots(struct run *run, struct program_session *session,
+                                         struct chunk chunk, const char **error)
+{
+    size_t count;
+    struct ring_slot *slots = slot_codec_decode(&chunk, &count);
+    *error = "events that cannot be decompressed";
+    bool good = slots && program_session_decode_slots(session, chunk.thread, slots, count, error);
+    free(slots);
+    if (good && run_pending_limit_exceeded(run)) {
+        *error = too_much_waits;
+        return false;
+    }
+    return good;
+}
+
+/* Somebody who is no program. */
+static bool journal_reader_deliver_external(struct run *run, struct chunk chunk)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    bool good =
+        chunk.kind == MESSAGE_METRIC
+            ? metric_decode_name(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
+            : metric_decode_samples(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in);
+    if (good)
+        run_fact(run, chunk);
+    run->generation++;
+    return true;
+}
+
+static bool journal_reader_deliver_placements(struct run *run, struct program_session *session,
+                                              struct chunk chunk, const char **error)
+{
+    bool good =
+        program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, error);
+    if (good)
+        run_fact(run, chunk);
+    return good;
+}
+
+static bool journal_reader_deliver_calls(struct run *run, struct program_session *session,
+                                         struct chunk chunk, const char **error)
+{
+    bool good = program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, error);
+    if (good)
+        run_fact(run, chunk);
+    return good;
+}
+
+static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, const char **error)
+{
+    if (chunk.session == PROGRAM_METRICS_NO_PROCESS)
+        return journal_reader_deliver_external(run, chunk);
+    struct program_session *session =
+        chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
+    if (!session)
+        return true; /* it was refused before */
+    program_session_batch(session, tracefile_epoch(run->trace), false);
+    if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
+        return journal_reader_deliver_slots(run, session, chunk, error);
+    if (chunk.kind == CHUNK_SUMS)
+        return program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_METERS)
+        return program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_ENTRIES)
+        return journal_reader_deliver_calls(run, session, chunk, error);
+    if (chunk.kind == CHUNK_SPANS)
+        return journal_reader_deliver_placements(run, session, chunk, error);
+    if (chunk.kind == CHUNK_SWITCHES)
+        return program_session_decode_switches(session, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
+        run_fact(run, chunk);
+    if (chunk.kind == CHUNK_HANGUP)
+        agent_position_note_hangup(&run->reached, chunk.session);
+    if (chunk.kind != CHUNK_HANGUP)
+        return program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data,
+                                              chunk.size, error);
+    program_session_close(session);
+    return true;
+}
+
+static void journal_reader_deliver_clocks(struct run *run, struct chunk chunk)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    if (clock_exchanges_decode(run, &in))
+        run_fact(run, chunk);
+}
+
+static void journal_reader_deliver_chunk(struct server *server, struct run *run, struct chunk chunk)
+{
+    const char *error;
+    if (chunk.kind == CHUNK_SESSION)
+        begin_session(run, chunk);
+    else if (chunk.kind == CHUNK_TARGET)
+        journal_reader_apply_description(run, chunk);
+    else if (chunk.kind == CHUNK_REACHED)
+        agent_position_apply(&run->reached, chunk.data, chunk.size);
+    else if (chunk.kind == CHUNK_CLOCKS)
+        journal_reader_deliver_clocks(run, chunk);
+    else if (chunk.kind == CHUNK_ALONE)
+        remote_end_decode_alone(run, chunk.data, chunk.size);
+    else if (!journal_reader_deliver_message(run, chunk, &error))
+        journal_reader_reject_program(server, run, &chunk, error);
+}
+
+/* ---- the end ---- */
+
+void journal_reader_end(struct server *server, struct run *run)
+{
+    uint8_t data[8];
+    struct encoder out = {.data = data, .room = sizeof data};
+    run->ended_ns = run->wall_ns ? run_clock_ns(run) : 0;
+    encode_u64(&out, (uint64_t)run->ended_ns);
+    capture_lock(server->taker);
+    journal_append_quiet(run->taking,
+                         (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
+    capture_unlock(server->taker);
+    tracefile_has_ended(run->trace);
+    tracefile_lock(run->trace, false);
+}
+
+/* False: its last state is not written yet. */
+static bool journal_reader_finish_run(struct server *server, struct run *run,
+                                      struct loop_share share)
+{
+    if (!run->live)
+        return true;
+    if (!checkpoint_finish(run, share))
+        return false;
+    journal_reader_end(server, run);
+    run->finished = true;
+    run->ending = false;
+    report_run_begin(run);
+    return true;
+}
+
+/* ---- in time ---- */
+
+/* Works off what telling has set going; true if all of it is done before the time is over. */
+static bool journal_reader_process_backlog(struct server *server, struct run *run,
+                                           struct loop_share share)
+{
+    bool left = run->leaving > 0, all;
+    while (!(all = run_step(run, LOOKS)) && loop_share_left(share))
+        ;
+    run->ending |= all && left && run->connected == 0;
+    if (all && run->ending && journal_reader_is_done(run))
+        all = journal_reader_finish_run(server, run, share);
+    return all;
+}
+
+bool journal_reader_is_done(const struct run *run)
+{
+    return !run->taking || handoff_queue_lag(&run->taking->hand) == 0;
+}
+
+/* Tests stop the order while a file is there. */
+static bool journal_reader_is_paused(void)
+{
+    static const char *file;
+    static bool asked;
+    if (!asked)
+        file = getenv("POET_TEST_ORDER_PAUSE");
+    asked = true;
+    return file && access(file, F_OK) == 0;
+}
+
+/* Works off what the last chunk set going, and tells one more; true if there was one. */
+static bool journal_reader_deliver_one(struct server *server, struct run *run,
+                                       struct loop_share share)
+{
+    struct chunk chunk;
+    if (!journal_reader_process_backlog(server, run, share))
+        return true;
+    if (!run->taking || !next_chunk(run, &chunk))
+        return false;
+    journal_reader_deliver_chunk(server, run, chunk);
+    journal_reader_note_delivered(run, &chunk);
+    checkpoint_poll(run);
+    return true;
+}
+
+/* What is told is bounded by what was forgotten, not by the time that either takes: true if that
+ * comes first. */
+static bool catch_up(struct run *run)
+{
+    if (!run->live || !checkpoint_is_overdue(run))
+        return false;
+    checkpoint_step(run, (struct loop_share){0});
+    return true;
+}
+
+bool journal_reader_step(struct server *server, struct loop_share share, struct loop_share little)
+{
+    struct run_registry *runs = &server->runs;
+    bool more = !journal_reader_is_paused(), later = false;
+    while (more && loop_share_left(share)) {
+        more = later = false;
+        for (size_t i = 0; i < runs->count && loop_share_left(share); i++) {
+            struct run *run = runs->items[(server->tell_first + i) % runs->count];
+            if (catch_up(run))
+                more = true;
+            else if (checkpoint_is_urgent(run) && !loop_share_left(little))
+                later = true;
+            else
+                more |= run->live && journal_reader_deliver_one(server, run, share);
+        }
+        server->tell_first++;
+    }
+    return !more && !later;
+}
+
+bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share)
+{
+    while (!journal_reader_is_paused() && loop_share_left(share) &&
+           journal_reader_deliver_one(server, run, share))
+        ;
+    return journal_reader_is_done(run) && run->leaving == 0 && !run->ending;
+}
+
+void journal_reader_measure_lag(struct run *run)
+{
+    if (!run->taking)
+        return;
+    uint64_t since = capture_oldest_ns(run->taking), now = loop_clock_ns();
+    run->behind_ns = since && since < now ? now - since : 0;
+    run->journal_ahead = handoff_queue_lag(&run->taking->hand);
+}

@@ -1,0 +1,23 @@
+/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever
+ * reads the file again will tell it. */
+#ifndef SERVER_CONNECTIONS_JOURNAL_READER_H
+#define SERVER_CONNECTIONS_JOURNAL_READER_H
+
+#include "server/eventloop/loop_turn.h"
+
+#include <stdbool.h>
+
+struct run;
+struct server;
+
+/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing
+ * is left to do. */
+bool journal_reader_step(struct server *server, struct loop_share share, struct loop_share little);
+/* All of one run; false: not all is told, or worked off. */
+bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share);
+bool journal_reader_is_done(const struct run *run);
+void journal_reader_end(struct server *server,
+                        struct run *run); /* says in its file that it ends here */
+void journal_reader_measure_lag(struct run *run); /* how far the order is behind */
+
+#endif

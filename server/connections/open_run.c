@@ -1,0 +1,32 @@
+#include "server/connections/open_run.h"
+
+#include "server/forwarding/agent.h"
+#include "server/connections/event_server.h"
+#include "server/journal/capture.h"
+
+/* An agent's journal says which stream it is. */
+static void begin_stream(struct server *server, struct run *run)
+{
+    struct encoder head = {0};
+    agent_head(&head, run->key);
+    capture_lock(server->taker);
+    run->taking->most_ahead = UINT64_MAX; /* nothing waits for an order here */
+    journal_append(
+        run->taking,
+        &(struct chunk){.kind = CHUNK_AGENT, .data = head.data, .size = (uint32_t)head.size}, 1,
+        true);
+    capture_unlock(server->taker);
+    encoder_free(&head);
+    agent_begin(server->agent, run->file);
+}
+
+void open_journal_run(struct server *server, struct run *run)
+{
+    tracefile_lock(run->trace, true);
+    if (run->taking)
+        return;
+    run->taking = capture_new(run->trace, run->file, server->runs.keep_bytes);
+    run->taking_free = capture_free;
+    if (server->agent)
+        begin_stream(server, run);
+}

@@ -1,0 +1,503 @@
+#define _GNU_SOURCE
+#include "server/connections/program_connection.h"
+
+#include "server/decode/loss_records.h"
+#include "server/eventloop/server_log.h"
+#include "server/checkpoint/checkpoint_write.h"
+#include "server/decode/shared_queue.h"
+#include "server/connections/agent_connection.h"
+#include "server/connections/cell_sampler.h"
+#include "server/connections/shared_memory_setup.h"
+#include "server/connections/heap_sampler.h"
+#include "server/connections/journal_forwarder.h"
+#include "server/connections/stream_timeout.h"
+#include "server/connections/event_server.h"
+#include "server/connections/journal_reader.h"
+#include "server/connections/measurement_settings.h"
+#include "server/connections/process_sampler.h"
+#include "server/connections/client_options.h"
+#include "server/journal/capture.h"
+#include "server/eventloop/loop_turn.h"
+#include "base/alloc.h"
+#include "wire/limits.h"
+#include "wire/text.h"
+#include "wire/program_messages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct capture_thread *program_connection_lock_capture(const struct connection *peer)
+{
+    capture_lock(peer->server->taker);
+    return peer->server->taker;
+}
+
+/* In the door. */
+static bool program_connection_write_journal(struct connection *peer, unsigned kind,
+                                             uint32_t thread, const void *data, size_t size,
+                                             bool last)
+{
+    return journal_append(peer->run->taking,
+                          &(struct chunk){.kind = (uint16_t)kind,
+                                          .session = peer->program->session,
+                                          .thread = thread,
+                                          .data = data,
+                                          .size = (uint32_t)size},
+                          1, last);
+}
+
+/* ---- what was taken ---- */
+
+/* What the threads count themselves. */
+static void note_figures(const struct connection *peer)
+{
+    const struct run *run = peer->run;
+    if (peer->program->session >= run->process_count)
+        return; /* it is not told yet */
+    struct run_process *process = &run->processes[peer->program->session];
+    uint64_t *told[] = {&process->waited_ns, &process->dropped, &process->unfollowed};
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t figure = atomic_load(&peer->program->figures[i]);
+        *told[i] = figure > *told[i] ? figure : *told[i];
+    }
+}
+
+/* Those that cannot be believed any more. */
+static void program_connection_poll_all(struct server *server)
+{
+    for (struct connection *peer = server->peers; peer; peer = peer->next) {
+        const char *error = peer->program ? atomic_load(&peer->program->error) : NULL;
+        if (peer->program)
+            note_figures(peer);
+        if (error && !peer->ending)
+            connection_reject(peer, "%s", error);
+        else if (peer->wrong && !peer->ending && peer->shares && peer->wrong_kind == MESSAGE_SLOTS)
+            connection_reject(peer, "%s", peer->wrong);
+        else if (peer->wrong && !peer->ending)
+            connection_reject(peer, "%s: %s", message_name(peer->wrong_kind), peer->wrong);
+    }
+}
+
+#define RETIRED_IN_A_TURN 1000u /* unmapping takes microseconds */
+
+static bool free_retired(struct server *server, size_t most)
+{
+    for (; server->retired && most--; server->retired_count--) {
+        struct shared_queue *queue = server->retired;
+        server->retired = queue->next;
+        shared_queue_free(queue);
+    }
+    return !server->retired;
+}
+
+/* Is all taken that it left, and what the others had by then? What it left and there is no room for
+ * can only be named once all before is told. */
+static bool may_leave(struct connection *peer)
+{
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    if (peer->closed == 1)
+        capture_set_target(taker, peer->run->taking);
+    enum poll_result taken = capture_poll_program(taker, peer->program);
+    bool reached = capture_target_reached(taker, peer->run->taking);
+    bool full = taken == POLL_DISK_FULL || peer->run->taking->unwritten;
+    capture_unlock(taker);
+    peer->closed += peer->closed == 1;
+    return taken != POLL_MORE && taken != POLL_AHEAD && reached &&
+           (!full || journal_reader_is_done(peer->run));
+}
+
+/* A program that hung up stays until all that the others had said by then has been taken: lines
+ * that it has with them must not look as if nobody numbered them any more. */
+static void drop_closed(struct server *server)
+{
+    for (struct connection *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->program || !peer->closed)
+            continue;
+        if (may_leave(peer) && peer->closed++ >= 3)
+            connection_on_disconnect(peer);
+    }
+}
+
+/* Somebody asks what threads measure of themselves. */
+static void read_wanted(struct server *server)
+{
+    for (struct connection *peer = server->peers; peer; peer = peer->next)
+        if (peer->program && peer->run->contexts.wanted) {
+            struct capture_thread *taker = program_connection_lock_capture(peer);
+            capture_read_profiles(taker, peer->program, false);
+            capture_unlock(taker);
+            cell_sampler_now(peer);
+        }
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct call_contexts *contexts = &server->runs.items[i]->contexts;
+        contexts->taken += contexts->wanted;
+        contexts->wanted = false;
+    }
+}
+
+/* With POET_TEST_SAVE_STEP set, one step in a turn: what a loop comes to that gets little of the
+ * processor. */
+static struct loop_share saving_share(void)
+{
+    static int step = -1;
+    if (step < 0)
+        step = getenv("POET_TEST_SAVE_STEP") != NULL;
+    return loop_share_new(step ? 0 : LOOP_TURN_SAVE_NS);
+}
+
+void program_connection_poll(struct server *server)
+{
+    loop_turn_set_activity("queues");
+    if (!capture_thread_is_running(server->taker))
+        capture_sync(server->taker, LOOP_TURN_POLL_NS);
+    loop_turn_set_activity("what threads measure");
+    read_wanted(server);
+    measurement_settings_step(server);
+    loop_turn_set_activity("the order");
+    bool all = server->agent ? journal_forwarder_step(server, loop_share_new(LOOP_TURN_TELL_NS))
+                             : journal_reader_step(server, loop_share_new(LOOP_TURN_TELL_NS),
+                                                   loop_share_new(LOOP_TURN_LITTLE_NS));
+    agent_connection_poll(server);
+    stream_timeout_check(server);
+    for (size_t i = 0; i < server->runs.count; i++)
+        journal_reader_measure_lag(server->runs.items[i]);
+    loop_turn_set_activity("parts that found no room");
+    for (size_t i = 0; i < server->runs.count; i++)
+        if (server->runs.items[i]->live)
+            tracefile_sync(server->runs.items[i]->trace);
+    loop_turn_set_activity("states of runs");
+    struct loop_share saves = saving_share();
+    for (size_t i = 0; i < server->runs.count; i++)
+        all &= !server->runs.items[i]->live || checkpoint_step(server->runs.items[i], saves);
+    loop_turn_set_activity("hang-ups");
+    program_connection_poll_all(server);
+    drop_closed(server);
+    for (struct connection *peer = server->peers; peer && all; peer = peer->next)
+        all = !peer->unread;
+    all &= free_retired(server, RETIRED_IN_A_TURN);
+    server->behind = !all;
+    atomic_store(&server->asked_to_tell, !all);
+    if (!all)
+        ev_idle_start(server->loop, &server->work);
+}
+
+#define SETTLE_NS 3000000u
+
+void program_connection_sync(struct server *server)
+{
+    loop_turn_set_activity("queues");
+    capture_sync(server->taker, SETTLE_NS);
+    program_connection_poll(server);
+}
+
+/* ---- messages ---- */
+
+static bool socket_slots(struct connection *peer, const uint8_t *body, size_t size,
+                         const char **error)
+{
+    struct decoder in = decoder_init(body, size);
+    uint32_t thread = decode_u32(&in);
+    if (in.error || decoder_remaining(&in) % SLOT_BYTES) {
+        *error = "SLOTS of a broken size";
+        return false;
+    }
+    size_t bytes = decoder_remaining(&in);
+    struct ring_slot *slots = xmalloc(bytes + 1); /* aligned, unlike the message */
+    memcpy(slots, body + 4, bytes);
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    peer->stalled = !journal_append_slots(peer->run->taking, peer->program->session, thread, slots,
+                                          bytes / SLOT_BYTES);
+    capture_unlock(taker);
+    free(slots);
+    return true;
+}
+
+/* What a program says itself of what it dropped, beside what its queues say.  In the door. */
+static void note_losses(const struct connection *peer, const uint8_t *body, size_t size)
+{
+    struct losses_message told;
+    struct decoder in = decoder_init(body, size);
+    if (!decode_losses(&in, &told))
+        return;
+    const uint64_t said[] = {told.waited_ns, told.dropped, told.unfollowed};
+    for (size_t i = 0; i < 3; i++)
+        if (said[i] > atomic_load(&peer->program->figures[i]))
+            atomic_store(&peer->program->figures[i], said[i]);
+}
+
+#define LOST_NS 100000000u /* once or a few times in the life of a program */
+
+static void socket_message(struct connection *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct decoder in = decoder_init(body, size);
+    char *name = type == MESSAGE_DESCRIBE ? decode_name(&in, 256) : NULL;
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    struct loop_share share = loop_share_new(LOST_NS);
+    while (type == MESSAGE_LOST && capture_poll_program(taker, peer->program) == POLL_MORE &&
+           loop_share_left(share))
+        ; /* the lines that it names were announced in the queues, before */
+    peer->stalled =
+        (name && decoder_finish(&in) && !journal_write_description(peer->run->taking, name)) ||
+        !program_connection_write_journal(peer, type, 0, body, size, false);
+    if (type == MESSAGE_LOSSES)
+        note_losses(peer, body, size);
+    else if (type == MESSAGE_METRIC)
+        cell_sampler_named(peer, body, size);
+    capture_unlock(taker);
+    free(name);
+}
+
+/* Not while the order is too far behind. */
+static enum readiness program_connection_readiness(struct connection *peer)
+{
+    return peer->run->taking && capture_is_ahead(peer->run->taking) ? CONNECTION_READY_LATER
+                                                                    : READY;
+}
+
+/* Files are written for who is here, and might write them himself. */
+static bool program_connection_request_report(struct connection *peer, struct decoder *in,
+                                              const char **error)
+{
+    struct report_message told;
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    if (!decode_report(in, &told)) {
+        *error = in->error;
+        return false;
+    }
+    getsockopt(peer->channel.fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+    if (domain == AF_UNIX) {
+        free(peer->run->report);
+        peer->run->report = xstrndup(told.path.bytes, told.path.size);
+    }
+    return true;
+}
+
+static void program_connection_receive_message(struct connection *peer, unsigned type,
+                                               const uint8_t *body, size_t size)
+{
+    const char *error = NULL;
+    bool ok = true;
+    struct decoder in = decoder_init(body, size);
+    if (type == MESSAGE_WAKE) {
+        peer->woken = true; /* many may come at once */
+    } else if (type == MESSAGE_THREAD) {
+        error = register_queue(peer, &in);
+        ok = error == NULL;
+    } else if (type == MESSAGE_REGION) {
+        error = register_region(peer, &in);
+        ok = error == NULL;
+    } else if (type == MESSAGE_ENTRIES) {
+        error = register_call_ring(peer, &in);
+        ok = error == NULL;
+    } else if (type == MESSAGE_CARRIER) {
+        error = register_carrier_ring(peer, &in);
+        ok = error == NULL;
+        if (ok)
+            socket_message(peer, type, body, size); /* what it is called */
+    } else if (type == MESSAGE_HEAP) {
+        int fd = channel_receive_descriptor(&peer->channel);
+        error = heap_sampler_begin(peer, &in, fd);
+        ok = error == NULL;
+    } else if (type == MESSAGE_METRIC && client_options_receive(peer, body, size)) {
+        loop_turn_set_activity("messages of programs");
+    } else if (type == MESSAGE_SAMPLED_CELLS) {
+        int fd = channel_receive_descriptor(&peer->channel);
+        error = cell_sampler_begin(peer, &in, fd);
+        ok = error == NULL;
+    } else if (type == MESSAGE_REPORT) {
+        ok = program_connection_request_report(peer, &in, &error);
+    } else if (type == MESSAGE_SLOTS) {
+        ok = socket_slots(peer, body, size, &error);
+    } else if (type >= CHUNK_SESSION) {
+        error = "is not a program message";
+        ok = false;
+    } else {
+        socket_message(peer, type, body, size);
+    }
+    if (!ok)
+        connection_reject(peer, "%s: %s", message_name(type), error);
+}
+
+static void was_read(struct connection *peer)
+{
+    if (!peer->woken)
+        return;
+    peer->woken = false;
+    capture_thread_wake(peer->server->taker);
+}
+
+/* ---- the end ---- */
+
+/* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
+static void drain_last(struct connection *peer)
+{
+    struct loop_share share =
+        peer->server->stopping ? peer->server->last : loop_share_new(LOOP_TURN_POLL_NS);
+    enum poll_result taken;
+    do {
+        struct capture_thread *taker = program_connection_lock_capture(peer);
+        taken = capture_poll_program(taker, peer->program);
+        capture_unlock(taker);
+    } while (taken == POLL_MORE && loop_share_left(share));
+}
+
+/* What it left behind in its queues and there is no room for.  In the door. */
+static void program_connection_count_remaining(struct connection *peer,
+                                               const struct program_session *session,
+                                               struct loss_records *losses)
+{
+    struct ring_slot *slots = NULL;
+    size_t room = 0;
+    for (struct shared_queue *q = peer->program->queues; q && session; q = q->next) {
+        uint64_t taken = 0;
+        q->after = NULL;
+        while (taken < q->slots && shared_queue_available(q) && q->there) {
+            slots = array_reserve(slots, &room, q->there, SLOT_BYTES);
+            unsigned ignored;
+            size_t count =
+                shared_queue_copy(q, slots,
+                                  &(struct shared_queue_request){
+                                      .most = q->there, .room = q->there, .horizon = UINT64_MAX},
+                                  &ignored);
+            loss_records_add(losses, session, slots, count);
+            q->tail += count;
+            taken += count;
+        }
+    }
+    free(slots);
+}
+
+/* What it sent and there is no room for. */
+static void count_unread(struct connection *peer, const struct program_session *session,
+                         struct loss_records *losses)
+{
+    size_t used = 0, length;
+    unsigned type;
+    const char *error;
+    connection_read_rest(peer);
+    while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type,
+                      &length, &error) > 0) {
+        const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
+        used += MESSAGE_FRAME_BYTES + length;
+        struct ring_slot *slots = xmalloc(length + 1); /* for its alignment */
+        if (type == MESSAGE_SLOTS && length >= 4) {
+            memcpy(slots, body + 4, length - 4);
+            loss_records_add(losses, session, slots, (length - 4) / SLOT_BYTES);
+        } else if (type == MESSAGE_LOSSES) {
+            note_losses(peer, body, length);
+        } else if (type == MESSAGE_SENT || type == MESSAGE_ENDS) {
+            program_connection_write_journal(peer, type, 0, body, length, true);
+        }
+        free(slots);
+    }
+}
+
+/* Says which numbers will never come, as far as there is room to say it, and counts the others: how
+ * many were told. */
+static uint64_t program_connection_report_losses(struct connection *peer,
+                                                 struct loss_records *losses)
+{
+    uint64_t told = 0, room = tracefile_last_room(peer->run->trace) / 2;
+    loss_records_merge(losses);
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct loss_record *loss = &losses->items[i];
+        struct encoder out = {0};
+        encode_lost(&out, &(struct lost_message){loss->line, loss->first, loss->count});
+        if (out.size + CHUNK_HEAD_BYTES <= room) {
+            room -= out.size + CHUNK_HEAD_BYTES;
+            told += loss->dropped ? 0 : loss->count;
+            program_connection_write_journal(peer, MESSAGE_LOST, 0, out.data, out.size, true);
+        }
+        encoder_free(&out);
+    }
+    if (losses->events)
+        server_log("%s: %llu events of %s lost (queue full)", peer->run->file,
+                   (unsigned long long)losses->events, peer->name);
+    return told;
+}
+
+/* What is told of a program beside its events. */
+static void program_connection_report_gap(struct connection *peer, uint64_t left,
+                                          uint64_t left_told)
+{
+    const _Atomic uint64_t *figures = peer->program->figures;
+    struct encoder gap = {0};
+    encode_losses(&gap,
+                  &(struct losses_message){figures[0], figures[1], figures[2], left, left_told});
+    program_connection_write_journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
+    encoder_free(&gap);
+}
+
+static struct program_session *session_of(const struct connection *peer)
+{
+    uint32_t number = peer->program->session;
+    return number < peer->run->session_count ? peer->run->sessions[number] : NULL;
+}
+
+static void program_connection_on_disconnect(struct connection *peer)
+{
+    struct loss_records losses = {0};
+    const struct program_session *session = session_of(peer);
+    drain_last(peer);
+    process_sampler_end(peer);
+    heap_sampler_end(peer);
+    cell_sampler_end(peer);
+    struct capture_thread *taker = program_connection_lock_capture(peer);
+    capture_read_profiles(taker, peer->program, true);
+    program_connection_count_remaining(peer, session, &losses);
+    if (peer->stalled && session)
+        count_unread(peer, session, &losses);
+    if (losses.events)
+        loss_records_add_held(&losses, session);
+    uint64_t told = program_connection_report_losses(peer, &losses);
+    program_connection_report_gap(peer, losses.events, told);
+    program_connection_write_journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
+    peer->server->retired_count += peer->program->queue_count;
+    captured_program_free(taker, peer->program, &peer->server->retired);
+    capture_unlock(taker);
+    loss_records_free(&losses);
+    peer->program = NULL;
+    peer->server->behind = true;
+    ev_idle_start(peer->server->loop, &peer->server->work);
+}
+
+const struct connection_handler program_handler = {.doing = "messages of programs",
+                                                   .whole = true,
+                                                   .ready = program_connection_readiness,
+                                                   .message = program_connection_receive_message,
+                                                   .was_read = was_read,
+                                                   .gone = program_connection_on_disconnect};
+
+static uint64_t left_ns(struct loop_share share)
+{
+    uint64_t now = loop_clock_ns();
+    return share.end_ns > now ? share.end_ns - now : 0;
+}
+
+void program_connection_finish(struct server *server)
+{
+    capture_thread_stop(server->taker);
+    capture_sync(server->taker, left_ns(server->last));
+    if (!server->agent)
+        journal_reader_step(server, server->last,
+                            server->last); /* what is lost can be named once all before is told */
+    program_connection_poll_all(server);
+    while (server->peers)
+        connection_close(server->peers, NULL);
+    free_retired(server, SIZE_MAX);
+    if (server->agent) {
+        journal_forwarder_finish(server);
+        return;
+    }
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct run *run = server->runs.items[i];
+        if (run->live && run->taking && !run->finished &&
+            !journal_reader_finish(server, run, server->last) && run->taking->sessions)
+            journal_reader_end(server, run); /* whoever reads the file does the rest */
+    }
+}

@@ -1,0 +1,498 @@
+#define _GNU_SOURCE
+#include "server/decode/declarations.h"
+#include "wire/limits.h"
+#include "wire/text.h"
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run *program_session_run(const struct program_session *session) { return session->run; }
+uint32_t program_session_own_line(const struct program_session *session, uint32_t code)
+{
+    return program_session_line(session, code);
+}
+uint32_t program_session_number(const struct program_session *session) { return session->number; }
+
+struct program_session *program_session_new(struct run *run, uint32_t number,
+                                            struct hello_message *hello)
+{
+    struct program_session *session = xcalloc(1, sizeof *session);
+    session->run = run;
+    session->number = number;
+    session->instance = hello->instance;
+    session->process =
+        run_process(run, (struct run_process){.pid = hello->pid,
+                                              .path = hello->path,
+                                              .host = hello->host,
+                                              .arguments = hello->arguments,
+                                              .argument_count = hello->argument_count,
+                                              .variables = hello->variables,
+                                              .variable_count = hello->variable_count,
+                                              .clock_ns = hello->clock_ns,
+                                              .wall_ns = hello->wall_ns,
+                                              .connected = true});
+    line_identity_expect(&run->identities, hello->instance, number);
+    hello->path = hello->host = NULL;
+    hello->arguments = hello->variables = NULL;
+    hello->argument_count = hello->variable_count = 0;
+    run->connected++;
+    run->sessions =
+        array_reserve(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
+    while (run->session_count <= number)
+        run->sessions[run->session_count++] = NULL;
+    run->sessions[number] = session;
+    run->session_free = program_session_free;
+    return session;
+}
+
+/* From where a record was made: with the calls that led there, where it bears them. */
+static uint32_t site_of(struct program_session *session, uint32_t thread,
+                        const struct ring_slot *slot)
+{
+    bool within = slot_has_context(slot);
+    struct site site = {.process = session->process,
+                        .thread = within ? thread : 0,
+                        .address = slot->site,
+                        .context = within ? slot->count : 0};
+    struct recent_site *recent =
+        &session->sites[((site.address >> 1) + site.context + site.thread) % SITE_CACHE];
+    if (recent->address != site.address || recent->thread != site.thread ||
+        recent->context != site.context)
+        *recent = (struct recent_site){.address = site.address,
+                                       .thread = site.thread,
+                                       .context = site.context,
+                                       .site = run_site(session->run, site)};
+    return recent->site;
+}
+
+/* ---- events ---- */
+
+static bool session_is_implied(const struct program_session *session, struct event_id last,
+                               struct event_id at)
+{
+    return last.line && last.line == at.line && last.number < at.number &&
+           !order_line_shared(session->run->order, at.line);
+}
+
+static void accept_point(struct program_session *session, struct thread_state *state,
+                         struct arrival *a, struct arrival *b)
+{
+    bool known = session_is_implied(session, state->last[0], a->at) ||
+                 session_is_implied(session, state->last[1], a->at) ||
+                 (b && (session_is_implied(session, state->last[0], b->at) ||
+                        session_is_implied(session, state->last[1], b->at)));
+    if (!known)
+        a->after[0] = state->last[0];
+    if (!a->doubt)
+        a->doubt = state->doubt;
+    state->doubt = UNTRACED_NONE;
+    state->last[0] = a->at;
+    state->last[1] = b ? b->at : (struct event_id){0, 0};
+    if (a->time_ns > session->run->last_ns)
+        session->run->last_ns = a->time_ns;
+    if (b)
+        order_insert_pair(session->run->order, a, b);
+    else
+        order_insert(session->run->order, a);
+}
+
+static uint64_t shape_last_on_a(const struct event_shape *shape, uint64_t first)
+{
+    uint64_t next = first;
+    for (unsigned i = 0; i < shape->count; i++)
+        next += shape->steps[i].type_a != 0;
+    return next - 1;
+}
+
+static void accept_compound(struct program_session *session, struct thread_state *state,
+                            const struct ring_slot *slot, struct arrival base)
+{
+    const struct event_shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
+    struct event_id a = {base.at.line, slot->number_a},
+                    b = {program_session_line(session, slot->line_b), slot->number_b};
+    for (unsigned i = 0; i < shape->count; i++) {
+        const struct shape_step *step = &shape->steps[i];
+        struct arrival on_a = base, on_b = base;
+        on_a.type = step->type_a ? session->types[step->type_a] : 0;
+        on_b.type = step->type_b ? session->types[step->type_b] : 0;
+        on_a.at = a;
+        on_b.at = b;
+        on_a.closes =
+            slot->flags & SLOT_CLOSES && a.number == shape_last_on_a(shape, slot->number_a);
+        if (step->type_a && step->type_b) {
+            on_a.relation = on_b.relation = RELATION_SYNC;
+            on_a.partners = &b;
+            on_b.partners = &a;
+            on_a.partner_count = on_b.partner_count = 1;
+            on_a.about = on_b.about = 0;
+            accept_point(session, state, &on_a, &on_b);
+        } else if (step->type_a) {
+            on_a.about = step->flags & STEP_ABOUT_B ? b.line : base.about;
+            accept_point(session, state, &on_a, NULL);
+        } else {
+            on_b.about = step->flags & STEP_ABOUT_A ? a.line : base.about;
+            accept_point(session, state, &on_b, NULL);
+        }
+        base.doubt = UNTRACED_NONE; /* what follows is after it */
+        a.number += step->type_a != 0;
+        b.number += step->type_b != 0;
+    }
+}
+
+/* What follows a record, behind what was measured. */
+static struct decoder payload_of(const struct ring_slot *slot)
+{
+    size_t measured = activity_record_bytes(slot);
+    return decoder_init((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
+}
+
+static bool read_partners(const struct program_session *session, const struct ring_slot *slot,
+                          struct event_id *refs, size_t *count)
+{
+    struct decoder in = payload_of(slot);
+    while (decoder_remaining(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        uint32_t line = program_session_line(session, decode_u32(&in));
+        decode_u32(&in);
+        refs[(*count)++] = (struct event_id){line, decode_u64(&in)};
+        if (!line)
+            return false;
+    }
+    return decoder_finish(&in);
+}
+
+/* The second halves of all its keys, on line 0. */
+static struct event_id *keys_of(const struct ring_slot *slot, size_t *count)
+{
+    struct decoder in = payload_of(slot);
+    struct event_id *keys = xmalloc((1 + slot->payload_bytes / 16) * sizeof *keys);
+    keys[(*count)++] = (struct event_id){0, slot->number_b};
+    while (decoder_remaining(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        decode_u64(&in);
+        keys[(*count)++] = (struct event_id){0, decode_u64(&in)};
+    }
+    if (decoder_finish(&in))
+        return keys;
+    free(keys);
+    return NULL;
+}
+
+static bool accept_single(struct program_session *session, struct thread_state *state,
+                          const struct ring_slot *slot, struct arrival base, const char **error)
+{
+    struct event_id *partners = NULL;
+    size_t count = 0;
+    bool ok = true;
+    base.type = session->types[slot->shape];
+    base.relation = slot->flags & SLOT_RELATION;
+    base.closes = slot->flags & SLOT_CLOSES;
+    base.sends = slot->flags & SLOT_SENDS && base.relation == RELATION_RECEIVE;
+    if (base.relation >= RELATION_COUNT) {
+        *error = "a slot has a relation that does not exist";
+        return false;
+    }
+    if (base.relation == RELATION_GROUP && (slot->count == 0 || slot->count > LIMIT_GROUP)) {
+        *error = "a group has no members or too many";
+        return false;
+    }
+    if ((slot->flags & SLOT_KEYED) || base.relation == RELATION_GROUP) {
+        base.keyed = true;
+        base.key[0] = slot->key;
+        base.key[1] = slot->number_b;
+        base.group_size = slot->count;
+        base.stream = slot->flags & SLOT_STREAM &&
+                      (base.relation == RELATION_SEND || base.relation == RELATION_RECEIVE);
+        if (base.relation == RELATION_RECEIVE && !base.stream && slot->flags & SLOT_PARTNERS) {
+            partners = keys_of(slot, &count);
+            ok = partners != NULL;
+            if (!ok)
+                *error = "a slot has keys of a broken size";
+        }
+    } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
+               base.relation == RELATION_ORDER) {
+        partners = xmalloc((1 + slot->payload_bytes / 16) * sizeof *partners);
+        partners[count++] =
+            (struct event_id){program_session_line(session, slot->line_b), slot->number_b};
+        ok = partners[0].line != 0;
+        if (ok && slot->flags & SLOT_PARTNERS)
+            ok = read_partners(session, slot, partners, &count);
+        if (!ok)
+            *error = "a slot has a partner on no line";
+        if (ok && base.relation == RELATION_ORDER)
+            base.after[1] = partners[0];
+    }
+    base.partners = partners;
+    base.partner_count = (uint32_t)count;
+    if (ok)
+        accept_point(session, state, &base, NULL);
+    free(partners);
+    return ok;
+}
+
+static void add_payload_text(struct program_session *session, const struct ring_slot *slot,
+                             struct event_id at)
+{
+    size_t measured = activity_record_bytes(slot);
+    char *text =
+        text_readable((const char *)(slot + 1) + measured, slot->payload_bytes - measured, true);
+    if (text)
+        run_add_text(session->run, at, text);
+    free(text);
+}
+
+static bool session_refers_to_others(const struct program_session *session,
+                                     const struct ring_slot *slot)
+{
+    return program_session_is_foreign(session, slot->line_a) ||
+           (slot->shape >= SHAPE_COMPOUND && program_session_is_foreign(session, slot->line_b));
+}
+
+static bool accept_record(struct program_session *session, struct thread_state *state,
+                          uint32_t thread, const struct ring_slot *slot, const char **error)
+{
+    uint32_t own = program_session_line(session, thread);
+    struct arrival base = {.at = {program_session_line(session, slot->line_a), slot->number_a},
+                           .about = program_session_line(session, slot->about),
+                           .thread = own,
+                           .site = site_of(session, own, slot),
+                           .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
+                           .batch = session->batch,
+                           .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
+    session->run->generation++;
+    if (session->high_count && session_refers_to_others(session, slot)) {
+        *error = "tells events on a line of another program";
+        return false;
+    }
+    if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
+        if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
+            *error = "a slot has an invalid number";
+            return false;
+        }
+    }
+    if (base.doubt >= UNTRACED_COUNT) {
+        *error = "a slot gives a reason that is not known";
+        return false;
+    }
+    if (activity_record_bytes(slot) == SIZE_MAX) {
+        *error = "a slot measured what cannot be";
+        return false;
+    }
+    if (slot->flags & SLOT_MEASURED && !session->stale)
+        program_session_decode_measured(session, thread, slot, base.at);
+    if (slot->flags & SLOT_TEXT && !session->stale)
+        add_payload_text(session, slot, base.at);
+    if (slot->shape >= SHAPE_COMPOUND) {
+        accept_compound(session, state, slot, base);
+        return true;
+    }
+    return accept_single(session, state, slot, base, error);
+}
+
+static void session_step(struct program_session *session, size_t slots);
+
+bool program_session_decode_message(struct program_session *session, unsigned type, uint32_t thread,
+                                    const uint8_t *body, size_t size, const char **error)
+{
+    struct decoder in = decoder_init(body, size);
+    bool ok = handle_declaration(session, type, &in, thread);
+    if (!ok)
+        *error = in.error;
+    else
+        session_step(session, 1);
+    return ok;
+}
+
+/* ---- slots ---- */
+
+/* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX
+ * with error. */
+static size_t session_apply_slots(struct program_session *session, struct thread_state *state,
+                                  const struct ring_slot *slots, size_t count,
+                                  struct missing_declaration *missing, const char **error)
+{
+    size_t i = 0;
+    while (i < count) {
+        const struct ring_slot *slot = &slots[i];
+        size_t size = slot_next_record(slot, count - i);
+        if (!size) {
+            *error = "a slot announces more data than follows";
+            return SIZE_MAX;
+        }
+        if (!declarations_complete(session, slot, missing))
+            break;
+        if (slot->shape == SHAPE_CONTROL) {
+            struct decoder in = decoder_init(slot + 1, slot->payload_bytes);
+            if (!handle_declaration(session, slot->flags, &in, state->thread)) {
+                *error = in.error;
+                return SIZE_MAX;
+            }
+        } else if (!accept_record(session, state, state->thread, slot, error)) {
+            return SIZE_MAX;
+        }
+        i += size;
+    }
+    return i;
+}
+
+/* ---- slots that wait for an announcement by another thread ---- */
+
+static void hold_slots(struct program_session *session, struct thread_state *state,
+                       const struct ring_slot *slots, size_t count)
+{
+    if (!state->held_count)
+        state->held_epoch = session->batch;
+    if (state->held_begin) { /* what was taken makes room */
+        memmove(state->held, state->held + state->held_begin, state->held_count * sizeof *slots);
+        state->held_begin = 0;
+    }
+    state->held = array_reserve(state->held, &state->held_room, state->held_count + count,
+                                sizeof *state->held);
+    memcpy(state->held + state->held_count, slots, count * sizeof *slots);
+    state->held_count += count;
+    session->held_total += count;
+}
+
+static void wait_for(struct program_session *session, struct thread_state *state,
+                     struct missing_declaration missing)
+{
+    state->next = map_get(&session->waiting, missing.what, missing.code);
+    map_put(&session->waiting, missing.what, missing.code, state);
+}
+
+/* Goes on with one thread. */
+static void release_one(struct program_session *session, struct thread_state *state)
+{
+    const char *error;
+    struct missing_declaration missing;
+    uint32_t now = session->batch;
+    session->batch = state->held_epoch; /* there they lie in the journal */
+    size_t n = state->held_count,
+           taken = session_apply_slots(session, state, state->held + state->held_begin, n, &missing,
+                                       &error);
+    session->batch = now;
+    if (taken == SIZE_MAX)
+        taken = n; /* a bad slot: what follows it cannot be read */
+    state->held_begin = taken < n ? state->held_begin + taken : 0;
+    state->held_count -= taken;
+    session->held_total -= taken;
+    if (taken < n)
+        wait_for(session, state, missing);
+}
+
+/* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order
+ * in which they are announced, and whoever reads the journal again must number them alike. */
+static void release_ready(struct program_session *session)
+{
+    if (session->releasing)
+        return;
+    session->releasing = true;
+    while (session->ready_count)
+        for (struct map_walk walk = {.map = &session->threads};
+             session->ready_count && map_next(&walk);) {
+            struct thread_state *state = walk.value;
+            if (!state->ready)
+                continue;
+            state->ready = false;
+            session->ready_count--;
+            release_one(session, state);
+        }
+    session->releasing = false;
+}
+
+#define LOOKS                                                                                      \
+    1000u /* and some for each slot: what one batch sets going is mostly worked off with it */
+
+static void session_step(struct program_session *session, size_t slots)
+{
+    release_ready(session);
+    order_unpin(session->run->order);
+    if (session->run->patient)
+        order_step(session->run->order, LOOKS + 4 * (uint64_t)slots);
+}
+
+static bool session_apply_or_hold(struct program_session *session, uint32_t thread,
+                                  const struct ring_slot *slots, size_t count, const char **error)
+{
+    struct thread_state *state = thread_state_for(session, thread);
+    struct missing_declaration missing;
+    bool waits = state->held_count > 0;
+    size_t taken = waits ? 0 : session_apply_slots(session, state, slots, count, &missing, error);
+    if (taken == SIZE_MAX)
+        return false;
+    if (taken < count) {
+        if ((session->held_total + count) * SLOT_BYTES > LIMIT_HELD_BYTES) {
+            *error = "speaks of lines or types that it never announces";
+            return false;
+        }
+        hold_slots(session, state, slots + taken, count - taken);
+        if (!waits)
+            wait_for(session, state, missing);
+    }
+    return true;
+}
+
+bool program_session_decode_slots(struct program_session *session, uint32_t thread,
+                                  const struct ring_slot *slots, size_t count, const char **error)
+{
+    order_pin(session->run->order);
+    bool ok = session_apply_or_hold(session, thread, slots, count, error);
+    session_step(session, count);
+    return ok;
+}
+
+/* ---- the end ---- */
+
+void program_session_batch(struct program_session *session, uint32_t epoch, bool stale)
+{
+    session->batch = epoch;
+    session->stale = stale;
+    order_read_again(session->run->order, stale);
+}
+
+void program_session_free(struct program_session *session)
+{
+    if (!session)
+        return;
+    session->run->sessions[session->number] = NULL;
+    program_session_name_sums(session);
+    program_session_name_metrics(session);
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        struct thread_state *state = walk.value;
+        free(state->held);
+        free(state);
+    }
+    for (size_t i = 0; i < LIMIT_SHAPES; i++)
+        free(session->shapes[i]);
+    map_free(&session->threads);
+    map_free(&session->far_lines);
+    map_free(&session->foreign);
+    free(session->highs);
+    map_free(&session->waiting);
+    free(session->lines);
+    free(session->own_lines);
+    free(session->early);
+    free(session);
+}
+
+void program_session_close(struct program_session *session)
+{
+    struct run *run = session->run;
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        const struct thread_state *state = walk.value;
+        if (state->held_count && !program_session_process(session)->left)
+            order_report(run->order,
+                         (struct event_id){program_session_line(session, (uint32_t)walk.a), 0},
+                         (struct event_id){0, 0}, "names unknown lines or types");
+    }
+    size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
+    for (size_t i = 0; i < session->own_line_count; i++)
+        if (!order_line_is_evicted(run->order, session->own_lines[i]) &&
+            --run_line_at(run, session->own_lines[i])->programs == 0)
+            session->own_lines[gone++] = session->own_lines[i];
+    order_end_of_input(run->order, session->own_lines, gone);
+    program_session_process(session)->connected = false;
+    run->leaving++;
+    run->generation++;
+    program_session_free(session);
+}

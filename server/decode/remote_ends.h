@@ -1,0 +1,16 @@
+/* What programs tell of streams between machines. */
+#ifndef SERVER_DECODE_REMOTE_ENDS_H
+#define SERVER_DECODE_REMOTE_ENDS_H
+
+#include "server/run/run.h"
+#include "wire/message.h"
+
+/* FAR: an end of one, by a thread with that line (0 not known); HOLE: bytes that no event wrote.
+ * False with in->error. */
+bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line);
+bool remote_end_decode_gap(struct run *run, struct decoder *in);
+/* That its other end was not told in time, as a server noted; false: it cannot be read. */
+bool remote_end_decode_alone(struct run *run, const uint8_t *body, size_t size);
+void remote_end_encode_alone(struct encoder *out, uint64_t stream);
+
+#endif

@@ -1,0 +1,40 @@
+/* A turn of the loop: all that it does between two waits.
+ *
+ * Nothing may hold the loop for long: whoever has more to do than fits into its share of a turn
+ * does the rest in the next one.  With POET_TEST_WATCHDOG_MS set, turns that worked longer are
+ * logged, with what took the most of them, and at the end the longest one; what other processes had
+ * of the processor meanwhile is not counted. */
+#ifndef SERVER_EVENTLOOP_LOOP_TURN_H
+#define SERVER_EVENTLOOP_LOOP_TURN_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LOOP_TURN_READ_NS 5000000u  /* messages of all peers */
+#define LOOP_TURN_POLL_NS 10000000u /* queues, and what was put off */
+#define LOOP_TURN_TELL_NS                                                                          \
+    3000000u /* what was taken: a thread that begins waits for the turn's end */
+#define LOOP_TURN_LITTLE_NS 750000u /* queues of a run that saves, and keeps only a part */
+#define LOOP_TURN_SAVE_NS 3000000u  /* states of runs that are written */
+#define LOOP_TURN_WORK_NS 5000000u  /* questions of viewers */
+
+uint64_t loop_clock_ns(void); /* monotonic */
+const char *loop_host_name(void); /* what this machine is called */
+
+/* Time that may be spent, from now on. */
+struct loop_share {
+    uint64_t end_ns;
+};
+struct loop_share loop_share_new(uint64_t ns);
+bool loop_share_left(struct loop_share share);
+
+void loop_turn_watch(struct ev_loop *loop);
+void loop_turn_set_activity(
+    const char *what); /* a constant: from now on, until somebody says another */
+uint64_t loop_turn_number(void);
+/* What is left of the time for reading, of all peers together. */
+bool loop_turn_may_read(void);
+void loop_turn_report(void); /* at the end */
+
+#endif

@@ -1,0 +1,35 @@
+/* An agent: what its server journals goes on to another one, which orders it; nothing is ordered
+ * here.
+ *
+ * Journals stay until the destination has said that their run has ended with all of them, also when
+ * the agent is killed meanwhile; then they are removed, or kept where they are wanted. */
+#ifndef SERVER_FORWARDING_AGENT_H
+#define SERVER_FORWARDING_AGENT_H
+
+#include "server/forwarding/destination.h"
+#include "server/eventloop/loop_turn.h"
+
+struct agent;
+
+/* Forwards to a destination what is left in the directory, and what comes.  keep: files stay.  NULL
+ * with a reason. */
+struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
+                        struct error *error);
+void agent_free(struct agent *agent);
+const char *agent_where(const struct agent *agent);
+/* The first chunk of a journal that is to be forwarded. */
+void agent_head(struct encoder *out, const char *run);
+void agent_begin(struct agent *agent, const char *path); /* that chunk is in it */
+void agent_end(struct agent *agent, const char *path); /* nobody writes it any more */
+/* Sends what there is and there is room for; true: nothing is left for now. */
+bool agent_step(struct agent *agent, struct loop_share share);
+bool agent_is_done(
+    const struct agent *agent); /* nothing is left to be forwarded, or acknowledged */
+bool agent_is_away(const struct agent *agent); /* its destination */
+/* Whether it has heard anything of its destination, and what is wrong with that now: "", or one
+ * line. */
+bool agent_is_known(const struct agent *agent);
+const char *agent_error(const struct agent *agent);
+void agent_disconnect(const struct agent *agent); /* says what is left, and where */
+
+#endif

@@ -1,0 +1,49 @@
+/* Where chunks come from that another machine journalled: one stream of an agent, or a file of
+ * one.  In the door.
+ *
+ * Its chunks go into the journal of the run as if its programs had spoken to this server; their
+ * sessions get the numbers that are next here.  What is known already is dropped, what comes too
+ * early is not taken. */
+#ifndef SERVER_JOURNAL_FORWARDED_SOURCE_H
+#define SERVER_JOURNAL_FORWARDED_SOURCE_H
+
+#include "server/tracefile/agent_positions.h"
+#include "server/journal/capture.h"
+#include "wire/forwarding_messages.h"
+
+#define FORWARDED_SOURCE_NONE AGENT_POSITION_NONE
+
+struct forwarded_source {
+    uint8_t id[FORWARD_ID_BYTES];
+    uint64_t next; /* the chunk that is wanted next: those before are in the journal */
+    bool ended; /* its programs are gone, and it says so */
+    /* here, by number there; FORWARDED_SOURCE_NONE: it has hung up, or is not believed */
+    uint32_t *sessions;
+    size_t count, room;
+    size_t open; /* of them */
+    char *run; /* what its run is called; NULL: how far it is need not be in the journal */
+    struct agent_position_message message; /* where its batches come from */
+};
+
+enum receive_result {
+    RECEIVE_DONE, /* it is in the journal, or was */
+    RECEIVE_EARLY, /* chunks before it are missing: they come, and then it comes again */
+    RECEIVE_FULL, /* there is no room for it now */
+    RECEIVE_INVALID, /* it cannot be: *why */
+};
+
+struct forwarded_source *forwarded_source_new(const uint8_t *id);
+/* The same, whose marks are put into the journal of that run. */
+struct forwarded_source *forwarded_source_marked(const uint8_t *id, const char *run);
+/* One that is gone on with. */
+struct forwarded_source *forwarded_source_resumed(const struct agent_position *reached);
+void forwarded_source_free(struct forwarded_source *origin);
+/* Takes `count` chunks, of which the first has number `first`. */
+enum receive_result forwarded_source_receive(struct forwarded_source *origin,
+                                             struct capture *taking, uint64_t first, uint32_t count,
+                                             const uint8_t *raw, size_t size, const char **why);
+/* A session here that is not believed any more; false: it is not from there. */
+bool forwarded_source_reject(struct forwarded_source *origin, struct capture *taking,
+                             uint32_t session);
+
+#endif

@@ -1,0 +1,20 @@
+/* One round over the queues of a program. */
+#ifndef SERVER_JOURNAL_QUEUE_POLL_H
+#define SERVER_JOURNAL_QUEUE_POLL_H
+
+#include "server/journal/capture.h"
+
+/* What rounds are made with, one at a time. */
+struct poll_buffers {
+    struct tsc_clock ticks;
+    /* of handoff_queue.h: what goes into the journal; a round may go on in another one */
+    uint8_t *buffer;
+    struct ring_slot *slots; /* POLL_SLOTS, out of the queues */
+};
+#define POLL_SLOTS (HANDOFF_BUFFER_BYTES / SLOT_BYTES)
+
+void poll_buffers_begin(struct poll_buffers *desk);
+void poll_buffers_end(struct poll_buffers *desk);
+enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *desk);
+
+#endif

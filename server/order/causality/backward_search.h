@@ -1,0 +1,74 @@
+/* Two searches back through the order from one event, and one forwards that meets them; see
+ * order_compare. */
+#ifndef SERVER_ORDER_CAUSALITY_BACKWARD_SEARCH_H
+#define SERVER_ORDER_CAUSALITY_BACKWARD_SEARCH_H
+
+#include "base/bitset.h"
+#include "server/order/order_state.h"
+
+/* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
+ * stamp, so that beginning one costs nothing. */
+struct search_bound_table {
+    struct search_bound {
+        uint64_t end; /* 1 + a position, 0 not at all */
+        uint64_t cursor;
+        union {
+            uint64_t goal;    /* of a walk: 1 + the event looked for, if it is on this line */
+            uint64_t ordinal; /* ahead: of the event at the cursor, NO_POSITION not known yet */
+        };
+        uint32_t stamp;
+    } *lines, *hidden;
+    size_t line_room, hidden_room;
+    uint32_t now;
+    struct bitset marks; /* events on shared lines, by position */
+};
+
+/* The same for the scan, where it must be small: ends by line - 1, then of hidden lines. */
+struct search_end_table {
+    uint64_t *lines;
+    size_t room, visible, hidden;
+    struct bitset marks;
+};
+
+struct search_scratch {
+    struct search_bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
+    struct search_end_table scanned;
+    /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    struct binary_heap to_walk;
+    struct binary_heap to_reach; /* ahead: lines by position */
+};
+
+struct event_search {
+    const struct order *order;
+    struct search_scratch *scratch;
+    uint64_t least; /* nothing before this position matters */
+    uint64_t goal, end; /* the point looked for: first and last position; NO_POSITION none */
+    uint64_t last; /* ahead: nothing after this position matters */
+    uint64_t at; /* the scan: all from here on is done */
+    uint64_t reached; /* the scan: exclusive lines reached */
+    struct
+    { /* the members of the goal on exclusive lines, at most two; more are found by the scan */
+        uint32_t line;
+        uint64_t end;
+    } goals[2];
+    bool found, doubt, scanning; /* doubt: the way leads through damaged events */
+};
+
+/* Begins at an event; search->scratch NULL: with that of the order. */
+void backward_search_begin(struct event_search *search, const struct order *order, uint64_t from);
+/* Each goes on for a while; true when it knows all. */
+bool backward_search_walk(struct event_search *search, uint64_t steps);
+bool backward_search_scan(struct event_search *search, uint64_t events);
+/* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true
+ * when it is found. */
+void forward_search_begin(struct event_search *search, uint64_t from, uint64_t last);
+bool forward_search_run(struct event_search *search, uint64_t steps);
+void search_scratch_release(struct search_scratch *scratch);
+void search_bounds_begin(struct search_bound_table *bounds, const struct order *order);
+struct search_bound *search_bounds_at(struct search_bound_table *bounds, uint32_t line);
+uint64_t search_bounds_end(const struct search_bound_table *bounds, uint32_t line);
+uint64_t search_ends_of(const struct search_end_table *ends, uint32_t line);
+
+void search_scratch_free(struct order *order);
+
+#endif

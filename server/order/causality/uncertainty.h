@@ -1,0 +1,9 @@
+/* Which doubtful events are before each event. */
+#ifndef SERVER_ORDER_CAUSALITY_UNCERTAINTY_H
+#define SERVER_ORDER_CAUSALITY_UNCERTAINTY_H
+
+#include "server/order/order_state.h"
+
+void uncertainty_drop(struct order *order); /* what was found out about them */
+
+#endif

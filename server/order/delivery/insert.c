@@ -1,0 +1,367 @@
+/* Intake: from events in any order to a log in an order that respects all edges. */
+#include "base/alloc.h"
+#include "server/order/delivery/deliver.h"
+#include "server/order/delivery/host_streams.h"
+#include "server/order/delivery/readiness_check.h"
+#include "server/order/delivery/rendezvous_match.h"
+#include "server/order/delivery/pending_events.h"
+#include "server/order/delivery/fast_path.h"
+#include "server/order/delivery/byte_stream_match.h"
+#include "server/order/delivery/waiting_lines.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/event_log.h"
+#include "server/order/log/line_pages.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing more comes on the line: what lies before its first pending event is lost. */
+static void close_gap(struct order *order, uint32_t number)
+{
+    struct order_line *line = line_get(order, number);
+    uint64_t least = pending_least(order, number);
+    if (least <= line->delivered + 1)
+        return;
+    log_gap_found(order, number, least - line->delivered - 1);
+    line_wake(order, number);
+    line_enqueue(order, number);
+}
+
+/* Numbers that are lost, up to one that came all the same: the rest is looked at behind it. */
+static void insert_apply_loss(struct order *order, uint32_t number, struct pending *head)
+{
+    uint64_t first = head->arrival.at.number, count = pending_lost(head);
+    pending_discard(order, head);
+    uint64_t came = pending_least(order, number);
+    if (came && came - first < count) {
+        struct arrival rest = {.at = {number, came + 1}};
+        uint64_t left = first + count - came - 1;
+        count = came - first;
+        if (left && !pending_is(order, rest.at))
+            pending_put(order, &rest, left);
+    }
+    log_gap(order, number, count);
+}
+
+/* Looks at the head of a line; whoever may go on after it is enqueued. */
+static void insert_check_head(struct order *order, uint32_t number, struct sync_point *point)
+{
+    struct order_line *line = line_get(order, number);
+    struct pending *head = line->pending ? pending_head(order, number) : NULL;
+    line->queued = false;
+    if (!head && line->pending && line->settled)
+        close_gap(order, number);
+    if (!head)
+        return;
+    if (pending_lost(head)) {
+        insert_apply_loss(order, number, head);
+        line_wake(order, number);
+        line_enqueue(order, number);
+        return;
+    }
+    if (fast_path_check_head(order, number, head))
+        return;
+    point->count = 0;
+    sync_point_add(point, head);
+    enum readiness_state verdict = sync_point_ready(order, point);
+    if (verdict == READY || verdict == READY_ALONE)
+        sync_point_deliver(order, point, verdict == READY_ALONE);
+}
+
+static void insert_drain_queue(struct order *order)
+{
+    if (!order->work.count || order->held)
+        return;
+    struct sync_point point = {0};
+    const struct line_queue *work = &order->work;
+    while (work->count && !order->held && (!order->patient || order->looks)) {
+        order->looks -= order->patient;
+        pending_prefetch(order);
+        insert_check_head(order, line_dequeue(order), &point);
+    }
+    free(point.members);
+}
+
+void order_read_again(struct order *order, bool again) { order->again = again; }
+
+void order_pin(struct order *order) { order->held = true; }
+
+void order_unpin(struct order *order)
+{
+    order->held = false;
+    insert_drain_queue(order);
+}
+
+/* ---- coming in ---- */
+
+/* What is missing on its line may still come, too, until somebody else is gone. */
+static void note_straggler(struct order *order, uint32_t number)
+{
+    struct number_set *s = &order->stragglers;
+    line_get(order, number)->settled = false;
+    s->items = array_reserve(s->items, &s->room, s->count + 1, sizeof *s->items);
+    s->items[s->count++] = number;
+}
+
+static void insert_join_rendezvous_by(struct order *order, const struct arrival *a, uint64_t second)
+{
+    struct rendezvous *meeting = rendezvous_add(order, a->key[0], second, a->at);
+    for (size_t i = 0; i < meeting->count; i++)
+        if (meeting->members[i].line)
+            line_enqueue(order, meeting->members[i].line);
+    for (size_t i = 0; i < meeting->waiting_count; i++)
+        line_enqueue(order, meeting->waiting[i]);
+    meeting->waiting_count = 0;
+}
+
+static void insert_join_rendezvous(struct order *order, const struct arrival *a)
+{
+    if (a->stream)
+        byte_stream_match(order, a);
+    else if (a->partner_count == 0)
+        insert_join_rendezvous_by(order, a, a->key[1]);
+    for (uint32_t i = 0; !a->stream && i < a->partner_count; i++)
+        insert_join_rendezvous_by(order, a, a->partners[i].number);
+}
+
+/* Is all there that the event names, beside its line and its pair? */
+static bool has_all(const struct order *order, const struct arrival *a)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct order_line *after =
+            a->after[i].line ? line_get(order, a->after[i].line) : NULL;
+        if (after && after->delivered < a->after[i].number)
+            return false;
+    }
+    if (a->relation != RELATION_RECEIVE)
+        return true;
+    if (a->partner_count != 1)
+        return false;
+    const struct order_line *from = line_get(order, a->partners[0].line);
+    if (!from || from->delivered < a->partners[0].number)
+        return false;
+    uint64_t send = order_position(order, a->partners[0]);
+    return send != NO_POSITION && log_sends(order, send);
+}
+
+/* Events that are not plain are delivered as they are, too, if they come in order and need not
+ * wait. */
+static bool insert_may_deliver(const struct order *order, const struct arrival *a)
+{
+    const struct order_line *line = line_get(order, a->at.line);
+    if (!line || a->at.number != line->delivered + 1 || line->pending ||
+        line->closed == LINE_CLOSED || !has_all(order, a))
+        return false;
+    const struct order_line *opener =
+        line->positions.count == 0 && line->opened_line ? line_get(order, line->opened_line) : NULL;
+    return !opener || opener->delivered >= line->opened_number;
+}
+
+static void insert_deliver_ready(struct order *order, const struct arrival *const *arrivals,
+                                 size_t count)
+{
+    struct pending pending[2];
+    struct pending *members[2] = {&pending[0], &pending[1]};
+    for (size_t i = 0; i < count; i++) {
+        pending[i].arrival = *arrivals[i];
+    }
+    sync_point_append(order, &(struct sync_point){.members = members, .count = count}, false);
+    for (size_t i = 0; i < count; i++)
+        if (line_get(order, arrivals[i]->at.line)->waiter_count)
+            line_wake(order, arrivals[i]->at.line);
+    insert_drain_queue(order);
+}
+
+void order_insert_pair(struct order *order, const struct arrival *a, const struct arrival *b)
+{
+    if (fast_path_insert_pair(order, a, b)) {
+        insert_drain_queue(order);
+        return;
+    }
+    if (a->at.line != b->at.line && insert_may_deliver(order, a) && insert_may_deliver(order, b)) {
+        insert_deliver_ready(order, (const struct arrival *const[]){a, b}, 2);
+        return;
+    }
+    order_insert(order, a);
+    order_insert(order, b);
+}
+
+bool order_insert(struct order *order, const struct arrival *arrival)
+{
+    struct order_line *line = line_get(order, arrival->at.line);
+    bool next = line && arrival->at.number == line->delivered + 1 && !line->pending;
+    if (next && fast_path_insert(order, arrival)) {
+        insert_drain_queue(order);
+        return true;
+    }
+    if (next && !arrival->keyed &&
+        (arrival->relation == RELATION_NONE || arrival->relation == RELATION_SEND ||
+         arrival->relation == RELATION_RECEIVE || arrival->relation == RELATION_ORDER) &&
+        insert_may_deliver(order, arrival)) {
+        insert_deliver_ready(order, &arrival, 1);
+        return true;
+    }
+    if (!line || arrival->at.number == 0 || arrival->at.number <= line->delivered ||
+        (arrival->at.number <= line->highest && pending_is(order, arrival->at))) {
+        order->figures.duplicates += !order->again;
+        return false;
+    }
+    line_touch(order, arrival->at.line);
+    if (arrival->at.number > line->highest)
+        line->highest = arrival->at.number;
+    pending_put(order, arrival, 0);
+    if (line->settled)
+        note_straggler(order, arrival->at.line);
+    if (arrival->keyed || arrival->relation == RELATION_GROUP)
+        insert_join_rendezvous(order, arrival);
+    if (arrival->at.number == line->delivered + 1 || line->gone)
+        line_enqueue(order, arrival->at.line);
+    insert_drain_queue(order);
+    return true;
+}
+
+void order_note_loss(struct order *order, uint32_t number, uint64_t first, uint64_t count)
+{
+    struct order_line *line = line_get(order, number);
+    if (!line || count == 0 || first == 0 || first > UINT64_MAX - count)
+        return;
+    if (first <= line->delivered) {
+        uint64_t known = line->delivered - first + 1;
+        if (known >= count)
+            return;
+        first += known;
+        count -= known;
+    }
+    struct arrival gap = {.at = {number, first}};
+    if (pending_is(order, gap.at))
+        return;
+    pending_put(order, &gap, count);
+    line_enqueue(order, number);
+    insert_drain_queue(order);
+}
+
+/* Whoever waits for what never comes looks again. */
+static void mark_gone(struct order *order)
+{
+    struct leaving_lines *going = &order->going;
+    while ((going->waiters || going->next < going->count) && (!order->patient || order->looks)) {
+        order->looks -= order->patient;
+        if (going->waiters) {
+            line_wake_one(order, going->lines[going->next - 1]);
+            going->waiters--;
+            continue;
+        }
+        uint32_t number = going->lines[going->next++];
+        struct order_line *line = line_get(order, number);
+        line_touch(order, number);
+        line->gone = line->settled = line->leaving;
+        line->leaving = false;
+        going->waiters = line->gone ? line->waiter_count : 0;
+        if (line->gone && line->pending)
+            line_enqueue(order, number);
+    }
+    if (going->next < going->count || going->waiters || !going->count)
+        return;
+    going->next = going->count = 0;
+    host_streams_gone(order);
+}
+
+static void insert_mark_leaving(struct order *order, const uint32_t *lines, size_t count)
+{
+    struct leaving_lines *going = &order->going;
+    if (!count)
+        return;
+    going->lines =
+        array_reserve(going->lines, &going->room, going->count + count, sizeof *going->lines);
+    for (size_t i = 0; i < count; i++) {
+        if (order_line_is_evicted(order, lines[i]))
+            continue; /* nobody waits for it */
+        going->lines[going->count++] = lines[i];
+        line_get(order, lines[i])->leaving = true;
+    }
+}
+
+void order_end_of_input(struct order *order, const uint32_t *lines, size_t count)
+{
+    insert_mark_leaving(order, lines, count);
+    size_t gone = 0; /* not those that came back */
+    for (size_t i = 0; i < order->stragglers.count; i++)
+        if (line_get(order, order->stragglers.items[i])->gone)
+            order->stragglers.items[gone++] = order->stragglers.items[i];
+    insert_mark_leaving(order, order->stragglers.items, gone);
+    order->stragglers.count = 0;
+    if (order->patient)
+        return;
+    mark_gone(order);
+    insert_drain_queue(order);
+}
+
+void order_resume_input(struct order *order, uint32_t line)
+{
+    struct order_line *l = line_get(order, line);
+    line_touch(order, line);
+    l->gone = l->settled = l->leaving = false;
+}
+
+void order_set_wait_for_missing(struct order *order) { order->patient = true; }
+
+/* All that is still pending looks once more. */
+static void leave_pending(struct order *order)
+{
+    for (uint32_t i = 1; i <= order->line_count; i++)
+        if (!line_is_away(order, i - 1) && order->lines[i - 1].pending)
+            insert_mark_leaving(order, &i, 1);
+}
+
+/* Goes from the last looks to the letting go, and from there to the end. */
+static bool is_finished(struct order *order)
+{
+    if (order->work.count || order->going.count)
+        return false;
+    if (order->last && !order->finishing) {
+        order->finishing = true;
+        leave_pending(order);
+        if (order->going.count)
+            return false;
+    }
+    order->last = order->finishing = false;
+    return true;
+}
+
+bool order_step(struct order *order, uint64_t looks)
+{
+    order->looks = looks;
+    mark_gone(order);
+    insert_drain_queue(order);
+    order->looks = 0;
+    return is_finished(order);
+}
+
+void order_finish(struct order *order)
+{
+    order->last = true;
+    while (!order->patient && !is_finished(order)) {
+        mark_gone(order);
+        insert_drain_queue(order);
+    }
+}
+
+struct order_figures order_figures(const struct order *order)
+{
+    struct order_figures figures = order->figures;
+    figures.damaged += order->damaged_blocks + order->nodes.damaged;
+    figures.doubtful = order->doubts;
+    return figures;
+}
+
+const struct inconsistency *order_inconsistencies(const struct order *order, size_t *count)
+{
+    *count = order->trouble_count;
+    return order->troubles;
+}
+
+uint64_t order_waiting(const struct order *order) { return order->in_memory; }
+uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

@@ -1,0 +1,204 @@
+#include "server/order/delivery/node_pool.h"
+
+#include "base/alloc.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+
+#include <stdlib.h>
+
+#define POOL_PIECES 128u
+#define POOLS_LOOKED_AT 4u /* for every new one */
+#define CLUSTER_BYTES                                                                              \
+    (512u << 10) /* at an address that this divides, so that a piece leads to its pool */
+#define CLUSTER_POOLS (CLUSTER_BYTES / (POOL_PIECES * sizeof(struct pending)) - 1)
+
+struct node_pool {
+    struct node_pool *older, *newer; /* spare ones lead on by `newer`, too */
+    struct pending *pieces; /* POOL_PIECES; at.line 0: given back */
+    uint32_t used, live; /* given out, and of them not given back */
+};
+
+/* What is asked of the system at once.  What is known of pools lies together, apart from their
+ * pieces. */
+struct node_pool_cluster {
+    struct node_pool_cluster *next;
+    struct node_pool pools[CLUSTER_POOLS];
+    struct pending pieces[CLUSTER_POOLS][POOL_PIECES];
+};
+
+_Static_assert(sizeof(struct node_pool_cluster) <= CLUSTER_BYTES, "a cluster fits into its bytes");
+
+static struct node_pool *pool_of(const struct pending *piece)
+{
+    uintptr_t at = (uintptr_t)piece;
+    struct node_pool_cluster *cluster =
+        (struct node_pool_cluster *)(at & ~(uintptr_t)(CLUSTER_BYTES - 1));
+    return &cluster->pools[(at - (uintptr_t)cluster->pieces) / sizeof cluster->pieces[0]];
+}
+
+/* ---- pools ---- */
+
+static void make_spare(struct order *order)
+{
+    struct node_pools *pieces = &order->pieces;
+    struct node_pool_cluster *cluster = xaligned_alloc(CLUSTER_BYTES, CLUSTER_BYTES);
+    cluster->next = pieces->clusters;
+    pieces->clusters = cluster;
+    for (size_t i = CLUSTER_POOLS; i-- > 0;) {
+        cluster->pools[i].pieces = cluster->pieces[i];
+        cluster->pools[i].newer = pieces->spare;
+        pieces->spare = &cluster->pools[i];
+    }
+}
+
+static struct node_pool *pool_new(struct order *order)
+{
+    struct node_pools *pieces = &order->pieces;
+    if (!pieces->spare)
+        make_spare(order);
+    struct node_pool *pool = pieces->spare;
+    pieces->spare = pool->newer;
+    pieces->pools++;
+    pool->used = pool->live = 0;
+    pool->newer = NULL;
+    pool->older = pieces->newest;
+    if (pieces->newest)
+        pieces->newest->newer = pool;
+    else
+        pieces->oldest = pool;
+    pieces->newest = pool;
+    return pool;
+}
+
+static void pool_free(struct order *order, struct node_pool *pool)
+{
+    struct node_pools *pieces = &order->pieces;
+    if (pieces->hand == pool)
+        pieces->hand = pool->newer;
+    if (pool->older)
+        pool->older->newer = pool->newer;
+    else
+        pieces->oldest = pool->newer;
+    pool->newer->older = pool->older; /* the newest is never freed */
+    pool->newer = pieces->spare;
+    pieces->spare = pool;
+    pieces->pools--;
+}
+
+/* ---- putting together ---- */
+
+static void node_pool_move(struct order *order, struct pending *to, struct pending *from,
+                           piece_moved *moved)
+{
+    if (to == from)
+        return;
+    *to = *from;
+    if (from->arrival.partners == &from->one)
+        to->arrival.partners = &to->one;
+    from->arrival.at.line = 0;
+    moved(order, from, to);
+    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+        if (walk->at == from)
+            walk->at = to;
+}
+
+/* Both become one, in which the pieces lie in the same order. */
+static void node_pool_merge(struct order *order, struct node_pool *pool, struct node_pool *behind,
+                            piece_moved *moved)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < pool->used; i++)
+        if (pool->pieces[i].arrival.at.line)
+            node_pool_move(order, &pool->pieces[n++], &pool->pieces[i], moved);
+    for (uint32_t i = 0; i < behind->used; i++)
+        if (behind->pieces[i].arrival.at.line)
+            node_pool_move(order, &pool->pieces[n++], &behind->pieces[i], moved);
+    pool->used = pool->live = n;
+    pool_free(order, behind);
+}
+
+/* A hand goes round: neighbours of which together a quarter of one is left become one. */
+static void join_some(struct order *order, piece_moved *moved)
+{
+    struct node_pools *pieces = &order->pieces;
+    for (unsigned i = 0; i < POOLS_LOOKED_AT; i++) {
+        struct node_pool *pool = pieces->hand ? pieces->hand : pieces->oldest;
+        struct node_pool *behind = pool ? pool->newer : NULL;
+        pieces->hand = behind;
+        if (!behind || behind == pieces->newest)
+            pieces->hand = NULL;
+        else if (pool->live + behind->live <= POOL_PIECES / 4) {
+            pieces->hand = pool;
+            node_pool_merge(order, pool, behind, moved);
+        }
+    }
+}
+
+/* ---- pieces ---- */
+
+struct pending *node_pool_allocate(struct order *order, piece_moved *moved)
+{
+    struct node_pool *pool = order->pieces.newest;
+    if (!pool || pool->used == POOL_PIECES) {
+        join_some(order, moved);
+        pool = pool_new(order);
+    }
+    pool->live++;
+    return &pool->pieces[pool->used++];
+}
+
+void node_pool_release(struct order *order, struct pending *piece)
+{
+    struct node_pool *pool = pool_of(piece);
+    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+        if (walk->at == piece)
+            walk->at = node_pool_next(piece);
+    if (piece->arrival.partners != &piece->one)
+        free((void *)(uintptr_t)piece->arrival.partners);
+    piece->arrival.at.line = 0;
+    if (--pool->live)
+        return;
+    if (pool->newer)
+        pool_free(order, pool);
+    else
+        pool->used = 0; /* what comes next lies where the caches have it */
+}
+
+/* The piece at this place, or the first one behind it. */
+static struct pending *from_place(struct node_pool *pool, size_t i)
+{
+    for (; pool; pool = pool->newer, i = 0)
+        for (; i < pool->used; i++)
+            if (pool->pieces[i].arrival.at.line)
+                return &pool->pieces[i];
+    return NULL;
+}
+
+struct pending *node_pool_first(const struct order *order)
+{
+    return from_place(order->pieces.oldest, 0);
+}
+
+struct pending *node_pool_next(const struct pending *piece)
+{
+    struct node_pool *pool = pool_of(piece);
+    return from_place(pool, (size_t)(piece - pool->pieces) + 1);
+}
+
+bool node_pool_is_large(const struct order *order)
+{
+    return order->in_memory > order->pending_limit ||
+           order->pieces.pools * POOL_PIECES > 2 * order->pending_limit;
+}
+
+void node_pool_free_all(struct order *order)
+{
+    for (struct pending *piece = node_pool_first(order); piece; piece = node_pool_next(piece))
+        if (piece->arrival.partners != &piece->one)
+            free((void *)(uintptr_t)piece->arrival.partners);
+    for (struct node_pool_cluster *cluster = order->pieces.clusters, *next; cluster;
+         cluster = next) {
+        next = cluster->next;
+        free(cluster);
+    }
+}

@@ -1,0 +1,163 @@
+/* Who is in a line, and doing what: from it follows the style it is drawn in. */
+#include "server/order/delivery/occupancy.h"
+
+#include "base/alloc.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/line_pages.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EFFECT_OWN 8u
+#define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
+#define EFFECT_NONE 0x80u /* it was asked for, and there is none */
+
+void order_set_effect_source(struct order *order,
+                             void (*ask)(void *context, uint32_t kind, uint32_t type),
+                             void *context)
+{
+    order->ask_effect = ask;
+    order->effect_asked = context;
+    for (size_t i = 0; i < order->effects_room; i++) {
+        free(order->effects[i].of);
+        order->effects[i] = (struct effects){0};
+    }
+}
+
+static uint8_t *effect_at(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    bool there = kind < order->effects_room && 2 * type + 1 < order->effects[kind].room;
+    return there ? &order->effects[kind].of[2 * type + paired] : NULL;
+}
+
+static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    const uint8_t *at = effect_at(order, kind, type, paired);
+    return at && *at != EFFECT_NONE ? *at : 0;
+}
+
+static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                       uint8_t effect)
+{
+    order->effects = array_reserve_zeroed(order->effects, &order->effects_room, kind + 1,
+                                          sizeof *order->effects);
+    struct effects *effects = &order->effects[kind];
+    effects->of = array_reserve_zeroed(effects->of, &effects->room, 2 * type + 2, 1);
+    effects->of[2 * type + paired] = effect;
+}
+
+void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                  enum occupancy presence, bool own)
+{
+    uint8_t about = known_effect(order, kind, type, paired) & ~EFFECT_HERE;
+    set_effect(order, kind, type, paired,
+               (uint8_t)(about | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0))));
+}
+
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                        enum occupancy presence)
+{
+    uint8_t here = known_effect(order, kind, type, paired) & EFFECT_HERE;
+    set_effect(order, kind, type, paired, (uint8_t)(here | ((unsigned)presence + 1) << 4));
+}
+
+/* Of what was never asked before, somebody else may know it. */
+static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    uint8_t *at = effect_at(order, kind, type, paired);
+    if ((!at || !*at) && order->ask_effect) {
+        set_effect(order, kind, type, false, EFFECT_NONE);
+        set_effect(order, kind, type, true, EFFECT_NONE);
+        order->ask_effect(order->effect_asked, kind, type);
+        at = effect_at(order, kind, type, paired);
+    }
+    return at && *at != EFFECT_NONE ? *at : 0;
+}
+
+/* Somebody ends the visit of another, who was not seen leaving: only those who wait stay. */
+static void put_out(struct order_line *line)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < line->occupant_count; i++)
+        if (line->more->occupants[i].presence == OCCUPANCY_BLOCKED)
+            line->more->occupants[kept++] = line->more->occupants[i];
+    line->occupant_count = kept;
+}
+
+static void occupancy_set_occupant(struct order_line *line, uint32_t thread,
+                                   enum occupancy presence, uint64_t number)
+{
+    size_t i = 0;
+    while (i < line->occupant_count && line->more->occupants[i].thread != thread)
+        i++;
+    if (presence == OCCUPANCY_OUT) {
+        if (i < line->occupant_count)
+            line->more->occupants[i] = line->more->occupants[--line->occupant_count];
+        else if (!line->shared)
+            put_out(line);
+        return;
+    }
+    if (i == line->occupant_count) {
+        struct line_more *more = line_more(line);
+        more->occupants =
+            array_reserve(more->occupants, &more->occupant_room, i + 1, sizeof *more->occupants);
+        line->more->occupants[line->occupant_count++] =
+            (struct occupant){.thread = thread, .since = number};
+    }
+    line->more->occupants[i].presence = (uint8_t)presence;
+}
+
+static void count_in(uint16_t *counter, bool one)
+{
+    if (one && *counter < UINT16_MAX)
+        ++*counter;
+}
+
+void occupancy_apply(struct order *order, struct order_event *event)
+{
+    struct order_line *line = line_get(order, event->line);
+    uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
+    if (!effect && !line->occupant_count)
+        return; /* nobody is there, nor comes */
+    if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
+        line_touch(order, event->line);
+        uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
+        occupancy_set_occupant(line, thread, (enum occupancy)((effect & (EFFECT_OWN - 1)) - 1),
+                               event->number);
+    }
+    if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
+        event->about <= order->line_count) {
+        line_touch(order, event->about);
+        occupancy_set_occupant(line_get(order, event->about), event->thread,
+                               (enum occupancy)((effect >> 4) - 1), 0);
+    }
+    event->in = (struct occupants){0};
+    for (size_t i = 0; i < line->occupant_count; i++) {
+        count_in(&event->in.active, line->more->occupants[i].presence == OCCUPANCY_ACTIVE);
+        count_in(&event->in.blocked, line->more->occupants[i].presence == OCCUPANCY_BLOCKED);
+        count_in(&event->in.away, line->more->occupants[i].presence == OCCUPANCY_AWAY);
+    }
+}
+
+bool order_line_inside(const struct order *order, uint32_t number, size_t i, uint32_t *thread,
+                       enum occupancy *presence, uint64_t *since)
+{
+    const struct order_line *line =
+        number & HIDDEN_LINE ? line_get(order, number) : order_line_peek(order, number - 1);
+    if (i >= line->occupant_count)
+        return false;
+    *thread = line->more->occupants[i].thread;
+    *presence = (enum occupancy)line->more->occupants[i].presence;
+    *since = line->more->occupants[i].since;
+    return true;
+}
+
+uint64_t order_thread_last(const struct order *order, uint32_t number)
+{
+    const struct order_line *line =
+        number & HIDDEN_LINE ? line_get(order, number) : order_line_peek(order, number - 1);
+    return line->acted > order->first ? line->acted - 1 : NO_POSITION;
+}

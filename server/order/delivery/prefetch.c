@@ -1,0 +1,198 @@
+/* Fetching into the processor's caches what will be looked at soon; changes nothing.  With ten
+ * thousand lines hardly anything that an event needs is there.  Each stage looks only at what the
+ * stage before it asked for. */
+#include "server/order/delivery/pending_events.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/position_list.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+/* The compiler is not to take a function that only fetches for one that has no effect, and leave it
+ * out. */
+static inline void prefetch_address(const void *at)
+{
+    __builtin_prefetch(at, 1);
+    __asm__ volatile("");
+}
+
+static void prefetch_line(const struct order_line *line)
+{
+    if (!line)
+        return;
+    prefetch_address(line);
+    prefetch_address(&line->positions); /* its other half */
+}
+
+/* Where the position of the next event of a line goes. */
+static void prefetch_end(const struct order_line *line)
+{
+    if (line->positions.tail)
+        prefetch_address(&line->positions.tail[line->positions.count & (POSITION_LIST_NODE - 1)]);
+}
+
+/* The line of the send that an event receives, NULL if there is none. */
+static const struct order_line *sender_of(const struct order *order, const struct arrival *a)
+{
+    return a->relation == RELATION_RECEIVE && !a->keyed && a->partner_count == 1
+               ? line_place(order, a->partners[0].line)
+               : NULL;
+}
+
+/* Where the position of the send is kept, if that was not long ago; NULL: nobody knows yet, or not
+ * here. */
+static const uint64_t *send_of(const struct order_line *from, const struct arrival *a)
+{
+    uint64_t number = a->partners[0].number, back = from->delivered - number;
+    uint64_t n = from->positions.count & (POSITION_LIST_NODE - 1);
+    return number <= from->delivered && back < n && from->positions.tail
+               ? &from->positions.tail[n - 1 - back]
+               : NULL;
+}
+
+static void prefetch_send(const struct order *order, const struct arrival *a)
+{
+    const struct order_line *from = sender_of(order, a);
+    const uint64_t *send = from ? send_of(from, a) : NULL;
+    if (send)
+        prefetch_address(send);
+    else if (from && from->more) /* it will be waited for */
+        prefetch_address(from->more);
+}
+
+static void prefetch_row(const struct order *order, const struct arrival *a)
+{
+    const struct order_line *from = sender_of(order, a);
+    const uint64_t *send = from ? send_of(from, a) : NULL;
+    if (from && !send && from->waiter_count)
+        prefetch_address(from->more->waiters);
+    if (!send || *send >= order->count || *send / BLOCK_EVENTS < order->packed)
+        return;
+    const struct log_block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
+    uint32_t i = *send % BLOCK_EVENTS; /* it is open: its rows lie by columns */
+    prefetch_address(rows->bytes + block_column(FIELD_RECEIVE) + 8 * (size_t)i);
+    prefetch_address(rows->bytes + block_column(FIELD_FLAGS) + 2 * (size_t)i);
+}
+
+/* ---- what comes in ---- */
+
+/* Behind others of its line that wait, it waits, too. */
+static bool will_wait(const struct order_line *line) { return line->pending || !line->more; }
+
+static void prefetch_ring(const struct order_line *line, const struct arrival *a)
+{
+    const struct pending_ring *ring = line->more ? &line->more->ring : NULL;
+    if (ring && ring->room)
+        prefetch_address(&ring->items[a->at.number & (ring->room - 1)]);
+}
+
+void order_prefetch(const struct order *order, const struct arrival *a, enum prefetch_kind stage)
+{
+    const struct order_line *line = line_place(order, a->at.line);
+    if (stage == PREFETCH_LINES) {
+        prefetch_line(line);
+        prefetch_line(sender_of(order, a));
+    } else if (line && will_wait(line)) {
+        if (stage == PREFETCH_POSITIONS)
+            prefetch_address(line->more);
+        else
+            prefetch_ring(line, a);
+    } else if (line && stage == PREFETCH_POSITIONS) {
+        prefetch_end(line);
+        prefetch_send(order, a);
+        if (line->waiter_count)
+            prefetch_address(line->more);
+    } else if (line) {
+        prefetch_row(order, a);
+    }
+}
+
+/* ---- the heads of lines that are to be looked at ---- */
+
+#define STAGE_APART 3u /* lines between two stages */
+#define STAGES 7u
+
+/* Who waits for the event is woken by it. */
+static const struct binary_heap_item *waiter_of(const struct order_line *line)
+{
+    return line->waiter_count ? line->more->waiters : NULL;
+}
+
+/* The next piece of a line that is to be delivered, or the one behind it. */
+static const struct pending *prefetch_node_of(const struct order_line *line, unsigned ahead)
+{
+    const struct pending_ring *ring = &line->more->ring;
+    return ring->room ? ring->items[(line->delivered + 1 + ahead) & (ring->room - 1)] : NULL;
+}
+
+static void prefetch_nodes(const struct order_line *line)
+{
+    for (unsigned ahead = 0; ahead < 2; ahead++) {
+        const struct pending *piece = prefetch_node_of(line, ahead);
+        if (!piece)
+            return;
+        prefetch_address(piece);
+        prefetch_address(&piece->one);
+    }
+}
+
+void pending_prefetch_behind(const struct order_line *line)
+{
+    const struct pending *piece = prefetch_node_of(line, 1);
+    if (piece)
+        prefetch_address(piece);
+}
+
+static void prefetch_waiter(const struct order *order, const struct order_line *line, bool more)
+{
+    const struct binary_heap_item *waiter = waiter_of(line);
+    const struct order_line *who = waiter ? line_place(order, waiter->value) : NULL;
+    if (!more)
+        prefetch_line(who);
+    else if (who && who->more)
+        prefetch_address(who->more);
+}
+
+static void prefetch_head(const struct order *order, const struct order_line *line, unsigned stage)
+{
+    const struct pending *piece = stage >= 3 ? prefetch_node_of(line, 0) : NULL;
+    if (stage == 0) {
+        prefetch_address(line->more);
+        prefetch_end(line);
+    } else if (stage == 1) {
+        prefetch_address(waiter_of(line));
+        if (line->more->ring.room)
+            prefetch_ring(line, &(struct arrival){.at.number = line->delivered + 1});
+    } else if (stage == 2) {
+        prefetch_nodes(line);
+        prefetch_waiter(order, line, false);
+    } else if (stage == 3) {
+        if (piece)
+            prefetch_line(sender_of(order, &piece->arrival));
+        prefetch_waiter(order, line, true);
+    } else if (piece && stage == 4) {
+        prefetch_send(order, &piece->arrival);
+    } else if (piece) {
+        prefetch_row(order, &piece->arrival);
+    }
+}
+
+/* Everything that is done with the head of a line: the line, what of it waits, the place of the
+ * head, the head, and what it follows. */
+void pending_prefetch(const struct order *order)
+{
+    const struct line_queue *work = &order->work;
+    size_t far = STAGE_APART * STAGES;
+    if (far < work->count)
+        prefetch_line(line_place(order, work->items[(work->begin + far) & (work->room - 1)]));
+    for (unsigned stage = 0; stage < STAGES - 1; stage++) {
+        far -= STAGE_APART;
+        if (far >= work->count)
+            continue;
+        uint32_t number = work->items[(work->begin + far) & (work->room - 1)];
+        const struct order_line *line = line_place(order, number);
+        if (line->pending)
+            prefetch_head(order, line, stage);
+    }
+}

@@ -1,0 +1,54 @@
+#include "server/order/layout/active_threads.h"
+
+#include "base/alloc.h"
+#include "server/order/log/line_table.h"
+#include "server/order/layout/layout_pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void active_threads_begin(struct layout_job *job)
+{
+    for (uint32_t line = 1; line <= job->lines; line++) {
+        if (order_line_peek(job->order, line - 1)->acted <= job->order->first)
+            continue;
+        job->acting = array_reserve(job->acting, &job->acting_room, job->acting_count + 1,
+                                    sizeof *job->acting);
+        job->acting[job->acting_count++] = line;
+    }
+}
+
+size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
+                            bool (*may)(const struct layout_job *job,
+                                        const struct layout_pass *sweep, uint32_t thread))
+{
+    size_t open = 0, room = 0;
+    if (!sweep->watched) {
+        sweep->watched = array_reserve(NULL, &room, job->lines + 1, 1);
+        memset(sweep->watched, 0, job->lines + 1);
+    }
+    for (size_t i = 0; i < job->acting_count; i++) {
+        uint32_t thread = job->acting[i];
+        sweep->watched[thread] = may(job, sweep, thread);
+        open += sweep->watched[thread];
+    }
+    return open + (job->acting_count == 0 || sweep->strangers); /* of them nothing is known */
+}
+
+void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread,
+                        int32_t column, bool last)
+{
+    if (!thread || thread > job->lines) {
+        sweep->open += !thread && !sweep->strangers && job->acting_count;
+        sweep->strangers |= !thread;
+        return;
+    }
+    if (column > sweep->acted[thread - 1])
+        sweep->acted[thread - 1] = column;
+    if (!last || !sweep->watched[thread])
+        return;
+    sweep->watched[thread] = false;
+    sweep->open--;
+}
+
+void active_threads_end(struct layout_job *job) { free(job->acting); }

@@ -1,0 +1,181 @@
+/* What both sweeps share: what they know of lines and columns, and what is drawn. */
+#include "server/order/layout/layout_pass.h"
+
+#include "base/alloc.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/event_log.h"
+#include "server/order/order.h"
+#include "server/order/layout/collapse.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+/* ---- the window ---- */
+
+int32_t layout_pass_right_edge(const struct layout_job *job)
+{
+    return job->placing.from + (int32_t)job->placing.columns;
+}
+
+int32_t layout_pass_left_edge(const struct layout_job *job) { return -job->placing.from; }
+
+/* ---- lines ---- */
+
+int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line)
+{
+    static int32_t nowhere; /* lines made after the job began have no events in it */
+    if (line & HIDDEN_LINE)
+        return (line & ~HIDDEN_LINE) <= job->hidden_lines
+                   ? &sweep->hidden[(line & ~HIDDEN_LINE) - 1]
+                   : (nowhere = -1, &nowhere);
+    return line <= job->lines ? &sweep->line[line - 1] : (nowhere = -1, &nowhere);
+}
+
+/* ---- what is drawn ---- */
+
+/* Looks for an event outside the row. */
+struct layout_tie {
+    const struct layout_job *job;
+    uint32_t row;
+    bool outside;
+};
+
+static bool is_outside(const struct layout_job *job, uint64_t position, uint32_t row)
+{
+    return layout_pass_row(job, block_line_of(log_get(job->order, position, FIELD_LINE))) != row;
+}
+
+static void layout_pass_check_receive(void *context, uint64_t receive)
+{
+    struct layout_tie *tie = context;
+    tie->outside |= is_outside(tie->job, receive, tie->row);
+}
+
+/* Is an event of a cluster tied to one outside it? */
+static bool is_tied(const struct layout_job *job, uint64_t position, uint32_t row)
+{
+    struct order_event e = order_event(job->order, position);
+    struct layout_tie tie = {job, row, false};
+    if (job->placing.has_text &&
+        job->placing.has_text(job->placing.context, (struct event_id){e.line, e.number}))
+        return true;
+    for (uint32_t i = 0; i < e.edge_count && !tie.outside; i++)
+        tie.outside = is_outside(job, order_edge(job->order, position, i), row);
+    uint64_t end = order_point_end(job->order, position);
+    for (uint64_t p = e.point; p <= end && !tie.outside && p < job->order->count; p++)
+        tie.outside = is_outside(job, p, row);
+    if (!tie.outside && e.sends)
+        order_receives(job->order, position, layout_pass_check_receive, &tie);
+    return tie.outside;
+}
+
+bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row)
+{
+    return row && (!job->placing.cluster[row - 1] || is_tied(job, position, row)) &&
+           collapse_of(&job->folds, position) != 1;
+}
+
+bool layout_draws_event(const struct order *order, const struct layout_params *placing,
+                        uint64_t position)
+{
+    const struct layout_job job = {
+        .order = order, .placing = *placing, .lines = order_line_count(order)};
+    uint32_t row = layout_pass_row(&job, block_line_of(log_get(order, position, FIELD_LINE)));
+    return row && (!placing->cluster[row - 1] || is_tied(&job, position, row));
+}
+
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
+                            uint64_t begin, uint64_t end, int32_t *column)
+{
+    bool room = false;
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t row = layout_pass_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
+        if (!row || !layout_pass_draws(job, p, row))
+            continue;
+        room = true;
+        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > *column)
+            *column = sweep->row[row - 1];
+    }
+    return room;
+}
+
+/* ---- what was found ---- */
+
+void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
+                     bool drawn)
+{
+    sweep->seen =
+        array_reserve(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
+    sweep->seen[sweep->seen_count++] = (struct layout_seen){position, column, line, drawn};
+}
+
+/* Lines that count where it is said how far to look: of very many, only so many can be seen. */
+#define LINES_COUNTED 1000u
+
+uint64_t layout_pass_lines_counted(const struct layout_job *job)
+{
+    return job->placing.many && job->lines > LINES_COUNTED ? LINES_COUNTED : job->lines;
+}
+
+static int32_t *layout_pass_filled_array(size_t count, int32_t value)
+{
+    size_t room = 0;
+    int32_t *array = array_reserve(NULL, &room, count + 1, sizeof *array);
+    for (size_t i = 0; i < count; i++)
+        array[i] = value;
+    return array;
+}
+
+#define BUDGET_LEAST 4000000u /* events */
+
+/* Enough for every line to fill the columns several times over. */
+uint64_t layout_pass_budget(const struct layout_job *job)
+{
+    return BUDGET_LEAST + 16 * layout_pass_lines_counted(job) * job->placing.columns;
+}
+
+void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep, int32_t value)
+{
+    sweep->line = layout_pass_filled_array(job->lines, value);
+    sweep->hidden = layout_pass_filled_array(job->hidden_lines, value);
+    sweep->row = layout_pass_filled_array(job->placing.rows, value);
+    sweep->acted = job->placing.many ? layout_pass_filled_array(job->lines, value) : NULL;
+    sweep->ready = true;
+}
+
+/* ---- columns ---- */
+
+void layout_pass_reserve(struct layout_pass *sweep, size_t index)
+{
+    sweep->column = array_reserve(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
+}
+
+/* How many positions before this one were passed over, to the right; *inside: was it one of
+ * them? */
+static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position,
+                                          bool *inside)
+{
+    size_t low = 0, high = sweep->leap_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (sweep->leaps[middle].from <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *inside = low > 0 && position < sweep->leaps[low - 1].to;
+    return low ? sweep->leaps[low - 1].sum : 0;
+}
+
+size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position)
+{
+    bool inside;
+    return position - sweep->base -
+           (sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0);
+}
+
+int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position)
+{
+    bool inside = false;
+    uint64_t n = sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0;
+    return inside ? sweep->leap_edge : sweep->column[position - sweep->base - n];
+}

@@ -1,0 +1,124 @@
+/* The sweeps to either side of the cut, and what both of them need. */
+#ifndef SERVER_ORDER_LAYOUT_LAYOUT_PASS_H
+#define SERVER_ORDER_LAYOUT_LAYOUT_PASS_H
+
+#include "server/order/layout/collapse.h"
+#include "base/map.h"
+#include "server/order/layout/column_assignment.h"
+
+/* One sweep over the log, away from the cut. */
+struct layout_pass {
+    uint64_t base;   /* right: position of column[0]; left: column[i] is of base - 1 - i */
+    uint64_t at;     /* right: next position; left: all from here on is done */
+    int32_t *column;
+    size_t room, known; /* left: how much of column[] holds what effects pushed to their causes */
+    int32_t *line, *hidden, *row; /* newest column per line, and drawn in a cluster's row */
+    size_t open;     /* lines in rows that may still get an event in the window */
+    uint64_t looked; /* events it looked at for the window wanted */
+    struct layout_seen {    /* what it found on lines in rows, in the order of the sweep */
+        uint64_t position;
+        int32_t column;
+        uint32_t line;
+        bool drawn;
+    } *seen;
+    size_t seen_count, seen_room;
+    bool ready, done, unresolved;
+    /* of a window with many lines: the newest column of each thread, which of them are watched, and
+     * whether an event was seen of a thread that nobody knows, so that the sweep goes on
+     * (active_threads.h) */
+    int32_t *acted;
+    uint8_t *watched;
+    bool strangers;
+    struct map far; /* left: columns pushed to causes that are far away */
+    /* right: stretches that were passed over; how it was before the first of them */
+    struct skip_range {
+        uint64_t from, to; /* positions from .. to - 1 */
+        uint64_t sum; /* of positions passed over so far, with these */
+    } *leaps;
+    size_t leap_count, leap_room;
+    int32_t leap_edge;
+    struct layout_pass *before;
+    uint64_t wait, waited; /* points between two tries */
+    struct closed_lines { /* closed_lines.h */
+        bool *open; /* by line - 1: may it still get an event in the window? */
+        uint32_t *lines; /* that were open when it was tried last */
+        size_t count, room, next;
+        uint64_t wait, waited; /* events between two tries */
+    } shut;
+};
+
+struct layout_job {
+    const struct order *order;
+    struct layout_params placing;
+    uint64_t *cut, cut_least, cut_most;
+    size_t lines, hidden_lines;
+    bool leaps; /* may stretches be passed over? */
+    uint32_t *acting; /* threads: see active_threads.h */
+    size_t acting_count, acting_room;
+    struct layout_pass left, right;
+    struct collapse_state folds;
+};
+
+static inline uint32_t layout_pass_row(const struct layout_job *job, uint32_t line)
+{
+    return line & HIDDEN_LINE || line == 0 || line > job->lines ? 0 : job->placing.row_of[line - 1];
+}
+
+static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t line)
+{
+    size_t i = line & HIDDEN_LINE ? job->lines + (line & ~HIDDEN_LINE) - 1 : line - 1;
+    bool known =
+        line & HIDDEN_LINE ? (line & ~HIDDEN_LINE) <= job->hidden_lines : line <= job->lines;
+    return known ? job->cut[i] : job->placing.anchor;
+}
+
+int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
+bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
+/* Is any event of a point drawn, so that it needs room? *column grows to what is taken in a
+ * cluster's row. */
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
+                            uint64_t begin, uint64_t end, int32_t *column);
+void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep,
+                       int32_t value); /* no column yet: this value */
+void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
+                     bool drawn);
+void layout_pass_reserve(struct layout_pass *sweep, size_t index);
+uint64_t layout_pass_lines_counted(const struct layout_job *job);
+uint64_t layout_pass_budget(const struct layout_job *job);
+
+int32_t layout_pass_right_edge(const struct layout_job *job);
+int32_t layout_pass_left_edge(const struct layout_job *job);
+
+/* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing
+ * is known of it. */
+static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
+                                           const struct layout_pass *sweep, uint64_t code)
+{
+    uint64_t i = (code >> 1) - 1;
+    if (code & 1)
+        return i < job->hidden_lines ? &sweep->hidden[i] : NULL;
+    return i < job->lines && !job->placing.row_of[i] ? &sweep->line[i] : NULL;
+}
+
+/* Where the column of a position is kept, and what it is. */
+size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position);
+int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position);
+
+/* To the left: columns pushed to causes far away are kept one by one. */
+static inline int32_t layout_pass_pushed_far(const struct layout_pass *sweep, uint64_t position)
+{
+    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
+}
+
+/* What was pushed to an event by what follows it, if it is more than `column`. */
+static inline int32_t layout_pass_pushed(const struct layout_pass *sweep, uint64_t position,
+                                         int32_t column)
+{
+    uint64_t index = sweep->base - 1 - position;
+    if (index < sweep->known && sweep->column[index] > column)
+        column = sweep->column[index];
+    int32_t far = layout_pass_pushed_far(sweep, position);
+    return far > column ? far : column;
+}
+
+#endif

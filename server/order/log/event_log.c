@@ -1,0 +1,500 @@
+/* The log: delivered events in blocks, the newest of them open, the others on the shelf. */
+#include "server/order/log/event_log.h"
+
+#include "base/alloc.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/line_pages.h"
+#include "server/order/log/recent_sends.h"
+#include "server/order/log/position_list.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct order_line *event_log_find_line(const struct order *order, uint32_t line)
+{
+    return line & HIDDEN_LINE ? line_get(order, line) : order_line_peek(order, line - 1);
+}
+
+/* ---- blocks ---- */
+
+/* Second chance: the hand passes over blocks used since it came by last. */
+static void event_log_evict_block(struct order *order)
+{
+    struct block_cache *cache = &order->cache;
+    while (cache->bytes > cache->limit && cache->count) {
+        cache->hand = cache->hand >= cache->count ? 0 : cache->hand;
+        struct kept_block *block = &order->blocks[cache->list[cache->hand]];
+        if (block->rows->used) {
+            block->rows->used = false;
+            cache->hand++;
+            continue;
+        }
+        cache->bytes -= block->rows->size;
+        block_free(block->rows);
+        block->rows = NULL;
+        cache->list[cache->hand] = cache->list[--cache->count];
+    }
+}
+
+/* corruption.c says what is lost with it. */
+static void note_damage(struct order *order, uint64_t block)
+{
+    order->unreadable = array_reserve(order->unreadable, &order->unreadable_room,
+                                      order->damaged_blocks + 1, sizeof block);
+    order->unreadable[order->damaged_blocks++] = block;
+    if (!order->first_damage)
+        order->first_damage = order->blocks[block].place;
+}
+
+static struct log_block *damaged_rows(struct order *order, uint64_t block)
+{
+    if (!order->damaged) { /* every field is 0: on line 0 */
+        order->damaged = block_open();
+        order->damaged->count = BLOCK_EVENTS;
+        memset(order->damaged->bytes, 0, order->damaged->size);
+    }
+    note_damage(order, block);
+    return order->damaged;
+}
+
+static bool lines_fit(const struct order *order, const struct log_block *rows)
+{
+    const uint64_t most[] = {order->line_count, order->hidden_count};
+    uint64_t bad = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint64_t code = block_get(rows, i, FIELD_LINE);
+        bad |= (code <= 1) | (code >> 1 > most[code & 1]);
+    }
+    return !bad;
+}
+
+const struct log_block *log_load(const struct order *constant, uint64_t number)
+{
+    struct order *order = (struct order *)(uintptr_t)constant; /* caching changes nothing seen */
+    struct kept_block *block = &order->blocks[number];
+    size_t size = 0;
+    uint8_t *bytes = order->shelf.get(order->shelf.context, block->place, &size);
+    struct log_block *rows = bytes ? block_load(bytes, size, number * BLOCK_EVENTS) : NULL;
+    if (rows && (rows->count != BLOCK_EVENTS || !lines_fit(order, rows))) {
+        block_free(rows);
+        rows = NULL;
+    }
+    if (!rows)
+        return block->rows = damaged_rows(order, number);
+    struct block_cache *cache = &order->cache;
+    event_log_evict_block(order);
+    cache->list = array_reserve(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);
+    cache->list[cache->count++] = (uint32_t)number;
+    cache->bytes += rows->size;
+    return block->rows = rows;
+}
+
+static void pack_block(struct order *order, uint64_t number)
+{
+    struct kept_block *block = &order->blocks[number];
+    size_t size;
+    recent_sends_note(order, number);
+    uint8_t *bytes = block_pack(block->rows, &size);
+    block->place = order->shelf.put(order->shelf.context, bytes, size);
+    free(bytes);
+    block_free(order->spare);
+    order->spare = block->rows;
+    order->spare->count = 0;
+    order->spare->extra_count = 0;
+    free(order->spare->glance);
+    order->spare->glance = NULL;
+    block->rows = NULL;
+}
+
+void log_pack_one(struct order *order)
+{
+    pack_block(order, order->packed);
+    order->packed++;
+}
+
+void order_cache(struct order *order, size_t bytes)
+{
+    order->cache.limit = bytes;
+    order->nodes.limit = bytes / 16384;
+    event_log_evict_block(order);
+}
+
+void order_release_caches(struct order *order)
+{
+    size_t limit = order->cache.limit;
+    for (size_t i = 0; i < order->cache.count; i++)
+        order->blocks[order->cache.list[i]].rows->used = false;
+    order->cache.limit = 0;
+    event_log_evict_block(order);
+    order->cache.limit = limit;
+    position_cache_drop(&order->nodes);
+}
+
+/* ---- appending ---- */
+
+static struct log_block *open_rows(struct order *order)
+{
+    uint64_t number = order->count / BLOCK_EVENTS;
+    if (order->count % BLOCK_EVENTS == 0) {
+        order->blocks =
+            array_reserve(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
+        order->blocks[number] =
+            (struct kept_block){.rows = order->spare ? order->spare : block_open()};
+        order->spare = NULL;
+        if (number - order->packed > OPEN_BLOCKS)
+            pack_block(order, order->packed++);
+    }
+    return order->blocks[number].rows;
+}
+
+static void add_neighbour(const struct order *order, struct order_line *line, uint32_t other)
+{
+    if (line->dense)
+        return;
+    const uint32_t *known = line_neighbors(line);
+    for (unsigned i = line->neighbour_count; i-- > 0;)
+        if (known[i] == other)
+            return;
+    const struct order_line *from = line_get(order, other);
+    if (line->neighbour_count == NEIGHBOURS_MAX || !from || from->shared)
+        line->dense = true;
+    else
+        line_add_neighbor(line, other);
+}
+
+static void make_dense(struct order *order, uint32_t line)
+{
+    line_touch(order, line);
+    line_get(order, line)->dense = true;
+}
+
+/* From which lines order comes in here: by its edges, and by the other members of its point. */
+static void note_neighbours(struct order *order, const struct order_event *event,
+                            const uint64_t *edges, const uint32_t *lines)
+{
+    struct order_line *line = line_get(order, event->line);
+    for (uint32_t i = 0; i < event->edge_count && !line->dense; i++)
+        add_neighbour(order, line,
+                      lines ? lines[i] : block_line_of(log_get(order, edges[i], FIELD_LINE)));
+    if (event->point == order->count)
+        return;
+    if (order->count - event->point > 1) { /* a group: everybody is everybody's */
+        for (uint64_t p = event->point; p < order->count; p++)
+            make_dense(order, block_line_of(log_get(order, p, FIELD_LINE)));
+        line->dense = true;
+        return;
+    }
+    uint32_t other = block_line_of(log_get(order, event->point, FIELD_LINE));
+    add_neighbour(order, line, other);
+    line_touch(order, other);
+    add_neighbour(order, line_get(order, other), event->line);
+}
+
+#define TRIM_AT_ONCE 32u
+#define TRIM_EVENTS 256u /* so many apart */
+
+/* Now and then some lines are looked at, in turn: those at rest give back what they have no use
+ * for.  Some at once, so that the processor fetches them ahead. */
+static void trim_next(struct order *order)
+{
+    if (order->trimmed >= order->line_count)
+        order->trimmed = 0;
+    size_t end = order->line_count - order->trimmed > TRIM_AT_ONCE ? order->trimmed + TRIM_AT_ONCE
+                                                                   : order->line_count;
+    for (; order->trimmed < end; order->trimmed++)
+        if (!line_is_away(order, order->trimmed) && !order->lines[order->trimmed].pending)
+            line_trim(&order->lines[order->trimmed]);
+}
+
+static uint64_t event_log_clamp_u8(uint16_t v) { return v > 255 ? 255 : v; }
+
+void log_append(struct order *order, const struct order_event *event, const uint64_t *edges,
+                const uint32_t *lines)
+{
+    struct order_line *line = line_get(order, event->line);
+    line_touch(order, event->line);
+    uint64_t position = order->count;
+    uint32_t i = position % BLOCK_EVENTS;
+    struct log_block *rows = open_rows(order);
+    rows->count = i + 1;
+    block_set(rows, i, FIELD_NUMBER, event->number);
+    block_set(rows, i, FIELD_TIME, (uint64_t)event->time_ns + FIELD_TIME_BIAS);
+    block_set(rows, i, FIELD_PREVIOUS, line->last == NO_POSITION ? 0 : position - line->last);
+    block_set(rows, i, FIELD_TIED, line->tied == NO_POSITION ? 0 : position - line->tied);
+    if (event->edge_count || event->relation == RELATION_SYNC || event->relation == RELATION_GROUP)
+        line->tied = position;
+    block_set(rows, i, FIELD_RECEIVE, 0);
+    block_set(rows, i, FIELD_LINE, block_line_code(event->line));
+    block_set(rows, i, FIELD_THREAD, event->thread);
+    block_set(rows, i, FIELD_ABOUT, event->about);
+    block_set(rows, i, FIELD_SITE, event->site);
+    block_set(rows, i, FIELD_POINT, position - event->point);
+    block_set(rows, i, FIELD_TYPE, event->type);
+    block_set(rows, i, FIELD_FLAGS,
+              (uint64_t)event->relation | (event->state ? FIELD_INCONSISTENT : 0) |
+                  (event->partner_lost ? FIELD_PARTNER_LOST : 0) |
+                  (event->opened ? FIELD_OPENED : 0) | (line->after_gap ? FIELD_AFTER_GAP : 0) |
+                  (event->sends ? FIELD_SENDS : 0) |
+                  (uint64_t)event->doubt << FIELD_UNCERTAINTY_SHIFT);
+    block_set(rows, i, FIELD_ACTIVE, event_log_clamp_u8(event->in.active));
+    block_set(rows, i, FIELD_BLOCKED, event_log_clamp_u8(event->in.blocked));
+    block_set(rows, i, FIELD_AWAY, event_log_clamp_u8(event->in.away));
+    if (event->edge_count <= 1) {
+        uint64_t one = event->edge_count ? position - edges[0] : 0;
+        block_set_edges(rows, i, &one, event->edge_count, event->send_count);
+    } else {
+        uint64_t *distances = NULL;
+        size_t room = 0;
+        distances = array_reserve(distances, &room, event->edge_count, sizeof *distances);
+        for (uint32_t k = 0; k < event->edge_count; k++)
+            distances[k] = position - edges[k];
+        block_set_edges(rows, i, distances, event->edge_count, event->send_count);
+        free(distances);
+    }
+    if (event->state == EVENT_ORDERED)
+        note_neighbours(order, event, edges, lines);
+    position_list_append(&line->positions, &order->nodes, position);
+    line->last = position;
+    line->delivered = event->number;
+    line->after_gap = false;
+    order->partners_lost += event->partner_lost;
+    if (event->doubt) {
+        order->first_doubt = order->doubts++ ? order->first_doubt : position;
+        order->doubt_reasons |= UNTRACED_BIT(event->doubt);
+    }
+    order->count++;
+    if (order->count % TRIM_EVENTS == 0)
+        trim_next(order);
+    if (event->line & HIDDEN_LINE)
+        order->figures.hidden_events++;
+    else
+        order->figures.events++;
+}
+
+void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value)
+{
+    block_set(order->blocks[position / BLOCK_EVENTS].rows, position % BLOCK_EVENTS, field, value);
+}
+
+void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
+{
+    struct order_line *line = line_get(order, number_of_line);
+    line_touch(order, number_of_line);
+    struct line_more *more = line_more(line);
+    struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
+    if (last && last->ordinal == line->positions.count) {
+        last->count += count;
+    } else {
+        more->gaps =
+            array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps[more->gap_count++] =
+            (struct gap){line->delivered + 1, count, line->positions.count};
+    }
+    line->delivered += count;
+    line->after_gap = line->has_gaps = true;
+    order->figures.lost += count;
+}
+
+void log_gap_found(struct order *order, uint32_t line, uint64_t count)
+{
+    log_gap(order, line, count);
+    order->figures.found += count;
+}
+
+/* ---- from numbers to positions ---- */
+
+/* Ordinal of a number, or of the event before it if it was lost (*exact false);
+ * UINT64_MAX if there is none. */
+static uint64_t ordinal_of(const struct order_line *line, uint64_t number, bool *exact)
+{
+    uint64_t missing = 0;
+    *exact = true;
+    if (!line->has_gaps)
+        return number - 1;
+    for (size_t low = 0, high = line->more->gap_count; low < high;) {
+        size_t i = (low + high) / 2;
+        const struct gap *gap = &line->more->gaps[i];
+        if (number < gap->first) {
+            high = i;
+        } else {
+            missing = gap->first + gap->count - 1 - gap->ordinal;
+            if (number < gap->first + gap->count) {
+                *exact = false;
+                return gap->ordinal - 1;
+            }
+            low = i + 1;
+        }
+    }
+    return number - 1 - missing;
+}
+
+static inline uint64_t line_at(const struct order *order, const struct order_line *line,
+                               uint64_t ordinal)
+{
+    struct position_cache *nodes = (struct position_cache *)(uintptr_t)&order->nodes; /* caching */
+    uint64_t position = ordinal + 1 == line->positions.count
+                            ? line->last
+                            : position_list_get(&line->positions, nodes, ordinal);
+    return position < order->count && position >= order->first ? position : NO_POSITION;
+}
+
+uint64_t order_position(const struct order *order, struct event_id ref)
+{
+    const struct order_line *line = line_get(order, ref.line);
+    if (!line || ref.number == 0 || ref.number > line->delivered)
+        return NO_POSITION;
+    bool exact;
+    uint64_t ordinal = ordinal_of(line, ref.number, &exact);
+    if (!exact || ordinal >= line->positions.count || (order->first && ordinal < line->base))
+        return NO_POSITION;
+    return line_at(order, line, ordinal);
+}
+
+uint64_t log_relation_state(const struct order *order, struct event_id ref, bool *lost)
+{
+    const struct order_line *line = line_get(order, ref.line);
+    *lost |= line && ref.number > line->delivered;
+    if (!line || ref.number == 0 || ref.number > line->delivered)
+        return NO_POSITION;
+    bool exact;
+    uint64_t ordinal = ordinal_of(line, ref.number, &exact);
+    *lost |= !exact;
+    if (line->shared && !exact)
+        return NO_POSITION;
+    for (; ordinal >= line->base && ordinal < line->positions.count; ordinal--) {
+        uint64_t position = line_at(order, line, ordinal);
+        if (position == NO_POSITION)
+            return NO_POSITION;
+        if (!(log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT))
+            return position;
+        if (line->shared)
+            break;
+    }
+    return NO_POSITION;
+}
+
+/* ---- looking ---- */
+
+uint64_t order_count(const struct order *order) { return order->count; }
+
+struct order_event order_event(const struct order *order, uint64_t position)
+{
+    const struct log_block *rows = log_block(order, position);
+    uint32_t i = position % BLOCK_EVENTS;
+    struct block_edges edges = block_edges(rows, i);
+    uint64_t flags = block_get(rows, i, FIELD_FLAGS), point = block_get(rows, i, FIELD_POINT);
+    return (struct order_event){
+        .number = block_get(rows, i, FIELD_NUMBER),
+        .time_ns = (int64_t)(block_get(rows, i, FIELD_TIME) - FIELD_TIME_BIAS),
+        .point = position - (point > position ? position : point),
+        .line = block_line_of(block_get(rows, i, FIELD_LINE)),
+        .thread = (uint32_t)block_get(rows, i, FIELD_THREAD),
+        .about = (uint32_t)block_get(rows, i, FIELD_ABOUT),
+        .site = (uint32_t)block_get(rows, i, FIELD_SITE),
+        .type = (uint32_t)block_get(rows, i, FIELD_TYPE),
+        .edge_count = edges.count,
+        .send_count = edges.sends,
+        .relation = flags & FIELD_RELATION,
+        .state = flags & FIELD_INCONSISTENT ? EVENT_CONTRADICTORY : EVENT_ORDERED,
+        .partner_lost = (flags & FIELD_PARTNER_LOST) != 0,
+        .opened = (flags & FIELD_OPENED) != 0,
+        .after_gap = (flags & FIELD_AFTER_GAP) != 0,
+        .sends = (flags & FIELD_SENDS) || (flags & FIELD_RELATION) == RELATION_SEND,
+        .doubt = (uint8_t)(flags >> FIELD_UNCERTAINTY_SHIFT),
+        .in = {.active = (uint16_t)block_get(rows, i, FIELD_ACTIVE),
+               .blocked = (uint16_t)block_get(rows, i, FIELD_BLOCKED),
+               .away = (uint16_t)block_get(rows, i, FIELD_AWAY)}};
+}
+
+uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i)
+{
+    struct block_edges edges = block_edges(log_block(order, position), position % BLOCK_EVENTS);
+    return position - block_edge(&edges, i);
+}
+
+uint64_t order_previous(const struct order *order, uint64_t position)
+{
+    uint64_t distance = log_get(order, position, FIELD_PREVIOUS);
+    return distance && distance <= position - order->first ? position - distance : NO_POSITION;
+}
+
+uint32_t order_line_count(const struct order *order) { return (uint32_t)order->line_count; }
+uint32_t order_hidden_lines(const struct order *order) { return (uint32_t)order->hidden_count; }
+
+bool order_line_shared(const struct order *order, uint32_t line)
+{
+    return event_log_find_line(order, line)->shared;
+}
+
+bool order_line_closed(const struct order *order, uint32_t line)
+{
+    return event_log_find_line(order, line)->closed == LINE_CLOSED;
+}
+
+void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
+{
+    line_touch(order, line);
+    line_get(order, line)->kind = kind;
+}
+
+void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kind)
+{
+    order_line_becomes(order, line, kind);
+    struct order_line *l = line_get(order, line);
+    if (l->delivered || l->pending || l->last != NO_POSITION)
+        return;
+    l->shared = shared;
+    order->has_shared |= shared;
+}
+
+uint32_t order_line_kind(const struct order *order, uint32_t line)
+{
+    return event_log_find_line(order, line)->kind;
+}
+
+struct event_id order_line_opened_by(const struct order *order, uint32_t line)
+{
+    return line_opened_by(event_log_find_line(order, line));
+}
+
+uint64_t order_line_events(const struct order *order, uint32_t line)
+{
+    return event_log_find_line(order, line)->positions.count;
+}
+
+uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal)
+{
+    return line_at(order, event_log_find_line(order, line), ordinal);
+}
+
+uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
+{
+    const struct order_line *line = event_log_find_line(order, number_of_line);
+    position = position > order->first ? position : order->first;
+    if (line->positions.count == 0 || position > line->last)
+        return line->positions.count;
+    return position_list_find(&line->positions, (struct position_cache *)(uintptr_t)&order->nodes,
+                              line->base, position);
+}
+
+bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i, uint64_t *first,
+                    uint64_t *count)
+{
+    const struct order_line *line = event_log_find_line(order, number_of_line);
+    if (i >= line->more->gap_count)
+        return false;
+    *first = line->more->gaps[i].first;
+    *count = line->more->gaps[i].count;
+    return true;
+}
+
+uint64_t order_point_end(const struct order *order, uint64_t position)
+{
+    while (position + 1 < order->count && log_get(order, position + 1, FIELD_POINT) > 0)
+        position++;
+    return position;
+}

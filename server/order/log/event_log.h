@@ -1,0 +1,68 @@
+/* What has been delivered. */
+#ifndef SERVER_ORDER_LOG_EVENT_LOG_H
+#define SERVER_ORDER_LOG_EVENT_LOG_H
+
+#include "server/order/log/line_table.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+
+const struct log_block *log_load(const struct order *order, uint64_t block);
+
+static inline const struct log_block *log_block(const struct order *order, uint64_t position)
+{
+    struct log_block *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    if (!rows)
+        return log_load(order, position / BLOCK_EVENTS);
+    rows->used = true;
+    return rows;
+}
+
+static inline uint64_t log_get(const struct order *order, uint64_t position, enum block_field field)
+{
+    return block_get(log_block(order, position), position % BLOCK_EVENTS, field);
+}
+
+static inline unsigned log_relation(const struct order *order, uint64_t position)
+{
+    return log_get(order, position, FIELD_FLAGS) & FIELD_RELATION;
+}
+
+static inline bool flags_send(uint64_t flags)
+{
+    return flags & FIELD_SENDS || (flags & FIELD_RELATION) == RELATION_SEND;
+}
+
+static inline bool log_sends(const struct order *order, uint64_t position)
+{
+    return flags_send(log_get(order, position, FIELD_FLAGS));
+}
+
+/* As order_position; most events that are asked for were not long ago, and the numbers of their
+ * line are ordinals. */
+static inline uint64_t log_position(const struct order *order, struct event_id at)
+{
+    const struct order_line *line = line_get(order, at.line);
+    if (!line || line->has_gaps || order->first || at.number - 1 >= line->positions.count)
+        return order_position(order, at);
+    if (at.number == line->positions.count)
+        return line->last;
+    uint64_t i = at.number - 1;
+    return i >> POSITION_LIST_BITS == line->positions.count >> POSITION_LIST_BITS
+               ? line->positions.tail[i & (POSITION_LIST_NODE - 1)]
+               : order_position(order, at);
+}
+
+/* Appends; edges are positions, the sends that it receives first.  Their lines are looked up if
+ * they are not given. */
+void log_append(struct order *order, const struct order_event *event, const uint64_t *edges,
+                const uint32_t *lines);
+void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
+void log_gap(struct order *order, uint32_t line, uint64_t count);
+/* The same, where nobody told it: nothing that could be these numbers is left. */
+void log_gap_found(struct order *order, uint32_t line, uint64_t count);
+/* The event that stands for `at` in the order: itself, or where it is lost or contradictory the one
+ * before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
+uint64_t log_relation_state(const struct order *order, struct event_id at, bool *lost);
+void log_pack_one(struct order *order); /* the oldest that is open; it is full */
+
+#endif

@@ -1,0 +1,165 @@
+/* Lines that are put away.
+ *
+ * A program may make millions of objects, one after the other.  Of a line that ended and whose
+ * events are all forgotten nothing is left but what it was: most such lines are the same as many
+ * others.  When all lines in a page of memory are like that, the page is given back, and two bytes
+ * say of each which pattern it is of.  line_get brings one back; order_look looks without that. */
+#include "base/map.h"
+#include "base/alloc.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/line_table.h"
+#include "server/order/order.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PATTERNS_MOST 60000u
+
+static size_t page_lines(void)
+{
+    static size_t lines;
+    long bytes = lines ? 0 : sysconf(_SC_PAGESIZE);
+    if (!lines)
+        lines = bytes > 0 ? (size_t)bytes / sizeof(struct order_line) : SIZE_MAX;
+    return lines;
+}
+
+void order_load_line(const struct order *of, size_t index)
+{
+    struct order *order =
+        (struct order *)(uintptr_t)of; /* it is the same as before to whoever looks */
+    order->lines[index] = order->patterns[order->away[index] - 1];
+    order->away[index] = 0;
+    order->away_count--;
+}
+
+static bool eviction_is_complete(const struct order_line *line)
+{
+    return (line->closed == LINE_CLOSED || line->gone) && line->closed != LINE_CLOSING &&
+           line->base == line->positions.count && !line->acted && line->more == &line_more_empty &&
+           !line->pending && !line->occupant_count && !line->waiter_count && !line->queued &&
+           !line->leaving && !line->dense && !line->has_gaps && !line->neighbour_count &&
+           line->highest <= line->delivered && !line->positions.tail && !line->positions.upper;
+}
+
+/* Who opened it is forgotten, and which of the forgotten events was its last makes no
+ * difference. */
+static struct order_line pattern_of(const struct order_line *line)
+{
+    struct order_line pattern;
+    memset(&pattern, 0, sizeof pattern); /* it is compared byte by byte */
+    pattern.delivered = line->delivered;
+    pattern.last = line->base ? 0 : NO_POSITION;
+    pattern.shared = line->shared;
+    pattern.closed = line->closed;
+    pattern.gone = line->gone;
+    pattern.settled = line->settled;
+    pattern.after_gap = line->after_gap;
+    pattern.kind = line->kind;
+    pattern.more = &line_more_empty;
+    pattern.positions.count = pattern.base = line->base;
+    pattern.tied = NO_POSITION;
+    return pattern;
+}
+
+/* 0: there are too many. */
+static uint16_t pattern_code(struct order *order, const struct order_line *line)
+{
+    struct order_line pattern = pattern_of(line);
+    for (uint64_t i = 0;; i++) { /* those of one kind and number are told apart by a count */
+        uint64_t key = (uint64_t)line->kind << 32 | i;
+        uintptr_t code = (uintptr_t)map_get(&order->pattern_codes, key, line->delivered);
+        if (code && memcmp(&order->patterns[code - 1], &pattern, sizeof pattern) == 0)
+            return (uint16_t)code;
+        if (code && i < 16)
+            continue;
+        if (code || order->pattern_count >= PATTERNS_MOST)
+            return 0;
+        if (order->pattern_count == order->pattern_room) {
+            size_t room = order->pattern_room ? 2 * order->pattern_room : 16;
+            struct order_line *more =
+                xaligned_alloc(_Alignof(struct order_line), room * sizeof *more);
+            if (order->pattern_count)
+                memcpy(more, order->patterns, order->pattern_count * sizeof *more);
+            free(order->patterns);
+            order->patterns = more;
+            order->pattern_room = room;
+        }
+        order->patterns[order->pattern_count++] = pattern;
+        map_put(&order->pattern_codes, key, line->delivered,
+                (void *)(uintptr_t)order->pattern_count);
+        return (uint16_t)order->pattern_count;
+    }
+}
+
+/* Is every line of this page over, or away already?  news: some are not away yet. */
+static bool eviction_is_page_complete(const struct order *order, size_t first, size_t end,
+                                      bool *news)
+{
+    *news = false;
+    for (size_t i = first; i < end; i++) {
+        if (order->away[i])
+            continue;
+        *news = true;
+        if (!eviction_is_complete(&order->lines[i]))
+            return false;
+    }
+    return *news;
+}
+
+static bool eviction_evict_page(struct order *order, size_t first, size_t end)
+{
+    uint16_t codes[512];
+    bool all = end - first <= sizeof codes / sizeof *codes;
+    for (size_t i = first; i < end && all; i++) {
+        codes[i - first] = order->away[i] ? order->away[i] : pattern_code(order, &order->lines[i]);
+        all = codes[i - first] != 0;
+    }
+    for (size_t i = first; i < end && all; i++) {
+        order->away_count += !order->away[i];
+        order->away[i] = codes[i - first];
+    }
+    return all &&
+           madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
+}
+
+#define AWAY_LOOKS 1024u /* lines that are looked at in one step */
+
+bool order_evict_lines(struct order *order, size_t *first)
+{
+    size_t each = page_lines();
+    bool news;
+    if (each == 0 || each > order->line_count)
+        return true;
+    order->away =
+        array_reserve_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
+    size_t until = *first + (each > AWAY_LOOKS ? each : AWAY_LOOKS);
+    for (; *first < until && *first + each <= order->line_count; *first += each)
+        if (eviction_is_page_complete(order, *first, *first + each, &news))
+            eviction_evict_page(order, *first, *first + each);
+    return *first + each > order->line_count;
+}
+
+void order_evict_line(struct order *order)
+{
+    size_t first = 0;
+    while (!order_evict_lines(order, &first))
+        ;
+}
+
+bool order_line_is_evicted(const struct order *order, uint32_t line)
+{
+    return order->away_count && !(line & HIDDEN_LINE) && line && line <= order->away_room &&
+           order->away[line - 1];
+}
+
+void line_eviction_free(struct order *order)
+{
+    free(order->away);
+    free(order->patterns);
+    map_free(&order->pattern_codes);
+}

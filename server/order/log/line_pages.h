@@ -1,0 +1,35 @@
+/* Which lines are saved when. */
+#ifndef SERVER_ORDER_LOG_LINE_PAGES_H
+#define SERVER_ORDER_LOG_LINE_PAGES_H
+
+#include "server/order/order_state.h"
+
+/* To be called before a line changes in what is saved of it; and after it was made */
+void line_pages_touched(struct order *order, uint32_t line);
+void line_pages_new_line(struct order *order, uint32_t line);
+void line_pages_free(struct order *order);
+
+static inline size_t line_page(uint32_t line) { return ((line & ~HIDDEN_LINE) - 1) / PAGE_LINES; }
+
+static inline void line_touch(struct order *order, uint32_t line)
+{
+    if (order->pages[line >> 31].marks[line_page(line)] != PAGE_TOUCHED)
+        line_pages_touched(order, line);
+}
+
+/* saved_rest.c: to be called before a meeting or a stretch changes in what is saved of it, or goes
+ * away; and after stretches came to lie nearer to the begin of their stream */
+struct byte_stream;
+void save_rendezvous_now(struct order *order, struct rendezvous *meeting);
+void save_rendezvous_gone(struct order *order, struct rendezvous *meeting);
+void save_stream_range_now(struct order *order, struct byte_stream *stream, size_t i);
+void save_stream_ranges_moved(struct order *order, const struct byte_stream *stream);
+void save_stream_ends_now(struct order *order, struct byte_stream *stream); /* likewise */
+
+static inline void rendezvous_touch(struct order *order, struct rendezvous *meeting)
+{
+    if (order->frozen && meeting->saved != order->saves)
+        save_rendezvous_now(order, meeting);
+}
+
+#endif

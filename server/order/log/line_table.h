@@ -1,0 +1,66 @@
+/* Lines: found, made, at rest, put away. */
+#ifndef SERVER_ORDER_LOG_LINE_TABLE_H
+#define SERVER_ORDER_LOG_LINE_TABLE_H
+
+#include "server/order/log/line_state.h"
+#include "server/order/order_state.h"
+
+void order_load_line(const struct order *order, size_t index);
+void order_evict_line(struct order *order); /* lines that are over */
+bool order_evict_lines(struct order *order,
+                       size_t *first); /* from this index on; true: those were all */
+void line_eviction_free(struct order *order);
+
+static inline bool line_is_away(const struct order *order, size_t index)
+{
+    return order->away_count && index < order->away_room && order->away[index];
+}
+
+/* A visible line, by number - 1, only to be read at once: one that is away stays so. */
+static inline const struct order_line *order_line_peek(const struct order *order, size_t index)
+{
+    return line_is_away(order, index) ? &order->patterns[order->away[index] - 1]
+                                      : &order->lines[index];
+}
+
+/* The line of that number, NULL if there is none; one that is away is brought back. */
+static inline struct order_line *line_get(const struct order *order, uint32_t line)
+{
+    uint32_t i = (line & ~HIDDEN_LINE) - 1;
+    if (line & HIDDEN_LINE)
+        return i < order->hidden_count ? &order->hidden[i] : NULL;
+    if (i >= order->line_count)
+        return NULL;
+    if (__builtin_expect(!order->lines[i].more, 0)) /* nothing else has none */
+        order_load_line(order, i);
+    return &order->lines[i];
+}
+
+/* Where the line of that number lies, NULL if there is none; it may be away.  Nothing of it is
+ * looked at. */
+static inline const struct order_line *line_place(const struct order *order, uint32_t line)
+{
+    uint32_t i = (line & ~HIDDEN_LINE) - 1;
+    if (line & HIDDEN_LINE)
+        return i < order->hidden_count ? &order->hidden[i] : NULL;
+    return i < order->line_count ? &order->lines[i] : NULL;
+}
+
+/* Is this a line, and a shared one? */
+static inline bool line_is_shared(const struct order *order, uint32_t line)
+{
+    const struct order_line *l =
+        order->has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
+    return l && l->shared;
+}
+
+/* Has it events that are not forgotten? */
+static inline bool line_has_kept(const struct order *order, const struct order_line *line)
+{
+    return line->positions.count > line->base && line->last >= order->first;
+}
+
+void line_array_free(struct order_line *lines, size_t room); /* the array */
+struct order_line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
+
+#endif

@@ -1,0 +1,26 @@
+/* Which events of the blocks that were packed last are sends: what is received late names one of
+ * them, and its block need not be read again for that.  A bit an event, of so many blocks; nothing
+ * of it is saved. */
+#ifndef SERVER_ORDER_LOG_RECENT_SENDS_H
+#define SERVER_ORDER_LOG_RECENT_SENDS_H
+
+#include "server/order/log/log_block.h"
+#include "server/order/order_state.h"
+
+#ifndef SENT_BLOCKS /* tests make it small */
+#define SENT_BLOCKS 256u
+#endif
+
+void recent_sends_note(struct order *order, uint64_t block); /* which is about to be packed */
+
+/* Is it known that it sends, and does not contradict?  False: look at the row. */
+static inline bool recent_sends_contains(const struct order *order, uint64_t position)
+{
+    uint64_t block = position / BLOCK_EVENTS;
+    uint32_t i = position % BLOCK_EVENTS;
+    return order->sent && block < order->packed && block >= order->sent_from &&
+           order->packed - block <= SENT_BLOCKS &&
+           order->sent[block % SENT_BLOCKS * (BLOCK_EVENTS / 8) + i / 8] >> i % 8 & 1;
+}
+
+#endif

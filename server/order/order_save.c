@@ -1,0 +1,223 @@
+/* Saving an order, and getting it back: what is still growing, and where the rest is on the shelf.
+ * What is pending is not in it: its arrivals are to be accepted again. */
+#include "base/alloc.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/event_log.h"
+#include "server/order/order.h"
+#include "server/order/saved_format.h"
+#include "server/order/order_state.h"
+#include "wire/event_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_VERSION 7u
+#define SAVE_WITHOUT_FOUND 6u /* an older one */
+#define SAVE_WHOLE_REST 5u /* an older one: what lies beside the lines is all within it */
+#define SAVE_WITHOUT_PAGES 4u /* an older one: the lines within it, not on the shelf */
+#define SAVE_WHOLE_LINES 3u /* an older one: every line with all of its fields */
+#define SAVE_WITHOUT_DOUBTS 2u /* an older one still */
+
+static void save_blocks(struct save_bytes *out, const struct order *order)
+{
+    uint64_t before = 0;
+    save_put_number(out, order->packed);
+    for (uint64_t i = 0; i < order->packed; i++) {
+        save_put_number(out, order->blocks[i].place - before);
+        before = order->blocks[i].place;
+    }
+    if (order->count % BLOCK_EVENTS == 0)
+        return;
+    size_t size;
+    uint8_t *bytes = block_pack(order->blocks[order->packed].rows, &size);
+    save_put_block(out, bytes, size);
+    free(bytes);
+}
+
+static void load_blocks(struct save_reader *in, struct order *order)
+{
+    uint64_t place = 0;
+    order->packed = save_get_count(in);
+    if (in->bad || order->packed != order->count / BLOCK_EVENTS) {
+        in->bad = true;
+        order->packed = order->count = 0;
+        return;
+    }
+    order->blocks =
+        array_reserve(order->blocks, &order->block_room, order->packed + 1, sizeof *order->blocks);
+    for (uint64_t i = 0; i < order->packed; i++)
+        order->blocks[i] = (struct kept_block){.place = place += save_get_number(in)};
+    if (order->count % BLOCK_EVENTS == 0)
+        return;
+    size_t size;
+    const uint8_t *bytes = save_get_block(in, &size);
+    uint8_t *copy = xmalloc(size + 8);
+    memcpy(copy, bytes, size);
+    memset(copy + size, 0, 8);
+    struct log_block *rows =
+        in->bad ? (free(copy), NULL) : block_load(copy, size, order->packed * BLOCK_EVENTS);
+    if (!rows || rows->count != order->count % BLOCK_EVENTS) {
+        in->bad = true;
+        order->count = order->packed * BLOCK_EVENTS;
+    } else {
+        order->blocks[order->packed] = (struct kept_block){.rows = block_open_copy(rows)};
+    }
+    block_free(rows);
+}
+
+/* The lines of the open block, too, must be there. */
+static bool open_lines_fit(const struct order *order)
+{
+    if (order->count % BLOCK_EVENTS == 0)
+        return true;
+    const struct log_block *rows = order->blocks[order->packed].rows;
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (!line_get(order, block_line_of(block_get(rows, i, FIELD_LINE))))
+            return false;
+    return true;
+}
+
+/* ---- all of it ---- */
+
+/* Older ones tell only by the rows what followed lost events. */
+static void save_load_uncertainty(struct save_reader *in, struct order *order, uint64_t version)
+{
+    bool told = version != SAVE_WITHOUT_DOUBTS, lost = order->figures.lost || order->partners_lost;
+    order->doubts = told ? save_get_number(in) : lost;
+    order->first_doubt = told ? save_get_number(in) : 0;
+    order->doubt_reasons = told   ? (uint32_t)save_get_number(in)
+                           : lost ? UNTRACED_BIT(UNTRACED_LOST)
+                                  : 0;
+    order->forgotten_doubts = told           ? (uint32_t)save_get_number(in)
+                              : order->first ? order->doubt_reasons
+                                             : 0;
+}
+
+static void save_head(struct save_bytes *out, const struct order *order)
+{
+    const struct order_figures *f = &order->figures;
+    save_put_number(out, SAVE_VERSION);
+    save_put_number(out, order->count);
+    save_put_number(out, order->first);
+    save_put_number(out, order->partners_lost);
+    save_put_number(out, f->events);
+    save_put_number(out, f->hidden_events);
+    save_put_number(out, f->lost);
+    save_put_number(out, f->found);
+    save_put_number(out, f->contradictions);
+    save_put_number(out, f->duplicates);
+    save_put_number(out, order->doubts);
+    save_put_number(out, order->first_doubt);
+    save_put_number(out, order->doubt_reasons);
+    save_put_number(out, order->forgotten_doubts);
+}
+
+bool order_save_prepare(struct order *order)
+{
+    if ((order->packed + 1) * BLOCK_EVENTS > order->count)
+        return true;
+    log_pack_one(order);
+    return false;
+}
+
+void order_save_begin(struct order *order)
+{
+    while (!order_discard_step(order))
+        ;
+    while (!order_save_prepare(order))
+        ;
+    line_pages_thaw(order);
+    line_pages_freeze(order);
+    save_rest_freeze(order);
+    order->saved_bytes = 0;
+    struct save_bytes *out = &order->frozen->state;
+    save_head(out, order);
+    save_blocks(out, order);
+    save_put_number(out, order->hidden_count);
+    save_put_number(out, order->line_count);
+}
+
+bool order_save_step(struct order *order)
+{
+    return save_rest_write_next(order) && line_pages_write_next(order);
+}
+
+uint8_t *order_save_end(struct order *order, size_t *size)
+{
+    struct save_bytes *out = &order->frozen->state;
+    while (!order_save_step(order))
+        ;
+    save_rest(out, order);
+    save_pages(out, order, 1);
+    save_pages(out, order, 0);
+    uint8_t *bytes = out->data;
+    *size = out->size;
+    *out = (struct save_bytes){0};
+    line_pages_thaw(order);
+    return bytes;
+}
+
+void order_save_drop(struct order *order) { line_pages_thaw(order); }
+uint64_t order_saved_bytes(const struct order *order) { return order->saved_bytes; }
+
+uint8_t *order_save(struct order *order, size_t *size)
+{
+    order_save_begin(order);
+    return order_save_end(order, size);
+}
+
+/* Older ones have the lines within. */
+static void load_all_lines(struct save_reader *in, struct order *order, bool whole)
+{
+    if (!in->bad)
+        load_lines(in, order, order->hidden, order->hidden_count, whole);
+    if (!in->bad)
+        load_lines(in, order, order->lines, order->line_count, whole);
+}
+
+static void load_all_pages(struct save_reader *in, struct order *order)
+{
+    load_pages(in, order, 1);
+    load_pages(in, order, 0);
+}
+
+bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
+{
+    struct save_reader in = {.data = bytes, .size = size};
+    struct order_figures *f = &order->figures;
+    uint64_t version = save_get_number(&in);
+    if (order->count || order->hidden_count || version > SAVE_VERSION ||
+        version < SAVE_WITHOUT_DOUBTS)
+        return false;
+    order->count = save_get_number(&in);
+    order->first = save_get_number(&in);
+    order->partners_lost = save_get_number(&in);
+    f->events = save_get_number(&in);
+    f->hidden_events = save_get_number(&in);
+    f->lost = save_get_number(&in);
+    f->found = version > SAVE_WITHOUT_FOUND ? save_get_number(&in) : 0;
+    f->contradictions = save_get_number(&in);
+    f->duplicates = save_get_number(&in);
+    save_load_uncertainty(&in, order, version);
+    load_blocks(&in, order);
+    bool whole = version <= SAVE_WHOLE_LINES, pages = version > SAVE_WITHOUT_PAGES;
+    uint64_t hidden = save_get_number(&in);
+    in.bad |= hidden > order->count || (whole && hidden > size); /* each has an event */
+    in.bad |= save_get_number(&in) != order->line_count || order->first > order->count;
+    uint32_t number;
+    for (size_t i = 0; i < hidden && !in.bad; i++)
+        line_new_hidden(order, 0, &number);
+    if (!pages)
+        load_all_lines(&in, order, whole);
+    if (version > SAVE_WHOLE_REST)
+        load_rest(&in, order);
+    else
+        load_old_rest(&in, order);
+    if (pages)
+        load_all_pages(&in, order);
+    bool good = !in.bad && in.at == in.size && open_lines_fit(order);
+    if (good && order->first)
+        order_evict_line(order);
+    return good;
+}

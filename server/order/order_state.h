@@ -1,0 +1,302 @@
+/* The state of an order, which its own rooms alone see: log what is delivered, intake what waits,
+ * precedence and placing what they keep between questions. */
+#ifndef SERVER_ORDER_ORDER_STATE_H
+#define SERVER_ORDER_ORDER_STATE_H
+
+#include "base/binary_heap.h"
+#include "base/map.h"
+#include "server/order/order.h"
+#include "server/order/log/log_block.h"
+#include "server/order/log/position_list.h"
+
+#ifndef OPEN_BLOCKS /* tests make it small */
+#define OPEN_BLOCKS 64u /* so many of the newest blocks stay open */
+#endif
+#ifndef PENDING_LIMIT
+#define PENDING_LIMIT 2000000u /* arrivals that wait in memory, about 200 bytes each */
+#endif
+#ifndef PAGE_LINES
+#define PAGE_LINES 256u /* that are saved together */
+#endif
+#ifndef REST_BYTES
+#define REST_BYTES 65536u /* of what lies beside the lines: so many are saved together */
+#endif
+#ifndef RENDEZVOUS_DONE_KEPT
+#define RENDEZVOUS_DONE_KEPT 65536u /* so many are remembered, to find one too many */
+#endif
+#define NEIGHBOURS_MAX 64u /* a line with more is called dense */
+
+enum { /* arrival.waits, of what is pending */
+       WAITS_AFTER = 1, /* it names events in `after` */
+       WAITS_LOST = 2, /* it is no event: key[0] numbers are lost */
+       WAITS_CONDEMNED = 4 /* its partner was contradictory and named it */
+};
+
+/* Two cache lines, the first of which has what most events need: there may be millions, which are
+ * not looked at again for long. */
+struct pending {
+    _Alignas(128) struct arrival arrival; /* its partners are a copy: &one, or new memory */
+    struct event_id one;
+};
+
+_Static_assert(sizeof(struct pending) == 128, "a waiting arrival is two cache lines");
+
+/* How many numbers are lost there; 0: it is an event. */
+static inline uint64_t pending_lost(const struct pending *pending)
+{
+    return pending->arrival.waits & WAITS_LOST ? pending->arrival.key[0] : 0;
+}
+
+struct pending_ring { /* what is pending on a line, by number & (room - 1) */
+    struct pending **items;
+    uint32_t room, count;
+};
+
+struct
+    pending_spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
+    uint64_t begin, end;
+    struct spill_part {
+        uint64_t place;
+        uint32_t batch;
+    } *parts;
+    size_t part_count, part_room, part_next;
+    struct spilled_arrival {
+        struct arrival arrival;
+        struct event_id partner;
+    } *buffer; /* the newest, not on the shelf yet */
+    uint32_t buffered, batch;
+};
+
+struct gap {
+    uint64_t first, count, ordinal; /* ordinal of the event after the gap */
+};
+
+struct occupant {
+    uint32_t thread;
+    uint8_t presence;
+    uint64_t since; /* number of the event by which it came in */
+};
+
+/* Collects the earlier events of one type on a shared line. */
+struct collector {
+    uint32_t type, hidden;
+    uint64_t ordinal; /* events of the shared line looked at */
+};
+
+enum line_close_state { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
+
+/* What most lines at rest have no use for: of them `more` is line_more_empty, which is read like
+ * any other and never written.  line_more makes one, line_trim gives it back. */
+struct line_more { /* its first cache line has what every event needs that waits */
+    _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
+    struct pending_ring ring;
+    struct pending_spill *spill; /* NULL: nothing is spilled */
+    struct binary_heap
+        *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
+    struct binary_heap_item
+        *waiters; /* a heap of lines that wake when this one has delivered a number */
+    size_t waiter_room;
+    uint64_t end; /* CLOSING: with this number */
+    struct gap *gaps;
+    size_t gap_count, gap_room;
+    struct occupant *occupants;
+    size_t occupant_room;
+    struct collector *collectors;
+    size_t collector_count, collector_room;
+};
+
+#define NEIGHBOURS_NEAR 2u /* so many need no memory of their own */
+
+/* There may be millions: two cache lines, the first of which has what every event needs. */
+struct order_line {
+    _Alignas(64) uint64_t delivered; /* last number delivered or lost */
+    uint64_t last; /* position of the newest event, NO_POSITION none */
+    uint64_t acted; /* 1 + position of the last event whose thread is this line's */
+    uint32_t occupant_count, waiter_count;
+    bool shared;
+    uint8_t closed; /* an enum line_close_state */
+    bool gone, queued;
+    bool leaving; /* it is about to be gone */
+    bool settled; /* gone, and nothing came since: what is missing now is lost */
+    bool dense; /* more neighbours than are listed, or some that cannot be */
+    bool after_gap; /* the next event follows lost numbers */
+    bool has_gaps;
+    uint8_t neighbour_count;
+    uint32_t kind, pending; /* pending: arrivals that wait */
+    uint32_t opened_line; /* by which event, line 0: none */
+    struct line_more *more; /* never NULL */
+    uint64_t opened_number;
+    struct position_list positions; /* by ordinal */
+    uint64_t tied; /* position of the newest event with edges or a partner, or NO_POSITION */
+    uint64_t base; /* ordinals before it are forgotten */
+    uint64_t highest; /* greatest number that came out of turn */
+    union { /* lines from which order comes in */
+        uint32_t near[NEIGHBOURS_NEAR];
+        uint32_t *far; /* of more than NEIGHBOURS_NEAR */
+    } neighbours;
+};
+
+_Static_assert(sizeof(struct order_line) == 128, "a line is two cache lines");
+
+extern struct line_more line_more_empty; /* line_state.c; only read */
+
+struct line_more *line_more(struct order_line *line); /* to be written */
+
+static inline struct event_id line_opened_by(const struct order_line *line)
+{
+    return (struct event_id){line->opened_line, line->opened_number};
+}
+
+static inline const uint32_t *line_neighbors(const struct order_line *line)
+{
+    return line->neighbour_count > NEIGHBOURS_NEAR ? line->neighbours.far : line->neighbours.near;
+}
+
+static inline void line_stop_waiting(struct order_line *line)
+{
+    if (line->more->wait.line)
+        line->more->wait = (struct event_id){0, 0};
+}
+
+struct rendezvous { /* those who meet by one key */
+    uint64_t a, b; /* the key */
+    struct rendezvous *next, *previous; /* the older and the newer one */
+    uint32_t saved; /* the newest save that has it, or is not to have it any more */
+    struct event_id *members;
+    size_t count, room;
+    uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
+    bool done; /* all that can be expected has met; forgotten after a while */
+    bool released; /* not all came, and nobody waits for them any more */
+    uint32_t *waiting; /* lines */
+    size_t waiting_count, waiting_room;
+};
+
+struct number_set {
+    uint32_t *items;
+    size_t count, room;
+};
+
+struct
+    effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own; + 16 * (1 + presence)
+                  * on the line that it is about */
+    uint8_t *of;
+    size_t room;
+};
+
+enum {
+    PAGE_TOUCHED = 1,
+    PAGE_FROZEN = 2
+}; /* touched: to be saved; frozen: in the save under way */
+
+struct line_pages {
+    uint8_t *marks;
+    struct line_page_entry {
+        uint64_t place; /* on the shelf, 0: it was not saved yet */
+    } *items;
+    size_t count, room;
+};
+
+struct order {
+    struct order_line *lines, *hidden;
+    size_t line_count, line_room, hidden_count, hidden_room;
+    struct line_pages pages[2]; /* of the lines, of the hidden ones */
+    struct frozen_save *frozen; /* the save under way */
+    uint64_t saved_bytes; /* of pages, in the last save */
+    size_t trimmed; /* the next line to be looked at, whether it is at rest */
+    uint16_t *away; /* line_eviction.c: by index of a line, 0 it is here, else 1 + its pattern */
+    size_t away_room, away_count;
+    struct order_line *patterns;
+    size_t pattern_count, pattern_room;
+    struct map pattern_codes;
+    struct kept_block {
+        struct log_block *rows; /* NULL: on the shelf only */
+        uint64_t place; /* 0: open */
+    } *blocks; /* BLOCK_EVENTS positions each */
+    size_t block_room;
+    uint64_t count, first; /* first: kept from here on */
+    struct forgetting {
+        bool under_way;
+        size_t line, hidden, away; /* the next ones to be looked at */
+    } forgetting; /* lines behind may still list events before `first`, which have no position any more */
+    uint64_t packed; /* blocks before this one are on the shelf */
+    uint8_t *sent; /* recent_sends.h; NULL: none was packed since the order was made */
+    uint64_t sent_from; /* block */
+    struct block_store shelf;
+    struct position_cache nodes;
+    struct block_cache { /* packed blocks in memory */
+        uint32_t *list;
+        size_t count, room, hand, bytes, limit;
+    } cache;
+    struct log_block *spare; /* a block that was open */
+    struct log_block *damaged; /* stands for blocks that cannot be read */
+    uint64_t damaged_blocks, partners_lost;
+    uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
+    size_t unreadable_room;
+    bool has_shared; /* some line is shared */
+    struct map receives; /* send -> 1 + its newest in `late`: receives its row has no room for */
+    struct late_receive {
+        uint64_t send, receive;
+        size_t next; /* of the same send; behind the newest comes the oldest */
+    } *late;
+    size_t late_count, late_room;
+    struct search_scratch *scratch; /* of questions, see search.c */
+    struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
+    struct node_pools { /* node_pool.c */
+        struct node_pool *oldest, *newest, *spare;
+        struct node_pool *hand; /* the next one to be put together with the one behind it */
+        struct node_pool_cluster *clusters;
+        uint64_t pools; /* in use */
+    } pieces;
+    struct pending_walk *walks; /* under way */
+    uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
+    struct batch_share {
+        uint32_t batch;
+        uint64_t count;
+    } *batches; /* of all that is pending, oldest first */
+    size_t batch_count, batch_room;
+    struct map meetings; /* key -> struct rendezvous */
+    struct rendezvous *newest_meeting;
+    struct map streams; /* key, 0 -> struct stream */
+    struct byte_stream *newest_stream;
+    struct stream_ends_state *ends; /* stream_ends.h; NULL: all streams are of one host */
+    uint32_t saves; /* begun so far */
+    struct rendezvous_key {
+        uint64_t a, b;
+    } *done; /* a ring of meetings that are done */
+    size_t done_count, done_room;
+    struct number_set *after; /* by type */
+    size_t after_room;
+    struct effects *effects; /* by kind */
+    size_t effects_room;
+    void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: nobody knows more */
+    void *effect_asked;
+    struct line_queue { /* lines whose heads are to be looked at, first come first */
+        uint32_t *items;
+        size_t begin, count, room; /* room: a power of two */
+    } work;
+    bool held; /* looking is put off */
+    bool patient; /* likewise, until somebody calls order_step */
+    uint64_t looks; /* left in this step */
+    struct leaving_lines { /* lines on which nothing more comes, not marked yet */
+        uint32_t *lines;
+        size_t next, count, room;
+        size_t waiters; /* of the line before the next one that are to look again */
+    } going;
+    struct number_set stragglers; /* gone lines on which something came all the same */
+    bool again; /* what comes is read again: order_read_again() */
+    bool last; /* nobody is there any more who could tell something */
+    bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
+    uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
+    uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of those that are forgotten */
+    struct uncertainty *doubtful; /* uncertainty.c; NULL: nobody asked yet */
+    struct inconsistency *troubles;
+    size_t trouble_count, trouble_room;
+    char **reasons; /* read from a saved order */
+    size_t reason_count, reason_room;
+    struct order_figures figures;
+};
+
+/* A reason as a constant of the order. */
+const char *order_intern_reason(struct order *order, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,287 @@
+#define _GNU_SOURCE
+#include "server/osmetrics/switch_reader.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+#include "wire/context_switches.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
+#define HELD_NS 100000000u /* so long a record waits until its thread is known */
+#define CPU_MOST (UINT16_MAX - 2)
+#define TOLD_MOST 100000u /* in one body */
+
+struct switch_seen {
+    uint64_t at_ns;
+    pid_t tid;
+    uint8_t to; /* an enum context_switch_to */
+    uint16_t cpu; /* 1 + the processor; 0 not known */
+};
+
+struct switch_ring {
+    int fd, cpu;
+    struct perf_event_mmap_page *page;
+};
+
+struct switch_reader {
+    pid_t pid;
+    struct switch_ring *rings; /* of each processor */
+    int count;
+    struct map threads; /* tid -> code */
+    struct switch_seen *seen; /* that were not told yet */
+    size_t seen_count, seen_room;
+    uint64_t lost; /* not told yet */
+    uint64_t gone_ns; /* when the process became another program; 0: it has not */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- opening ---- */
+
+/* False, with errno: it is not permitted, or there is no room.  (A processor that is off has
+ * none.) */
+static bool open_ring(struct switch_reader *s, int processor)
+{
+    struct perf_event_attr wanted = {.type = PERF_TYPE_SOFTWARE,
+                                     .size = sizeof wanted,
+                                     .config = PERF_COUNT_SW_DUMMY,
+                                     .exclude_kernel = 1,
+                                     .exclude_hv = 1,
+                                     .context_switch = 1,
+                                     .comm = 1,
+                                     .comm_exec = 1,
+                                     .inherit = 1,
+                                     .sample_id_all = 1,
+                                     .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+                                     .use_clockid = 1,
+                                     .clockid = CLOCK_MONOTONIC,
+                                     .watermark = 1,
+                                     .wakeup_watermark = RING_BYTES};
+    long fd = syscall(SYS_perf_event_open, &wanted, s->pid, processor, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return errno == ENODEV;
+    size_t size = RING_BYTES + (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    if (page == MAP_FAILED) {
+        int failed = errno;
+        close((int)fd);
+        errno = failed;
+        return false;
+    }
+    s->rings[s->count++] = (struct switch_ring){(int)fd, processor, page};
+    return true;
+}
+
+struct switch_reader *switch_reader_new(pid_t pid, const char **why)
+{
+    const char *wanted = getenv("POET_PERF");
+    *why = "POET_PERF=off";
+    if (wanted && strcmp(wanted, "off") == 0)
+        return NULL;
+    long processors = sysconf(_SC_NPROCESSORS_CONF);
+    struct switch_reader *s = xcalloc(1, sizeof *s);
+    s->pid = pid;
+    s->rings = xcalloc((size_t)(processors > 0 ? processors : 1), sizeof *s->rings);
+    for (int i = 0; i < processors; i++)
+        if (i > CPU_MOST || !open_ring(s, i)) {
+            *why = strerror(errno);
+            switch_reader_free(s);
+            return NULL;
+        }
+    return s;
+}
+
+void switch_reader_free(struct switch_reader *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->count; i++) {
+        munmap(s->rings[i].page, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE));
+        close(s->rings[i].fd);
+    }
+    map_free(&s->threads);
+    free(s->rings);
+    free(s->seen);
+    free(s);
+}
+
+void switch_reader_thread(struct switch_reader *s, pid_t tid, uint32_t code)
+{
+    if (tid && code)
+        map_put(&s->threads, (uint64_t)tid, 0, (void *)(uintptr_t)code);
+}
+
+/* ---- reading ---- */
+
+static void switches_note(struct switch_reader *s, struct switch_seen seen)
+{
+    s->seen = array_reserve(s->seen, &s->seen_room, s->seen_count + 1, sizeof *s->seen);
+    s->seen[s->seen_count++] = seen;
+}
+
+/* Which threads' they were is not known: all that are known may have done anything. */
+static void see_loss(struct switch_reader *s, uint64_t count, uint64_t at_ns)
+{
+    s->lost += count;
+    for (struct map_walk walk = {.map = &s->threads}; map_next(&walk);)
+        switches_note(s, (struct switch_seen){at_ns, (pid_t)walk.a, CONTEXT_SWITCH_TO_UNKNOWN, 0});
+}
+
+/* A record, whole; its size is at least that of the head. */
+static void switches_read_record(struct switch_reader *s, int cpu, const uint8_t *record,
+                                 size_t size)
+{
+    struct perf_event_header head;
+    struct {
+        uint32_t pid, tid;
+        uint64_t at_ns;
+    } who; /* last in all of them */
+    uint64_t lost[2];
+    memcpy(&head, record, sizeof head);
+    if (size < sizeof head + sizeof who)
+        return;
+    memcpy(&who, record + size - sizeof who, sizeof who);
+    if (head.type == PERF_RECORD_LOST && size >= sizeof head + sizeof lost + sizeof who) {
+        memcpy(lost, record + sizeof head, sizeof lost);
+        see_loss(s, lost[1], who.at_ns);
+    }
+    if (who.pid != (uint32_t)s->pid)
+        return;
+    if (head.type == PERF_RECORD_COMM && head.misc & PERF_RECORD_MISC_COMM_EXEC &&
+        (!s->gone_ns || who.at_ns < s->gone_ns))
+        s->gone_ns = who.at_ns;
+    if (head.type != PERF_RECORD_SWITCH)
+        return;
+    bool out = head.misc & PERF_RECORD_MISC_SWITCH_OUT,
+         taken = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    switches_note(s, (struct switch_seen){who.at_ns, (pid_t)who.tid,
+                                          !out    ? CONTEXT_SWITCH_TO_RUN
+                                          : taken ? CONTEXT_SWITCH_TO_READY
+                                                  : CONTEXT_SWITCH_TO_SLEEP,
+                                          (uint16_t)(cpu + 1)});
+}
+
+/* At any place of the ring, also across its end. */
+static void switches_copy_from_ring(const struct switch_ring *ring, uint64_t at, void *to,
+                                    size_t size)
+{
+    const uint8_t *data = (const uint8_t *)ring->page + sysconf(_SC_PAGESIZE);
+    size_t place = at % RING_BYTES, first = RING_BYTES - place < size ? RING_BYTES - place : size;
+    memcpy(to, data + place, first);
+    memcpy((uint8_t *)to + first, data, size - first);
+}
+
+static void read_ring(struct switch_reader *s, const struct switch_ring *ring)
+{
+    uint64_t end = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
+             at = ring->page->data_tail;
+    uint8_t record[128];
+    struct perf_event_header head;
+    for (; at + sizeof head <= end; at += head.size) {
+        switches_copy_from_ring(ring, at, &head, sizeof head);
+        if (head.size < sizeof head || head.size > end - at)
+            break;
+        if (head.size > sizeof record)
+            continue;
+        switches_copy_from_ring(ring, at, record, head.size);
+        switches_read_record(s, ring->cpu, record, head.size);
+    }
+    __atomic_store_n(&ring->page->data_tail, end, __ATOMIC_RELEASE);
+}
+
+/* ---- telling ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct switch_seen *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->to == CONTEXT_SWITCH_TO_RUN) -
+           (y->to == CONTEXT_SWITCH_TO_RUN); /* it goes before it comes */
+}
+
+/* How many are told now: those up to a time. */
+static size_t switches_due_count(const struct switch_reader *s, uint64_t until_ns)
+{
+    size_t n = 0;
+    while (n < s->seen_count && n < TOLD_MOST && s->seen[n].at_ns <= until_ns)
+        n++;
+    return n;
+}
+
+/* 0: it is of a thread that is not traced, or of the program that the process became. */
+static uint32_t code_of(const struct switch_reader *s, const struct switch_seen *seen)
+{
+    if (s->gone_ns && seen->at_ns > s->gone_ns)
+        return 0;
+    return (uint32_t)(uintptr_t)map_get(&s->threads, (uint64_t)seen->tid, 0);
+}
+
+static void put_seen(struct switch_reader *s, size_t count, struct encoder *body)
+{
+    uint64_t at_ns = count ? s->seen[0].at_ns : 0;
+    encode_u64(body, s->lost);
+    encode_u64(body, at_ns);
+    size_t count_at = body->size;
+    uint32_t told = 0;
+    encode_u32(body, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t code = code_of(s, &s->seen[i]);
+        if (!code)
+            continue;
+        encode_varint(body, code);
+        encode_varint(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
+        at_ns = s->seen[i].at_ns;
+        told++;
+    }
+    for (unsigned i = 0; i < 4 && !body->failed; i++)
+        body->data[count_at + i] = (uint8_t)(told >> (8 * i));
+    encode_string(body, "");
+    for (size_t i = 0; i < count; i++)
+        if (code_of(s, &s->seen[i]))
+            encode_varint(body, s->seen[i].cpu);
+    if (!told && !s->lost)
+        body->size = 0;
+    s->lost = 0;
+}
+
+void switch_reader_poll(struct switch_reader *s)
+{
+    for (int i = 0; i < s->count; i++)
+        read_ring(s, &s->rings[i]);
+}
+
+void switch_reader_read(struct switch_reader *s, bool all, struct encoder *body)
+{
+    uint64_t now = now_ns();
+    switch_reader_poll(s);
+    if (s->seen_count)
+        qsort(s->seen, s->seen_count, sizeof *s->seen, by_time);
+    size_t told = switches_due_count(s, all ? UINT64_MAX : now - HELD_NS);
+    if (!told && !s->lost)
+        return;
+    put_seen(s, told, body);
+    s->seen_count -= told;
+    memmove(s->seen, s->seen + told, s->seen_count * sizeof *s->seen);
+}
+
+void switch_reader_refused(const char *why, struct encoder *body)
+{
+    encode_u64(body, 0);
+    encode_u64(body, 0);
+    encode_u32(body, 0);
+    encode_string(body, why);
+}

@@ -1,0 +1,337 @@
+/* A run from far away: which share of each pixel of a row was spent in which state, by the order of
+ * the events or by time.  The first time all events are looked at (server/run/state_timeline.h),
+ * and what is known so far is told now and then; after that only what is new.  The shares are
+ * exact:  server/timing/state_summary_tree.h has the sums. */
+#include "base/alloc.h"
+#include "server/queries/request_queue.h"
+#include "server/queries/visible_rows.h"
+#include "server/queries/thread_state_timeline.h"
+#include "server/queries/interval_cache.h"
+#include "server/queries/referenced_lines.h"
+#include "server/run/state_timeline.h"
+#include "server/run/event_times.h"
+#include "wire/request_body.h"
+#include "wire/state_bands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef TOLD_EVERY /* tests make it small */
+#define TOLD_EVERY (4u << 20) /* events, or a quarter of those that are known */
+#endif
+#define CHUNK                                                                                      \
+    64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
+#define PIXEL_COST 4u /* of one, in events */
+
+_Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES &&
+                   (int)BAND_CLASSES <= (int)BAND_MOST && (int)BAND_LIVINGS <= (int)BAND_MOST,
+               "a pyramid has a sum for each state");
+
+struct band_query_job {
+    const struct run *run;
+    struct density_request request;
+    uint32_t *lines, line_count; /* of the rows, in turn */
+    const uint8_t *joined; /* by line: 1: in one row with that before; NULL: none is */
+    uint64_t told; /* known when it was told last */
+    bool known;
+    struct band_filling { /* of what is told next: row by row some pixels, then the next ones */
+        bool begun;
+        uint32_t lines; /* of the run */
+        struct state_bands strip;
+        struct band_whole { /* what a share is of; less than 2^54 */
+            uint64_t all;
+            unsigned shift;
+            double inverse;
+        } whole; /* of the row */
+        struct summary_range range;
+        uint32_t pixel, count; /* those that are worked on */
+        uint32_t row, first, end; /* its lines: first .. end - 1 */
+        uint32_t line; /* all before it are added */
+        struct summary_pixel pixels[CHUNK];
+    } filling;
+};
+
+static enum timeline_source source_of(const struct band_query_job *job)
+{
+    return job->request.living ? TIMELINE_LIVING : TIMELINE_ORDER;
+}
+
+static void *strip_begin(struct request_queue *desk, struct decoder *in)
+{
+    struct density_request request;
+    decode_density_request(in, &request);
+    if (!decoder_finish(in)) {
+        density_request_free(&request);
+        return NULL;
+    }
+    struct band_query_job *job = xcalloc(1, sizeof *job);
+    job->run = desk->run;
+    job->request = request;
+    timeline_set_source(TIMELINE_LIVING, &thread_state_source);
+    job->told = timeline_known(desk->run, source_of(job));
+    return job;
+}
+
+/* ---- rows ---- */
+
+static bool is_line(const struct band_query_job *job, uint32_t i)
+{
+    return job->lines[i] && job->lines[i] <= job->filling.lines;
+}
+
+/* The next row that has a line: its first and its last one.  False: there is none. */
+static bool next_row(struct band_query_job *job)
+{
+    struct band_filling *f = &job->filling;
+    for (f->first = f->end; f->first < job->line_count; f->first = f->end) {
+        bool any = false;
+        for (f->end = f->first;
+             f->end == f->first || (f->end < job->line_count && job->joined && job->joined[f->end]);
+             f->end++)
+            any |= is_line(job, f->end);
+        if (any)
+            return true;
+    }
+    return false;
+}
+
+static void choose_rows(struct band_query_job *job)
+{
+    const struct density_request *r = &job->request;
+    if (r->row_count) {
+        job->lines = r->rows;
+        job->joined = r->joined;
+        job->line_count = r->row_count;
+        return;
+    }
+    free(job->lines);
+    job->lines = visible_rows_lines(job->run, &job->line_count);
+}
+
+/* ---- filling ---- */
+
+static void choose_range(const struct run *run, const struct density_request *r,
+                         struct state_bands *s)
+{
+    s->by_time = r->by_time;
+    s->from = r->from;
+    s->to = r->to;
+    if (s->to > s->from)
+        return;
+    s->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
+    s->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
+    s->to = s->to > s->from ? s->to : s->from + 1;
+}
+
+/* How far the states last that the rows are in.  (Who waits still waits until now.) */
+static int64_t end_of(const struct band_query_job *job)
+{
+    int64_t end = job->run->last_ns + 1, now = interval_cache_until_ns(job->run);
+    if (!job->request.by_time)
+        return (int64_t)job->filling.strip.known;
+    return job->request.living && now > end ? now : end;
+}
+
+static void fill_begin(struct band_query_job *job)
+{
+    struct band_filling *f = &job->filling;
+    struct state_bands *s = &f->strip;
+    choose_rows(job);
+    *f = (struct band_filling){
+        .begun = true,
+        .lines = order_line_count(job->run->order),
+        .strip = {.classes = job->request.living ? BAND_LIVINGS : BAND_CLASSES,
+                  .pixels = job->request.pixels,
+                  .known = timeline_known(job->run, source_of(job)),
+                  .count = order_count(job->run->order)}};
+    choose_range(job->run, &job->request, s);
+    f->range = (struct summary_range){.by_time = s->by_time,
+                                      .from = s->from,
+                                      .to = s->to,
+                                      .pixels = s->pixels,
+                                      .end = end_of(job)};
+    size_t most = (size_t)LIMIT_ANSWER_BYTES / 2 / 16 / s->pixels, rows = job->line_count;
+    rows = rows < most ? rows : most;
+    s->rows = xcalloc(rows + 1, sizeof *s->rows);
+    s->cells = xcalloc(rows * s->pixels + 1, sizeof *s->cells);
+    while (s->row_count < rows && next_row(job))
+        s->rows[s->row_count++] = job->lines[f->first];
+    f->first = f->end = 0;
+    f->row = s->row_count; /* as if the pixels before the first were done */
+}
+
+static struct band_whole whole_of(uint64_t all)
+{
+    struct band_whole w = {all, 0, 0};
+    for (; w.all >> 54; w.all >>= 1)
+        w.shift++;
+    w.inverse = 1 / (double)w.all;
+    return w;
+}
+
+/* What part of the whole it is, of 255, rounded; a division takes longer. */
+static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w)
+{
+    uint64_t twice = 510 * (part >> w->shift) + w->all, all = 2 * w->all;
+    uint64_t share = (uint64_t)((double)twice * w->inverse / 2);
+    share -= share * all > twice;
+    share += (share + 1) * all <= twice;
+    return (uint8_t)share;
+}
+
+/* What is there at all has a share, and all together have that of what is there: the largest makes
+ * up for it. */
+static void settle_cell(const struct band_filling *f, const struct summary_pixel *p,
+                        struct state_band_cell *cell)
+{
+    unsigned classes = f->strip.classes, most = 0;
+    uint64_t all = 0;
+    int told = 0;
+    for (unsigned k = 0; k < classes; k++) {
+        uint8_t part = p->part[k] ? band_query_share_of_255(p->part[k], &f->whole) : 0;
+        cell->share[k] = p->part[k] && !part ? 1 : part;
+        most = p->part[k] > p->part[most] ? k : most;
+        all += p->part[k];
+        told += cell->share[k];
+    }
+    int rest = all ? band_query_share_of_255(all, &f->whole) - told : 0;
+    if (cell->share[most] + rest > 0)
+        cell->share[most] = (uint8_t)(cell->share[most] + rest);
+    cell->about = p->about;
+}
+
+static void band_query_settle_pixel(struct band_filling *f)
+{
+    struct state_bands *s = &f->strip;
+    struct state_band_cell *cells = s->cells + (size_t)f->row * s->pixels + f->pixel;
+    for (uint32_t i = 0; i < f->count; i++)
+        settle_cell(f, &f->pixels[i], &cells[i]);
+}
+
+static void begin_row(struct band_query_job *job)
+{
+    struct band_filling *f = &job->filling;
+    uint32_t members = 0;
+    for (uint32_t i = f->first; i < f->end; i++)
+        members += is_line(job, i);
+    f->whole = whole_of((uint64_t)(f->strip.to - f->strip.from) * members);
+    f->line = f->first;
+    memset(f->pixels, 0, sizeof f->pixels);
+}
+
+/* The next row, or the next pixels of the first one, are to be worked on; false: all are done. */
+static bool band_query_fill_row(struct band_query_job *job)
+{
+    struct band_filling *f = &job->filling;
+    if (++f->row >= f->strip.row_count) {
+        f->row = f->first = f->end = 0;
+        f->pixel += f->count;
+        uint32_t left = f->strip.pixels - f->pixel;
+        f->count = left < CHUNK ? left : CHUNK;
+    }
+    if (!f->count || !next_row(job))
+        return false;
+    begin_row(job);
+    return true;
+}
+
+static void add_line(struct band_query_job *job, const struct summary_tree *pyramid)
+{
+    struct band_filling *f = &job->filling;
+    const int64_t *untils = job->lines == job->request.rows ? job->request.untils : NULL;
+    f->range.cut = untils != NULL;
+    f->range.until = untils ? untils[f->line] : 0;
+    summary_tree_add_pixels(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
+}
+
+/* True once all is filled. */
+static bool fill_step(struct band_query_job *job, uint64_t *budget)
+{
+    struct band_filling *f = &job->filling;
+    const struct summary_tree *pyramid = timeline_tree(job->run, source_of(job));
+    while (f->line < f->end || band_query_fill_row(job)) {
+        for (; f->line < f->end; f->line++) {
+            if (!*budget)
+                return false;
+            if (is_line(job, f->line))
+                add_line(job, pyramid);
+            uint64_t cost = (uint64_t)f->count * PIXEL_COST;
+            *budget -= cost < *budget ? cost : *budget;
+        }
+        band_query_settle_pixel(f);
+    }
+    return true;
+}
+
+static bool strip_step(void *p, uint64_t budget)
+{
+    struct band_query_job *job = p;
+    if (job->filling.begun && timeline_known(job->run, source_of(job)) < job->filling.strip.known) {
+        state_bands_free(&job->filling.strip); /* somebody else's step made it begin again */
+        job->filling.begun = false;
+        job->told = 0;
+    }
+    if (!job->filling.begun) {
+        uint64_t news = job->told / 4 > TOLD_EVERY ? job->told / 4 : TOLD_EVERY;
+        job->known = timeline_build(job->run, source_of(job), &budget);
+        if (job->request.living && interval_cache_full(job->run))
+            return true;
+        if (!job->known && timeline_known(job->run, source_of(job)) < job->told + news)
+            return false;
+        fill_begin(job);
+    }
+    return fill_step(job, &budget);
+}
+
+/* ---- the answer ---- */
+
+static void name_lines(const struct state_bands *s)
+{
+    for (uint32_t i = 0; i < s->row_count; i++)
+        referenced_lines_note(s->rows[i]);
+    uint32_t last = 0;
+    for (size_t i = 0; i < (size_t)s->row_count * s->pixels; i++)
+        if (s->cells[i].about && s->cells[i].about != last)
+            referenced_lines_note(last = s->cells[i].about);
+}
+
+static bool strip_put(void *p, struct response *reply)
+{
+    struct band_query_job *job = p;
+    struct state_bands *s = &job->filling.strip;
+    if (!job->filling.begun || summary_tree_full(timeline_tree(job->run, source_of(job)))) {
+        response_chunk_begin(reply, RESPONSE_ERROR);
+        encode_string(reply->out,
+                      job->request.living && interval_cache_full(job->run)
+                          ? "this run is too long: what its threads did takes an eighth of this "
+                            "machine's memory, and no part of it can be looked at alone"
+                          : "there is no room for the states of so long a run, neither in memory "
+                            "nor in TMPDIR");
+        response_chunk_end(reply);
+        return true;
+    }
+    name_lines(s);
+    response_chunk_begin(reply, RESPONSE_STATE_BANDS);
+    encode_state_bands(reply->out, s);
+    response_chunk_end(reply);
+    job->told = s->known;
+    state_bands_free(s);
+    job->filling.begun = false;
+    return job->known;
+}
+
+static void strip_free(void *p)
+{
+    struct band_query_job *job = p;
+    state_bands_free(&job->filling.strip);
+    if (job->lines != job->request.rows)
+        free(job->lines);
+    density_request_free(&job->request);
+    free(job);
+}
+
+const struct query question_strip = {.begin = strip_begin,
+                                     .step = strip_step,
+                                     .put = strip_put,
+                                     .free = strip_free,
+                                     .most = LIMIT_WINDOWS};

@@ -1,0 +1,429 @@
+/* What makes the order of some events known: their causes among each other, and their doubts.
+ *
+ * One pass over the log, from the first of them to the last.  Of each line it keeps which of the
+ * events asked about are before its events: vectors of Fidge (1988) and Mattern (1989) that count
+ * those alone, by chains of them.  A chain is what one thread does, as far as each of its events is
+ * found after the one before; so nothing is taken for order that is none, on shared lines as little
+ * as where something was lost. */
+#include "base/map.h"
+#include "base/alloc.h"
+#include "server/queries/request_queue.h"
+#include "server/queries/uncertainty_sets.h"
+#include "server/run/event_times.h"
+#include "server/run/untraced_reasons.h"
+#include "wire/causal_edges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef CAUSES_BYTES
+#define CAUSES_BYTES ((size_t)512 << 20) /* with more, nothing is told */
+#endif
+
+struct causal_vector { /* of each chain, how many of its points are before; the rest is 0 */
+    size_t offset;
+    uint32_t size;
+};
+
+struct causal_past { /* of a line: from a position on, its events have this vector */
+    struct causal_change {
+        uint64_t position;
+        uint32_t vector;
+    } *changes;
+    size_t count, room;
+    bool shared;
+};
+
+struct causal_query_job {
+    const struct run *run;
+    struct causal_edges_request request;
+    uint64_t first;   /* of the order, when the pass began */
+    /* Positions: where the first point asked about begins; all before `at` is done. */
+    uint64_t begin, at, end;
+    uint32_t next;    /* the first event asked about that was not met yet */
+    struct causal_vector *vectors; /* the first is empty */
+    size_t vector_count, vector_room;
+    uint32_t *numbers, *scratch;
+    size_t number_count, number_room, scratch_room;
+    struct causal_past *pasts;
+    size_t past_count, past_room, bytes;
+    struct map past_of;  /* line -> 1 + index */
+    struct map chain_of; /* line of a thread, or another one -> 1 + chain */
+    struct causal_points { /* of a chain: indices of events */
+        uint32_t *items;
+        size_t count, room;
+    } *chains;
+    size_t chain_count, chain_room;
+    uint32_t *vector_of; /* of each event asked about */
+    uint32_t *candidates;
+    size_t candidate_room, cause_room;
+    struct uncertainty_sets_sent told;
+    struct causal_edges_info answer;
+};
+
+static void causal_query_drop_results(struct causal_query_job *job)
+{
+    for (size_t i = 0; i < job->past_count; i++)
+        free(job->pasts[i].changes);
+    for (size_t i = 0; i < job->chain_count; i++)
+        free(job->chains[i].items);
+    free(job->vectors);
+    free(job->numbers);
+    free(job->scratch);
+    free(job->pasts);
+    free(job->chains);
+    free(job->vector_of);
+    free(job->candidates);
+    map_free(&job->past_of);
+    map_free(&job->chain_of);
+    uncertainty_sets_free(&job->told);
+    causal_edges_info_free(&job->answer);
+}
+
+/* (Again where something was forgotten meanwhile.) */
+static void causal_query_start(struct causal_query_job *job)
+{
+    struct causal_query_job fresh = {.run = job->run, .request = job->request};
+    const struct order *order = job->run->order;
+    causal_query_drop_results(job);
+    *job = fresh;
+    uint32_t n = job->request.count;
+    job->first = order_first(order);
+    job->answer = (struct causal_edges_info){.whole = true,
+                                             .hiding = untraced_reasons_hiding_order(job->run),
+                                             .mechanisms = untraced_reasons_mechanisms(job->run),
+                                             .events = xcalloc(n, sizeof *job->answer.events),
+                                             .event_count = n};
+    job->vector_of = xcalloc(n, sizeof *job->vector_of);
+    job->vectors = array_reserve(NULL, &job->vector_room, 1, sizeof *job->vectors);
+    job->vectors[job->vector_count++] = (struct causal_vector){0};
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t position = job->request.positions[i];
+        bool forgotten = position < job->first;
+        bool there = !forgotten && position < order_count(order);
+        job->answer.events[i] = (struct causal_edge_info){
+            .point = i,
+            .chain = NO_CHAIN,
+            .doubts = UNTRACED_BIT(forgotten ? UNANSWERED_FORGOTTEN : UNANSWERED_PENDING),
+            .time_ns = there ? event_times_fitted(job->run, position) : 0};
+    }
+    while (job->next < n && job->request.positions[job->next] < job->first)
+        job->next++;
+    if (job->next == n || job->request.positions[job->next] >= order_count(order))
+        return;
+    uint32_t last = n - 1;
+    while (job->request.positions[last] >= order_count(order))
+        last--;
+    job->begin = job->at = order_event(order, job->request.positions[job->next]).point;
+    job->end = order_point_end(order, job->request.positions[last]) + 1;
+}
+
+static void *causal_query_begin(struct request_queue *desk, struct decoder *in)
+{
+    struct causal_edges_request request;
+    decode_causal_edges_request(in, &request);
+    if (!decoder_finish(in)) {
+        causal_edges_request_free(&request);
+        return NULL;
+    }
+    struct causal_query_job *job = xcalloc(1, sizeof *job);
+    job->run = desk->run;
+    job->request = request;
+    causal_query_start(job);
+    return job;
+}
+
+static void free_job(void *p)
+{
+    struct causal_query_job *job = p;
+    causal_query_drop_results(job);
+    causal_edges_request_free(&job->request);
+    free(job);
+}
+
+/* ---- vectors ---- */
+
+static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_t vector,
+                                     uint32_t chain)
+{
+    const struct causal_vector *v = &job->vectors[vector];
+    return chain < v->size ? job->numbers[v->offset + chain] : 0;
+}
+
+/* The numbers in the scratch, as a new one. */
+static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
+{
+    job->numbers = array_reserve(job->numbers, &job->number_room, job->number_count + size + 1,
+                                 sizeof *job->numbers);
+    if (size)
+        memcpy(job->numbers + job->number_count, job->scratch, size * sizeof *job->scratch);
+    job->vectors =
+        array_reserve(job->vectors, &job->vector_room, job->vector_count + 1, sizeof *job->vectors);
+    job->vectors[job->vector_count] = (struct causal_vector){job->number_count, size};
+    job->number_count += size;
+    job->bytes += size * sizeof *job->numbers + sizeof *job->vectors;
+    return (uint32_t)job->vector_count++;
+}
+
+/* Of each chain the greater number; one of the two, if it is as great everywhere. */
+static uint32_t causal_query_join_vectors(struct causal_query_job *job, uint32_t a, uint32_t b)
+{
+    if (a == b || b == 0)
+        return a;
+    if (a == 0)
+        return b;
+    uint32_t size =
+        job->vectors[a].size > job->vectors[b].size ? job->vectors[a].size : job->vectors[b].size;
+    bool is_a = true, is_b = true;
+    job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t x = number_sampler_parse(job, a, i), y = number_sampler_parse(job, b, i);
+        is_a &= x >= y;
+        is_b &= y >= x;
+        job->scratch[i] = x > y ? x : y;
+    }
+    return is_a ? a : is_b ? b : new_vector(job, size);
+}
+
+static uint32_t causal_query_add_own(struct causal_query_job *job, uint32_t vector, uint32_t chain,
+                                     uint32_t number)
+{
+    uint32_t size = job->vectors[vector].size > chain ? job->vectors[vector].size : chain + 1;
+    job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
+    for (uint32_t i = 0; i < size; i++)
+        job->scratch[i] = number_sampler_parse(job, vector, i);
+    job->scratch[chain] = number;
+    return new_vector(job, size);
+}
+
+/* ---- lines ---- */
+
+static struct causal_past *past_of(struct causal_query_job *job, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&job->past_of, line, 0);
+    if (!known) {
+        job->pasts =
+            array_reserve(job->pasts, &job->past_room, job->past_count + 1, sizeof *job->pasts);
+        job->pasts[job->past_count++] =
+            (struct causal_past){.shared = order_line_shared(job->run->order, line)};
+        known = job->past_count;
+        map_put(&job->past_of, line, 0, (void *)known);
+        job->bytes += sizeof *job->pasts + sizeof(struct map_entry);
+    }
+    return &job->pasts[known - 1];
+}
+
+static uint32_t vector_at(const struct causal_past *past, uint64_t position)
+{
+    size_t low = 0, high = past->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (past->changes[middle].position <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? past->changes[low - 1].vector : 0;
+}
+
+static void set_from(struct causal_query_job *job, struct causal_past *past, uint64_t position,
+                     uint32_t vector)
+{
+    if ((past->count ? past->changes[past->count - 1].vector : 0) == vector)
+        return;
+    past->changes =
+        array_reserve(past->changes, &past->room, past->count + 1, sizeof *past->changes);
+    past->changes[past->count++] = (struct causal_change){position, vector};
+    job->bytes += sizeof *past->changes;
+}
+
+/* What an event follows, the others of its point apart. */
+static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint64_t position,
+                                              const struct order_event *e)
+{
+    const struct order *order = job->run->order;
+    const struct causal_past *own = past_of(job, e->line);
+    uint32_t vector = own->shared || !own->count ? 0 : own->changes[own->count - 1].vector;
+    for (uint32_t i = 0; i < e->edge_count; i++) {
+        uint64_t from = order_edge(order, position, i);
+        if (from < job->first || from < job->begin)
+            continue; /* nothing before the first point leads anywhere between two of them */
+        struct order_event cause = order_event(order, from);
+        if (cause.line)
+            vector =
+                causal_query_join_vectors(job, vector, vector_at(past_of(job, cause.line), from));
+    }
+    return vector;
+}
+
+/* ---- points that were asked about ---- */
+
+/* The chain of a thread if it goes on with this point, else a new one. */
+static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t vector)
+{
+    uintptr_t known = (uintptr_t)map_get(&job->chain_of, line, 0);
+    if (known &&
+        number_sampler_parse(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
+        return (uint32_t)known - 1;
+    job->chains =
+        array_reserve(job->chains, &job->chain_room, job->chain_count + 1, sizeof *job->chains);
+    job->chains[job->chain_count++] = (struct causal_points){0};
+    map_put(&job->chain_of, line, 0, (void *)job->chain_count);
+    return (uint32_t)job->chain_count - 1;
+}
+
+/* Is the last point that a vector knows of a chain before another one that may be a cause, too? */
+static bool is_implied(const struct causal_query_job *job, const uint32_t *candidates, size_t count,
+                       uint32_t point)
+{
+    uint32_t chain = job->answer.events[point].chain;
+    uint32_t number = number_sampler_parse(job, job->vector_of[point], chain);
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i] != point &&
+            number_sampler_parse(job, job->vector_of[candidates[i]], chain) >= number)
+            return true;
+    return false;
+}
+
+/* Causes of the point at index i: what it knows and the one before it on its chain does not. */
+static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain, uint32_t vector)
+{
+    struct causal_edges_info *a = &job->answer;
+    uint32_t size = job->vectors[vector].size, before = 0;
+    size_t count = 0;
+    if (job->chains[chain].count)
+        before = job->vector_of[job->chains[chain].items[job->chains[chain].count - 1]];
+    job->candidates =
+        array_reserve(job->candidates, &job->candidate_room, size + 1, sizeof(uint32_t));
+    for (uint32_t c = 0; c < size; c++) {
+        uint32_t n = number_sampler_parse(job, vector, c);
+        if (n && (c == chain || n > number_sampler_parse(job, before, c)))
+            job->candidates[count++] = job->chains[c].items[n - 1];
+    }
+    a->events[i].first = a->cause_count;
+    for (size_t k = 0; k < count; k++) {
+        if (is_implied(job, job->candidates, count, job->candidates[k]))
+            continue;
+        a->causes =
+            array_reserve(a->causes, &job->cause_room, a->cause_count + 1u, sizeof *a->causes);
+        a->causes[a->cause_count++] = job->candidates[k];
+    }
+    a->events[i].count = a->cause_count - a->events[i].first;
+}
+
+/* When the point at index i was: not before any of its causes, whatever the clocks say. */
+static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
+{
+    const struct causal_edges_info *a = &job->answer;
+    int64_t time = event_times_point(job->run, job->request.positions[i]);
+    for (uint32_t k = 0; k < a->events[i].count; k++) {
+        int64_t before = a->events[a->causes[a->events[i].first + k]].time_ns;
+        time = before > time ? before : time;
+    }
+    return time;
+}
+
+/* The events of a point that were asked about, from the next one on.  Returns what all of the point
+ * know then. */
+static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count,
+                                          uint32_t vector)
+{
+    struct causal_edge_info *events = job->answer.events;
+    uint32_t i = job->next;
+    struct order_event first = order_event(job->run->order, job->request.positions[i]);
+    uint32_t chain = chain_for(job, first.thread ? first.thread : first.line, vector);
+    find_causes(job, i, chain, vector);
+    int64_t time_ns = repaired_time(job, i);
+    struct causal_points *points = &job->chains[chain];
+    points->items =
+        array_reserve(points->items, &points->room, points->count + 1, sizeof *points->items);
+    points->items[points->count++] = i;
+    vector = causal_query_add_own(job, vector, chain, (uint32_t)points->count);
+    for (uint32_t k = i; k < i + count; k++) {
+        uint32_t doubts = order_uncertainty_of(job->run->order, job->request.positions[k]);
+        events[k].point = i;
+        events[k].chain = chain;
+        events[k].time_ns = time_ns;
+        events[k].doubts = doubts;
+        uncertainty_sets_encode(&job->told, job->run->order, doubts, &job->answer);
+        if (doubts == ANY_DOUBTS) /* whatever two are asked about: the reasons are the same */
+            job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
+                                                        job->request.positions[k]);
+        job->vector_of[k] = vector;
+    }
+    return vector;
+}
+
+/* Those of a point that takes no part in the order. */
+static void causal_query_skip_range(struct causal_query_job *job, uint32_t count)
+{
+    for (uint32_t k = job->next; k < job->next + count; k++) {
+        struct order_event e = order_event(job->run->order, job->request.positions[k]);
+        job->answer.events[k].doubts =
+            UNTRACED_BIT(e.line ? UNANSWERED_CONTRADICTORY : UNANSWERED_DAMAGED);
+    }
+}
+
+/* One point, its events at first .. last. */
+static void causal_query_visit_point(struct causal_query_job *job, uint64_t first, uint64_t last)
+{
+    uint32_t vector = 0, count = 0;
+    while (job->next + count < job->request.count &&
+           job->request.positions[job->next + count] <= last)
+        count++;
+    bool good = true;
+    for (uint64_t p = first; p <= last && good; p++) {
+        struct order_event e = order_event(job->run->order, p);
+        if (!e.line) /* it cannot be read: what it ordered is not known */
+            job->answer.hiding |= UNTRACED_BIT(UNANSWERED_DAMAGED);
+        good = e.line && e.state == EVENT_ORDERED;
+        if (good)
+            vector =
+                causal_query_join_vectors(job, vector, causal_query_inherited_vector(job, p, &e));
+    }
+    if (good && count)
+        vector = causal_query_answer_point(job, count, vector);
+    else if (!good)
+        causal_query_skip_range(job, count);
+    for (uint64_t p = first; p <= last && good; p++)
+        set_from(job, past_of(job, order_event(job->run->order, p).line), p, vector);
+    job->next += count;
+}
+
+static bool causal_query_step(void *p, uint64_t budget)
+{
+    struct causal_query_job *job = p;
+    const struct order *order = job->run->order;
+    if (job->first != order_first(order))
+        causal_query_start(job);
+    if (!order_uncertainty_step(order, job->end, budget))
+        return false;
+    while (job->at < job->end && budget && job->answer.whole) {
+        uint64_t last = order_point_end(order, job->at);
+        causal_query_visit_point(job, job->at, last);
+        budget -= budget <= last - job->at ? budget : last - job->at + 1;
+        job->at = last + 1;
+        job->answer.whole = job->bytes <= CAUSES_BYTES;
+    }
+    return job->at >= job->end || !job->answer.whole;
+}
+
+static bool causal_query_put(void *p, struct response *reply)
+{
+    struct causal_query_job *job = p;
+    if (!job->answer.whole)
+        job->answer.event_count = job->answer.cause_count = 0;
+    job->answer.hiding |=
+        untraced_reasons_hiding_order(job->run); /* programs may have told more since */
+    job->answer.mechanisms |= untraced_reasons_mechanisms(job->run);
+    response_chunk_begin(reply, RESPONSE_CAUSES);
+    encode_causal_edges(reply->out, &job->answer);
+    response_chunk_end(reply);
+    return true;
+}
+
+const struct query question_causes = {.begin = causal_query_begin,
+                                      .step = causal_query_step,
+                                      .put = causal_query_put,
+                                      .free = free_job,
+                                      .most = 1};

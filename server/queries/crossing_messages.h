@@ -1,0 +1,16 @@
+/* Messages that pass a window by: sent to the left of it, received to the right, both on its
+ * lines. */
+#ifndef SERVER_QUERIES_CROSSING_MESSAGES_H
+#define SERVER_QUERIES_CROSSING_MESSAGES_H
+
+#include "server/order/layout/column_assignment.h"
+#include "wire/layout_results.h"
+#include "wire/trace_view.h"
+
+/* Found are those that are sent among the last events of a line before the window, or received
+ * among the first after it: 200 of each line, or fewer where there are many lines.  row_of as in
+ * struct placing, for the lines 1 .. lines.  Returns how many (caller frees *found). */
+size_t crossing_messages_find(const struct order *order, const struct layout_result *placement,
+                              const uint32_t *row_of, uint32_t lines, struct crossing_info **found);
+
+#endif

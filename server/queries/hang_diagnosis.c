@@ -1,0 +1,579 @@
+#include "server/queries/hang_diagnosis.h"
+
+#include "base/alloc.h"
+#include "server/queries/referenced_lines.h"
+#include "server/run/untraced_reasons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCAN 4000u            /* events that are looked at for what they are about, at once */
+#define SCAN_COST 4u          /* so many of them for the price of one */
+#define LOG_MOST 30000000u    /* so far back is looked; */
+#define LOG_MOST_LIVE 2000000u /*   in a run that grows, and on a line of its own */
+#define ABLE_MOST 64u
+#define PAIRS_MOST 16u /* of each side are compared */
+#define COMPARISON 1000u
+#define TOLD_MOST 500u /* objects */
+#define RUNS_MOST 8u
+
+/* What a waiter may do, each under another assumption: */
+enum {
+    GOES_IF_WOKEN = 1, /* whoever waits to be woken is woken */
+    GOES = 2,          /* ... by anybody who can go on */
+    GOES_AS_EVER = 4   /* ... by somebody who did it before */
+};
+
+/* An object that threads wait about to be woken by the same types of events. */
+struct diagnosis_subject {
+    uint32_t line;
+    uint32_t next; /* 1 + index: the same object, where others wait for other types */
+    size_t waiters[PAIRS_MOST]; /* the longest first */
+    unsigned waiter_count;
+    const struct target_names *wakers, *expects;
+    bool rests; /* they wait for work: nothing is said of that */
+    uint32_t meets; /* all have to come, as to a barrier: by events of this type; 0: not so */
+    bool own;        /* events of its line are looked at, else the log */
+    uint64_t ordinal;
+    bool settled, cut;
+    struct able_one {
+        uint32_t thread;
+        uint64_t position;
+        int64_t time_ns;
+        bool woke_none; /* it only is one of those that have to come */
+    } able[ABLE_MOST];
+    unsigned able_count;
+    bool begun; /* one that has to come was met on the way back */
+    uint32_t left[ABLE_MOST]; /* threads that were among them the time before, not since */
+    unsigned left_count;
+    const struct able_one *waker; /* the last one that another may have been woken by; NULL none */
+    int64_t went_on_ns; /* the last time that somebody went on; INT64_MIN never */
+    uint32_t doubts;
+    uint8_t stands;
+    size_t told_waiter; /* of whose wait that is said */
+};
+
+struct hang_diagnosis {
+    const struct wait_graph *graph;
+    uint8_t *goes; /* by waiter: bits */
+    uint8_t *wanted; /* by line - 1: its subjects are looked for in the log */
+    uint32_t *subject_of; /* by line - 1: 1 + index of the last one */
+    struct diagnosis_subject *subjects;
+    size_t count, room;
+    enum { FATES, LOOKING, LINES, STANDING, LASTLY, READY } stage;
+    uint64_t from, least; /* of the log: all from here on is looked at; no further than this */
+    size_t at; /* subject */
+    unsigned able, waiter; /* the pair that is compared */
+    bool comparing;
+    struct comparison *comparison;
+    uint32_t doubts; /* of all who cannot go on */
+    bool anybody; /* can go on */
+    uint64_t first; /* of the order, when it began */
+    size_t told;
+};
+
+/* ---- who can go on ---- */
+
+static bool needs_waking(const struct waiter *w)
+{
+    return w->about && (w->look->woken_by.count || w->look->releases);
+}
+
+static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32_t thread,
+                                          unsigned how)
+{
+    const struct wait_graph *g = v->graph;
+    if (!thread || thread > g->lines)
+        return true;
+    uint32_t waiter = g->waiter_of[thread - 1];
+    if (g->is_thread[thread - 1] == WAITS_EXITED)
+        return false;
+    return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
+}
+
+/* Does it keep one that waits in a program that ended by itself from going on? All but those who
+ * wait could have gone on if the program had: nothing is concluded from their end. */
+static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread,
+                                           unsigned how)
+{
+    const struct wait_graph *g = v->graph;
+    uint32_t waiter = thread && thread <= g->lines ? g->waiter_of[thread - 1] : 0;
+    return !waiter || v->goes[waiter - 1] & how;
+}
+
+/* Those who hold it; of a shared one, one of them who leaves may be enough. */
+static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const struct waiter *w,
+                                          unsigned how)
+{
+    const struct wait_graph_object *object = &v->graph->objects[w->object];
+    bool shared = w->about <= v->graph->lines && order_line_shared(v->graph->run->order, w->about);
+    unsigned going = 0;
+    for (uint32_t i = 0; i < object->count; i++) {
+        uint32_t holder = v->graph->holders[object->first + i].thread;
+        going += w->at_exit ? hang_diagnosis_resumes_at_exit(v, holder, how)
+                            : hang_diagnosis_thread_resumes(v, holder, how);
+    }
+    return shared ? going > 0 || object->count == 0 : going == object->count;
+}
+
+static bool same_types(const struct target_names *a, const struct target_names *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = target_has_line_type(b, a->items[i]);
+    return same;
+}
+
+static struct diagnosis_subject *find_subject(const struct hang_diagnosis *v,
+                                              const struct waiter *w)
+{
+    uint32_t i = w->about <= v->graph->lines ? v->subject_of[w->about - 1] : 0;
+    while (i && !same_types(v->subjects[i - 1].wakers, &w->look->woken_by))
+        i = v->subjects[i - 1].next;
+    return i ? &v->subjects[i - 1] : NULL;
+}
+
+static bool is_woken(const struct hang_diagnosis *v, const struct waiter *w, unsigned how)
+{
+    const struct diagnosis_subject *s = find_subject(v, w);
+    if (how == GOES_IF_WOKEN || !s)
+        return true;
+    if (how == GOES || s->able_count == 0)
+        return v->anybody;
+    for (unsigned i = 0; i < s->able_count; i++)
+        if (hang_diagnosis_thread_resumes(v, s->able[i].thread, how))
+            return true;
+    return false;
+}
+
+static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct waiter *w,
+                                   unsigned how)
+{
+    const struct wait_graph *g = v->graph;
+    if (w->look->timed || !w->about || w->about > g->lines)
+        return true;
+    if (needs_waking(w))
+        return w->at_exit || is_woken(v, w, how);
+    if (g->is_thread[w->about - 1] && w->at_exit) /* it waits for its end */
+        return hang_diagnosis_resumes_at_exit(v, w->about, how);
+    if (g->is_thread[w->about - 1])
+        return g->is_thread[w->about - 1] == WAITS_ENDED ||
+               hang_diagnosis_thread_resumes(v, w->about, how);
+    return hang_diagnosis_holders_resume(v, w, how);
+}
+
+/* From those who go on anyway, whoever they set free. */
+static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigned how)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < v->graph->count; i++)
+            if (!(v->goes[i] & how) && hang_diagnosis_resumes(v, &v->graph->waiters[i], how)) {
+                v->goes[i] |= (uint8_t)how;
+                v->anybody |= how == GOES && !v->graph->waiters[i].at_exit;
+                more = true;
+            }
+    }
+}
+
+/* ---- who ever woke anybody about what ---- */
+
+static uint32_t hang_diagnosis_rendezvous_type(const struct hang_diagnosis *v,
+                                               const struct waiter *w)
+{
+    bool meets = target_has_line_type(&w->look->woken_by, w->look->name);
+    return meets ? order_event(v->graph->run->order, w->position).type : 0;
+}
+
+static void note_subject(struct hang_diagnosis *v, size_t waiter)
+{
+    const struct waiter *w = &v->graph->waiters[waiter];
+    if (w->at_exit || !needs_waking(w) || w->about > v->graph->lines)
+        return;
+    uint32_t *index = &v->subject_of[w->about - 1];
+    if (!find_subject(v, w)) {
+        v->subjects = array_reserve(v->subjects, &v->room, v->count + 1, sizeof *v->subjects);
+        uint64_t events = order_line_events(v->graph->run->order, w->about);
+        v->subjects[v->count] = (struct diagnosis_subject){.line = w->about,
+                                                           .next = *index,
+                                                           .wakers = &w->look->woken_by,
+                                                           .expects = &w->look->expects,
+                                                           .rests = w->look->rests,
+                                                           .own = events > 0,
+                                                           .ordinal = events,
+                                                           .went_on_ns = INT64_MIN,
+                                                           .told_waiter = waiter};
+        v->wanted[w->about - 1] = events == 0;
+        *index = (uint32_t)++v->count;
+    }
+    struct diagnosis_subject *s = find_subject(v, w);
+    s->meets = s->meets ? s->meets : hang_diagnosis_rendezvous_type(v, w);
+    if (s->waiter_count < PAIRS_MOST)
+        s->waiters[s->waiter_count++] = waiter;
+}
+
+static bool waits_now(const struct hang_diagnosis *v, uint32_t thread, uint64_t position)
+{
+    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
+    return waiter && v->graph->waiters[waiter - 1].position == position;
+}
+
+static const struct waiter *wait_of(const struct hang_diagnosis *v, uint32_t thread)
+{
+    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
+    return waiter ? &v->graph->waiters[waiter - 1] : NULL;
+}
+
+/* To whom all have to come, as to a barrier: has it, and waits there? */
+static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v,
+                                       const struct diagnosis_subject *s, uint32_t thread)
+{
+    const struct waiter *w = wait_of(v, thread);
+    return w && w->about == s->line && target_has_line_type(s->wakers, w->look->name);
+}
+
+/* It waits for the same threads to come, at another place: what it did last released none here. */
+static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnosis_subject *s,
+                            uint32_t thread)
+{
+    const struct waiter *w = wait_of(v, thread);
+    return s->meets && w && w->about == s->line &&
+           !target_has_line_type(s->wakers, w->look->name) &&
+           target_has_line_type(&w->look->woken_by, run_type_name(v->graph->run, s->meets));
+}
+
+/* It waited for something else before this time's threads came together: it is none of them. */
+static void note_left(const struct hang_diagnosis *v, struct diagnosis_subject *s, uint32_t thread,
+                      const struct target_event *look)
+{
+    if (s->begun && look && look->waits && s->left_count < ABLE_MOST &&
+        !target_has_line_type(&look->woken_by, run_type_name(v->graph->run, s->meets)))
+        s->left[s->left_count++] = thread;
+}
+
+static void hang_diagnosis_note_waker(struct diagnosis_subject *s, uint32_t thread,
+                                      uint64_t position, int64_t time_ns, bool woke_none)
+{
+    for (unsigned i = 0; i < s->able_count; i++)
+        if (s->able[i].thread == thread)
+            return;
+    for (unsigned i = 0; i < s->left_count; i++)
+        if (s->left[i] == thread)
+            return;
+    if (s->able_count < ABLE_MOST)
+        s->able[s->able_count++] = (struct able_one){thread, position, time_ns, woke_none};
+    else
+        s->cut = true;
+}
+
+/* Backwards, so the first of each kind that is met is the last. */
+static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosis_subject *s,
+                                       uint64_t position)
+{
+    const struct run *run = v->graph->run;
+    struct order_event e = order_event(run->order, position);
+    if (!e.line || e.state != EVENT_ORDERED)
+        return;
+    bool wakes = target_has_line_type(s->wakers, run_type_name(run, e.type));
+    const struct target_event *look =
+        run_event_type(run, e.line, e.type, (enum relation)e.relation);
+    if (!wakes && !(look && look->waits) && !s->own && e.time_ns > s->went_on_ns)
+        s->went_on_ns = e.time_ns;
+    bool expected = s->meets && target_has_line_type(s->expects, run_type_name(run, e.type));
+    s->begun |= expected;
+    if (s->meets && !wakes && !expected)
+        note_left(v, s, e.thread, look);
+    wakes |= expected;
+    if (!wakes || waits_now(v, e.thread, position) || hang_diagnosis_has_arrived(v, s, e.thread))
+        return;
+    hang_diagnosis_note_waker(s, e.thread, position, e.time_ns,
+                              waits_elsewhere(v, s, e.thread) ||
+                                  (s->meets && !(look && look->waits)));
+    s->settled |=
+        v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, GOES_IF_WOKEN);
+}
+
+/* Are all of them known to be such that somebody can still wake them? */
+static bool all_settled(const struct hang_diagnosis *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (!v->subjects[i].own && !v->subjects[i].settled)
+            return false;
+    return true;
+}
+
+static bool hang_diagnosis_scan_back(struct hang_diagnosis *v, uint64_t *budget)
+{
+    const struct order *order = v->graph->run->order;
+    while (v->from > v->least && !all_settled(v)) {
+        if (*budget == 0)
+            return false;
+        *budget -= *budget < SCAN / SCAN_COST ? *budget : SCAN / SCAN_COST;
+        uint64_t end = v->from - v->least > SCAN ? v->from - SCAN : v->least, at = v->from;
+        while ((at = order_about_before(order, at, end, v->wanted, v->graph->lines)) != NO_POSITION)
+            for (uint32_t i = v->subject_of[order_event(order, at).about - 1]; i;
+                 i = v->subjects[i - 1].next)
+                hang_diagnosis_check_event(v, &v->subjects[i - 1], at);
+        v->from = end;
+    }
+    for (size_t i = 0; i < v->count; i++)
+        v->subjects[i].cut |=
+            !v->subjects[i].own && !v->subjects[i].settled && v->least > order_first(order);
+    return true;
+}
+
+static bool hang_diagnosis_scan_lines(struct hang_diagnosis *v, uint64_t *budget)
+{
+    const struct order *order = v->graph->run->order;
+    for (; v->at < v->count; v->at++) {
+        struct diagnosis_subject *s = &v->subjects[v->at];
+        uint64_t first = order_line_first(order, s->line), n = order_line_events(order, s->line);
+        uint64_t least = n - first > LOG_MOST_LIVE ? n - LOG_MOST_LIVE : first;
+        for (; s->own && s->ordinal > least && !s->settled; --*budget) {
+            if (*budget == 0)
+                return false;
+            uint64_t position = order_line_at(order, s->line, --s->ordinal);
+            if (position != NO_POSITION)
+                hang_diagnosis_check_event(v, s, position);
+        }
+        s->cut |= s->own && !s->settled && least > first;
+    }
+    return true;
+}
+
+/* ---- may somebody have woken them already? ---- */
+
+static struct event_id ref_at(const struct hang_diagnosis *v, uint64_t position)
+{
+    struct order_event e = order_event(v->graph->run->order, position);
+    return (struct event_id){e.line, e.number};
+}
+
+/* What is told is the last one that is not before the wait, else the last one. */
+static void note_standing(struct diagnosis_subject *s, const struct able_one *able, size_t waiter,
+                          enum causal_relation p)
+{
+    bool open = p != ORDER_BEFORE, was_open = s->stands && s->stands != RELATION_CODE(ORDER_BEFORE);
+    s->doubts |= open ? UNCERTAIN_WAKER : 0;
+    if (s->stands && (open != was_open ? was_open : able->time_ns <= s->waker->time_ns))
+        return;
+    s->waker = able;
+    s->stands = (uint8_t)RELATION_CODE(p);
+    s->told_waiter = waiter;
+}
+
+/* Nobody wakes itself. */
+static bool is_pair(const struct hang_diagnosis *v, const struct able_one *able, size_t waiter)
+{
+    return !able->woke_none && able->thread != v->graph->waiters[waiter].thread;
+}
+
+static bool compare_pair(struct hang_diagnosis *v, const struct able_one *able, size_t waiter,
+                         uint64_t *budget)
+{
+    if (!v->comparing)
+        comparison_begin(v->comparison, ref_at(v, able->position), v->graph->waiters[waiter].at);
+    v->comparing = true;
+    bool done;
+    do { /* once at least, however little is left */
+        done = comparison_step(v->comparison, COMPARISON);
+        *budget -= *budget < COMPARISON ? *budget : COMPARISON;
+    } while (!done && *budget >= COMPARISON);
+    v->comparing = !done;
+    return done;
+}
+
+static bool compare_pairs(struct hang_diagnosis *v, struct diagnosis_subject *s, uint64_t *budget)
+{
+    unsigned most = s->able_count < PAIRS_MOST ? s->able_count : PAIRS_MOST;
+    for (; v->able < most; v->able++, v->waiter = 0)
+        for (; v->waiter < s->waiter_count; v->waiter++) {
+            const struct able_one *able = &s->able[v->able];
+            size_t waiter = s->waiters[v->waiter];
+            if (!is_pair(v, able, waiter))
+                continue;
+            if (!compare_pair(v, able, waiter, budget))
+                return false;
+            note_standing(s, able, waiter, comparison_answer(v->comparison));
+        }
+    s->doubts |= s->able_count > PAIRS_MOST ? UNCERTAIN_WAKER : 0;
+    return true;
+}
+
+static bool compare_all(struct hang_diagnosis *v, uint64_t *budget)
+{
+    for (; v->at < v->count; v->at++, v->able = v->waiter = 0)
+        if (!compare_pairs(v, &v->subjects[v->at], budget))
+            return false;
+    return true;
+}
+
+/* ---- what is concluded ---- */
+
+static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
+{
+    const struct run *run = v->graph->run;
+    bool handlers = run_connected(run) > 0;
+    for (size_t i = 0; i < v->count; i++) {
+        struct diagnosis_subject *s = &v->subjects[i];
+        s->doubts |= s->cut ? UNCERTAIN_PAST : 0;
+        s->doubts |= untraced_reasons_some(run) ? UNCERTAIN_UNTRACED : 0;
+        s->doubts |= s->wakers->count == 0 ? UNCERTAIN_TYPES : 0;
+        s->doubts |=
+            handlers && s->own && order_line_shared(run->order, s->line) ? UNCERTAIN_HANDLER : 0;
+        if (s->rests)
+            continue;
+        if (!(v->goes[s->told_waiter] & GOES))
+            v->doubts |= s->doubts & ~(unsigned)UNCERTAIN_PAST;
+        else
+            s->doubts |= UNCERTAIN_RUNS;
+    }
+}
+
+enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *v, size_t waiter)
+{
+    unsigned goes = v->goes[waiter];
+    if (!(goes & GOES_IF_WOKEN))
+        return OUTCOME_NEVER;
+    if (!(goes & GOES))
+        return v->doubts ? OUTCOME_POSSIBLE : OUTCOME_NEVER;
+    return goes & GOES_AS_EVER ? OUTCOME_OPEN : OUTCOME_POSSIBLE;
+}
+
+struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph)
+{
+    struct hang_diagnosis *v = xcalloc(1, sizeof *v);
+    const struct order *order = graph->run->order;
+    v->graph = graph;
+    v->goes = xcalloc(graph->count, 1);
+    v->wanted = xcalloc(graph->lines, 1);
+    v->subject_of = xcalloc(graph->lines, sizeof *v->subject_of);
+    v->comparison = comparison_new(order);
+    v->anybody = graph->run_count > 0;
+    v->first = order_first(order);
+    v->from = order_count(order);
+    uint64_t most = run_connected(graph->run) ? LOG_MOST_LIVE : LOG_MOST;
+    v->least = v->from - order_first(order) > most ? v->from - most : order_first(order);
+    return v;
+}
+
+void hang_diagnosis_free(struct hang_diagnosis *v)
+{
+    if (!v)
+        return;
+    comparison_free(v->comparison);
+    free(v->goes);
+    free(v->wanted);
+    free(v->subject_of);
+    free(v->subjects);
+    free(v);
+}
+
+static bool hang_diagnosis_run_stage(struct hang_diagnosis *v, uint64_t *budget)
+{
+    switch (v->stage) {
+    case FATES:
+        for (size_t i = 0; i < v->graph->count; i++)
+            note_subject(v, i);
+        hang_diagnosis_propagate_resumable(v, GOES_IF_WOKEN);
+        hang_diagnosis_propagate_resumable(v, GOES);
+        return true;
+    case LOOKING:
+        return hang_diagnosis_scan_back(v, budget);
+    case LINES:
+        return hang_diagnosis_scan_lines(v, budget);
+    case STANDING:
+        return compare_all(v, budget);
+    default:
+        hang_diagnosis_propagate_resumable(v, GOES_AS_EVER);
+        hang_diagnosis_add_uncertainty(v);
+        return true;
+    }
+}
+
+bool hang_diagnosis_step(struct hang_diagnosis *v, uint64_t *budget)
+{
+    if (v->first != order_first(v->graph->run->order)) { /* what is forgotten cannot be judged */
+        memset(v->goes, 0xff, v->graph->count);
+        v->count = 0;
+        v->stage = READY;
+    }
+    while (v->stage != READY && *budget) {
+        if (!hang_diagnosis_run_stage(v, budget))
+            return false;
+        v->stage++;
+        v->at = 0;
+    }
+    return v->stage == READY;
+}
+
+/* ---- telling ---- */
+
+static uint8_t hang_diagnosis_waker_state(const struct hang_diagnosis *v, uint32_t thread)
+{
+    const struct wait_graph *g = v->graph;
+    if (!thread || thread > g->lines)
+        return WAKER_RUNS;
+    bool ended =
+        g->is_thread[thread - 1] == WAITS_ENDED || g->is_thread[thread - 1] == WAITS_EXITED;
+    return ended ? WAKER_ENDED : g->waiter_of[thread - 1] ? WAKER_WAITS : WAKER_RUNS;
+}
+
+static void add_runs(const struct hang_diagnosis *v, const struct diagnosis_subject *s,
+                     struct diagnosis_info *shown)
+{
+    const struct wait_graph *g = v->graph;
+    for (uint32_t i = 0; i < g->run_count && i < WAITS_RUNS && shown->run_count < RUNS_MOST; i++) {
+        bool did = false;
+        for (unsigned k = 0; k < s->able_count; k++)
+            did |= s->able[k].thread == g->runs[i];
+        if (did)
+            continue;
+        referenced_lines_note(g->runs[i]);
+        shown->runs[shown->run_count++] = g->runs[i];
+    }
+}
+
+static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
+                                       const struct diagnosis_subject *s, struct response *reply)
+{
+    struct waker_info able[ABLE_MOST];
+    uint32_t runs[RUNS_MOST];
+    struct diagnosis_info shown = {.about = s->line,
+                                   .waker_type = s->meets,
+                                   .fate = hang_diagnosis_outcome(v, s->told_waiter),
+                                   .doubts = s->doubts,
+                                   .wait = v->graph->waiters[s->told_waiter].at,
+                                   .stands = s->stands,
+                                   .able = able,
+                                   .runs = runs};
+    referenced_lines_note(s->line);
+    referenced_lines_note(shown.wait.line);
+    if (s->waker) {
+        struct order_event e = order_event(v->graph->run->order, s->waker->position);
+        shown.waker = (struct event_id){e.line, e.number};
+        shown.waker_type = s->meets ? s->meets : e.type;
+        shown.went_on = s->own                               ? WAKE_UNKNOWN
+                        : s->went_on_ns >= s->waker->time_ns ? WAKE_SOME_THREAD
+                                                             : WAKE_NO_THREAD;
+        referenced_lines_note(e.line);
+    }
+    for (unsigned i = 0; i < s->able_count; i++) {
+        uint32_t thread = s->able[i].thread;
+        referenced_lines_note(thread);
+        able[shown.able_count++] = (struct waker_info){
+            thread, hang_diagnosis_waker_state(v, thread), ref_at(v, s->able[i].position)};
+    }
+    add_runs(v, s, &shown);
+    response_chunk_begin(reply, RESPONSE_DIAGNOSIS);
+    encode_diagnosis(reply->out, &shown);
+    response_chunk_end(reply);
+}
+
+bool hang_diagnosis_put(struct hang_diagnosis *v, struct response *reply)
+{
+    for (unsigned n = 0; v->told < v->count && v->told < TOLD_MOST && n < 32; n++, v->told++)
+        if (!v->subjects[v->told].rests)
+            hang_diagnosis_put_subject(v, &v->subjects[v->told], reply);
+    return v->told == v->count || v->told == TOLD_MOST;
+}

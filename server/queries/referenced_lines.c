@@ -1,0 +1,117 @@
+#include "server/queries/referenced_lines.h"
+
+#include "base/alloc.h"
+#include "server/queries/line_answer.h"
+#include "server/queries/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    bool noting;
+    uint32_t *lines;
+    size_t count, room;
+} named; /* in the answer that is put together now */
+
+bool referenced_lines_is_enabled(const struct run *run, const struct viewer_knowledge *known)
+{
+    return known->named && order_line_count(run->order) > LIMIT_LINES_TOLD;
+}
+
+bool referenced_lines_is_sent(const struct viewer_knowledge *known, uint32_t line)
+{
+    return line <= known->lines ||
+           (line / 8 < known->told_room && known->told[line / 8] >> line % 8 & 1);
+}
+
+void referenced_lines_send_count(struct encoder *out, const struct run *run,
+                                 struct viewer_knowledge *known)
+{
+    uint32_t lines = order_line_count(run->order);
+    if (known->lines_are == lines)
+        return;
+    known->lines_are = lines;
+    encoder_begin_message(out, MESSAGE_LINE_COUNT);
+    encode_u32(out, lines);
+    encoder_end_message(out);
+}
+
+void referenced_lines_begin(const struct run *run, const struct viewer_knowledge *known)
+{
+    named.count = 0;
+    named.noting = referenced_lines_is_enabled(run, known);
+}
+
+void referenced_lines_note(uint32_t line)
+{
+    if (!named.noting || !line || line & HIDDEN_LINE)
+        return;
+    if (named.count && named.lines[named.count - 1] == line)
+        return;
+    named.lines = array_reserve(named.lines, &named.room, named.count + 1, sizeof *named.lines);
+    named.lines[named.count++] = line;
+}
+
+static void referenced_lines_send_line(struct encoder *out, const struct run *run,
+                                       struct viewer_knowledge *known, uint32_t line)
+{
+    if (!line || line & HIDDEN_LINE || line > order_line_count(run->order) ||
+        referenced_lines_is_sent(known, line))
+        return;
+    known->told = array_reserve_zeroed(known->told, &known->told_room, line / 8 + 1, 1);
+    known->told[line / 8] |= (uint8_t)(1u << line % 8);
+    line_answer_encode(out, run, line);
+}
+
+/* Puts what is in `first` before the bytes from `at` on. */
+static void put_before(struct encoder *out, size_t at, struct encoder *first)
+{
+    size_t size = out->size - at;
+    encode_bytes(out, first->data, first->size);
+    out->failed |= first->failed;
+    if (out->failed)
+        return;
+    memmove(out->data + at + first->size, out->data + at, size);
+    memcpy(out->data + at, first->data, first->size);
+}
+
+void referenced_lines_end(struct encoder *out, size_t answer, const struct run *run,
+                          struct viewer_knowledge *known)
+{
+    struct encoder names = {0};
+    for (size_t i = 0; named.noting && i < named.count; i++) {
+        uint32_t line = named.lines[i];
+        referenced_lines_send_line(&names, run, known, line);
+        if (line <= order_line_count(run->order)) /* its facts name another */
+            referenced_lines_send_line(&names, run, known,
+                                       order_line_opened_by(run->order, line).line);
+    }
+    if (names.size)
+        put_before(out, answer, &names);
+    encoder_free(&names);
+    named.noting = false;
+    named.count = 0;
+}
+
+/* ---- asking for lines by their numbers ---- */
+
+static void answer_lines(const struct run *run, struct decoder *in, struct response *reply)
+{
+    uint32_t count = decode_count(in, 4);
+    if (count > LIMIT_LINES_ASKED)
+        decoder_fail(in, "too many lines requested");
+    for (; count && !in->error; count--)
+        referenced_lines_note(
+            decode_u32(in)); /* they come before the answer, which has no other part */
+    decoder_finish(in);
+}
+
+const struct query question_lines = {.at_once = answer_lines};
+
+/* ---- the end ---- */
+
+void referenced_lines_clear(struct viewer_knowledge *known)
+{
+    free(known->told);
+    *known = (struct viewer_knowledge){0};
+}

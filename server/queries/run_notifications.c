@@ -1,0 +1,135 @@
+#include "server/queries/run_notifications.h"
+
+#include "base/alloc.h"
+#include "server/queries/line_answer.h"
+#include "server/queries/referenced_lines.h"
+#include "server/eventloop/loop_turn.h"
+#include "server/run/run_losses.h"
+#include "wire/limits.h"
+#include "wire/trace_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void notify_run_selected(struct encoder *out, const struct run *run)
+{
+    struct run_info r = {.name = run->name,
+                         .file = run->file,
+                         .number = run->number,
+                         .events =
+                             run->resting ? run->rest_events : order_figures(run->order).events,
+                         .lost = run->resting ? run->rest_lost : run_lost(run),
+                         .wall_ns = run->wall_ns,
+                         .connected = run_connected(run),
+                         .unfinished = run->unfinished,
+                         .written = run->written};
+    encode_run_info(out, &r);
+}
+
+static void notify_send_process(struct encoder *out, uint32_t index, const struct run_process *p)
+{
+    struct process_info s = {.pid = p->pid,
+                             .path = p->path,
+                             .host = p->host,
+                             .arguments = p->arguments,
+                             .argument_count = (uint32_t)p->argument_count,
+                             .variables = p->variables,
+                             .variable_count = (uint32_t)p->variable_count};
+    s.modules = xcalloc(p->module_count + 1, sizeof *s.modules);
+    for (size_t i = 0; i < p->module_count; i++) {
+        struct module_info *m = &s.modules[s.module_count++];
+        const struct run_module *from = &p->modules[i];
+        *m = (struct module_info){
+            .path = from->path, .start = from->start, .end = from->end, .bias = from->bias};
+        for (unsigned k = 0; k < from->build_id_bytes; k++)
+            snprintf(m->build_id + 2 * k, 3, "%02x", from->build_id[k]);
+    }
+    encoder_begin_message(out, MESSAGE_PROCESS);
+    encode_u32(out, index);
+    encode_process_info(out, &s);
+    encoder_end_message(out);
+    free(s.modules);
+}
+
+#define NEWS_NS 3000000u
+
+bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known,
+                         size_t enough)
+{
+    for (; known->targets < run->target_count; known->targets++) {
+        encoder_begin_message(out, MESSAGE_TARGET);
+        encode_string(out, run->targets[known->targets]->name);
+        encode_string(out, run->target_texts[known->targets]);
+        encoder_end_message(out);
+    }
+    size_t first = known->processes; /* the newest may have got modules since */
+    if (first && run->processes[first - 1].module_count != known->modules)
+        first--;
+    for (; first < run->process_count; first++) {
+        notify_send_process(out, (uint32_t)first, &run->processes[first]);
+        known->modules = run->processes[first].module_count;
+    }
+    known->processes = run->process_count;
+    for (; known->types < run->types.count; known->types++) {
+        encoder_begin_message(out, MESSAGE_TYPE_NAME);
+        encode_u32(out, (uint32_t)known->types + 1);
+        encode_string(out, run->types.items[known->types]);
+        encoder_end_message(out);
+    }
+    if (!known->lines) /* what changed before is told with the line */
+        known->changes = run->change_count;
+    struct loop_share share = loop_share_new(NEWS_NS);
+    bool named = referenced_lines_is_enabled(run, known);
+    if (named)
+        referenced_lines_send_count(out, run, known);
+    for (unsigned n = 1; !named && known->lines < order_line_count(run->order); n++) {
+        if (out->size >= enough || (n % 64 == 0 && !loop_share_left(share)))
+            return false;
+        line_answer_encode(out, run, ++known->lines);
+    }
+    for (unsigned n = 1; known->changes < run->change_count; n++) {
+        if (out->size >= enough || (n % 64 == 0 && !loop_share_left(share)))
+            return false;
+        uint32_t line = run->changes[known->changes++];
+        if (referenced_lines_is_sent(known, line))
+            line_answer_encode(out, run, line);
+    }
+    return true;
+}
+
+void notify_updates(struct encoder *out, const struct run *run, struct viewer_knowledge *known)
+{
+    while (!notify_updates_step(out, run, known, SIZE_MAX))
+        ;
+}
+
+char *damage_text(const struct run *run, uint64_t parts)
+{
+    uint64_t events = order_unreadable_events(run->order);
+    const char *before = run->damage ? run->damage : "", *between = run->damage ? "; " : "";
+    const char *file = run->file ? run->file : run->name;
+    unsigned long long place = order_first_damage(run->order);
+    if (!parts)
+        return xstrdup(run->damage);
+    return events
+               ? xasprintf("%s%s%llu events of %llu could not be read (%s: part at byte %llu)",
+                           before, between, (unsigned long long)events,
+                           (unsigned long long)order_figures(run->order).events, file, place)
+               : xasprintf(
+                     "%s%ssome of what comes before what could not be read (%s: part at byte %llu)",
+                     before, between, file, place);
+}
+
+void notify_damage(struct encoder *out, const struct run *run, struct viewer_knowledge *known)
+{
+    uint64_t parts = order_figures(run->order).damaged;
+    if (known->damaged == parts + 1 || (!parts && !run->damage))
+        return;
+    char *text = damage_text(run, parts);
+    encoder_begin_message(out, MESSAGE_DAMAGE);
+    encode_u64(out, order_unreadable_events(run->order));
+    encode_string(out, text);
+    encoder_end_message(out);
+    free(text);
+    known->damaged = parts + 1;
+}

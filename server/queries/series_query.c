@@ -1,0 +1,243 @@
+/* Figures over time, by pixels (wire/time_series.h): what was told, and how long it held; never
+ * what may have been between. */
+#include "wire/time_series.h"
+
+#include "base/alloc.h"
+#include "server/queries/query.h"
+#include "server/run/os_metrics.h"
+#include "server/run/event_times.h"
+#include "wire/limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pixels ---- */
+
+struct series_tracing {
+    const struct os_metric_series *of;
+    int64_t until; /* it holds */
+    int64_t scale; /* of what is told, to one */
+    bool grows;
+    uint32_t at; /* the first point that is not before the pixel */
+    double weighted, weight; /* of the pixel: value times time, time */
+    struct series_pixel pixel;
+};
+
+static int64_t series_query_round_value(double value)
+{
+    return value >= 9.2e18 ? INT64_MAX : value <= -9.2e18 ? INT64_MIN : (int64_t)llround(value);
+}
+
+static void series_query_add_value(struct series_tracing *t, int64_t value, double time)
+{
+    struct series_pixel *p = &t->pixel;
+    bool first = p->known == SERIES_NOTHING;
+    p->known = first ? SERIES_BETWEEN : p->known;
+    p->least = first || value < p->least ? value : p->least;
+    p->most = first || value > p->most ? value : p->most;
+    p->mean = first ? value : p->mean;
+    t->weighted += (double)value * time;
+    t->weight += time;
+}
+
+/* What it stood at, or grew by in a second, from a point to the next one. */
+static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *value)
+{
+    const struct os_metric_point *p = &t->of->points[point];
+    bool last = point + 1 == t->of->count;
+    *value = p->value;
+    if (!t->grows)
+        return true;
+    *value = 0;
+    if (last || p[1].at_ns <= p->at_ns)
+        return last;
+    double more = (double)p[1].value - (double)p->value;
+    *value = series_query_round_value((more > 0 ? more : 0) * SERIES_RATE_SCALE * 1e9 /
+                                      (double)(p[1].at_ns - p->at_ns));
+    return true;
+}
+
+/* What holds from a point on, as far as that is in the pixel. */
+static void add_stretch(struct series_tracing *t, uint32_t point, int64_t from, int64_t to)
+{
+    const struct os_metric_series *f = t->of;
+    int64_t begin = f->points[point].at_ns,
+            end = point + 1 < f->count ? f->points[point + 1].at_ns : t->until, value;
+    int64_t since = begin > from ? begin : from, until = end < to ? end : to;
+    bool level_told = !t->grows && begin >= from && begin < to;
+    if (until < since || (until == since && !level_told) || !value_from(t, point, &value))
+        return;
+    series_query_add_value(t, value, (double)(until - since));
+}
+
+static struct series_pixel pixel_of(struct series_tracing *t, int64_t from, int64_t to)
+{
+    const struct os_metric_series *f = t->of;
+    uint32_t first = t->at ? t->at - 1 : 0;
+    bool told = false;
+    t->pixel = (struct series_pixel){0};
+    t->weighted = t->weight = 0;
+    for (uint32_t i = first; i < f->count && f->points[i].at_ns < to; i++)
+        add_stretch(t, i, from, to);
+    for (; t->at < f->count && f->points[t->at].at_ns < to; t->at++)
+        told |= f->points[t->at].at_ns >= from;
+    struct series_pixel *p = &t->pixel;
+    if (p->known == SERIES_NOTHING)
+        return *p;
+    p->known = told ? SERIES_RECORDED : SERIES_BETWEEN;
+    int64_t mean = t->weight > 0 ? series_query_round_value(t->weighted / t->weight) : p->mean;
+    p->mean = mean < p->least ? p->least : mean > p->most ? p->most : mean;
+    return *p;
+}
+
+/* When a thread began to do anything.  False: that is not known any more. */
+static bool series_query_thread_start(const struct run *run, uint32_t line, int64_t *at_ns)
+{
+    uint64_t position = NO_POSITION;
+    if (line && line <= order_line_count(run->order) && !order_line_first(run->order, line) &&
+        order_line_events(run->order, line))
+        position = order_line_at(run->order, line, 0);
+    if (position != NO_POSITION)
+        *at_ns = event_times_fitted(run, position);
+    return position != NO_POSITION;
+}
+
+/* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where
+ * that is not so or not known, the points as they are; else copies that are the caller's. */
+static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of,
+                                         bool grows)
+{
+    struct os_metric_series all = *of;
+    int64_t at;
+    if (!grows || of->meter < OS_METRICS_OWN || !series_query_thread_start(run, of->thread, &at) ||
+        at >= of->points[0].at_ns)
+        return all;
+    all.points = xcalloc(++all.count, sizeof *all.points);
+    all.points[0].at_ns = at;
+    memcpy(&all.points[1], of->points, of->count * sizeof *of->points);
+    return all;
+}
+
+static void series_query_fill_pixels(const struct run *run, const struct os_metric_series *of,
+                                     const struct time_series_set *all, struct time_series *to)
+{
+    struct os_metric_series points = from_zero(run, of, to->grows);
+    struct series_tracing t = {
+        .of = &points, .until = os_metrics_until_ns(run, of), .grows = to->grows};
+    double wide = (double)(all->to - all->from) / all->pixels;
+    to->pixels = xcalloc(all->pixels, sizeof *to->pixels);
+    for (uint32_t i = 0; i < all->pixels; i++) {
+        int64_t from = all->from + (int64_t)(i * wide),
+                end = i + 1 == all->pixels ? all->to : all->from + (int64_t)((i + 1) * wide);
+        to->pixels[i] = pixel_of(&t, from, end > from ? end : from + 1);
+    }
+    if (points.points != of->points)
+        free(points.points);
+}
+
+/* ---- which ---- */
+
+/* What a program counts itself is told by thread alone, so it is shown whether or not threads are
+ * asked for. */
+static bool series_query_is_requested(const struct run *run, const struct series_request *r,
+                                      const struct os_metric_series *f)
+{
+    unsigned group = f->meter < USAGE_METERS     ? SERIES_USAGE
+                     : f->meter < OS_METRICS_OWN ? SERIES_MEMORY
+                                                 : SERIES_OWN;
+    bool line = r->line_count == 0;
+    for (uint32_t i = 0; !line && i < r->line_count; i++)
+        line = r->lines[i] == f->thread;
+    return f->count && line && (r->groups & group) &&
+           (r->threads || !f->thread || group == SERIES_OWN) &&
+           (!*r->meter || strcmp(os_metrics_meter(run, f).name, r->meter) == 0);
+}
+
+static char *program_of(const struct run *run, uint32_t process)
+{
+    if (process >= run->process_count)
+        return xstrdup("");
+    const struct run_process *p = &run->processes[process];
+    const char *slash = strrchr(p->path, '/');
+    return xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+}
+
+static void add_curve(const struct run *run, struct time_series_set *all,
+                      const struct os_metric_series *f)
+{
+    struct os_metric_kind meter = os_metrics_meter(run, f);
+    struct time_series *to = &all->items[all->count++];
+    *to = (struct time_series){.thread = f->thread,
+                               .meter = f->meter,
+                               .program = program_of(run, f->process),
+                               .name = xstrdup(meter.name),
+                               .unit = xstrdup(meter.unit),
+                               .grows = meter.grows,
+                               .exact = f->exact,
+                               .scale = meter.scale * (meter.grows ? SERIES_RATE_SCALE : 1)};
+    series_query_fill_pixels(run, f, all, to);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct os_metric_series *x = *(const struct os_metric_series *const *)a,
+                                  *y = *(const struct os_metric_series *const *)b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->meter < y->meter ? -1 : x->meter > y->meter;
+}
+
+/* The whole of what is known, where nobody says which part. */
+static void choose_range(const struct run *run, const struct series_request *r,
+                         struct time_series_set *s)
+{
+    s->from = r->from;
+    s->to = r->to;
+    if (r->to > r->from)
+        return;
+    s->from = event_times_begin(run);
+    s->to = run->last_ns + 1;
+    for (size_t i = 0; i < os_metrics_count(run); i++) {
+        const struct os_metric_series *f = os_metrics_at(run, i);
+        if (f->count && f->points[f->count - 1].at_ns >= s->to)
+            s->to = f->points[f->count - 1].at_ns + 1;
+    }
+    s->to = s->to > s->from ? s->to : s->from + 1;
+}
+
+static void series_query_answer(const struct run *run, const struct series_request *r,
+                                struct response *reply)
+{
+    struct time_series_set s = {.pixels = r->pixels};
+    size_t n = os_metrics_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels;
+    const struct os_metric_series **asked = xcalloc(n + 1, sizeof(const struct os_metric_series *));
+    choose_range(run, r, &s);
+    for (size_t i = 0; i < n; i++)
+        if (series_query_is_requested(run, r, os_metrics_at(run, i)))
+            asked[kept++] = os_metrics_at(run, i);
+    qsort(asked, kept, sizeof *asked, by_place);
+    most = kept < most ? kept : most;
+    s.items = xcalloc(most + 1, sizeof *s.items);
+    while (s.count < most)
+        add_curve(run, &s, asked[s.count]);
+    s.left_out = (uint32_t)(kept - most);
+    response_chunk_begin(reply, RESPONSE_TIME_SERIES);
+    encode_time_series(reply->out, &s);
+    response_chunk_end(reply);
+    time_series_free(&s);
+    free(asked);
+}
+
+static void curve_at_once(const struct run *run, struct decoder *in, struct response *reply)
+{
+    struct series_request request;
+    decode_series_request(in, &request);
+    if (decoder_finish(in))
+        series_query_answer(run, &request, reply);
+    series_request_free(&request);
+}
+
+const struct query question_curve = {.at_once = curve_at_once};

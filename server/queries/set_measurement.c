@@ -1,0 +1,26 @@
+/* Programs are to measure something from now on: it is noted with the run, and passed on to
+ * them. */
+#include "server/queries/query.h"
+#include "wire/request_body.h"
+
+static void answer_want(const struct run *run, struct decoder *in, struct response *reply)
+{
+    struct measurement_request request;
+    struct pending_settings *wants =
+        (struct pending_settings *)(uintptr_t)&run->wants; /* nothing that answers say */
+    decode_measurement_request(in, &request);
+    if (!decoder_finish(in)) {
+        measurement_request_free(&request);
+        return;
+    }
+    unsigned programs = run->live ? run->connected : 0;
+    if (!programs)
+        measurement_request_free(&request);
+    else if (!pending_settings_add(wants, &request))
+        programs = 0;
+    response_chunk_begin(reply, RESPONSE_MEASURED_PROGRAMS);
+    encode_u32(reply->out, programs);
+    response_chunk_end(reply);
+}
+
+const struct query question_want = {.at_once = answer_want};

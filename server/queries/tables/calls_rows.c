@@ -1,0 +1,305 @@
+#include "server/queries/tables/calls_rows.h"
+
+#include "base/alloc.h"
+#include "wire/profile_region.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum callrows_column {
+    SCOPE,
+    PARENT,
+    CALLS,
+    CONCURRENT,
+    SELF,
+    SELF_SHARE,
+    NET,
+    TOTAL,
+    TOTAL_SHARE,
+    CPU,
+    MEAN,
+    MIN,
+    MAX,
+    CPU_MEAN,
+    CPU_MIN,
+    CPU_MAX,
+    MARK,
+    CYCLE,
+    MEASURING,
+    LIFE,
+    UNACCOUNTED,
+    COUNTED,
+    SINCE,
+    NESTED
+};
+
+#define HOOKS "instrumented calls"
+
+/* In which of the two forms people see it. */
+enum callrows_seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
+
+static const struct {
+    const char *name, *title;
+    enum table_kind kind;
+    enum callrows_seen seen;
+} columns[] = {[SCOPE] = {"function", "function", TABLE_PLACE, IN_BOTH},
+               [PARENT] = {"caller", "caller", TABLE_PLACE, IN_NONE},
+               [CALLS] = {"calls", "calls", TABLE_COUNT, IN_BOTH},
+               [CONCURRENT] = {"concurrent", "concurrent", TABLE_COUNT, IN_SUMS},
+               [SELF] = {"self_ns", "self", TABLE_NS, IN_SUMS},
+               [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS},
+               [NET] = {"net_ns", "net", TABLE_NS, IN_SUMS},
+               [TOTAL] = {"total_ns", "total", TABLE_NS, IN_BOTH},
+               [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
+               [CPU] = {"cpu_ns", "CPU", TABLE_NS, IN_BOTH},
+               [MEAN] = {"mean_ns", "mean", TABLE_NS, IN_BOTH},
+               [MIN] = {"min_ns", "min", TABLE_NS, IN_BOTH},
+               [MAX] = {"max_ns", "max", TABLE_NS, IN_BOTH},
+               [CPU_MEAN] = {"cpu_mean_ns", "CPU mean", TABLE_NS, IN_TIMES},
+               [CPU_MIN] = {"cpu_min_ns", "CPU min", TABLE_NS, IN_TIMES},
+               [CPU_MAX] = {"cpu_max_ns", "CPU max", TABLE_NS, IN_TIMES},
+               [MARK] = {"flags", "flags", TABLE_TEXT, IN_BOTH},
+               [CYCLE] = {"cycle", "cycle", TABLE_COUNT, IN_TIMES},
+               [MEASURING] = {"overhead_ns", "instrumentation overhead", TABLE_NS, IN_NONE},
+               [LIFE] = {"lifetime_ns", "lifetime", TABLE_NS, IN_NONE},
+               [UNACCOUNTED] = {"unaccounted_ns", "outside functions", TABLE_NS, IN_NONE},
+               [COUNTED] = {"untimed", "counted, not timed", TABLE_COUNT, IN_NONE},
+               [SINCE] = {"untimed_since_ns", "since", TABLE_NS, IN_NONE},
+               [NESTED] = {"nested_ns", "nested", TABLE_NS, IN_NONE}};
+
+void calls_rows_columns(struct result_table *t, bool times, bool overlaps)
+{
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        enum callrows_seen seen = columns[i].seen;
+        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
+        t->columns[t->column_count - 1].exact =
+            i != NET && i != MEASURING && /* estimates, and an upper bound */
+            (overlaps || i != CONCURRENT);
+        if (seen == IN_NONE || seen == (times ? IN_SUMS : IN_TIMES))
+            table_detail(t);
+    }
+}
+
+/* ---- cells ---- */
+
+static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
+{
+    if (of > 0)
+        *cell = table_cell_real((double)ns / (double)of);
+}
+
+/* The least and the most of a coroutine's calls are those of the stretches in which it ran: of
+ * none that has not ended, and less than a call took.  (Times are rounded, each by itself.) */
+static bool has_single(const struct call_sums *s)
+{
+    bool open = s->open || s->left > 0;
+    double most_ns = (double)s->calls * ((double)s->most_ns + 1) + 1000;
+    return s->ended && (uint64_t)s->left < s->calls &&
+           (open || !s->total || (double)s->total_ns <= most_ns);
+}
+
+static void set_single(struct table_cell *cells, const struct call_sums *s)
+{
+    if (s->total && calls_mean_total(s) >= 0)
+        cells[MEAN] = table_cell_number(calls_mean_total(s));
+    if (call_profile_cpu_known(s) && calls_mean_cpu(s) >= 0)
+        cells[CPU_MEAN] = table_cell_number(calls_mean_cpu(s));
+    if (!has_single(s))
+        return;
+    cells[MIN] = table_cell_number(s->least_ns);
+    cells[MAX] = table_cell_number(s->most_ns);
+    if (!s->cpu || s->blind)
+        return;
+    cells[CPU_MIN] = table_cell_number(s->cpu_least_ns);
+    cells[CPU_MAX] = table_cell_number(s->cpu_most_ns);
+}
+
+static void set_times(const struct calls_rows *rows, struct table_cell *cells,
+                      const struct call_sums *s)
+{
+    cells[SELF] = table_cell_number(s->self_ns);
+    set_share(&cells[SELF_SHARE], s->self_ns, rows->life_ns);
+    if (!rows->raw)
+        cells[NET] = table_cell_number(call_profile_net(s));
+    cells[MEASURING] = table_cell_number((int64_t)(s->cost_ps / 1000));
+    if (s->total) {
+        cells[TOTAL] = table_cell_number(s->total_ns);
+        set_share(&cells[TOTAL_SHARE], s->total_ns, rows->life_ns);
+        cells[NESTED] = table_cell_number(s->nested_ns);
+    }
+    if (call_profile_cpu_known(s))
+        cells[CPU] = table_cell_number(s->cpu_ns);
+    if (!rows->part)
+        set_single(cells, s);
+}
+
+/* Of calls that were counted only the times are in their callers', and that is said. */
+static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
+                     const struct call_sums *s)
+{
+    bool incomplete = s->open || (s->left > 0 && !rows->part);
+    int64_t since_ns = (int64_t)(s->since_ns - rows->run->start_ns);
+    char since[48] = "";
+    if (s->counted && s->since_ns) {
+        snprintf(since, sizeof since, " since %.3f s", (double)since_ns / 1e9);
+        cells[SINCE] = table_cell_number(since_ns);
+    }
+    char *mark =
+        xasprintf("%s%s%s%s", incomplete ? "INCOMPLETE" : "", incomplete && s->counted ? ", " : "",
+                  s->counted ? "counted, not timed" : "", since);
+    cells[MARK] = table_cell_text(mark);
+    cells[COUNTED] = table_cell_number((int64_t)s->counted);
+    free(mark);
+}
+
+static bool is_nothing(const struct calls_rows *rows, const struct call_sums *s)
+{
+    return rows->part && !s->calls && !s->self_ns && !s->total_ns;
+}
+
+static struct table_cell *add_row(struct calls_rows *rows, uint8_t depth, uint32_t function,
+                                  const struct call_sums *s)
+{
+    struct table_cell *cells =
+        is_nothing(rows, s) ? NULL : table_add_row(rows->table, depth, (struct event_id){0});
+    if (!cells)
+        return NULL;
+    const struct call_function *f = &rows->calls->functions[function];
+    cells[SCOPE] = scope_numbers_cell(rows->scopes, rows->run, f->scope);
+    cells[CALLS] = table_cell_number((int64_t)s->calls);
+    cells[CONCURRENT] = table_cell_number((int64_t)s->concurrent);
+    if (s->timed)
+        set_times(rows, cells, s);
+    set_mark(rows, cells, s);
+    if (f->cycle)
+        cells[CYCLE] = table_cell_number(f->cycle);
+    return cells;
+}
+
+static void set_parent(const struct calls_rows *rows, struct table_cell *cells, uint32_t function)
+{
+    if (cells && function)
+        cells[PARENT] =
+            scope_numbers_cell(rows->scopes, rows->run, rows->calls->functions[function].scope);
+}
+
+/* ---- rows ---- */
+
+void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns)
+{
+    struct call_sums all = call_profile_all(rows->calls);
+    struct table_cell *cells = table_add_row(rows->table, 0, (struct event_id){0});
+    if (!cells)
+        return;
+    cells[SCOPE] = table_cell_line(line);
+    cells[CALLS] = table_cell_number((int64_t)all.calls);
+    cells[COUNTED] = table_cell_number((int64_t)all.counted);
+    cells[CONCURRENT] = table_cell_number((int64_t)all.concurrent);
+    all.total = all.ended = false;
+    if (all.timed) {
+        set_times(rows, cells, &all);
+        cells[UNACCOUNTED] = table_cell_number(life_ns - all.self_ns);
+    }
+    cells[TOTAL] = cells[LIFE] = table_cell_number(life_ns);
+    cells[CPU_MEAN] = (struct table_cell){0};
+    table_row_line(rows->table, line);
+    rows->depth = 1;
+}
+
+/* A parent of calls of other functions, and no call itself. */
+static bool only_gathers(const struct calls_rows *rows, const struct call_function *f)
+{
+    return !f->sums.calls && rows->scopes->items[f->scope - 1].is == SCOPE_OTHER;
+}
+
+void calls_rows_flat(struct calls_rows *rows)
+{
+    const struct call_profile *calls = rows->calls;
+    for (uint32_t i = 1; i < calls->function_count; i++)
+        if (!only_gathers(rows, &calls->functions[i]))
+            add_row(rows, rows->depth, i, &calls->functions[i].sums);
+}
+
+void calls_rows_graph(struct calls_rows *rows)
+{
+    const struct call_profile *calls = rows->calls;
+    uint32_t *last = xcalloc(calls->function_count + 1, sizeof *last),
+             *next = xcalloc(calls->arc_count + 1, sizeof *next);
+    for (uint32_t i = (uint32_t)calls->arc_count; i > 0;
+         i--) { /* lists of who calls, by 1 + index */
+        next[i - 1] = last[calls->arcs[i - 1].from];
+        last[calls->arcs[i - 1].from] = i;
+    }
+    for (uint32_t f = 1; f < calls->function_count; f++) {
+        add_row(rows, rows->depth, f, &calls->functions[f].sums);
+        for (uint32_t i = last[f]; i; i = next[i - 1])
+            set_parent(
+                rows,
+                add_row(rows, rows->depth + 1, calls->arcs[i - 1].to, &calls->arcs[i - 1].sums), f);
+    }
+    free(last);
+    free(next);
+}
+
+/* The node after one, on the way through the tree from above; 0: there is none. */
+static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool below,
+                          unsigned *depth)
+{
+    if (below && calls->nodes[node].child) {
+        ++*depth;
+        return calls->nodes[node].child;
+    }
+    for (; node; node = calls->nodes[node].parent, --*depth)
+        if (calls->nodes[node].sibling)
+            return calls->nodes[node].sibling;
+    return 0;
+}
+
+void calls_rows_tree(struct calls_rows *rows)
+{
+    const struct call_profile *calls = rows->calls;
+    unsigned depth = 0;
+    if (!calls->node_count)
+        return;
+    for (uint32_t i = next_node(calls, 0, true, &depth); i;) {
+        const struct call_node *node = &calls->nodes[i];
+        struct table_cell *cells =
+            add_row(rows, (uint8_t)(rows->depth + depth - 1), node->function, &node->sums);
+        set_parent(rows, cells, calls->nodes[node->parent].function);
+        rows->cut |= depth == CALLS_ROWS_DEPTH && node->child;
+        i = next_node(calls, i, depth < CALLS_ROWS_DEPTH, &depth);
+    }
+}
+
+void calls_rows_cycles(struct calls_rows *rows)
+{
+    const struct call_profile *calls = rows->calls;
+    for (uint32_t cycle = 1; cycle <= calls->cycles; cycle++) {
+        char *title = xasprintf("cycle %u", cycle);
+        struct table_cell *cells = table_add_row(rows->table, rows->depth, (struct event_id){0});
+        if (cells) {
+            cells[SCOPE] = table_cell_text(title);
+            cells[CYCLE] = table_cell_number(cycle);
+        }
+        free(title);
+        for (uint32_t f = 1; f < calls->function_count; f++)
+            if (calls->functions[f].cycle == cycle)
+                add_row(rows, rows->depth + 1, f, &calls->functions[f].sums);
+    }
+}
+
+void calls_rows_total(struct calls_rows *rows, const struct call_sums *all)
+{
+    struct table_cell *cells = table_make_total(rows->table);
+    struct call_sums sums = *all;
+    cells[CALLS] = table_cell_number((int64_t)all->calls);
+    cells[COUNTED] = table_cell_number((int64_t)all->counted);
+    cells[CONCURRENT] = table_cell_number((int64_t)all->concurrent);
+    sums.total = sums.ended = false;
+    if (all->timed) {
+        set_times(rows, cells, &sums);
+        cells[CPU_MEAN] = (struct table_cell){0};
+        cells[UNACCOUNTED] = table_cell_number(rows->life_ns - all->self_ns);
+    }
+    cells[TOTAL] = cells[LIFE] = table_cell_number(rows->life_ns);
+}

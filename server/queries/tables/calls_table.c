@@ -1,0 +1,510 @@
+/* The table of calls: how often each function was called, and what it took
+ * (server/timing/call_profile.h). */
+#include "server/queries/tables/calls_rows.h"
+#include "server/queries/tables/creator_functions.h"
+#include "server/queries/tables/overlaps.h"
+#include "server/queries/tables/scope_numbers.h"
+#include "server/timing/profile_range.h"
+#include "server/run/run.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One thread, or all of them. */
+struct calls_timed {
+    uint32_t line; /* 0: all */
+    struct call_profile calls;
+    int64_t life_ns;
+};
+
+struct calls_work {
+    const struct table_view *view;
+    struct call_contexts *all;
+    uint64_t taken; /* how often regions had been read when this was asked */
+    struct scope_numbers scopes;
+    struct creator_functions makers;
+    struct overlaps overlaps;
+    struct calls_timed *called;
+    size_t called_count, called_room;
+    uint32_t next; /* thread */
+    uint32_t threads; /* that count */
+    uint32_t processes; /* that they are of */
+    bool *seen; /* by process */
+    size_t seen_room;
+    struct snapshot_head head; /* sums and maxima of theirs */
+    uint32_t blind; /* threads of which the processor time is not known any more */
+    int64_t life_ns, as_of_ns;
+    /* that calls took before the first events of their threads, and after the last */
+    int64_t beyond_ns;
+    double cost_ps;
+    uint64_t measured; /* contexts */
+    bool by_thread;
+    bool forgotten; /* the begin of the threads: how long they lived is not known */
+    bool narrowed; /* less than all of a thread was wanted */
+    uint32_t times; /* how often, at most, sums of a thread were kept */
+    int64_t from_ns, to_ns; /* from when to when they counted, of all threads */
+};
+
+static bool has_range(const struct table_view *view)
+{
+    return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
+}
+
+static void *calls_table_begin(const struct table_view *view, char **problem)
+{
+    if (view->past) {
+        *problem = xstrdup("the function profile is recorded by time: it is not known for the "
+                           "causal past of an event");
+        return NULL;
+    }
+    if (strcmp(view->request->by, "cpu") == 0) {
+        *problem = xstrdup(
+            "calls are summed up by thread, without times, so they cannot be told apart by processor: "
+            "on which processor a thread ran when, poet states --by cpu says; --by thread, or "
+            "--threads, has calls by thread");
+        return NULL;
+    }
+    struct calls_work *w = xcalloc(1, sizeof *w);
+    w->view = view;
+    w->by_thread = strcmp(view->request->by, "thread") == 0;
+    w->all =
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all->wanted = view->run->connected > 0;
+    w->taken = w->all->taken;
+    if (!has_range(view))
+        overlaps_begin(&w->overlaps, view);
+    return w;
+}
+
+/* ---- adding up ---- */
+
+static int64_t as_of_ns(const struct table_view *view, const struct call_context_thread *thread)
+{
+    return (int64_t)(thread->head.time_ns - view->run->start_ns);
+}
+
+/* From its first event until it ended; of one that goes on, or was killed, until it was looked
+ * at. */
+static int64_t calls_table_lifetime_of(const struct table_view *view,
+                                       const struct call_context_thread *thread, int64_t *begin_ns)
+{
+    const struct thread_timeline *course = intervals_for_thread(view->measured, thread->line);
+    int64_t from_ns, to_ns, now_ns = as_of_ns(view, thread);
+    if (!course || !thread_states_lifetime(&view->lives, course, &from_ns, &to_ns))
+        return 0;
+    if (course->start_ns != INTERVALS_NEVER)
+        from_ns = course->start_ns;
+    if (course->end_ns != INTERVALS_NEVER)
+        to_ns = course->end_ns;
+    else if (thread->items[0].sums.open && now_ns > to_ns)
+        to_ns = now_ns;
+    *begin_ns = from_ns;
+    return to_ns - from_ns;
+}
+
+static struct calls_timed *called_of(struct calls_work *w, uint32_t line)
+{
+    uint32_t of = w->by_thread ? line : 0;
+    for (size_t i = w->called_count; i > 0; i--)
+        if (w->called[i - 1].line == of)
+            return &w->called[i - 1];
+    w->called = array_reserve(w->called, &w->called_room, w->called_count + 1, sizeof *w->called);
+    w->called[w->called_count] = (struct calls_timed){.line = of};
+    return &w->called[w->called_count++];
+}
+
+static void note_head(struct calls_work *w, const struct call_context_thread *thread)
+{
+    const struct snapshot_head *head = &thread->head;
+    int64_t at_ns = as_of_ns(w->view, thread);
+    w->seen = array_reserve_zeroed(w->seen, &w->seen_room, thread->process + 1, sizeof *w->seen);
+    w->processes += !w->seen[thread->process];
+    w->seen[thread->process] = true;
+    w->blind += (head->flags & SNAPSHOT_BLIND) != 0;
+    w->head.folded += head->folded;
+    w->head.deep += head->deep;
+    w->head.mismatched += head->mismatched;
+    w->head.backwards += head->backwards;
+    w->head.enter_ps = head->enter_ps > w->head.enter_ps ? head->enter_ps : w->head.enter_ps;
+    w->head.exit_ps = head->exit_ps > w->head.exit_ps ? head->exit_ps : w->head.exit_ps;
+    w->as_of_ns = !w->threads || at_ns < w->as_of_ns ? at_ns : w->as_of_ns;
+}
+
+/* A task is in calls before it says that it is there, and still when it has said that it ends. */
+static void add_sums(struct calls_work *w, const struct call_context_thread *thread,
+                     int64_t life_ns)
+{
+    struct calls_timed *called = called_of(w, thread->line);
+    uint32_t *scopes = scope_numbers_of(&w->scopes, w->view->run, thread);
+    int64_t self_ns = call_profile_self(thread);
+    if (self_ns > life_ns && !w->forgotten) {
+        w->beyond_ns += self_ns - life_ns;
+        life_ns = self_ns;
+    }
+    struct map within = {0};
+    creator_functions_within(&w->makers, w->view, &w->scopes, thread->line, &within);
+    called->calls.within = &within;
+    called->calls.concurrent = overlaps_of(&w->overlaps, w->next);
+    call_profile_add(&called->calls, thread, scopes);
+    called->calls.within = NULL;
+    called->calls.concurrent = NULL;
+    map_free(&within);
+    free(scopes);
+    called->life_ns += life_ns;
+    w->life_ns += life_ns;
+    note_head(w, thread);
+    w->threads++;
+}
+
+/* Of the program's clock. */
+static uint64_t clock_of(const struct table_view *view, int64_t ns)
+{
+    uint64_t start_ns = view->run->start_ns;
+    return ns < 0 && (uint64_t)-ns >= start_ns ? 1 : start_ns + (uint64_t)ns;
+}
+
+static void note_part(struct calls_work *w, int64_t from_ns, int64_t to_ns)
+{
+    w->from_ns = !w->threads || from_ns < w->from_ns ? from_ns : w->from_ns;
+    w->to_ns = !w->threads || to_ns > w->to_ns ? to_ns : w->to_ns;
+}
+
+/* What it did between two times at which its sums were kept. */
+static void add_part(struct calls_work *w, const struct call_context_thread *thread,
+                     int64_t begin_ns, int64_t life_ns)
+{
+    const struct table_view *view = w->view;
+    int64_t from_ns = view->from_ns, to_ns = view->to_ns, end_ns = begin_ns + life_ns;
+    if (begin_ns >= to_ns || end_ns <= from_ns)
+        return;
+    struct profile_range part =
+        profile_range_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
+                           to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
+    uint32_t times = profile_history_times(&thread->earlier);
+    int64_t first_ns = part.from_ns ? (int64_t)(part.from_ns - view->run->start_ns) : begin_ns,
+            last_ns = as_of_ns(view, &part.thread);
+    last_ns = last_ns < end_ns ? last_ns : end_ns;
+    w->times = times > w->times ? times : w->times;
+    w->narrowed |= begin_ns < from_ns || end_ns > to_ns;
+    note_part(w, first_ns, last_ns);
+    add_sums(w, &part.thread, last_ns > first_ns ? last_ns - first_ns : 0);
+    profile_range_free(&part);
+}
+
+static void add_thread(struct calls_work *w, const struct call_context_thread *thread)
+{
+    int64_t begin_ns = 0;
+    if (thread->count < 2 || !table_wants(w->view, thread->line))
+        return;
+    int64_t life_ns = calls_table_lifetime_of(w->view, thread, &begin_ns);
+    w->forgotten = !has_range(w->view) && order_first(w->view->run->order) > 0;
+    if (has_range(w->view))
+        add_part(w, thread, begin_ns, life_ns);
+    else
+        add_sums(w, thread, w->forgotten ? 0 : life_ns);
+}
+
+/* Of a run that goes on the newest sums are waited for. */
+static bool calls_table_step(void *work, uint64_t *budget)
+{
+    struct calls_work *w = work;
+    if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
+        return false;
+    if (!overlaps_step(&w->overlaps, budget))
+        return false;
+    for (; w->next < w->all->count; w->next++) {
+        const struct call_context_thread *thread = &w->all->threads[w->next];
+        if (!*budget)
+            return false;
+        *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
+        add_thread(w, thread);
+    }
+    return true;
+}
+
+/* ---- filling ---- */
+
+static struct calls_rows rows_of(struct calls_work *w, struct result_table *t)
+{
+    return (struct calls_rows){.run = w->view->run,
+                               .scopes = &w->scopes,
+                               .table = t,
+                               .life_ns = w->life_ns,
+                               .part = has_range(w->view),
+                               .raw = w->view->request->flags & TABLE_RAW};
+}
+
+/* Shares are of what was measured, where more is not known. */
+static void calls_table_measure_lifetimes(struct calls_work *w)
+{
+    if (w->forgotten)
+        w->life_ns = 0;
+    for (size_t i = 0; i < w->called_count && w->forgotten; i++) {
+        struct call_sums one = call_profile_all(&w->called[i].calls);
+        w->called[i].life_ns = one.self_ns;
+        w->life_ns += one.self_ns;
+    }
+}
+
+static struct call_sums calls_table_sum_threads(const struct calls_work *w)
+{
+    struct call_sums all = {0};
+    for (size_t i = 0; i < w->called_count; i++) {
+        struct call_sums one = call_profile_all(&w->called[i].calls);
+        call_profile_sum(&all, &one);
+    }
+    return all;
+}
+
+static bool calls_table_has_option(const struct table_view *view, const char *option)
+{
+    return table_option(view->request, option) != NULL;
+}
+
+/* Those of single calls stand there instead of sums. */
+static bool shows_times(const struct table_view *view)
+{
+    return calls_table_has_option(view, "graph") || calls_table_has_option(view, "cycles");
+}
+
+/* What a thread counts itself is an upper bound. */
+static bool overlaps_known(const struct calls_work *w)
+{
+    return w->overlaps.known && w->overlaps.whole;
+}
+
+static void add_concurrent(const struct calls_work *w, const struct call_sums *all,
+                           struct result_table *t)
+{
+    if (overlaps_known(w) || shows_times(w->view))
+        return;
+    if (w->processes > 1)
+        table_add_note(t,
+                       "concurrent covers the threads of one process only; for overlap between "
+                       "these %u processes see poet calls --cases (POET_MEASURE=calls=every)",
+                       w->processes);
+    if (all->concurrent)
+        table_add_note(
+            t, "concurrent is an upper bound: a thread asleep in an untraced call counts as "
+               "running; it is exact with POET_MEASURE=calls=every and context-switch "
+               "records, once the program has ended");
+}
+
+/* Threads that others made, and which told nothing themselves, so also not what they called. */
+static uint32_t count_silent(const struct table_view *view)
+{
+    uint32_t silent = 0;
+    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
+        const struct thread_timeline *c = &view->measured->threads[i];
+        silent += c->made_ns != INTERVALS_NEVER && c->start_ns == INTERVALS_NEVER &&
+                  table_wants(view, c->thread) && table_lives(view, c->thread);
+    }
+    return silent;
+}
+
+static void add_silent(const struct calls_work *w, struct result_table *t)
+{
+    uint32_t silent = has_range(w->view) ? 0 : count_silent(w->view);
+    if (silent)
+        table_add_note(t,
+                       "%u created thread%s recorded nothing; %s calls are missing (see poet stat "
+                       "for what was not traced)",
+                       silent, silent == 1 ? "" : "s", silent == 1 ? "its" : "their");
+}
+
+static void add_lost(const struct calls_work *w, const struct call_sums *all,
+                     struct result_table *t)
+{
+    const struct snapshot_head *h = &w->head;
+    if (w->blind)
+        table_add_note(
+            t,
+            "the CPU time of calls is unknown for %u thread%s: a seccomp filter forbids reading "
+            "the CPU clock",
+            w->blind, w->blind == 1 ? "" : "s");
+    if (all->cpu && !all->blind && all->running_ns)
+        table_add_note(
+            t,
+            "%.3f ms of calls that had not returned are not in CPU: whether they ran since they "
+            "last resumed is unknown; CPU is empty where that exceeds 1 %% of self",
+            (double)all->running_ns / 1e6);
+    if (h->folded)
+        table_add_note(t,
+                       "%llu calls exceeded the table and are counted as (other) in the tree; the "
+                       "sums of their functions include them",
+                       (unsigned long long)h->folded);
+    if (h->deep)
+        table_add_note(t, "%llu calls exceeded the maximum depth and were not timed",
+                       (unsigned long long)h->deep);
+    if (h->mismatched)
+        table_add_note(t, "%llu returns without a matching entry",
+                       (unsigned long long)h->mismatched);
+    if (h->backwards)
+        table_add_note(t, "%llu counters decreased or were invalid; maxima are used",
+                       (unsigned long long)h->backwards);
+}
+
+static void add_counted(const struct call_sums *all, struct result_table *t)
+{
+    if (all->counted)
+        table_add_note(
+            t, "%llu calls were counted but not timed; their time is in their callers%s",
+            (unsigned long long)all->counted,
+            all->since_ns
+                ? "; where timing stopped during the run (since), times cover the calls before"
+                : "");
+}
+
+static void add_nested(const struct call_sums *all, struct result_table *t)
+{
+    if (all->nested_ns)
+        table_add_note(
+            t,
+            "totals are sums over threads: %.3f ms of them (nested_ns) are on threads that the "
+            "same function created; poet calls --elapsed shows wall-clock time",
+            (double)all->nested_ns / 1e6);
+}
+
+static double calls_table_percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
+
+static void add_footer(const struct calls_work *w, const struct call_sums *all,
+                       struct result_table *t)
+{
+    double ms = 1e6, life = (double)w->life_ns;
+    int64_t unaccounted = w->life_ns - all->self_ns;
+    unsigned long long calls = (unsigned long long)all->calls;
+    const char *s = w->threads == 1 ? "" : "s";
+    if (!all->timed) {
+        table_add_note(t, "%llu calls in %u thread%s (counted, not timed)", calls, w->threads, s);
+        return;
+    }
+    if (w->forgotten) {
+        table_add_note(
+            t,
+            "%.3f ms measured in %u thread%s since they started (base of all shares, as their "
+            "lifetime was discarded by --keep); %llu calls, instrumentation overhead about "
+            "%.3f ms: %.1f + %.1f ns per call",
+            life / ms, w->threads, s, calls, all->cost_ps / 1e9, w->head.enter_ps / 1e3,
+            w->head.exit_ps / 1e3);
+        return;
+    }
+    table_add_note(t,
+                   "total %.3f ms in %u thread%s, %.3f ms (%.2f %%) outside functions, %llu calls, "
+                   "instrumentation overhead about %.3f ms (%.2f %%): %.1f + %.1f ns per call",
+                   life / ms, w->threads, s, (double)unaccounted / ms,
+                   calls_table_percent((double)unaccounted, life), calls, all->cost_ps / 1e9,
+                   calls_table_percent(all->cost_ps / 1e3, life), w->head.enter_ps / 1e3,
+                   w->head.exit_ps / 1e3);
+    if (w->beyond_ns >= 1000)
+        table_add_note(
+            t,
+            "%.3f ms of the total are before the first or after the last events of threads, in "
+            "calls open there",
+            (double)w->beyond_ns / ms);
+}
+
+static void add_notes(const struct calls_work *w, const struct call_sums *all,
+                      struct result_table *t)
+{
+    if (!w->threads && w->all->count && has_range(w->view)) {
+        table_add_note(t, "no thread with a function profile existed in this range");
+        return;
+    }
+    if (!w->threads && w->all->count && w->view->request->line_count) {
+        table_add_note(t, "none of the selected lines is a thread with a function profile; poet "
+                          "states lists the threads");
+        return;
+    }
+    if (!w->threads) {
+        table_add_note(t,
+                       "no function profile: compile with poetcc -profile and enable calls (poet "
+                       "record -m, POET_MEASURE); not available for programs connected over TCP");
+        return;
+    }
+    if (has_range(w->view))
+        table_add_note(
+            t,
+            "covers %.3f s to %.3f s: profile snapshots are about 1 s apart, at times of "
+            "each thread's own, and are not interpolated",
+            (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
+    add_footer(w, all, t);
+    if (w->view->run->connected)
+        table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
+    add_counted(all, t);
+    add_nested(all, t);
+    add_concurrent(w, all, t);
+    add_silent(w, t);
+    add_lost(w, all, t);
+}
+
+static void add_rows(struct calls_work *w, struct calls_rows *rows)
+{
+    const struct table_view *view = w->view;
+    bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
+    for (size_t i = 0; i < w->called_count; i++) {
+        struct calls_timed *one = &w->called[i];
+        rows->calls = &one->calls;
+        rows->depth = 0;
+        if (w->by_thread)
+            calls_rows_thread(rows, one->line, one->life_ns);
+        call_profile_find_cycles(&one->calls);
+        if (calls_table_has_option(view, "cycles"))
+            calls_rows_cycles(rows);
+        else if (calls_table_has_option(view, "graph"))
+            calls_rows_graph(rows);
+        else if (tree)
+            calls_rows_tree(rows);
+        else
+            calls_rows_flat(rows);
+    }
+}
+
+static void calls_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct calls_work *w = work;
+    calls_table_measure_lifetimes(w);
+    struct calls_rows rows = rows_of(w, t);
+    struct call_sums all = calls_table_sum_threads(w);
+    bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
+    w->view = view;
+    if (w->narrowed && w->times < 2 &&
+        !calls_table_has_option(view, "coarse")) { /* coarse: as near as is known */
+        t->problem = xstrdup("only the final profile of this run was saved: it cannot be "
+                             "restricted to a range");
+        return;
+    }
+    t->title = xstrdup("calls");
+    calls_rows_columns(t, shows_times(view), overlaps_known(w));
+    add_rows(w, &rows);
+    calls_rows_total(&rows, &all);
+    add_notes(w, &all, t);
+    if (calls_table_has_option(view, "cycles") && !t->row_count && w->threads)
+        table_add_note(t, "no recursion cycles");
+    table_arrange(t, view->request,
+                  tree || calls_table_has_option(view, "graph") ? "total_ns" : "self_ns");
+    if (rows.cut)
+        table_add_note(t, "call paths deeper than %d are truncated", CALLS_ROWS_DEPTH);
+}
+
+static void free_work(void *work)
+{
+    struct calls_work *w = work;
+    for (size_t i = 0; i < w->called_count; i++)
+        call_profile_free(&w->called[i].calls);
+    free(w->called);
+    free(w->seen);
+    scope_numbers_free(&w->scopes);
+    creator_functions_free(&w->makers);
+    overlaps_free(&w->overlaps);
+    free(w);
+}
+
+static const char *const calls_table_groupings[] = {"function", "path", "thread", "cpu", NULL};
+
+const struct table_preset preset_calls = {.what = "calls",
+                                          .by = calls_table_groupings,
+                                          .begin = calls_table_begin,
+                                          .step = calls_table_step,
+                                          .fill = calls_table_fill,
+                                          .free = free_work};

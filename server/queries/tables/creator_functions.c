@@ -1,0 +1,54 @@
+/* In which functions threads were made. */
+#include "server/queries/tables/creator_functions.h"
+
+#include "server/timing/intervals.h"
+#include "server/run/run.h"
+
+#include <stdlib.h>
+
+/* The calling context in which the event was made; 0: the thread itself, or not known. */
+static uint32_t makers_context(const struct run *run, uint64_t position, uint32_t maker)
+{
+    if (position == NO_POSITION || position < order_first(run->order))
+        return 0;
+    struct order_event e = order_event(run->order, position);
+    if (!e.site || e.site > run->site_count)
+        return 0;
+    const struct site *site = &run->site_list[e.site - 1];
+    return site->thread == maker ? site->context : 0;
+}
+
+static void makers_meet(struct creator_functions *makers, const struct table_view *view,
+                        struct scope_numbers *scopes, const struct call_context_thread *maker)
+{
+    if (makers->line == maker->line && makers->count == maker->count)
+        return;
+    free(makers->scopes);
+    makers->scopes = scope_numbers_of(scopes, view->run, maker);
+    makers->line = maker->line;
+    makers->count = maker->count;
+}
+
+void creator_functions_within(struct creator_functions *makers, const struct table_view *view,
+                              struct scope_numbers *scopes, uint32_t line, struct map *within)
+{
+    for (uint32_t depth = 0; depth < CREATOR_FUNCTIONS_DEPTH; depth++) {
+        const struct thread_timeline *course = intervals_for_thread(view->measured, line);
+        if (!course || !course->maker)
+            return;
+        const struct call_context_thread *maker =
+            call_contexts_of_line(&view->run->contexts, course->maker);
+        uint32_t c = maker ? makers_context(view->run, course->made, course->maker) : 0;
+        if (c && c < maker->count)
+            makers_meet(makers, view, scopes, maker);
+        for (; maker && c && c < maker->count; c = maker->items[c].sums.is.parent)
+            map_put(within, makers->scopes[c], 0, makers);
+        line = course->maker;
+    }
+}
+
+void creator_functions_free(struct creator_functions *makers)
+{
+    free(makers->scopes);
+    *makers = (struct creator_functions){0};
+}

@@ -1,0 +1,48 @@
+#include "server/queries/tables/disambiguate.h"
+
+#include "base/map.h"
+
+static bool has_caller(const struct table_cell *cell)
+{
+    return cell->is == CELL_STEP && cell->between.caller.address;
+}
+
+static uint64_t key_of(struct table_place place)
+{
+    return place.address + place.process * 0x9e3779b97f4a7c15u;
+}
+
+static void *disambiguate_find_cell(const struct map *map, const struct table_cell *cell)
+{
+    return map_get(map, key_of(cell->between.from), key_of(cell->between.to));
+}
+
+static void disambiguate_put_cell(struct map *map, struct table_cell *cell)
+{
+    map_put(map, key_of(cell->between.from), key_of(cell->between.to), cell);
+}
+
+/* Those that were met first by their name, and those whose name another one has. */
+static void disambiguate_note_cell(struct map *first, struct map *several, struct table_cell *cell)
+{
+    const struct table_cell *other = disambiguate_find_cell(first, cell);
+    if (!other)
+        disambiguate_put_cell(first, cell);
+    else if (key_of(other->between.caller) != key_of(cell->between.caller))
+        disambiguate_put_cell(several, cell);
+}
+
+void disambiguate_names(struct result_table *t)
+{
+    struct map first = {0}, several = {0};
+    size_t count = (size_t)t->row_count * t->column_count;
+    struct table_cell *cells = t->row_count ? result_table_cells(t, 0) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (has_caller(&cells[i]))
+            disambiguate_note_cell(&first, &several, &cells[i]);
+    for (size_t i = 0; i < count; i++)
+        if (has_caller(&cells[i]) && !disambiguate_find_cell(&several, &cells[i]))
+            cells[i].between.caller = (struct table_place){0};
+    map_free(&first);
+    map_free(&several);
+}

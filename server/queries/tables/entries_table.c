@@ -1,0 +1,275 @@
+/* The table of entries: each call of the threads as it began and ended, in the order of time; a
+ * flow trace.
+ *
+ * Option: "most": so many rows (MOST if it is not said); where there are more, a note says from
+ * when on. */
+#include "server/queries/tables/entry_records.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+#define MOST 100000u
+#define MOST_ASKED 1000000u
+#define DEEPEST 200u /* rows of greater depth are left out of what is indented */
+
+enum entries_column { SCOPE, IS, AT, TOOK, THREAD, DEPTH };
+
+struct entries_flow {
+    struct call_entries_walk walk;
+    struct call_entry_seen next;
+    bool done;
+};
+
+struct entries_work {
+    const struct table_view *view;
+    struct entry_records entered;
+    struct entries_flow *flows; /* by thread */
+    uint32_t *order; /* those that are not done, the earliest first: a heap */
+    uint32_t waiting;
+    struct entries_row {
+        uint32_t thread;
+        struct call_entry_seen seen;
+        bool open; /* it was, when the range began */
+    } *rows;
+    size_t count, room, most;
+    size_t opened; /* of these rows: were open when the range began */
+    bool looked;
+};
+
+static void *entries_table_begin(const struct table_view *view, char **problem)
+{
+    struct entry_records entered;
+    if (!entry_records_begin(&entered, view, problem))
+        return NULL;
+    struct entries_work *w = xcalloc(1, sizeof *w);
+    const char *most = table_option(view->request, "most");
+    unsigned long asked = most ? strtoul(most, NULL, 10) : 0;
+    w->view = view;
+    w->entered = entered;
+    w->most = asked ? (asked < MOST_ASKED ? asked : MOST_ASKED) : MOST;
+    return w;
+}
+
+/* ---- in the order of time ---- */
+
+static bool entries_table_is_earlier(const struct entries_work *w, uint32_t a, uint32_t b)
+{
+    uint64_t x = w->flows[a].next.entry.time_ns, y = w->flows[b].next.entry.time_ns;
+    return x < y || (x == y && a < b);
+}
+
+static void entries_table_sift_down(struct entries_work *w, uint32_t i)
+{
+    for (;;) {
+        uint32_t least = i;
+        for (uint32_t k = 2 * i + 1; k <= 2 * i + 2 && k < w->waiting; k++)
+            least = entries_table_is_earlier(w, w->order[k], w->order[least]) ? k : least;
+        if (least == i)
+            return;
+        uint32_t t = w->order[i];
+        w->order[i] = w->order[least];
+        w->order[least] = t;
+        i = least;
+    }
+}
+
+static void entries_table_fetch_entry(struct entries_work *w, struct entries_flow *f)
+{
+    f->done = !call_entries_next(&f->walk, &f->next) ||
+              (int64_t)f->next.entry.time_ns >= w->entered.to_ns;
+}
+
+static void entries_table_append_row(struct entries_work *w, uint32_t thread,
+                                     struct call_entry_seen seen, bool open)
+{
+    w->rows = array_reserve(w->rows, &w->room, w->count + 1, sizeof *w->rows);
+    w->rows[w->count++] = (struct entries_row){thread, seen, open};
+}
+
+/* Calls that had begun before the range, and were open. */
+static void add_open(struct entries_work *w, uint32_t thread, const struct call_entry_open *open,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct call_entry_seen seen = {.entry = {.is = CALL_RECORD_BEGINS,
+                                                 .context = open[i].context,
+                                                 .time_ns = open[i].began_ns},
+                                       .depth = (uint32_t)i};
+        entries_table_append_row(w, thread, seen, true);
+    }
+}
+
+static void begin_flow(struct entries_work *w, uint32_t thread)
+{
+    struct entries_flow *f = &w->flows[thread];
+    int64_t from_ns = w->entered.from_ns;
+    struct call_entry_open *open = NULL;
+    size_t count = 0, room = 0;
+    f->walk =
+        call_entries_walk(w->entered.threads[thread].entries, from_ns > 0 ? (uint64_t)from_ns : 0);
+    do {
+        count = f->walk.open_count;
+        open = array_reserve(open, &room, count + 1, sizeof *open);
+        for (size_t i = 0; i < count; i++)
+            open[i] = f->walk.open[i];
+        entries_table_fetch_entry(w, f);
+    } while (!f->done && (int64_t)f->next.entry.time_ns < from_ns);
+    add_open(w, thread, open, count);
+    free(open);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct entries_row *x = a, *y = b;
+    uint64_t s = x->seen.entry.time_ns, t = y->seen.entry.time_ns;
+    if (s != t)
+        return s < t ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->seen.depth < y->seen.depth ? -1 : 1;
+}
+
+static void entries_table_read_entries(struct entries_work *w)
+{
+    entry_records_read(&w->entered, w->view);
+    w->flows = xcalloc(w->entered.count + 1, sizeof *w->flows);
+    w->order = xcalloc(w->entered.count + 1, sizeof *w->order);
+    for (uint32_t i = 0; i < w->entered.count; i++) {
+        begin_flow(w, i);
+        if (!w->flows[i].done)
+            w->order[w->waiting++] = i;
+    }
+    for (uint32_t i = w->waiting; i--;)
+        entries_table_sift_down(w, i);
+    w->opened = w->count;
+    if (w->count)
+        qsort(w->rows, w->count, sizeof *w->rows, by_begin);
+    w->looked = true;
+}
+
+/* So that one may go on with the next moment, those of the last one are all there. */
+static bool is_enough(const struct entries_work *w)
+{
+    return w->count >= w->most + w->opened &&
+           (w->count == w->opened ||
+            w->flows[w->order[0]].next.entry.time_ns != w->rows[w->count - 1].seen.entry.time_ns);
+}
+
+/* True: all that is wanted is there. */
+static bool entries_table_take_entries(struct entries_work *w, uint64_t *budget)
+{
+    for (; w->waiting && !is_enough(w); --*budget) {
+        uint32_t thread = w->order[0];
+        struct entries_flow *f = &w->flows[thread];
+        if (!*budget)
+            return false;
+        entries_table_append_row(w, thread, f->next, false);
+        entries_table_fetch_entry(w, f);
+        if (f->done)
+            w->order[0] = w->order[--w->waiting];
+        entries_table_sift_down(w, 0);
+    }
+    return true;
+}
+
+/* When what is not there goes on. */
+static int64_t cut_ns(const struct entries_work *w)
+{
+    uint64_t time_ns = w->flows[w->order[0]].next.entry.time_ns;
+    return (int64_t)(time_ns - w->entered.run->start_ns);
+}
+
+static bool entries_table_step(void *work, uint64_t *budget)
+{
+    struct entries_work *w = work;
+    if (!w->looked && !entry_records_are_ready(&w->entered))
+        return false;
+    if (!w->looked)
+        entries_table_read_entries(w);
+    return entries_table_take_entries(w, budget);
+}
+
+/* ---- rows ---- */
+
+static void add_columns(struct result_table *t)
+{
+    static const char source[] = "call records";
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
+    table_add_column(t, "kind", "kind", TABLE_TEXT, source);
+    table_add_column(t, "start_ns", "start", TABLE_FINE, source);
+    table_add_column(t, "duration_ns", "duration", TABLE_FINE, source);
+    table_add_column(t, "thread", "thread", TABLE_LINE, source);
+    table_add_column(t, "depth", "depth", TABLE_COUNT, source);
+    table_detail(t);
+}
+
+static const char *word_of(const struct entries_row *row)
+{
+    static const char *const words[] = {
+        [CALL_RECORD_BEGINS] = "entry", [CALL_RECORD_ENDED] = "exit", [CALL_RECORD_LOST] = "lost"};
+    return row->open ? "open" : words[row->seen.entry.is];
+}
+
+static struct table_cell entries_table_note_lost(uint64_t calls)
+{
+    char *text = xasprintf("%llu calls dropped", (unsigned long long)calls);
+    struct table_cell cell = table_cell_text(text);
+    free(text);
+    return cell;
+}
+
+static bool add_row(const struct entries_work *w, const struct entries_row *row,
+                    struct result_table *t)
+{
+    const struct entry_records_thread *thread = &w->entered.threads[row->thread];
+    const struct call_record *e = &row->seen.entry;
+    uint32_t depth = row->seen.depth < DEEPEST ? row->seen.depth : DEEPEST;
+    struct table_cell *cells = table_add_row(t, (uint8_t)depth, (struct event_id){0});
+    if (!cells)
+        return false;
+    cells[AT] = table_cell_number((int64_t)(e->time_ns - w->entered.run->start_ns));
+    cells[THREAD] = table_cell_line(thread->line);
+    cells[IS] = table_cell_text(word_of(row));
+    cells[SCOPE] = e->is == CALL_RECORD_LOST ? entries_table_note_lost(e->lost)
+                                             : entry_records_cell(&w->entered, thread, e->context);
+    if (e->is == CALL_RECORD_ENDED && row->seen.began_ns)
+        cells[TOOK] = table_cell_number((int64_t)(e->time_ns - row->seen.began_ns));
+    cells[DEPTH] = table_cell_number(row->seen.depth);
+    table_row_line(t, thread->line);
+    return true;
+}
+
+static void entries_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct entries_work *w = work;
+    (void)view;
+    t->title = xstrdup("entries");
+    add_columns(t);
+    for (size_t i = 0; i < w->count && add_row(w, &w->rows[i], t); i++)
+        ;
+    entry_records_notes(&w->entered, t);
+    if (w->waiting)
+        table_add_note(t, "these are the first %zu: go on with --from %lldns", w->count,
+                       (long long)cut_ns(w));
+}
+
+static void free_work(void *work)
+{
+    struct entries_work *w = work;
+    for (uint32_t i = 0; w->flows && i < w->entered.count; i++)
+        call_entries_walk_end(&w->flows[i].walk);
+    free(w->flows);
+    free(w->order);
+    free(w->rows);
+    entry_records_free(&w->entered);
+    free(w);
+}
+
+static const char *const entries_table_groupings[] = {"time", NULL};
+
+const struct table_preset preset_entries = {.what = "entries",
+                                            .by = entries_table_groupings,
+                                            .begin = entries_table_begin,
+                                            .step = entries_table_step,
+                                            .fill = entries_table_fill,
+                                            .free = free_work};

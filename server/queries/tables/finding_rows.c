@@ -1,0 +1,174 @@
+#include "server/queries/tables/finding_rows.h"
+
+#include "base/alloc.h"
+#include "server/run/call_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In words: of one thread, of several (NULL: the same; %u: how many), and what may help (NULL:
+ * nothing in general). */
+static const struct {
+    const char *one, *several, *advice;
+} words[FINDING_ROW_KINDS] = {
+    [FINDING_ROW_OPEN] = {"blocked at end of trace", NULL,
+                          "see poet blocked for holders and deadlocks"},
+    [FINDING_ROW_PATH] = {"dominates the critical path", NULL, NULL},
+    [FINDING_ROW_READY] = {"high wake-up latency", NULL,
+                           "more runnable threads than CPUs, or CPUs busy with other work"},
+    [FINDING_ROW_PROCESSOR] =
+        {"CPU contention", "CPU contention (%u threads runnable without a CPU)",
+         "run fewer threads at a time or use more CPUs; if other programs use the CPUs, "
+         "measure again on an idle machine"},
+    [FINDING_ROW_ENDS] = {"exited long before it was joined",
+                          "%u threads exited long before they were joined",
+                          "harmless unless the code after the join could have started earlier"},
+    [FINDING_ROW_LOCK] = {"lock contention", "lock contention (%u threads)",
+                          "shorten the critical section or split the lock; \"Longest waits\" "
+                          "below shows what the holders executed"},
+    [FINDING_ROW_GIVEN] = {"semaphore contention (waits for units to be released)",
+                           "semaphore contention (%u threads wait for units to be released)",
+                           "raise the initial count or release units earlier"},
+    [FINDING_ROW_ALWAYS] = {"saturated: at least one thread waits for it most of the run", NULL,
+                            "adding threads will not help; they would queue here"},
+    [FINDING_ROW_RETAKEN] =
+        {"overtaken: other threads reacquired the lock while it waited", NULL,
+         "the releasing thread reacquires before the waiter runs; leave the lock free "
+         "longer or use a fair lock (FIFO, writer-preferring)"},
+    [FINDING_ROW_KEEPER] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
+    [FINDING_ROW_NOTHING] =
+        {"useless wake-ups (waits again immediately)",
+         "useless wake-ups (%u threads wait again immediately)",
+         "use signal instead of broadcast, or one condition variable per condition"},
+    [FINDING_ROW_CLOCK] =
+        {"timeouts: waits end by timeout, not by a wake-up",
+         "timeouts: waits of %u threads end by timeout, not by a wake-up",
+         "signal the waiter when the state changes; otherwise it notices only after the "
+         "timeout (polling)"},
+    [FINDING_ROW_ONE] = {"serialized thread creation (waits for each before the next)", NULL,
+                         "create all threads first, then wait for them"},
+    [FINDING_ROW_TURNS] = {"ping-pong: two threads alternately wait for each other", NULL,
+                           "use a longer queue between them or larger batches"},
+    [FINDING_ROW_AT_A_TIME] = {"little parallelism",
+                               "little parallelism (%u threads, about one running at a time)",
+                               "see what the other threads wait for"},
+    [FINDING_ROW_UNEXPLAINED] = {"unattributed wait (no traced event ended it)", NULL, NULL}};
+
+void finding_rows_columns(struct result_table *t)
+{
+    table_add_column(t, "finding", "finding", TABLE_TEXT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "object", "object", TABLE_LINE, NULL);
+    table_add_column(t, "unblocked_by", "unblocked by", TABLE_LINE, NULL);
+    table_add_column(t, "duration_ns", "time", TABLE_NS, NULL);
+    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
+    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
+    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
+    table_add_column(t, "unblocked_at", "unblocked at", TABLE_PLACE, NULL);
+    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
+}
+
+static char *finding_rows_kind_text(enum finding_row_kind kind, uint32_t threads)
+{
+    if (threads < 2 || !words[kind].several)
+        return xstrdup(words[kind].one);
+    const char *several = words[kind].several, *number = strstr(several, "%u");
+    return xasprintf("%.*s%u%s", (int)(number - several), several, threads, number + 2);
+}
+
+struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kind kind,
+                                    uint32_t threads, uint32_t thread, int64_t ns, int64_t of_ns,
+                                    struct event_id event)
+{
+    struct table_cell *cells = table_add_row(h->table, 0, event);
+    if (!cells)
+        return NULL;
+    char *said = finding_rows_kind_text(kind, threads);
+    cells[FINDING_ROW_TEXT] = table_cell_text(said);
+    free(said);
+    cells[FINDING_ROW_THREAD] = table_cell_line(thread);
+    cells[FINDING_ROW_NS] = table_cell_number(ns);
+    cells[FINDING_ROW_SHARE] = table_cell_real(of_ns > 0 ? (double)ns / (double)of_ns : 0);
+    cells[FINDING_ROW_EVENT] = table_cell_event(event);
+    table_row_line(h->table, thread);
+    h->used |= 1u << kind;
+    return cells;
+}
+
+void finding_rows_wait(const struct finding_rows *h, struct table_cell *cells,
+                       const struct wait_record *wait, uint64_t times)
+{
+    cells[FINDING_ROW_ABOUT] = table_cell_line(wait->about);
+    if (times)
+        cells[FINDING_ROW_TIMES] = table_cell_number((int64_t)times);
+    cells[FINDING_ROW_WHERE] = table_cell_place(table_place(h->view, wait->place));
+    if (wait->about)
+        table_row_line(h->table, wait->about);
+}
+
+void finding_rows_release(const struct finding_rows *h, struct table_cell *cells,
+                          const struct wait_interval *segment)
+{
+    const struct order *order = h->view->run->order;
+    cells[FINDING_ROW_BY] = table_cell_line(segment->thread);
+    if (segment->release == NO_POSITION || segment->release < order_first(order))
+        return;
+    uint32_t site = order_event(order, segment->release).site;
+    cells[FINDING_ROW_LET_GO_AT] =
+        table_cell_place(table_place(h->view, call_sites_for_line(h->view->run, site)));
+}
+
+/* Of a finding's words those before what explains it: "overtaken" of "overtaken: other threads". */
+static int finding_rows_name_length(const char *text)
+{
+    size_t length = strcspn(text, ":(");
+    return (int)(text[length] == '(' ? length - 1 : length);
+}
+
+void finding_rows_advise(const struct finding_rows *h)
+{
+    for (unsigned kind = 0; kind < FINDING_ROW_KINDS; kind++)
+        if ((h->used >> kind & 1) && kind == FINDING_ROW_OPEN)
+            table_add_note(h->table, "%s", words[kind].advice);
+        else if ((h->used >> kind & 1) && words[kind].advice)
+            table_add_note(h->table, "%.*s: %s", finding_rows_name_length(words[kind].one),
+                           words[kind].one, words[kind].advice);
+}
+
+int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread)
+{
+    const struct thread_timeline *c = intervals_for_thread(h->view->measured, thread);
+    struct thread_states s = {0};
+    if (c)
+        thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
+    return s.life_ns;
+}
+
+int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread)
+{
+    const struct thread_timeline *c =
+        h->view->past ? intervals_for_thread(h->view->measured, thread) : NULL;
+    return c ? table_until(h->view, c) : h->view->to_ns;
+}
+
+static int64_t finding_rows_ns_in_range(const struct finding_rows *h, uint32_t thread,
+                                        int64_t from_ns, int64_t to_ns)
+{
+    int64_t until = finding_rows_until(h, thread);
+    int64_t from = from_ns > h->view->from_ns ? from_ns : h->view->from_ns,
+            to = to_ns < until ? to_ns : until;
+    return to > from ? to - from : 0;
+}
+
+int64_t finding_rows_wait_ns(const struct finding_rows *h, const struct wait_record *wait)
+{
+    return finding_rows_ns_in_range(h, wait->thread, wait->from_ns, wait->to_ns);
+}
+
+int64_t finding_rows_segment_ns(const struct finding_rows *h, uint32_t segment)
+{
+    const struct intervals *all = h->view->measured;
+    const struct wait_interval *s = &all->segments[segment];
+    return finding_rows_ns_in_range(h, all->waits[s->wait].thread,
+                                    wait_interval_begin(all, segment), s->to_ns);
+}

@@ -1,0 +1,314 @@
+/* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a
+ * stated bound, with the event to look at first. */
+#include "base/alloc.h"
+#include "server/run/os_metrics.h"
+#include "wire/os_usage.h"
+#include "server/queries/tables/lock_contention.h"
+#include "server/queries/tables/wait_patterns.h"
+#include "server/queries/tables/cpu_source.h"
+#include "server/analysis/critical_path.h"
+#include "server/run/event_times.h"
+
+#include <stdlib.h>
+
+#define READY_SHARE 0.1 /* likewise, that it was let go and did not go on */
+#define LEFT_SHARE 0.3 /* of the run, that a thread has ended and nobody took note */
+#define UNEXPLAINED_SHARE 0.01 /* of all waiting */
+#define PATH_SHARE 0.6 /* of the critical path, that one thread of several is it */
+#define KEPT_SHARE 0.5 /* of all waiting for others to come, that is for one and the same thread */
+
+/* ---- who comes last ---- */
+
+/* What all others waited for one thread, to meet it; its end is no meeting. */
+struct finding_keepers {
+    int64_t ns, longest_ns;
+    uint32_t longest; /* segment */
+    uint64_t waits;
+};
+
+static bool is_meeting(const struct table_view *view, const struct wait_interval *s)
+{
+    const struct wait_record *w = &view->measured->waits[s->wait];
+    return s->class == WAIT_RENDEZVOUS && w->about != s->thread && table_wants(view, w->thread);
+}
+
+static void add_keeper(struct finding_rows *h, uint32_t thread, const struct finding_keepers *k,
+                       int64_t all_ns)
+{
+    const struct wait_interval *s = &h->view->measured->segments[k->longest];
+    const struct wait_record *w = &h->view->measured->waits[s->wait];
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_KEEPER, 1, thread, k->ns, all_ns,
+                                                table_event(h->view, w->begin));
+    if (!cells)
+        return;
+    finding_rows_release(h, cells, s);
+    finding_rows_wait(h, cells, w, k->waits);
+}
+
+static void findings_table_check_holders(struct finding_rows *h)
+{
+    const struct intervals *all = h->view->measured;
+    struct finding_keepers *by = xcalloc(all->thread_count, sizeof *by);
+    int64_t all_ns = 0;
+    for (uint32_t i = 0; i < all->segment_count; i++) {
+        const struct thread_timeline *c = intervals_for_thread(all, all->segments[i].thread);
+        int64_t ns =
+            c && is_meeting(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
+        if (!ns)
+            continue;
+        struct finding_keepers *k = &by[c - all->threads];
+        all_ns += ns;
+        k->ns += ns;
+        k->waits++;
+        if (ns > k->longest_ns) {
+            k->longest_ns = ns;
+            k->longest = i;
+        }
+    }
+    for (uint32_t i = 0; i < all->thread_count && all->thread_count > 2; i++)
+        if (by[i].ns >= FEW_NS && (double)by[i].ns > KEPT_SHARE * (double)all_ns &&
+            (double)by[i].ns > LIFE_SHARE * (double)h->run_ns)
+            add_keeper(h, all->threads[i].thread, &by[i], all_ns);
+    free(by);
+}
+
+/* ---- threads ---- */
+
+/* Threads that nobody took note of, or that had no processor: how many, and which the longest. */
+struct finding_ends {
+    const struct thread_timeline *worst;
+    int64_t ns, all_ns, lives_ns;
+    uint32_t count;
+};
+
+static void add_end(struct finding_ends *ends, const struct thread_timeline *c, int64_t ns,
+                    int64_t life_ns)
+{
+    ends->count++;
+    ends->all_ns += ns;
+    ends->lives_ns += life_ns;
+    if (ns > ends->ns) {
+        ends->ns = ns;
+        ends->worst = c;
+    }
+}
+
+/* Where it is known how long it had one. */
+static void findings_table_check_cpu_shortage(const struct table_view *view,
+                                              const struct thread_timeline *c,
+                                              struct thread_states s, struct finding_ends *without)
+{
+    if (!cpu_source_split(view, c, &s) && !cpu_source_known(view, c))
+        return;
+    int64_t ready = s.of[THREAD_STATE_RUNNABLE].total_ns;
+    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns)
+        add_end(without, c, ready, s.life_ns);
+}
+
+static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c,
+                                        struct finding_ends *ends, struct finding_ends *without)
+{
+    const struct table_view *view = h->view;
+    struct thread_states s;
+    thread_states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
+    if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
+        return;
+    findings_table_check_cpu_shortage(view, c, s, without);
+    int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
+    struct table_cell *cells = NULL;
+    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns && ready > s.active_ns)
+        cells = finding_rows_add(h, FINDING_ROW_READY, 1, c->thread, ready, s.life_ns,
+                                 table_event(view, c->start));
+    if (cells && !cpu_source_known(view, c)) /* else other times are among them */
+        cells[FINDING_ROW_TIMES] = table_cell_number((int64_t)s.of[THREAD_STATE_RUNNABLE].count);
+    if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)h->run_ns)
+        return;
+    add_end(ends, c, left, s.life_ns);
+}
+
+static void add_without(struct finding_rows *h, const struct finding_ends *without)
+{
+    if (without->count)
+        finding_rows_add(h, FINDING_ROW_PROCESSOR, without->count, without->worst->thread,
+                         without->all_ns, without->lives_ns,
+                         table_event(h->view, without->worst->start));
+}
+
+static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
+{
+    if (ends->count)
+        finding_rows_add(h, FINDING_ROW_ENDS, ends->count, ends->worst->thread, ends->ns, h->run_ns,
+                         table_event(h->view, ends->worst->end));
+}
+
+/* (Where a program ended by itself, its threads may well wait.) */
+static void findings_table_check_open_waits(struct finding_rows *h)
+{
+    for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
+        const struct wait_record *w = &h->view->lives.open[i];
+        if (run_exited(h->view->run, w->thread))
+            continue;
+        struct table_cell *cells =
+            finding_rows_add(h, FINDING_ROW_OPEN, 1, w->thread, w->to_ns - w->from_ns, h->run_ns,
+                             table_event(h->view, w->begin));
+        if (!cells)
+            return;
+        finding_rows_wait(h, cells, w, 0);
+    }
+}
+
+static void findings_table_check_unattributed(struct finding_rows *h)
+{
+    const struct table_view *view = h->view;
+    int64_t all = 0, unexplained = 0;
+    const struct wait_record *most = NULL;
+    for (size_t i = 0; i < view->measured->wait_count; i++) {
+        const struct wait_record *w = &view->measured->waits[i];
+        all += w->to_ns - w->from_ns;
+        if (!w->unexplained)
+            continue;
+        unexplained += w->to_ns - w->from_ns;
+        if (!most || w->to_ns - w->from_ns > most->to_ns - most->from_ns)
+            most = w;
+    }
+    if (most && unexplained >= FEW_NS && (double)unexplained > UNEXPLAINED_SHARE * (double)all)
+        finding_rows_add(h, FINDING_ROW_UNEXPLAINED, 1, most->thread, unexplained, all,
+                         table_event(view, most->begin));
+}
+
+/* ---- who decided how long it took ---- */
+
+struct finding_path_part { /* of the path, by one thread */
+    int64_t ns, longest_ns;
+    const struct path_piece *longest;
+};
+
+static void findings_table_check_critical_path(struct finding_rows *hinting,
+                                               const struct critical_path *path)
+{
+    const struct table_view *view = hinting->view;
+    const struct intervals *all = view->measured;
+    struct finding_path_part *by = xcalloc(all->thread_count + 1, sizeof *by);
+    uint32_t most = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct path_piece *p = &path->pieces[i];
+        int64_t ns = p->to_ns - p->from_ns;
+        uint32_t thread = (uint32_t)(intervals_for_thread(all, p->thread) - all->threads);
+        by[thread].ns += ns;
+        if (ns > by[thread].longest_ns) {
+            by[thread].longest_ns = ns;
+            by[thread].longest = p;
+        }
+        if (by[thread].ns > by[most].ns)
+            most = thread;
+    }
+    const struct finding_path_part *h = &by[most];
+    int64_t length = critical_path_length(path);
+    if (all->thread_count > 2 && h->ns >= FEW_NS && (double)h->ns > PATH_SHARE * (double)length &&
+        table_wants(view, all->threads[most].thread)) {
+        struct table_cell *cells =
+            finding_rows_add(hinting, FINDING_ROW_PATH, 1, all->threads[most].thread, h->ns, length,
+                             table_event(view, h->longest->position));
+        if (cells && h->longest->step)
+            cells[FINDING_ROW_WHERE] = table_cell_place(table_place(
+                view, code_segment_place(code_segments_at(&all->steps, h->longest->step))));
+    }
+    free(by);
+}
+
+/* ---- the table ---- */
+
+static void *findings_table_begin(const struct table_view *view, char **problem)
+{
+    struct critical_path *path = xcalloc(1, sizeof *path);
+    (void)problem;
+    uint64_t at =
+        view->past ? order_position(view->run->order, view->request->past_of) : NO_POSITION;
+    if (at == NO_POSITION)
+        critical_path_begin(path, view->measured, 0, view->to_ns);
+    else
+        critical_path_begin(path, view->measured, order_event(view->run->order, at).thread,
+                            event_times_fitted(view->run, at));
+    return path;
+}
+
+static bool findings_table_step(void *work, uint64_t *budget)
+{
+    return critical_path_step(work, *budget);
+}
+
+static void free_work(void *work)
+{
+    critical_path_free(work);
+    free(work);
+}
+
+/* What of the run lies in the range. */
+static int64_t length_of(const struct table_view *view)
+{
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
+        int64_t begin, end;
+        const struct thread_timeline *c = &view->measured->threads[i];
+        if (!thread_states_lifetime(&view->lives, c, &begin, &end) || table_until(view, c) <= begin)
+            continue;
+        end = table_until(view, c) < end ? table_until(view, c) : end;
+        from = begin < from ? begin : from;
+        to = end > to ? end : to;
+    }
+    from = from > view->from_ns ? from : view->from_ns;
+    to = to < view->to_ns ? to : view->to_ns;
+    return to > from ? to - from : 0;
+}
+
+/* Threads that libraries make are not recorded by themselves, but the system counts them. */
+static void findings_table_note_untraced(struct result_table *t, const struct table_view *view)
+{
+    uint64_t seen = view->measured->thread_count, there = 0;
+    for (size_t i = 0; i < os_metrics_count(view->run); i++) {
+        const struct os_metric_series *s = os_metrics_at(view->run, i);
+        there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
+    }
+    if (there > seen)
+        table_add_note(t,
+                       "%llu threads existed, at most %llu %s traced; use poet record --libraries "
+                       "to trace threads created by libraries",
+                       (unsigned long long)there, (unsigned long long)seen,
+                       seen == 1 ? "was" : "were");
+}
+
+static void findings_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct finding_rows h = {.view = view, .table = t, .run_ns = length_of(view)};
+    struct finding_ends ends = {0}, without = {0};
+    t->title = xstrdup("findings");
+    finding_rows_columns(t);
+    findings_table_check_open_waits(&h);
+    findings_table_check_critical_path(&h, work);
+    for (uint32_t i = 0; i < view->measured->thread_count; i++)
+        findings_table_check_thread(&h, &view->measured->threads[i], &ends, &without);
+    add_ends(&h, &ends);
+    add_without(&h, &without);
+    lock_contention_add_findings(&h);
+    findings_table_check_holders(&h);
+    wait_patterns_add_findings(&h);
+    findings_table_check_unattributed(&h);
+    table_arrange(t, view->request, "duration_ns");
+    finding_rows_advise(&h);
+    if (!t->row_count)
+        table_add_note(t,
+                       "no findings: no thread spends %.0f %% of its lifetime waiting for one "
+                       "lock%s",
+                       100 * LIFE_SHARE,
+                       view->lives.open_count ? "" : ", none is blocked at the end");
+    findings_table_note_untraced(t, view);
+    if (view->measured->thread_count == 1)
+        table_add_note(t, "single-threaded: its waits may be untraced; pipes, sockets and file "
+                          "locks need poet record or poetcc -trace -processes");
+}
+
+const struct table_preset preset_hints = {.what = "findings",
+                                          .begin = findings_table_begin,
+                                          .step = findings_table_step,
+                                          .fill = findings_table_fill,
+                                          .free = free_work};

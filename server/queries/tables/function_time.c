@@ -1,0 +1,328 @@
+/* The table of how much of their time threads were in some functions (function_paths.h): which
+ * share of each stretch between two of their events; or of each of many pixels.
+ *
+ * Between two events it is known how long a thread was in what, not when: the share is that of all
+ * of the stretch.  A wait belongs to the calls in which it began.  Where in which calls a thread
+ * was is not known there is no row.
+ *
+ * Options: those of function_paths.h; "begin" and "end": what is looked at, ns of the run, or
+ * positions by "order"; "pixels": how many that is, by "time" and by "order". */
+#include "base/alloc.h"
+#include "server/queries/tables/function_paths.h"
+#include "wire/limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BY_EVENT, BY_TIME, BY_ORDER };
+
+/* Of a thread, from one of its events to another, or from one pixel to another. */
+struct function_stretch {
+    double from, to; /* ns; by order positions */
+    uint64_t begin, end; /* positions of its events, or NO_POSITION */
+    double share; /* negative: not known */
+};
+
+struct function_time_work {
+    const struct table_view *view;
+    struct function_paths within;
+    unsigned by;
+    double from, to;
+    uint32_t pixels;
+    uint32_t thread; /* by index; all before it are done */
+    size_t item; /* of its intervals; 0: it is not begun */
+    struct function_stretch last; /* of it, not told yet; to <= from: there is none */
+    float *shares; /* by pixel, of it */
+    bool full;
+    double inside, known; /* so long were they in there, and so long is it known */
+    struct result_table made;
+};
+
+/* ---- what is asked ---- */
+
+#define MOST 1e19
+
+static double function_time_option(const struct table_view *view, const char *key, double otherwise)
+{
+    const char *value = table_option(view->request, key);
+    return value ? strtod(value, NULL) : otherwise;
+}
+
+static void add_columns(struct function_time_work *w)
+{
+    struct result_table *t = &w->made;
+    t->title = xstrdup("time in a function");
+    table_add_column(t, "thread", "thread", TABLE_LINE, "regions");
+    table_add_column(t, "from", "from", w->by == BY_EVENT ? TABLE_NS : TABLE_COUNT, "regions");
+    table_add_column(t, "until", "until", w->by == BY_EVENT ? TABLE_NS : TABLE_COUNT, "regions");
+    table_add_column(t, "share", "share", TABLE_SHARE, "regions");
+    table_add_column(t, "until_event", "until", TABLE_EVENT, "regions");
+}
+
+static void *function_time_begin(const struct table_view *view, char **problem)
+{
+    double from = function_time_option(view, "begin", -MOST),
+           to = function_time_option(view, "end", MOST),
+           pixels = function_time_option(view, "pixels", 0);
+    struct function_time_work *w = xcalloc(1, sizeof *w);
+    w->by = strcmp(view->request->by, "time") == 0    ? BY_TIME
+            : strcmp(view->request->by, "order") == 0 ? BY_ORDER
+                                                      : BY_EVENT;
+    if (!function_paths_begin(&w->within, view))
+        *problem = xstrdup("inside: of which function is not said");
+    else if (!(from >= -MOST && to <= MOST && from < to) ||
+             (w->by && !(pixels >= 1 && pixels <= LIMIT_PIXELS)))
+        *problem = xstrdup("inside: from where to where is not said");
+    if (*problem) {
+        free(w);
+        return NULL;
+    }
+    w->view = view;
+    w->from = from;
+    w->to = to;
+    w->pixels = w->by ? (uint32_t)pixels : 0;
+    w->shares = xcalloc(w->pixels + 1, sizeof *w->shares);
+    add_columns(w);
+    return w;
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct function_time_work *w, uint32_t line, double from, double until,
+                    double share, struct event_id begins, struct event_id ends)
+{
+    struct table_cell *cells = w->full ? NULL : table_add_row(&w->made, 0, begins);
+    w->full |= !cells;
+    if (!cells)
+        return;
+    cells[0] = table_cell_line(line);
+    cells[1] = table_cell_number((int64_t)from);
+    cells[2] = table_cell_number((int64_t)until);
+    cells[3] = table_cell_real(share);
+    cells[4] = table_cell_event(ends);
+    table_row_line(&w->made, line);
+}
+
+static uint32_t thread_line(const struct function_time_work *w)
+{
+    return w->view->measured->threads[w->thread].thread;
+}
+
+static void add_pixels(struct function_time_work *w, const struct function_stretch *s)
+{
+    double scale = w->pixels / (w->to - w->from), a = (s->from - w->from) * scale,
+           b = (s->to - w->from) * scale;
+    a = a > 0 ? a : 0;
+    b = b < w->pixels ? b : w->pixels;
+    for (uint32_t x = (uint32_t)a; x < w->pixels && x < b; x++)
+        w->shares[x] += (float)(s->share * ((b < x + 1 ? b : x + 1) - (a > x ? a : x)));
+}
+
+static void function_time_emit_last(struct function_time_work *w)
+{
+    struct function_stretch *s = &w->last;
+    if (s->to <= s->from || s->share <= 0)
+        return;
+    if (w->by)
+        add_pixels(w, s);
+    else
+        add_row(w, thread_line(w), s->from, s->to, s->share, table_event(w->view, s->begin),
+                table_event(w->view, s->end));
+}
+
+/* Those that follow each other and are alike are one. */
+static void function_time_add_stretch(struct function_time_work *w,
+                                      const struct function_stretch *s)
+{
+    if (s->to <= w->from || s->from >= w->to || s->to <= s->from)
+        return;
+    if (s->share >= 0) {
+        double part = (s->to < w->to ? s->to : w->to) - (s->from > w->from ? s->from : w->from);
+        w->known += part;
+        w->inside += part * s->share;
+    }
+    if (w->last.to == s->from && w->last.to > w->last.from && w->last.share == s->share) {
+        w->last.to = s->to;
+        w->last.end = s->end;
+        return;
+    }
+    function_time_emit_last(w);
+    w->last = *s;
+}
+
+/* Shares that look alike are one row: of 255, as those of strips. */
+static unsigned function_time_quantize_share(float share)
+{
+    double of = round(255.0 * (double)share);
+    return of < 0 ? 0 : of > 255 ? 255 : (unsigned)of;
+}
+
+static void function_time_emit_pixels(struct function_time_work *w)
+{
+    for (uint32_t i = 0, end; i < w->pixels; i = end) {
+        for (end = i + 1; end < w->pixels && function_time_quantize_share(w->shares[end]) ==
+                                                 function_time_quantize_share(w->shares[i]);)
+            end++;
+        if (function_time_quantize_share(w->shares[i]))
+            add_row(w, thread_line(w), i, end, function_time_quantize_share(w->shares[i]) / 255.0,
+                    (struct event_id){0}, (struct event_id){0});
+    }
+    memset(w->shares, 0, w->pixels * sizeof *w->shares);
+}
+
+/* ---- what a thread did ---- */
+
+static const struct wait_record *wait_of(const struct function_time_work *w,
+                                         const struct interval *in)
+{
+    const struct intervals *all = w->view->measured;
+    return in->is == INTERVAL_RUNS      ? NULL
+           : in->is == INTERVAL_SEGMENT ? &all->waits[all->segments[in->of].wait]
+                                        : &all->waits[in->of];
+}
+
+static uint64_t end_of(const struct function_time_work *w, const struct thread_timeline *c,
+                       size_t i)
+{
+    const struct wait_record *wait = wait_of(w, &c->items[i]);
+    return wait ? wait->end : c->items[i].position;
+}
+
+/* The interval behind those that make one stretch with this one. */
+static size_t stretch_end(const struct function_time_work *w, const struct thread_timeline *c,
+                          size_t i)
+{
+    const struct wait_record *wait = wait_of(w, &c->items[i]);
+    size_t end = i + 1;
+    while (end < c->count && wait_of(w, &c->items[end]) == wait &&
+           (wait || c->items[end].position == c->items[i].position))
+        end++;
+    return end;
+}
+
+static double share_of(struct function_time_work *w, const struct thread_timeline *c, size_t first,
+                       size_t end)
+{
+    const struct wait_record *wait = wait_of(w, &c->items[first]);
+    double in = 0, all = 0;
+    if (wait)
+        return function_paths_event(&w->within, w->view, wait->begin);
+    for (size_t i = first; i < end; i++) {
+        double ns = (double)(c->items[i].to_ns - interval_begin(c, i));
+        int is = function_paths_step(&w->within, w->view, c->items[i].step);
+        if (is < 0)
+            return -1;
+        in += is * ns;
+        all += ns;
+    }
+    return all > 0 ? in / all : -1;
+}
+
+static size_t add_stretch(struct function_time_work *w, const struct thread_timeline *c, size_t i)
+{
+    size_t end = stretch_end(w, c, i);
+    struct function_stretch s = {.begin = i ? end_of(w, c, i - 1) : c->start,
+                                 .end = end_of(w, c, i)};
+    s.from = w->by == BY_ORDER ? (double)s.begin : (double)interval_begin(c, i);
+    s.to = w->by == BY_ORDER ? (double)s.end : (double)c->items[end - 1].to_ns;
+    if (s.begin == NO_POSITION || s.end == NO_POSITION || s.to <= w->from || s.from >= w->to)
+        return end;
+    s.share = share_of(w, c, i, end);
+    function_time_add_stretch(w, &s);
+    return end;
+}
+
+/* A wait that goes on. */
+static void add_open(struct function_time_work *w, const struct thread_timeline *c)
+{
+    const struct lifetimes *lives = &w->view->lives;
+    int64_t from, to;
+    for (size_t i = 0; i < lives->open_count; i++) {
+        const struct wait_record *wait = &lives->open[i];
+        if (wait->thread != c->thread || !thread_states_lifetime(lives, c, &from, &to))
+            continue;
+        struct function_stretch s = {.begin = wait->begin, .end = NO_POSITION};
+        s.from = w->by == BY_ORDER ? (double)wait->begin : (double)wait->from_ns;
+        s.to = w->by == BY_ORDER ? (double)order_count(w->view->run->order) : (double)to;
+        s.share = function_paths_event(&w->within, w->view, wait->begin);
+        function_time_add_stretch(w, &s);
+    }
+}
+
+static void end_thread(struct function_time_work *w, const struct thread_timeline *c)
+{
+    add_open(w, c);
+    function_time_emit_last(w);
+    w->last = (struct function_stretch){0};
+    if (w->by)
+        function_time_emit_pixels(w);
+    w->thread++;
+    w->item = 0;
+}
+
+/* By time one need not look at what was before. */
+static size_t first_of(const struct function_time_work *w, const struct thread_timeline *c)
+{
+    size_t i = w->by == BY_ORDER || w->from < -9e18 ? 0 : intervals_at(c, (int64_t)w->from);
+    const struct wait_record *wait = i < c->count ? wait_of(w, &c->items[i]) : NULL;
+    while (i && i < c->count && wait_of(w, &c->items[i - 1]) == wait &&
+           (wait || c->items[i - 1].position == c->items[i].position))
+        i--;
+    return i;
+}
+
+static bool function_time_step(void *work, uint64_t *budget)
+{
+    struct function_time_work *w = work;
+    for (; w->thread < w->view->measured->thread_count;) {
+        const struct thread_timeline *c = &w->view->measured->threads[w->thread];
+        if (!table_wants(w->view, c->thread)) {
+            w->thread++;
+            continue;
+        }
+        if (!w->item)
+            w->item = 1 + first_of(w, c);
+        while (w->item <= c->count && *budget &&
+               (w->by == BY_ORDER || (double)interval_begin(c, w->item - 1) < w->to)) {
+            w->item = 1 + add_stretch(w, c, w->item - 1);
+            --*budget;
+        }
+        if (!*budget)
+            return false;
+        end_thread(w, c);
+        --*budget;
+    }
+    return true;
+}
+
+/* ---- filling ---- */
+
+static void function_time_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct function_time_work *w = work;
+    if (w->known > 0)
+        table_make_total(&w->made)[3] = table_cell_real(w->inside / w->known);
+    if (w->full)
+        table_add_note(&w->made, "there are more than fit into a table: look at less");
+    table_move(t, &w->made);
+    table_arrange(t, view->request, NULL);
+}
+
+static void free_work(void *work)
+{
+    struct function_time_work *w = work;
+    function_paths_free(&w->within);
+    result_table_free(&w->made);
+    free(w->shares);
+    free(w);
+}
+
+static const char *const function_time_groupings[] = {"event", "time", "order", NULL};
+
+const struct table_preset preset_inside = {.what = "inside",
+                                           .by = function_time_groupings,
+                                           .begin = function_time_begin,
+                                           .step = function_time_step,
+                                           .fill = function_time_fill,
+                                           .free = free_work};

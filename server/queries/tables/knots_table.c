@@ -1,0 +1,119 @@
+/* The table of knots: threads that hold each other up and, by that, all the rest; or who held up
+ * whom. */
+#include "base/alloc.h"
+#include "server/queries/tables/attribution_cells.h"
+#include "server/queries/attribution_cache.h"
+#include "server/analysis/wait_knots.h"
+
+#include <stdlib.h>
+
+enum knots_column { KNOT, THREAD, HELD, WAITED, RUNNER, SHARE };
+
+struct knots_work {
+    struct attribution_cells causing;
+    struct wait_knots knots;
+};
+
+static void *knots_table_begin(const struct table_view *view, char **problem)
+{
+    struct knots_work *w = xcalloc(1, sizeof *w);
+    if (!attribution_cells_begin(&w->causing, view, problem)) {
+        attribution_cells_free(&w->causing);
+        free(w);
+        return NULL;
+    }
+    w->knots = (struct wait_knots){.why = attribution_cache_get(view->run, w->causing.since),
+                                   .from_ns = w->causing.from_ns,
+                                   .until_ns = w->causing.until_ns,
+                                   .until_count = w->causing.until_count};
+    return w;
+}
+
+static bool knots_table_step(void *work, uint64_t *budget)
+{
+    struct knots_work *w = work;
+    if (!attribution_cells_prepare(&w->causing, budget))
+        return false;
+    size_t before = w->knots.done;
+    bool whole = wait_knots_step(&w->knots, *budget / 8 + 1);
+    uint64_t spent = 8 * (w->knots.done - before);
+    *budget = spent < *budget ? *budget - spent : 0;
+    return whole;
+}
+
+static void add_columns(struct result_table *t)
+{
+    table_add_column(t, "knot", "knot", TABLE_COUNT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "delayed_others_ns", "others waited", TABLE_NS, NULL);
+    table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
+    table_add_column(t, "runner", "while running", TABLE_LINE, NULL);
+    table_add_column(t, "share", "% of its waits", TABLE_SHARE, NULL);
+}
+
+/* For whom one waited, the longest first. */
+static void add_holds(const struct wait_knots *k, const struct knot_member *member,
+                      struct result_table *t)
+{
+    uintptr_t any = 0;
+    for (uint32_t i = 0; !any && i < k->hold_count; i++)
+        if (k->holds[i].waiter == member->thread)
+            any = i + 1;
+    for (uint32_t i = any ? (uint32_t)any - 1 : k->hold_count;
+         i < k->hold_count && k->holds[i].waiter == member->thread && !k->holds[i].cut; i++) {
+        struct table_cell *cells = table_add_row(t, 1, (struct event_id){0});
+        if (!cells)
+            return;
+        cells[WAITED] = table_cell_number(k->holds[i].ns);
+        cells[RUNNER] = table_cell_line(k->holds[i].runner);
+        cells[SHARE] = table_cell_real((double)k->holds[i].ns / (double)member->waited_ns);
+        table_row_line(t, k->holds[i].runner);
+    }
+}
+
+static void knots_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct knots_work *w = work;
+    struct wait_knots *k = &w->knots;
+    wait_knots_compute(k);
+    t->title = xstrdup("knots");
+    add_columns(t);
+    for (uint32_t i = 0; i < k->member_count; i++) {
+        const struct knot_member *m = &k->members[i];
+        struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
+        if (!cells)
+            break;
+        if (m->knot)
+            cells[KNOT] = table_cell_number(m->knot);
+        cells[THREAD] = table_cell_line(m->thread);
+        cells[HELD] = table_cell_number(m->held_ns);
+        cells[WAITED] = table_cell_number(m->waited_ns);
+        table_row_line(t, m->thread);
+        add_holds(k, m, t);
+    }
+    table_make_total(t)[WAITED] = table_cell_number(k->waited_ns);
+    table_add_note(
+        t,
+        "%u knot%s (bottleneck group%s): these threads wait only for each other or not at "
+        "all, and other threads wait for them; edges below 1 %% of a thread's wait time "
+        "are ignored",
+        k->count, k->count == 1 ? "" : "s", k->count == 1 ? "" : "s");
+    table_arrange(t, view->request, "delayed_others_ns");
+}
+
+static void free_work(void *work)
+{
+    struct knots_work *w = work;
+    wait_knots_free(&w->knots);
+    attribution_cells_free(&w->causing);
+    free(w);
+}
+
+static const char *const knots_table_groupings[] = {"thread", NULL};
+
+const struct table_preset preset_knots = {.what = "knots",
+                                          .by = knots_table_groupings,
+                                          .begin = knots_table_begin,
+                                          .step = knots_table_step,
+                                          .fill = knots_table_fill,
+                                          .free = free_work};

@@ -1,0 +1,256 @@
+#include "server/queries/tables/lock_contention.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+#define ALWAYS_SHARE 0.8 /* of the run, that somebody waits for it, where several do */
+#define RETAKEN_LEAST 4u /* times that others took it again as one waited */
+
+/* What one thread waited for one object. */
+struct contended_lock {
+    uint32_t thread, about;
+    int64_t ns, longest_ns;
+    uint32_t longest; /* wait */
+    uint64_t waits;
+    int64_t passed_ns, passed_longest_ns; /* in waits in which somebody took it twice and more */
+    uint32_t passed_longest; /* wait */
+    uint64_t passed; /* how often somebody took it again */
+    uint32_t passer; /* the segment of the last who did, in the longest of them */
+};
+
+/* When somebody waited for one object. */
+struct lock_convoy {
+    uint32_t about, longest; /* wait */
+    int64_t ns, longest_ns;
+    int64_t from_ns; /* from here on it is counted */
+    uint64_t waits;
+};
+
+struct lock_contention {
+    struct finding_rows *hinting;
+    struct contended_lock *items;
+    uint32_t count;
+    size_t room;
+    struct map index;
+    struct lock_convoy *sieges;
+    uint32_t siege_count;
+    size_t siege_room;
+    struct map siege_of;
+    uint32_t *seen; /* by thread's index: 1 + the wait in which a segment of it was seen last */
+};
+
+static const struct intervals *lock_contention_intervals(const struct lock_contention *f)
+{
+    return f->hinting->view->measured;
+}
+
+/* Until somebody gave it back that had it: a lock; or what begins with such a one, as of a
+ * semaphore.  (Who waits to be called, and then for a lock, waited to be called.) */
+static bool lock_contention_is_contended(const struct intervals *all, const struct wait_record *w)
+{
+    return w->about && (w->class == WAIT_CONTENTION ||
+                        (w->count && all->segments[w->segment].class == WAIT_CONTENTION));
+}
+
+static struct contended_lock *lock_contention_for_lock(struct lock_contention *f, uint32_t thread,
+                                                       uint32_t about)
+{
+    uintptr_t known = (uintptr_t)map_get(&f->index, thread, about);
+    if (!known) {
+        f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);
+        f->items[f->count++] = (struct contended_lock){.thread = thread, .about = about};
+        known = f->count;
+        map_put(&f->index, thread, about, (void *)known);
+    }
+    return &f->items[known - 1];
+}
+
+/* How often in a wait somebody took it who had had it in that wait before; *again: the last segment
+ * of such a one. */
+static uint32_t count_again(struct lock_contention *f, size_t wait, uint32_t *again)
+{
+    const struct intervals *all = lock_contention_intervals(f);
+    const struct wait_record *w = &all->waits[wait];
+    uint32_t passed = 0;
+    for (uint32_t i = w->segment; i < w->segment + w->count; i++) {
+        const struct thread_timeline *c = intervals_for_thread(all, all->segments[i].thread);
+        if (!c)
+            continue;
+        uint32_t *seen = &f->seen[c - all->threads];
+        if (*seen == wait + 1) {
+            passed++;
+            *again = i;
+        }
+        *seen = (uint32_t)wait + 1;
+    }
+    return passed;
+}
+
+static void add_wait(struct lock_contention *f, size_t wait, int64_t ns)
+{
+    const struct wait_record *w = &lock_contention_intervals(f)->waits[wait];
+    struct contended_lock *fight = lock_contention_for_lock(f, w->thread, w->about);
+    uint32_t again = 0, passed = count_again(f, wait, &again);
+    fight->ns += ns;
+    fight->waits++;
+    if (ns > fight->longest_ns) {
+        fight->longest_ns = ns;
+        fight->longest = (uint32_t)wait;
+    }
+    if (!passed)
+        return;
+    fight->passed += passed;
+    fight->passed_ns += ns;
+    if (ns > fight->passed_longest_ns) {
+        fight->passed_longest_ns = ns;
+        fight->passed_longest = (uint32_t)wait;
+        fight->passer = again;
+    }
+}
+
+/* Waits come with the last to end first, so that what of one is not counted yet is before what
+ * was. */
+static void lock_contention_add_convoy(struct lock_contention *f, size_t wait, int64_t ns)
+{
+    const struct wait_record *w = &lock_contention_intervals(f)->waits[wait];
+    const struct table_view *view = f->hinting->view;
+    uintptr_t known = (uintptr_t)map_get(&f->siege_of, w->about, 0);
+    if (!known) {
+        f->sieges = array_reserve(f->sieges, &f->siege_room, f->siege_count + 1, sizeof *f->sieges);
+        f->sieges[f->siege_count++] =
+            (struct lock_convoy){.about = w->about, .from_ns = view->to_ns};
+        known = f->siege_count;
+        map_put(&f->siege_of, w->about, 0, (void *)known);
+    }
+    struct lock_convoy *s = &f->sieges[known - 1];
+    int64_t from_ns = w->from_ns > view->from_ns ? w->from_ns : view->from_ns,
+            until_ns = finding_rows_until(f->hinting, w->thread),
+            to_ns = w->to_ns < s->from_ns ? w->to_ns : s->from_ns;
+    to_ns = to_ns < until_ns ? to_ns : until_ns;
+    s->ns += to_ns > from_ns ? to_ns - from_ns : 0;
+    s->from_ns = from_ns < s->from_ns ? from_ns : s->from_ns;
+    s->waits++;
+    if (ns > s->longest_ns) {
+        s->longest_ns = ns;
+        s->longest = (uint32_t)wait;
+    }
+}
+
+static void lock_contention_find_waits(struct lock_contention *f)
+{
+    const struct intervals *all = lock_contention_intervals(f);
+    for (size_t i = all->wait_count; i-- > 0;) {
+        const struct wait_record *w = &all->waits[i];
+        int64_t ns = lock_contention_is_contended(all, w) ? finding_rows_wait_ns(f->hinting, w) : 0;
+        if (!ns || !table_wants(f->hinting->view, w->thread))
+            continue;
+        add_wait(f, i, ns);
+        lock_contention_add_convoy(f, i, ns);
+    }
+}
+
+/* ---- one hint an object ---- */
+
+/* Of all threads that wait much for it: the one that waits most is named. */
+static void add_lock(struct lock_contention *f, const struct contended_lock *all,
+                     const struct contended_lock *worst, uint32_t threads, int64_t lives_ns)
+{
+    const struct wait_record *w = &lock_contention_intervals(f)->waits[worst->longest];
+    enum finding_row_kind kind = w->class == WAIT_CONTENTION ? FINDING_ROW_LOCK : FINDING_ROW_GIVEN;
+    struct table_cell *cells = finding_rows_add(f->hinting, kind, threads, worst->thread, all->ns,
+                                                lives_ns, table_event(f->hinting->view, w->begin));
+    if (!cells)
+        return;
+    if (w->count)
+        finding_rows_release(f->hinting, cells,
+                             &lock_contention_intervals(f)->segments[w->segment + w->count - 1]);
+    finding_rows_wait(f->hinting, cells, w, all->waits);
+}
+
+/* Of an object that several wait much for. */
+static void lock_contention_check_convoy(struct lock_contention *f, uint32_t about)
+{
+    const struct lock_convoy *s = &f->sieges[(uintptr_t)map_get(&f->siege_of, about, 0) - 1];
+    const struct wait_record *w = &lock_contention_intervals(f)->waits[s->longest];
+    if (s->ns < FEW_NS || (double)s->ns < ALWAYS_SHARE * (double)f->hinting->run_ns)
+        return;
+    struct table_cell *cells =
+        finding_rows_add(f->hinting, FINDING_ROW_ALWAYS, 1, w->thread, s->ns, f->hinting->run_ns,
+                         table_event(f->hinting->view, w->begin));
+    if (cells)
+        finding_rows_wait(f->hinting, cells, w, s->waits);
+}
+
+static int by_object(const void *a, const void *b)
+{
+    const struct contended_lock *x = a, *y = b;
+    return x->about != y->about ? (x->about < y->about ? -1 : 1)
+           : x->ns != y->ns     ? (x->ns > y->ns ? -1 : 1)
+                                : 0;
+}
+
+static void lock_contention_check_locks(struct lock_contention *f)
+{
+    if (f->count)
+        qsort(f->items, f->count, sizeof *f->items, by_object);
+    for (uint32_t i = 0, end; i < f->count; i = end) {
+        const struct contended_lock *worst = &f->items[i];
+        struct contended_lock all = {.about = worst->about};
+        uint32_t threads = 0;
+        int64_t lives_ns = 0;
+        for (end = i; end < f->count && f->items[end].about == worst->about; end++) {
+            const struct contended_lock *one = &f->items[end];
+            int64_t life_ns = finding_rows_life(f->hinting, one->thread);
+            if (one->ns < FEW_NS || (double)one->ns < LIFE_SHARE * (double)life_ns)
+                continue;
+            all.ns += one->ns;
+            all.waits += one->waits;
+            lives_ns += life_ns;
+            threads++;
+        }
+        if (threads)
+            add_lock(f, &all, worst, threads, lives_ns);
+        if (threads > 1)
+            lock_contention_check_convoy(f, all.about);
+    }
+}
+
+/* The one of an object's waiters that it was kept from longest: they stand together. */
+static void lock_contention_check_reacquired(struct lock_contention *f)
+{
+    for (uint32_t i = 0, end; i < f->count; i = end) {
+        const struct contended_lock *worst = &f->items[i];
+        for (end = i; end < f->count && f->items[end].about == f->items[i].about; end++)
+            if (f->items[end].passed_ns > worst->passed_ns)
+                worst = &f->items[end];
+        int64_t life_ns = finding_rows_life(f->hinting, worst->thread);
+        if (worst->passed < RETAKEN_LEAST || worst->passed_ns < FEW_NS ||
+            (double)worst->passed_ns < LIFE_SHARE * (double)life_ns)
+            continue;
+        const struct wait_record *w = &lock_contention_intervals(f)->waits[worst->passed_longest];
+        struct table_cell *cells =
+            finding_rows_add(f->hinting, FINDING_ROW_RETAKEN, 1, worst->thread, worst->passed_ns,
+                             life_ns, table_event(f->hinting->view, w->begin));
+        if (!cells)
+            return;
+        finding_rows_release(f->hinting, cells,
+                             &lock_contention_intervals(f)->segments[worst->passer]);
+        finding_rows_wait(f->hinting, cells, w, worst->passed);
+    }
+}
+
+void lock_contention_add_findings(struct finding_rows *hinting)
+{
+    struct lock_contention f = {.hinting = hinting};
+    f.seen = xcalloc(hinting->view->measured->thread_count + 1, sizeof *f.seen);
+    lock_contention_find_waits(&f);
+    lock_contention_check_locks(&f);
+    lock_contention_check_reacquired(&f);
+    free(f.seen);
+    free(f.items);
+    free(f.sieges);
+    map_free(&f.index);
+    map_free(&f.siege_of);
+}

@@ -1,0 +1,10 @@
+/* Hints about what only one has at a time, or so many: locks, and semaphores whose units are given
+ * back. */
+#ifndef SERVER_QUERIES_TABLES_LOCK_CONTENTION_H
+#define SERVER_QUERIES_TABLES_LOCK_CONTENTION_H
+
+#include "server/queries/tables/finding_rows.h"
+
+void lock_contention_add_findings(struct finding_rows *hinting);
+
+#endif

@@ -1,0 +1,398 @@
+/* The table of memory: what was taken from the heap and never given back, by place, stack, thread
+ * or library; or each such block (server/run/heap_totals.h). */
+#include "base/alloc.h"
+#include "server/queries/tables/heap_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum memory_column {
+    SCOPE,
+    THREAD,
+    BLOCKS,
+    BYTES,
+    USABLE,
+    ELSEWHERE,
+    ELSEWHERE_BYTES,
+    TEMPORARIES,
+    NULLS,
+    TAKEN,
+    TAKEN_BYTES,
+    MOST,
+    FAULT,
+    BEFORE,
+    ADDRESS,
+    AT,
+    LIBRARY,
+    PROCESS,
+    COLUMNS
+};
+
+static const char *const memory_table_groupings[] = {"place",   "path",  "thread",
+                                                     "library", "block", NULL};
+
+/* Which of them people see without asking. */
+enum memory_seen { OF_SUMS = 1, OF_PLACES = 2, OF_BLOCKS = 4, OF_LIBRARIES = 8, OF_ALL = 15 };
+
+static const struct {
+    const char *name, *title;
+    enum table_kind kind;
+    unsigned seen;
+} columns[COLUMNS] = {
+    [SCOPE] = {"function", "function", TABLE_PLACE, OF_ALL},
+    [THREAD] = {"thread", "thread", TABLE_LINE, OF_ALL},
+    [BLOCKS] = {"unfreed_blocks", "not freed", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [BYTES] = {"unfreed_bytes", "bytes not freed", TABLE_COUNT, OF_ALL},
+    [USABLE] = {"usable", "usable", TABLE_COUNT, OF_BLOCKS},
+    [ELSEWHERE] = {"freed_by_other_thread", "freed by other threads", TABLE_COUNT,
+                   OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [ELSEWHERE_BYTES] = {"freed_by_other_thread_bytes", "bytes freed by other threads", TABLE_COUNT,
+                         0},
+    [TEMPORARIES] = {"temporaries", "temporary", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [NULLS] = {"nulls", "free(NULL)", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [TAKEN] = {"allocations", "allocations", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [TAKEN_BYTES] = {"allocated_bytes", "bytes allocated", TABLE_COUNT,
+                     OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [MOST] = {"peak_bytes", "peak bytes", TABLE_COUNT, 0},
+    [FAULT] = {"error", "error", TABLE_TEXT, OF_PLACES},
+    [BEFORE] = {"first_freed_at", "first freed at", TABLE_PLACE, 0},
+    [ADDRESS] = {"address", "address", TABLE_TEXT, OF_BLOCKS},
+    [AT] = {"allocated_ns", "allocated at", TABLE_NS, OF_BLOCKS},
+    [LIBRARY] = {"library", "library", TABLE_TEXT, OF_LIBRARIES},
+    [PROCESS] = {"program", "program", TABLE_TEXT, 0},
+};
+
+static bool memory_table_is_by(const struct table_view *view, const char *kind)
+{
+    return strcmp(*view->request->by ? view->request->by : memory_table_groupings[0], kind) == 0;
+}
+
+static bool is_tree(const struct table_view *view) { return view->request->flags & TABLE_TREE; }
+
+static bool is_blocks(const struct table_view *view)
+{
+    return memory_table_is_by(view, "block") || table_option(view->request, "each");
+}
+
+static bool all_seen(const struct table_view *view)
+{
+    uint64_t unseen = 0;
+    for (size_t i = 0; i < heap_totals_process_count(view->run); i++)
+        unseen += heap_totals_process_at(view->run, i)->unseen;
+    return !unseen;
+}
+
+static void add_columns(const struct table_view *view, struct result_table *t)
+{
+    unsigned seen = is_blocks(view)                       ? OF_BLOCKS
+                    : memory_table_is_by(view, "library") ? OF_LIBRARIES
+                    : memory_table_is_by(view, "thread")  ? OF_SUMS
+                                                          : OF_PLACES;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
+                         i == SCOPE || i == LIBRARY || i == PROCESS ? NULL
+                                                                    : "calls of the allocator");
+        if (!(columns[i].seen & seen))
+            table_detail(t);
+    }
+    for (size_t i = 0; i < COLUMNS; i++)
+        t->columns[i].exact =
+            all_seen(view) && i != AT; /* that is as fine as a tick of the clock */
+}
+
+/* ---- cells ---- */
+
+static struct table_cell memory_table_number_cell(uint64_t n)
+{
+    return table_cell_number(n < INT64_MAX ? (int64_t)n : INT64_MAX);
+}
+
+static void set_figures(struct table_cell *c, const struct heap_allocated *s)
+{
+    c[BLOCKS] = memory_table_number_cell(heap_notes_blocks_left(s));
+    c[BYTES] = memory_table_number_cell(
+        heap_notes_difference(s->bytes, s->freed_bytes + s->elsewhere_bytes));
+    c[USABLE] = memory_table_number_cell(
+        heap_notes_difference(s->usable, s->freed_usable + s->elsewhere_usable));
+    c[ELSEWHERE] = memory_table_number_cell(s->elsewhere);
+    c[ELSEWHERE_BYTES] = memory_table_number_cell(s->elsewhere_bytes);
+    c[TEMPORARIES] = memory_table_number_cell(s->temporaries);
+    c[NULLS] = memory_table_number_cell(s->nulls);
+    c[TAKEN] = memory_table_number_cell(s->blocks);
+    c[TAKEN_BYTES] = memory_table_number_cell(s->bytes);
+    if (s->most_bytes)
+        c[MOST] = memory_table_number_cell(s->most_bytes);
+}
+
+static struct table_cell place_cell(const struct heap_row_stack *stack, uint32_t process)
+{
+    static const char *const ends[] = {
+        [HEAP_NODE_OTHER] = "(other)", [HEAP_NODE_EARLY] = "(before tracing started)"};
+    if (stack->site)
+        return table_cell_place((struct table_place){process, stack->site});
+    const char *end = stack->end < sizeof ends / sizeof *ends ? ends[stack->end] : NULL;
+    return end ? table_cell_text(end) : (struct table_cell){0};
+}
+
+/* stack NULL: it is not about one place. */
+static struct table_cell *add_row(const struct table_view *view, struct result_table *t,
+                                  uint8_t depth, const struct heap_allocated *s,
+                                  const struct heap_row_stack *stack, struct event_id event)
+{
+    struct table_cell *c = table_add_row(t, depth, event);
+    if (!c)
+        return NULL;
+    if (stack) {
+        c[SCOPE] = place_cell(stack, s->process);
+        c[LIBRARY] = table_cell_text(stack->library);
+        heap_rows_context(t, stack, s->process);
+    }
+    c[THREAD] = table_cell_line(s->thread);
+    c[PROCESS] = heap_notes_program(view, s->process);
+    if (s->thread)
+        table_row_line(t, s->thread);
+    return c;
+}
+
+static struct table_cell address_cell(uint64_t address)
+{
+    char *text = xasprintf("0x%llx", (unsigned long long)address);
+    struct table_cell cell = table_cell_text(text);
+    free(text);
+    return cell;
+}
+
+/* ---- what was wrong ---- */
+
+static void add_wrong(const struct table_view *view, struct result_table *t,
+                      const struct heap_invalid_free *w)
+{
+    static const char *const faults[HEAP_FAULTS] = {
+        [HEAP_TWICE] = "double free",
+        [HEAP_NO_BLOCK] = "invalid free (not a block start)",
+        [HEAP_NEVER] = "invalid free (not an allocation)",
+        [HEAP_MALLOC_DELETE] = "mismatched: malloc + delete",
+        [HEAP_NEW_FREE] = "mismatched: new + free",
+        [HEAP_NEW_ARRAY] = "mismatched: new[] + delete or new + delete[]"};
+    struct heap_allocated s = {.process = w->process, .thread = w->thread};
+    struct heap_row_stack stack = heap_rows_stack(view->run, w->process, w->node);
+    if (!stack.site)
+        stack =
+            (struct heap_row_stack){.site = w->site, .library = "", .sites = {w->site}, .count = 1};
+    struct event_id event =
+        w->event && w->thread ? (struct event_id){w->thread, w->event} : (struct event_id){0};
+    struct table_cell *c = add_row(view, t, 0, &s, &stack, event);
+    if (!c)
+        return;
+    c[FAULT] = table_cell_text(faults[w->fault]);
+    c[ADDRESS] = address_cell(w->address);
+    if (w->before)
+        c[BEFORE] = table_cell_place((struct table_place){w->process, w->before});
+}
+
+static bool memory_table_wants_thread(const struct table_view *view, uint32_t thread)
+{
+    return thread ? table_wants(view, thread) : !view->request->line_count;
+}
+
+static void add_wrongs(const struct table_view *view, struct result_table *t)
+{
+    for (size_t i = 0; i < heap_totals_wrong_count(view->run); i++) {
+        const struct heap_invalid_free *w = heap_totals_wrong_at(view->run, i);
+        if (w->fault != HEAP_NULL && memory_table_wants_thread(view, w->thread))
+            add_wrong(view, t, w);
+    }
+}
+
+/* ---- rows ---- */
+
+static size_t memory_table_gather_rows(const struct table_view *view, struct heap_row *rows,
+                                       bool all, struct heap_allocated *apart)
+{
+    size_t n = 0;
+    struct heap_row_first *firsts = heap_rows_firsts(view->run);
+    for (size_t i = 0; i < heap_totals_count(view->run); i++) {
+        const struct heap_allocated *s = heap_totals_at(view->run, i);
+        if (!memory_table_wants_thread(view, s->thread) || !(s->blocks || s->nulls))
+            continue;
+        rows[n] = (struct heap_row){*s, heap_rows_stack(view->run, s->process, s->node), firsts[i]};
+        if (!all && rows[n].stack.own)
+            heap_rows_add(apart, s);
+        else
+            n++;
+    }
+    free(firsts);
+    return n;
+}
+
+static void add_rows(const struct table_view *view, struct result_table *t, struct heap_row *rows,
+                     size_t n)
+{
+    bool places = memory_table_is_by(view, "place") || memory_table_is_by(view, "path"),
+         libraries = memory_table_is_by(view, "library");
+    for (size_t i = 0; i < n; i++) {
+        struct heap_allocated *s = &rows[i].sum;
+        if (memory_table_is_by(view, "place") && !heap_notes_blocks_left(s) && !s->elsewhere &&
+            !s->nulls)
+            continue; /* all is well */
+        s->thread = libraries ? 0 : s->thread;
+        struct table_cell *c =
+            add_row(view, t, 0, s, places || libraries ? &rows[i].stack : NULL,
+                    libraries || !rows[i].first.event.line
+                        ? (struct event_id){0}
+                        : heap_rows_before(view->run, rows[i].first.event.line,
+                                           rows[i].first.event.number, rows[i].first.at_ns));
+        if (!c)
+            continue;
+        set_figures(c, s);
+        if (libraries)
+            c[SCOPE] = (struct table_cell){0};
+    }
+}
+
+static void add_tree(const struct table_view *view, struct result_table *t,
+                     const struct heap_row *rows, size_t n)
+{
+    struct heap_row_tree tree = {0};
+    for (size_t i = 0; i < n; i++)
+        heap_rows_grow(&tree, &rows[i]);
+    uint32_t node = tree.count ? tree.nodes[0].child : 0;
+    for (uint8_t depth = 0; node;) {
+        const struct heap_row_node *at = &tree.nodes[node];
+        struct heap_row_stack place = {
+            .site = at->site, .library = "", .sites = {at->site}, .count = 1};
+        struct table_cell *c = add_row(view, t, depth, &at->sum, &place, (struct event_id){0});
+        if (c)
+            set_figures(c, &at->sum);
+        if (at->child) {
+            node = at->child;
+            depth++;
+            continue;
+        }
+        while (node && !tree.nodes[node].sibling) {
+            node = tree.nodes[node].parent;
+            depth -= node != 0;
+        }
+        node = node ? tree.nodes[node].sibling : 0;
+    }
+    heap_rows_tree_free(&tree);
+}
+
+/* ---- blocks ---- */
+
+static void add_block(const struct table_view *view, struct result_table *t,
+                      const struct heap_unfreed *b, struct heap_allocated *all)
+{
+    const struct heap_allocated *s = heap_totals_find_numbered(view->run, b->process, b->sum);
+    struct heap_allocated nobody = {.process = b->process}, one;
+    s = s ? s : &nobody;
+    struct heap_row_stack stack = heap_rows_stack(view->run, b->process, s->node);
+    if (!memory_table_wants_thread(view, s->thread) || stack.own)
+        return;
+    one = (struct heap_allocated){.process = b->process,
+                                  .thread = s->thread,
+                                  .blocks = 1,
+                                  .bytes = b->bytes,
+                                  .usable = b->usable};
+    heap_rows_add(all, &one);
+    struct event_id event = heap_rows_before(view->run, s->thread, b->event, b->at_ns);
+    struct table_cell *c = add_row(view, t, 0, &one, &stack, event);
+    if (!c)
+        return;
+    set_figures(c, &one);
+    c[ADDRESS] = address_cell(b->address);
+    c[AT] = table_cell_number(b->at_ns > 0 ? b->at_ns : 0);
+}
+
+static void add_blocks(const struct table_view *view, struct result_table *t,
+                       struct heap_allocated *all)
+{
+    uint64_t left_out = 0;
+    for (size_t i = 0; i < heap_totals_block_count(view->run); i++)
+        add_block(view, t, heap_totals_block_at(view->run, i), all);
+    for (size_t i = 0; i < heap_totals_process_count(view->run); i++)
+        left_out += heap_totals_process_at(view->run, i)->blocks_left;
+    if (left_out)
+        table_add_note(t, "%llu more blocks are not listed (limit per process reached)",
+                       (unsigned long long)left_out);
+}
+
+/* ---- the table ---- */
+
+struct memory_work {
+    const struct run *run;
+    uint64_t came;
+    bool waits;
+};
+
+/* Blocks of a run that goes on are read when they are asked for. */
+static void *memory_table_begin(const struct table_view *view, char **problem)
+{
+    struct memory_work *w = xcalloc(1, sizeof *w);
+    struct run *run = (struct run *)(uintptr_t)view->run; /* only what is wanted is set */
+    (void)problem;
+    w->run = run;
+    w->came = heap_totals_blocks_came(run);
+    w->waits = is_blocks(view) && run->connected && heap_totals_process_count(run);
+    if (w->waits)
+        *heap_totals_wants_blocks(run) = true;
+    return w;
+}
+
+static bool memory_table_step(void *work, uint64_t *budget)
+{
+    const struct memory_work *w = work;
+    (void)budget;
+    return !w->waits || !w->run->connected || heap_totals_blocks_came(w->run) != w->came;
+}
+
+static void fill_sums(const struct table_view *view, struct result_table *t)
+{
+    struct heap_row *rows = xcalloc(heap_totals_count(view->run) + 1, sizeof *rows);
+    struct heap_allocated apart = {0}, all = {0};
+    size_t n = memory_table_gather_rows(view, rows, memory_table_is_by(view, "library"), &apart);
+    for (size_t i = 0; i < n; i++)
+        heap_rows_add(&all, &rows[i].sum);
+    heap_notes_add_depth(rows, n, t);
+    if (is_tree(view)) {
+        add_tree(view, t, rows, n);
+    } else {
+        size_t kept = heap_rows_merge(rows, n,
+                                      memory_table_is_by(view, "place")     ? heap_rows_by_place
+                                      : memory_table_is_by(view, "path")    ? heap_rows_by_stack
+                                      : memory_table_is_by(view, "library") ? heap_rows_by_library
+                                                                            : heap_rows_by_thread);
+        add_rows(view, t, rows, kept);
+        if (memory_table_is_by(view, "place") || memory_table_is_by(view, "path"))
+            add_wrongs(view, t);
+    }
+    free(rows);
+    table_arrange(t, view->request, "unfreed_bytes");
+    if (n || heap_totals_process_count(view->run)) /* nothing is known to be left */
+        set_figures(table_make_total(t), &all);
+    heap_notes_add(view, t, &apart);
+}
+
+static void memory_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct heap_allocated all = {0};
+    (void)work;
+    t->title = xstrdup(is_blocks(view) ? "heap: blocks not freed" : "heap: memory not freed");
+    add_columns(view, t);
+    if (!is_blocks(view)) {
+        fill_sums(view, t);
+        return;
+    }
+    add_blocks(view, t, &all);
+    table_arrange(t, view->request, "unfreed_bytes");
+    if (all.blocks)
+        set_figures(table_make_total(t), &all);
+    heap_notes_add(view, t, &(struct heap_allocated){0});
+}
+
+const struct table_preset preset_memory = {.what = "memory",
+                                           .by = memory_table_groupings,
+                                           .begin = memory_table_begin,
+                                           .step = memory_table_step,
+                                           .fill = memory_table_fill,
+                                           .free = free};

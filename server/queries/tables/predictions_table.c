@@ -1,0 +1,384 @@
+/* The table of what else the run could have done (server/analysis/bug_prediction.h): orders that
+ * did not happen, one below the other, and under each what its threads did, with the events that
+ * show it.
+ *
+ * Options: "kinds", words of FINDING_KINDS with commas between; the numbers stay those that all
+ * have. */
+#include "base/alloc.h"
+#include "server/queries/interval_cache.h"
+#include "server/queries/tables/table_query.h"
+#include "server/analysis/bug_prediction.h"
+#include "server/timing/run_metadata_source.h"
+#include "server/run/call_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define READ 256u /* events at once */
+
+enum predictions_column {
+    NUMBER,
+    KIND,
+    TIMES,
+    THREAD,
+    LINE,
+    WHERE,
+    EVENT,
+    THEN_LINE,
+    THEN_WHERE,
+    THEN_EVENT,
+    BEGIN_WHERE,
+    BEGIN_EVENT,
+    TYPE,
+    THEN_TYPE,
+    BEGIN_TYPE
+};
+
+struct predictions_work {
+    const struct table_view *view;
+    struct must_happen_before sure;
+    struct bug_prediction *maybe;
+    uint64_t next, end; /* positions */
+    struct order_event *events;
+    uint64_t first; /* of those that are read */
+    size_t count;
+    uint8_t *locks; /* by kind: 1 + is it one of locks; 0: not known yet */
+    size_t kind_room;
+    struct predictions_waiting { /* by thread: what it does now */
+        uint32_t about; /* it waits for a call; 0: it does not */
+        uint32_t whose, place; /* it waits for anybody of that to send; 0: it does not */
+        uint64_t began;
+    } *waits;
+    size_t wait_room;
+    bool cut;
+};
+
+/* ---- what the description says ---- */
+
+static bool is_lock(const void *context, uint32_t line)
+{
+    struct predictions_work *w = (struct predictions_work *)(uintptr_t)context;
+    const struct run *run = w->view->run;
+    uint32_t kind = order_line_kind(run->order, line);
+    w->locks = array_reserve_zeroed(w->locks, &w->kind_room, kind + 1u, sizeof *w->locks);
+    if (!w->locks[kind]) {
+        const struct target_line_type *k = run_target_kind(run, run_kind_name(run, kind));
+        w->locks[kind] = k && k->category == CATEGORY_LOCK && k->threads ? 2 : 1;
+    }
+    return w->locks[kind] == 2;
+}
+
+static bool is_timed(const struct run *run, const struct order_event *e)
+{
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    return look && look->timed;
+}
+
+/* On a line that several may be in at once: does somebody come after more than who comes in so? */
+static bool is_shared(const struct run *run, const struct order_event *e)
+{
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    if (!look || !order_line_shared(run->order, e->line))
+        return false;
+    const char *kind = run_kind_name(run, order_line_kind(run->order, e->line));
+    for (size_t t = 0; t < run->target_count; t++)
+        for (size_t i = 0; i < run->targets[t]->event_count; i++) {
+            const struct target_event *other = &run->targets[t]->events[i];
+            if (target_has_line_type(&other->on, kind) && other->after.count > look->after.count)
+                return true;
+        }
+    return false;
+}
+
+/* ---- events as deeds ---- */
+
+static void predictions_feed_op(struct predictions_work *w, struct sync_op deed)
+{
+    predict_feed(w->maybe, &deed);
+}
+
+/* One that is heard only by who waits then. */
+static void predictions_feed_signal(struct predictions_work *w, const struct order_event *e,
+                                    struct sync_op deed)
+{
+    const struct run *run = w->view->run;
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    if (!look || !look->unheard || !e->about)
+        return;
+    const struct run_text *text = run_texts(run, (struct event_id){e->line, e->number});
+    deed.is = SYNC_OP_SIGNAL;
+    deed.all = !look->all || (text && strcmp(text->text, look->all) == 0);
+    predictions_feed_op(w, deed);
+}
+
+/* The first that it does after it began to wait for a call. */
+static void predictions_feed_wakeup(struct predictions_work *w, const struct order_event *e,
+                                    struct sync_op deed)
+{
+    const struct event_meaning *is = interval_cache_meaning(w->view->run, e);
+    w->waits = array_reserve_zeroed(w->waits, &w->wait_room, e->thread + 1u, sizeof *w->waits);
+    struct predictions_waiting *t = &w->waits[e->thread];
+    if (t->about) {
+        deed.is = SYNC_OP_WOKEN;
+        deed.about = t->about;
+        predictions_feed_op(w, deed);
+    }
+    *t = (struct predictions_waiting){.began = t->began, .whose = t->whose, .place = t->place};
+    if (is->waits && is->releases && e->line != e->thread && is_lock(w, e->line))
+        t->about = e->about;
+}
+
+/* One that was awaited from anybody: from whoever is of what the wait was about, which is nobody by
+ * itself. */
+static void predictions_feed_message(struct predictions_work *w, const struct order_event *e,
+                                     const struct event_meaning *is, struct sync_op deed)
+{
+    const struct order *order = w->view->run->order;
+    struct predictions_waiting *t = &w->waits[e->thread];
+    if (e->send_count == 1 && t->whose) {
+        uint64_t sent = order_edge(order, deed.position, 0);
+        struct order_event send =
+            sent >= w->sure.first ? order_event(order, sent) : (struct order_event){0};
+        deed.is = SYNC_OP_RECEIVE;
+        deed.about = t->whose;
+        deed.place = t->place;
+        deed.began = t->began;
+        deed.sender = send.thread;
+        deed.sent = sent;
+        deed.sent_mark = mhb_clock_at(&w->sure, send.thread, sent);
+        if (send.thread && send.thread != e->thread)
+            predictions_feed_op(w, deed);
+    }
+    bool any = is->waits && is->category == CATEGORY_RECEIVE && e->about &&
+               !order_line_events(order, e->about);
+    t->whose = any ? e->about : 0;
+    t->began = deed.position;
+    t->place = deed.place;
+}
+
+static void predictions_feed_event(struct predictions_work *w, const struct order_event *e,
+                                   uint64_t position)
+{
+    const struct run *run = w->view->run;
+    const struct event_meaning *is = interval_cache_meaning(run, e);
+    struct sync_op deed = {.thread = e->thread,
+                           .about = e->about,
+                           .place = call_sites_for_line(run, e->site),
+                           .position = position,
+                           .mark = mhb_clock(&w->sure, e->thread)};
+    bool within = e->line != e->thread && is_lock(w, e->line);
+    deed.lock = within ? e->line : e->about;
+    if (is->waits && is->class == WAIT_CONTENTION && e->about && is_lock(w, e->about)) {
+        deed.is = SYNC_OP_REQUEST;
+        deed.lock = e->about;
+        deed.timed = is_timed(run, e);
+        predictions_feed_op(w, deed);
+    } else if (within && is->waits && is->releases) {
+        deed.is = SYNC_OP_WAIT;
+        deed.timed = is_timed(run, e);
+        predictions_feed_op(w, deed);
+    } else if (is->by_clock && e->about && is_lock(w, e->about)) {
+        deed.is = SYNC_OP_REFUSED;
+        deed.lock = e->about;
+        predictions_feed_op(w, deed);
+    }
+    if (within && (is->enters || is->leaves) && !is->waits) {
+        deed.is = is->enters ? SYNC_OP_ACQUIRE : SYNC_OP_RELEASE;
+        deed.lock = e->line;
+        deed.shared = is->enters && is_shared(run, e);
+        predictions_feed_op(w, deed);
+    }
+    predictions_feed_signal(w, e, deed);
+    predictions_feed_wakeup(w, e, deed);
+    predictions_feed_message(w, e, is, deed);
+}
+
+/* The events of one point, the i-th that is read and those behind it; how many. */
+static uint32_t predictions_feed_point(struct predictions_work *w, size_t i)
+{
+    uint32_t count = 1;
+    while (i + count < w->count && w->events[i + count].point == w->first + i)
+        count++;
+    w->cut |= !mhb_add_point(&w->sure, w->first + i, w->events + i, count);
+    for (uint32_t k = 0; !w->cut && k < count; k++) {
+        const struct order_event *e = &w->events[i + k];
+        if (e->line && !(e->line & HIDDEN_LINE) && e->thread && e->state == EVENT_ORDERED)
+            predictions_feed_event(w, e, w->first + i + k);
+    }
+    return count;
+}
+
+/* ---- the work ---- */
+
+static void *predictions_begin(const struct table_view *view, char **problem)
+{
+    if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past) {
+        *problem = xstrdup("prediction needs the whole run; it cannot be restricted to a range");
+        return NULL;
+    }
+    struct predictions_work *w = xcalloc(1, sizeof *w);
+    w->view = view;
+    w->maybe = predict_new();
+    w->next = order_first(view->run->order);
+    w->end = order_count(view->run->order);
+    w->sure = (struct must_happen_before){
+        .order = view->run->order, .is_lock = is_lock, .context = w, .first = w->next};
+    w->events = xcalloc(READ, sizeof *w->events);
+    return w;
+}
+
+/* So many that the last point of them is whole, unless it is longer than all of them. */
+static void predictions_read_events(struct predictions_work *w)
+{
+    uint64_t most = w->end - w->next < READ ? w->end - w->next : READ;
+    w->first = w->next;
+    w->count = order_read(w->view->run->order, w->next, most, w->events);
+    if (w->next + w->count >= w->end)
+        return;
+    uint64_t point = w->events[w->count - 1].point;
+    if (point > w->first && point < w->first + w->count)
+        w->count = point - w->first;
+}
+
+static bool predictions_step(void *work, uint64_t *budget)
+{
+    struct predictions_work *w = work;
+    while (w->next < w->end && !w->cut && *budget) {
+        predictions_read_events(w);
+        for (size_t i = 0; i < w->count && !w->cut;)
+            i += predictions_feed_point(w, i);
+        w->next += w->count;
+        *budget -= w->count < *budget ? w->count : *budget;
+    }
+    return (w->next >= w->end || w->cut) && predict_step(w->maybe, budget);
+}
+
+/* ---- rows ---- */
+
+static void add_columns(struct result_table *t)
+{
+    table_add_column(t, "number", "", TABLE_COUNT, NULL);
+    table_add_column(t, "kind", "potential bug", TABLE_TEXT, NULL);
+    table_add_column(t, "count", "occurrences", TABLE_COUNT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "object", "first object", TABLE_LINE, NULL);
+    table_add_column(t, "location", "first location", TABLE_PLACE, NULL);
+    table_add_column(t, "event", "first event", TABLE_EVENT, NULL);
+    table_add_column(t, "second_object", "second object", TABLE_LINE, NULL);
+    table_add_column(t, "second_location", "second location", TABLE_PLACE, NULL);
+    table_add_column(t, "second_event", "second event", TABLE_EVENT, NULL);
+    table_add_column(t, "request_location", "request location", TABLE_PLACE, NULL);
+    table_detail(t);
+    table_add_column(t, "request_event", "request event", TABLE_EVENT, NULL);
+    table_detail(t);
+    table_add_column(t, "type", "first operation", TABLE_TEXT, NULL);
+    table_detail(t);
+    table_add_column(t, "second_type", "second operation", TABLE_TEXT, NULL);
+    table_detail(t);
+    table_add_column(t, "request_type", "request operation", TABLE_TEXT, NULL);
+    table_detail(t);
+}
+
+/* An event, as three cells. */
+static void encode_event_info(const struct table_view *view, uint64_t position,
+                              struct table_cell *cells, enum predictions_column where,
+                              enum predictions_column event, enum predictions_column type)
+{
+    if (position == NO_POSITION)
+        return;
+    struct order_event e = order_event(view->run->order, position);
+    cells[event] = table_cell_event(table_event(view, position));
+    cells[type] = table_cell_text(run_type_name(view->run, e.type));
+    if (e.site)
+        cells[where] = table_cell_place(table_place(view, call_sites_for_line(view->run, e.site)));
+}
+
+static void predictions_add_participant(const struct table_view *view,
+                                        const struct finding_participant *part,
+                                        struct result_table *t)
+{
+    struct table_cell *cells = table_add_row(t, 1, table_event(view, part->position));
+    if (!cells)
+        return;
+    cells[THREAD] = table_cell_line(part->thread);
+    cells[LINE] = table_cell_line(part->lock);
+    cells[THEN_LINE] = table_cell_line(part->then_lock);
+    encode_event_info(view, part->position, cells, WHERE, EVENT, TYPE);
+    encode_event_info(view, part->then, cells, THEN_WHERE, THEN_EVENT, THEN_TYPE);
+    encode_event_info(view, part->begin, cells, BEGIN_WHERE, BEGIN_EVENT, BEGIN_TYPE);
+    table_row_line(t, part->thread);
+}
+
+static bool is_wanted(const struct table_request *request, enum finding_kind kind)
+{
+    const char *kinds = table_option(request, "kinds"), *word = finding_name(kind);
+    size_t n = strlen(word);
+    for (const char *at = kinds; at && (at = strstr(at, word)); at += n)
+        if ((at == kinds || at[-1] == ',') && (!at[n] || at[n] == ','))
+            return true;
+    return !kinds;
+}
+
+static bool is_of_lines(const struct table_view *view, const struct finding *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->part_count && !any; i++)
+        any = table_wants(view, f->parts[i].thread);
+    return any;
+}
+
+static void add_finding(const struct table_view *view, const struct finding *f, size_t number,
+                        struct result_table *t)
+{
+    struct table_cell *cells = table_add_row(t, 0, table_event(view, f->parts[0].position));
+    if (!cells)
+        return;
+    cells[NUMBER] = table_cell_number((int64_t)number);
+    cells[KIND] = table_cell_text(finding_name(f->kind));
+    cells[TIMES] = table_cell_number((int64_t)f->times);
+    for (uint32_t i = 0; i < f->part_count; i++)
+        table_row_line(t, f->parts[i].thread);
+    for (uint32_t i = 0; i < f->part_count; i++)
+        predictions_add_participant(view, &f->parts[i], t);
+}
+
+static void predictions_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct predictions_work *w = work;
+    const struct findings *found = predict_results(w->maybe);
+    t->title = xstrdup("potential concurrency bugs");
+    add_columns(t);
+    for (size_t i = 0; i < found->count; i++)
+        if (is_wanted(view->request, found->items[i].kind) && is_of_lines(view, &found->items[i]))
+            add_finding(view, &found->items[i], i + 1, t);
+    if (w->cut)
+        table_add_note(t, "only the first %llu of %llu events were analyzed (memory limit)",
+                       (unsigned long long)(w->next - order_first(view->run->order)),
+                       (unsigned long long)(w->end - order_first(view->run->order)));
+    if (found->cut)
+        table_add_note(t, "there may be more findings: analysis limit reached");
+    table_arrange(t, view->request, NULL);
+}
+
+static void free_work(void *work)
+{
+    struct predictions_work *w = work;
+    predict_free(w->maybe);
+    mhb_free(&w->sure);
+    free(w->events);
+    free(w->locks);
+    free(w->waits);
+    free(w);
+}
+
+static const char *const predictions_groupings[] = {"places", NULL};
+
+const struct table_preset preset_maybe = {.what = "predict",
+                                          .by = predictions_groupings,
+                                          .begin = predictions_begin,
+                                          .step = predictions_step,
+                                          .fill = predictions_fill,
+                                          .free = free_work};

@@ -1,0 +1,135 @@
+/* The table of the run itself: one row that says which program ran, when, how long, and how much of
+ * it is known. */
+#include "base/alloc.h"
+#include "server/queries/tables/table_query.h"
+#include "server/run/run_losses.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum run_column {
+    RUN,
+    PROGRAM,
+    ARGUMENTS,
+    BEGAN,
+    WALL,
+    TOOK,
+    THREADS,
+    PROCESSES,
+    EVENTS,
+    LOST,
+    CONNECTED
+};
+
+static void add_columns(struct result_table *t)
+{
+    table_add_column(t, "run", "run", TABLE_TEXT, NULL);
+    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
+    table_add_column(t, "arguments", "arguments", TABLE_TEXT, NULL);
+    table_add_column(t, "start", "start time", TABLE_TEXT, NULL);
+    table_add_column(t, "wall_ns", "start time", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "duration_ns", "duration", TABLE_NS, NULL);
+    table_add_column(t, "threads", "threads", TABLE_COUNT, NULL);
+    table_add_column(t, "processes", "processes", TABLE_COUNT, NULL);
+    table_add_column(t, "events", "events", TABLE_COUNT, NULL);
+    table_add_column(t, "lost", "lost", TABLE_COUNT, NULL);
+    table_add_column(t, "connected", "connected", TABLE_COUNT, NULL);
+    table_detail(t);
+}
+
+/* One that a shell would read again as it is. */
+static char *run_table_shell_quote(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%^";
+    if (*word && !word[strspn(word, plain)])
+        return xstrdup(word);
+    size_t n = strlen(word), k = 0;
+    char *s = xcalloc(4 * n + 3, 1);
+    s[k++] = '\'';
+    for (size_t i = 0; i < n; i++) {
+        if (word[i] == '\'')
+            k += (size_t)(stpcpy(s + k, "'\\''") - (s + k));
+        else
+            s[k++] = word[i];
+    }
+    s[k] = '\'';
+    return s;
+}
+
+/* Without the first, which is the program's name. */
+static struct table_cell run_table_format_arguments(const struct run_process *p)
+{
+    char *all = xstrdup("");
+    for (size_t i = 1; i < p->argument_count; i++) {
+        char *word = run_table_shell_quote(p->arguments[i]),
+             *more = xasprintf("%s%s%s", all, *all ? " " : "", word);
+        free(word);
+        free(all);
+        all = more;
+    }
+    struct table_cell cell = table_cell_text(all);
+    free(all);
+    return cell;
+}
+
+/* The same wherever it is read. */
+static struct table_cell run_table_format_begin(uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm tm;
+    char text[40];
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&seconds, &tm));
+    return table_cell_text(text);
+}
+
+/* Whoever was killed said nothing at the end; then it is when the server saw that all had gone. */
+static int64_t run_table_duration(const struct table_view *view)
+{
+    const struct intervals *all = view->measured;
+    int64_t length = table_length(view), from = INT64_MAX;
+    bool cut = false;
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        const struct thread_timeline *c = &all->threads[i];
+        if (c->start_ns == INTERVALS_NEVER)
+            continue;
+        from = c->start_ns < from ? c->start_ns : from;
+        cut |= c->end == NO_POSITION;
+    }
+    bool later = cut && !view->apart && view->run->ended_ns > from;
+    return later && view->run->ended_ns - from > length ? view->run->ended_ns - from : length;
+}
+
+static void run_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    const struct run *run = view->run;
+    struct order_figures f = order_figures(run->order);
+    uint64_t unreadable = order_unreadable_events(run->order);
+    (void)work;
+    t->title = xstrdup("run");
+    add_columns(t);
+    struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
+    cells[RUN] = table_cell_text(run->name);
+    if (run->process_count) {
+        cells[PROGRAM] = table_cell_text(run->processes[0].path);
+        cells[ARGUMENTS] = run_table_format_arguments(&run->processes[0]);
+    }
+    if (run->wall_ns) {
+        cells[BEGAN] = run_table_format_begin(run->wall_ns);
+        cells[WALL] = table_cell_number((int64_t)run->wall_ns);
+    }
+    cells[TOOK] = table_cell_number(run_table_duration(view));
+    cells[THREADS] = table_cell_number(view->measured->thread_count);
+    cells[PROCESSES] = table_cell_number((int64_t)run->process_count);
+    cells[EVENTS] = table_cell_number((int64_t)(f.events - unreadable));
+    cells[LOST] = table_cell_number((int64_t)(run_lost(run) + unreadable));
+    cells[CONNECTED] = table_cell_number(run_connected(run));
+    if (run->damage)
+        table_add_note(t, "%s", run->damage);
+    if (f.pending && run_connected(run)) /* else it is said as of all tables */
+        table_add_note(t, "%llu events are not yet ordered", (unsigned long long)f.pending);
+}
+
+const struct table_preset preset_run = {.what = "run", .fill = run_table_fill};

@@ -1,0 +1,216 @@
+/* The table of cases: which functions were called sequentially, which concurrently, by callers that
+ * had been called so (server/timing/seq_conc.h).  A row of depth 0 is a function in a state, under
+ * it what it called, by case, and under that whom. */
+#include "server/queries/tables/entry_records.h"
+#include "server/timing/seq_conc.h"
+#include "base/alloc.h"
+#include "wire/profile_region.h"
+
+#include <stdlib.h>
+
+enum seq_conc_column { SCOPE, CASE, CALLS, THREADS, ELAPSED, PARALLEL };
+
+struct seq_conc_work {
+    const struct table_view *view;
+    struct entry_records entered;
+    struct seq_conc cases;
+    bool *waits;
+    bool begun;
+    bool unswitched; /* of a thread the kernel did not say when it was switched */
+};
+
+static void *seq_conc_table_begin(const struct table_view *view, char **problem)
+{
+    struct entry_records entered;
+    if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->request->line_count) {
+        *problem = xstrdup("cases are those of the whole run: of a part of it nobody knows "
+                           "who called what");
+        return NULL;
+    }
+    if (!entry_records_begin(&entered, view, problem))
+        return NULL;
+    struct seq_conc_work *w = xcalloc(1, sizeof *w);
+    w->view = view;
+    w->entered = entered;
+    return w;
+}
+
+static uint32_t maker_of(const struct seq_conc_work *w, const struct thread_timeline *course)
+{
+    for (uint32_t i = 0; course && course->maker && i < w->entered.count; i++)
+        if (w->entered.threads[i].line == course->maker)
+            return i;
+    return SEQ_CONC_NO_CALLER;
+}
+
+/* When a thread did not run, by the program's clock: blocked, as far as the order tells, idle in
+ * a pool, too; and asleep in calls that are no events, where the kernel said when it was
+ * switched. */
+struct seq_conc_gap {
+    struct seq_conc_absence *items;
+    size_t count, room;
+    int64_t start_ns;
+    bool switched;
+};
+
+static void add_absence(void *context, const struct thread_state_interval *spell)
+{
+    struct seq_conc_gap *a = context;
+    if (spell->state != THREAD_STATE_BLOCKED &&
+        !(a->switched && spell->state == THREAD_STATE_OFF_CPU))
+        return;
+    a->items = array_reserve(a->items, &a->room, a->count + 1, sizeof *a->items);
+    a->items[a->count++] =
+        (struct seq_conc_absence){a->start_ns + spell->from_ns, a->start_ns + spell->to_ns};
+}
+
+static void add_absences(struct seq_conc_work *w, const struct thread_timeline *course)
+{
+    const struct lifetimes *lives = &w->view->lives;
+    struct seq_conc_gap a = {.start_ns = (int64_t)w->entered.run->start_ns,
+                             .switched =
+                                 course && cpu_states_best(lives->spans, course->thread,
+                                                           lives->source) == CPU_SOURCE_SWITCHES};
+    w->unswitched |= !a.switched;
+    if (course)
+        thread_states_visit(lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
+    seq_conc_add_absence(&w->cases, a.items, a.count);
+}
+
+static void seq_conc_table_read_entries(struct seq_conc_work *w)
+{
+    struct entry_records *e = &w->entered;
+    entry_records_read(e, w->view);
+    w->waits = xcalloc(e->scopes.count + 2, sizeof *w->waits);
+    for (size_t i = 0; i < e->scopes.count; i++)
+        w->waits[i + 1] =
+            e->scopes.items[i].is == SCOPE_WAITED || e->scopes.items[i].is == SCOPE_OTHER;
+    w->cases = (struct seq_conc){.scopes = (uint32_t)e->scopes.count + 1, .waits = w->waits};
+    for (uint32_t i = 0; i < e->count; i++) {
+        const struct entry_records_thread *t = &e->threads[i];
+        const struct thread_timeline *course = intervals_for_thread(w->view->measured, t->line);
+        int64_t made_ns = course && course->made_ns != INTERVALS_NEVER
+                              ? course->made_ns + (int64_t)e->run->start_ns
+                              : INT64_MAX;
+        seq_conc_add(&w->cases, t->entries, t->scope_of, t->context_count, maker_of(w, course),
+                     made_ns);
+        add_absences(w, course);
+    }
+    w->begun = true;
+}
+
+static bool seq_conc_table_step(void *work, uint64_t *budget)
+{
+    struct seq_conc_work *w = work;
+    if (!w->begun && !entry_records_are_ready(&w->entered))
+        return false;
+    if (!w->begun)
+        seq_conc_table_read_entries(w);
+    return seq_conc_step(&w->cases, budget);
+}
+
+/* ---- rows ---- */
+
+static void add_columns(struct result_table *t)
+{
+    static const char source[] = "call records";
+    table_add_column(t, "function", "function", TABLE_PLACE, source);
+    table_add_column(t, "class", "seq/conc", TABLE_TEXT, source);
+    table_add_column(t, "calls", "calls", TABLE_COUNT, source);
+    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
+    table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, source);
+    table_add_column(t, "parallelism", "parallelism", TABLE_COUNT, source);
+    for (uint32_t i = 0; i < t->column_count; i++)
+        t->columns[i].exact = true;
+}
+
+static void add_row(const struct seq_conc_work *w, uint8_t depth, const struct seq_conc_sums *s,
+                    struct result_table *t)
+{
+    static const char *const states[] = {"S", "C"}, *const cases[] = {"S-S", "S-C", "C-S", "C-C"};
+    struct table_cell *cells = table_add_row(t, depth, (struct event_id){0});
+    if (!cells)
+        return;
+    cells[SCOPE] = s->to ? scope_numbers_cell(&w->entered.scopes, w->entered.run, s->to)
+                         : table_cell_text("(what it called)");
+    cells[CASE] = table_cell_text(s->from ? cases[s->is] : states[s->is & 1]);
+    cells[CALLS] = table_cell_number((int64_t)s->calls);
+    cells[THREADS] = table_cell_number(s->thread_ns);
+    cells[ELAPSED] = table_cell_number(s->elapsed_ns);
+    if (s->elapsed_ns)
+        cells[PARALLEL] = table_cell_real((double)s->thread_ns / (double)s->elapsed_ns);
+}
+
+/* By caller, then case; what is of all comes before what is of one. */
+static int by_caller(const void *a, const void *b)
+{
+    const struct seq_conc_sums *x = *(struct seq_conc_sums *const *)a,
+                               *y = *(struct seq_conc_sums *const *)b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->is != y->is)
+        return x->is < y->is ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Those that a function called when it was in a state. */
+static void add_called(const struct seq_conc_work *w, struct seq_conc_sums **sorted, size_t count,
+                       const struct seq_conc_sums *caller, struct result_table *t)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (sorted[middle]->from < caller->to)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i < count && sorted[i]->from == caller->to; i++) {
+        const struct seq_conc_sums *s = sorted[i];
+        if (s->is >> 1 == caller->is)
+            add_row(w, s->to ? 2 : 1, s, t);
+    }
+}
+
+static void seq_conc_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct seq_conc_work *w = work;
+    const struct seq_conc *c = &w->cases;
+    struct seq_conc_sums **sorted = xcalloc(c->count + 1, sizeof(void *));
+    for (size_t i = 0; i < c->count; i++)
+        sorted[i] = &c->items[i];
+    if (c->count)
+        qsort(sorted, c->count, sizeof(void *), by_caller);
+    t->title = xstrdup("sequential and concurrent calls");
+    add_columns(t);
+    for (size_t i = 0; i < c->count && !sorted[i]->from; i++) {
+        add_row(w, 0, sorted[i], t);
+        add_called(w, sorted, c->count, sorted[i], t);
+    }
+    entry_records_notes(&w->entered, t);
+    if (w->unswitched)
+        table_add_note(t,
+                       "the kernel did not say of all threads when they were switched: one that "
+                       "sleeps in a call that is no event counts as running, so fewer calls may be "
+                       "concurrent");
+    table_arrange(t, view->request, "thread_ns");
+    free(sorted);
+}
+
+static void free_work(void *work)
+{
+    struct seq_conc_work *w = work;
+    seq_conc_free(&w->cases);
+    entry_records_free(&w->entered);
+    free(w->waits);
+    free(w);
+}
+
+static const char *const seq_conc_table_groupings[] = {"function", NULL};
+
+const struct table_preset preset_cases = {.what = "cases",
+                                          .by = seq_conc_table_groupings,
+                                          .begin = seq_conc_table_begin,
+                                          .step = seq_conc_table_step,
+                                          .fill = seq_conc_table_fill,
+                                          .free = free_work};

@@ -1,0 +1,248 @@
+/* The table of states: how each thread spent its life. */
+#include "base/alloc.h"
+#include "server/queries/tables/cpu_source.h"
+#include "server/queries/tables/lifetime_sweep.h"
+#include "server/timing/thread_states.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a table says its numbers come from. */
+struct states_origin {
+    struct cpu_source_counts said;
+    bool ended; /* all is of what threads said at their ends */
+};
+
+static bool is_split(unsigned state)
+{
+    return state == THREAD_STATE_RUNNING || state == THREAD_STATE_RUNNABLE ||
+           state == THREAD_STATE_OFF_CPU;
+}
+
+/* count, least and most of a state. */
+static void add_details(struct result_table *t, unsigned state, const char *source)
+{
+    static const char *const names[] = {"count", "min_ns", "max_ns"}, *const titles[] = {
+                                                                          "count", "min", "max"};
+    for (unsigned i = 0; i < 3; i++) {
+        char name[40], title[40];
+        snprintf(name, sizeof name, "%s_%s", thread_state_key(state), names[i]);
+        snprintf(title, sizeof title, "%s %s", thread_state_name(state), titles[i]);
+        table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT,
+                         state == THREAD_STATE_RUNNING ? source : NULL);
+        table_detail(t);
+    }
+}
+
+static bool has_details(unsigned state)
+{
+    return state == THREAD_STATE_RUNNABLE || state == THREAD_STATE_RUNNING ||
+           state == THREAD_STATE_BLOCKED;
+}
+
+/* source: of what lies between waits. */
+static void add_columns(struct result_table *t, const char *source)
+{
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    for (unsigned state = 0; state < THREAD_STATES; state++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s_ns", thread_state_key(state));
+        table_add_column(t, name, thread_state_name(state), TABLE_NS,
+                         is_split(state) ? source : NULL);
+    }
+    table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
+    for (unsigned state = 0; state < THREAD_STATES; state++)
+        if (has_details(state))
+            add_details(t, state, source);
+    table_add_column(t, "start_ns", "start", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "end_ns", "end", TABLE_NS, NULL);
+    table_detail(t);
+}
+
+/* From when to when it lived, of what counts of it. */
+static void states_table_set_lifetime(struct table_cell *cells, const struct table_view *view,
+                                      const struct thread_timeline *course)
+{
+    int64_t from, to, until = table_until(view, course);
+    if (!thread_states_lifetime(&view->lives, course, &from, &to))
+        return;
+    cells[0] = table_cell_number(from > view->from_ns ? from : view->from_ns);
+    cells[1] = table_cell_number(to < until ? to : until);
+}
+
+/* split: by processor time.  Returns the cell behind them. */
+static struct table_cell *set_sums(struct table_cell *cells, const struct thread_states *s,
+                                   bool split)
+{
+    struct table_cell *cell = cells + 1;
+    for (unsigned state = 0; state < THREAD_STATES; state++, cell++)
+        if (state != THREAD_STATE_OFF_CPU || split)
+            *cell = table_cell_number(s->of[state].total_ns);
+    *cell++ = table_cell_number(s->life_ns);
+    for (unsigned state = 0; state < THREAD_STATES; state++) {
+        const struct state_sum *sum = &s->of[state];
+        if (!has_details(state))
+            continue;
+        *cell++ = table_cell_number((int64_t)sum->count);
+        *cell++ = sum->count ? table_cell_number(sum->least_ns) : (struct table_cell){0};
+        *cell++ = sum->count ? table_cell_number(sum->most_ns) : (struct table_cell){0};
+    }
+    return cell;
+}
+
+struct states_work {
+    const struct table_view *view;
+    struct lifetime_sweep sweep;
+    struct thread_states *threads; /* by index of those that are measured */
+    size_t room;
+};
+
+static void *states_table_begin(const struct table_view *view, char **problem)
+{
+    struct states_work *m = xcalloc(1, sizeof *m);
+    (void)problem;
+    m->view = view;
+    return m;
+}
+
+static bool states_table_step(void *work, uint64_t *budget)
+{
+    struct states_work *m = work;
+    const struct table_view *view = m->view;
+    struct lifetime_piece piece;
+    enum lifetime_sweep_result is;
+    m->threads = array_reserve_zeroed(m->threads, &m->room, view->measured->thread_count,
+                                      sizeof *m->threads);
+    while ((is = lifetime_sweep_next(&m->sweep, view, budget, &piece)) == LIFETIME_SWEEP_PIECE) {
+        struct thread_states sums;
+        if (!table_lives(view, piece.course->thread))
+            continue;
+        thread_states_sum(&view->lives, piece.course, piece.from_ns, piece.to_ns, &sums);
+        thread_states_add(&m->threads[piece.course - view->measured->threads], &sums);
+    }
+    return is == LIFETIME_SWEEP_DONE;
+}
+
+static const struct thread_timeline *course_at(const struct table_view *view, uint32_t i)
+{
+    return &view->measured->threads[i];
+}
+
+/* Have all that anything is known of said at their ends how long they ran? */
+static struct states_origin origin_of(const struct states_work *m, const struct table_view *view,
+                                      uint32_t count)
+{
+    struct states_origin origin = {.ended = true};
+    for (uint32_t i = 0; i < count; i++) {
+        struct thread_states whole = m->threads[i];
+        if (!whole.life_ns)
+            continue;
+        cpu_source_row(&origin.said, view, course_at(view, i));
+        origin.ended &= !cpu_source_known(view, course_at(view, i)) ||
+                        cpu_source_split(view, course_at(view, i), &whole);
+    }
+    return origin;
+}
+
+static void add_thread(const struct table_view *view, const struct thread_timeline *course,
+                       const struct thread_states *sums, bool ended, struct result_table *t,
+                       struct thread_states *all)
+{
+    struct table_cell *cells =
+        sums->life_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
+    if (!cells)
+        return;
+    struct thread_states whole = *sums;
+    if (ended)
+        cpu_source_split(view, course, &whole);
+    cells[0] = table_cell_line(course->thread);
+    states_table_set_lifetime(set_sums(cells, &whole, cpu_source_known(view, course)), view,
+                              course);
+    table_row_line(t, course->thread);
+    thread_states_add(all, &whole);
+}
+
+static void add_notes(struct result_table *t, const struct table_view *view,
+                      const struct thread_states *all, const struct states_origin *origin)
+{
+    if (all->unexplained)
+        table_add_note(t, "%.3f ms of blocked time (%llu wait%s) is unattributed",
+                       (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained,
+                       all->unexplained == 1 ? "" : "s");
+    cpu_source_note(t, view, &origin->said, origin->ended);
+}
+
+/* Of those that were killed the last event is no end. */
+static void note_cut(struct result_table *t, const struct table_view *view)
+{
+    const struct intervals *all = view->measured;
+    int64_t ended = view->run->ended_ns, begin, end;
+    uint32_t cut = 0;
+    for (uint32_t i = 0; i < all->thread_count && !view->apart; i++) {
+        const struct thread_timeline *c = &all->threads[i];
+        cut += c->start_ns != INTERVALS_NEVER && c->end == NO_POSITION &&
+               table_wants(view, c->thread) && table_lives(view, c->thread) &&
+               (!thread_states_lifetime(&view->lives, c, &begin, &end) || end < ended) &&
+               c->start_ns < ended;
+    }
+    if (cut && view->to_ns == INT64_MAX && !view->past)
+        table_add_note(t,
+                       "%u thread%s still alive when the program%s died at %.3f s: activity after "
+                       "the last recorded event is unknown",
+                       cut, cut == 1 ? " was" : "s were", view->run->process_count == 1 ? "" : "s",
+                       (double)ended / 1e9);
+}
+
+/* Option "others": those that are cut off, in one row. */
+static void add_others(struct result_table *t, uint32_t others)
+{
+    char *words = xasprintf("%u other%s", others, others == 1 ? "" : "s");
+    uint32_t shown = t->row_count;
+    struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
+    if (cells)
+        cells[0] = table_cell_text(words);
+    for (uint32_t k = 1; cells && k <= THREAD_STATES + 1; k++) {
+        if (t->total[k].is != CELL_NUMBER)
+            continue;
+        cells[k] = t->total[k];
+        for (uint32_t i = 0; i < shown; i++)
+            cells[k].number -= result_table_cells(t, i)[k].number;
+    }
+    free(words);
+}
+
+static void states_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct states_work *m = work;
+    struct thread_states all = {0};
+    uint32_t threads = view->measured->thread_count;
+    threads = m->sweep.thread < threads ? m->sweep.thread : threads;
+    struct states_origin origin = origin_of(m, view, threads);
+    t->title = xstrdup("states");
+    add_columns(t, cpu_source_text(view, &origin.said, origin.ended));
+    for (uint32_t i = 0; i < threads; i++)
+        add_thread(view, course_at(view, i), &m->threads[i], origin.ended, t, &all);
+    uint32_t count = t->row_count;
+    set_sums(table_make_total(t), &all, origin.said.known > 0);
+    add_notes(t, view, &all, &origin);
+    note_cut(t, view);
+    table_arrange(t, view->request, NULL);
+    if (t->row_count < count && table_option(view->request, "others"))
+        add_others(t, count - t->row_count);
+}
+
+static void free_work(void *work)
+{
+    free(((struct states_work *)work)->threads);
+    free(work);
+}
+
+static const char *const states_table_groupings[] = {"thread", NULL};
+
+const struct table_preset preset_states = {.what = "states",
+                                           .by = states_table_groupings,
+                                           .begin = states_table_begin,
+                                           .step = states_table_step,
+                                           .fill = states_table_fill,
+                                           .free = free_work};

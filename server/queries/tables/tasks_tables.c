@@ -1,0 +1,276 @@
+/* Tables of tasks by their creation: how many there were at each, and who made whom. */
+#include "base/alloc.h"
+#include "server/queries/tables/table_query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int64_t made_at(const struct thread_timeline *c)
+{
+    return c->made_ns != INTERVALS_NEVER ? c->made_ns : c->start_ns;
+}
+
+static int tasks_tables_compare_times(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
+
+static int by_creation(const void *a, const void *b)
+{
+    const struct thread_timeline *x = *(const struct thread_timeline *const *)a,
+                                 *y = *(const struct thread_timeline *const *)b;
+    int order = tasks_tables_compare_times(made_at(x), made_at(y));
+    return order ? order : tasks_tables_compare_times(x->thread, y->thread);
+}
+
+/* All threads that were seen to be made, or to begin, until the range ends; the caller's. */
+static const struct thread_timeline **tasks_tables_sorted_threads(const struct table_view *view,
+                                                                  uint32_t *count)
+{
+    const struct intervals *all = view->measured;
+    const struct thread_timeline **list = xcalloc(all->thread_count, sizeof *list);
+    *count = 0;
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        const struct thread_timeline *c = &all->threads[i];
+        if (made_at(c) != INTERVALS_NEVER && made_at(c) < table_until(view, c))
+            list[(*count)++] = c;
+    }
+    if (*count)
+        qsort(list, *count, sizeof *list, by_creation);
+    return list;
+}
+
+/* ---- how many there were ---- */
+
+enum task_moment { STARTED, ENDED, DELETED, MOMENTS };
+
+static int by_time(const void *a, const void *b)
+{
+    return tasks_tables_compare_times(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static int64_t moment_of(const struct thread_timeline *c, enum task_moment moment)
+{
+    return moment == STARTED ? c->start_ns : moment == ENDED ? c->end_ns : c->closed_ns;
+}
+
+/* The times of a moment of all threads, sorted; those that it was not seen of come first. */
+static int64_t *times_of(const struct thread_timeline **list, uint32_t count,
+                         enum task_moment moment, uint32_t *never)
+{
+    int64_t *times = xcalloc(count, sizeof *times);
+    *never = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        times[i] = moment_of(list[i], moment);
+        *never += times[i] == INTERVALS_NEVER;
+    }
+    if (count)
+        qsort(times, count, sizeof *times, by_time);
+    return times;
+}
+
+static void add_counts(struct result_table *t, const struct thread_timeline **list, uint32_t count)
+{
+    int64_t *times[MOMENTS];
+    uint32_t first[MOMENTS], at[MOMENTS];
+    for (unsigned m = 0; m < MOMENTS; m++) {
+        times[m] = times_of(list, count, (enum task_moment)m, &first[m]);
+        at[m] = first[m];
+    }
+    for (uint32_t i = 0; i < count && i < t->row_count; i++) {
+        struct table_cell *cells = result_table_cells(t, i);
+        for (unsigned m = 0; m < MOMENTS; m++)
+            while (at[m] < count && times[m][at[m]] <= made_at(list[i]))
+                at[m]++;
+        cells[2] = table_cell_number(i + 1);
+        cells[3] = table_cell_number(at[DELETED] - first[DELETED]);
+        cells[4] = table_cell_number(at[STARTED] - first[STARTED]);
+        cells[5] = table_cell_number(at[ENDED] - first[ENDED]);
+        cells[6] = table_cell_number((int64_t)i + 1 - (at[ENDED] - first[ENDED]));
+    }
+    for (unsigned m = 0; m < MOMENTS; m++)
+        free(times[m]);
+}
+
+/* Only those of the asked threads; each with its counts of all. */
+static void keep_wanted(const struct table_view *view, struct result_table *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (!table_wants(view, result_table_cells(t, i)[0].line)) {
+            free(t->rows[i].lines);
+            continue;
+        }
+        t->rows[kept] = t->rows[i];
+        for (uint32_t k = 0; k < t->column_count; k++)
+            result_table_cells(t, kept)[k] = result_table_cells(t, i)[k];
+        kept++;
+    }
+    t->row_count = kept;
+}
+
+/* By the clock of the wall, which says the same wherever it is read. */
+static struct table_cell clock_of(const struct run *run, int64_t ns)
+{
+    uint64_t at = run->wall_ns + (uint64_t)ns;
+    time_t seconds = (time_t)(at / 1000000000u);
+    struct tm tm;
+    char text[40], all[48];
+    if (!run->wall_ns || !gmtime_r(&seconds, &tm))
+        return (struct table_cell){0};
+    strftime(text, sizeof text, "%H:%M:%S", &tm);
+    snprintf(all, sizeof all, "%s.%03u", text, (unsigned)(at / 1000000u % 1000u));
+    return table_cell_text(all);
+}
+
+static void fill_tasks(void *work, const struct table_view *view, struct result_table *t)
+{
+    static const char *const names[] = {"created", "deleted", "started", "ended", "executing"};
+    uint32_t count;
+    const struct thread_timeline **list = tasks_tables_sorted_threads(view, &count);
+    (void)work;
+    t->title = xstrdup("tasks over time");
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "created_at_ns", "created at", TABLE_NS, NULL);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        table_add_column(t, names[i], names[i], TABLE_COUNT, NULL);
+    table_add_column(t, "clock", "clock (UTC)", TABLE_TEXT, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        bool made = list[i]->made_ns != INTERVALS_NEVER;
+        struct table_cell *cells =
+            table_add_row(t, 0, table_event(view, made ? list[i]->made : list[i]->start));
+        if (!cells)
+            break;
+        cells[0] = table_cell_line(list[i]->thread);
+        if (!table_note_unknown_before(view, list[i]))
+            cells[1] = table_cell_number(made_at(list[i]));
+        if (!table_note_unknown_before(view, list[i]))
+            cells[7] = clock_of(view->run, made_at(list[i]));
+        table_row_line(t, list[i]->thread);
+    }
+    add_counts(t, list, count);
+    keep_wanted(view, t);
+    table_add_note(t, "created, deleted, started and ended count the tasks up to then; executing "
+                      "is created less ended");
+    free(list);
+    table_arrange(t, view->request, NULL);
+}
+
+static const char *const tasks_tables_groupings[] = {"thread", NULL};
+
+const struct table_preset preset_tasks = {
+    .what = "tasks", .by = tasks_tables_groupings, .fill = fill_tasks};
+
+/* ---- who made whom ---- */
+
+struct task_family {
+    const struct thread_timeline **list; /* by creation */
+    uint32_t count;
+    uint32_t *first, *next; /* by index: 1 + the first child, 1 + the next of the same maker */
+    struct map at; /* line -> 1 + index */
+};
+
+static uint32_t index_of(const struct task_family *f, uint32_t line)
+{
+    return (uint32_t)(uintptr_t)map_get(&f->at, line, 0);
+}
+
+/* From the last on, so that children come by their creation. */
+static struct task_family family_of(const struct table_view *view)
+{
+    struct task_family f = {.count = 0};
+    f.list = tasks_tables_sorted_threads(view, &f.count);
+    f.first = xcalloc(f.count, sizeof *f.first);
+    f.next = xcalloc(f.count, sizeof *f.next);
+    for (uint32_t i = 0; i < f.count; i++)
+        map_put(&f.at, f.list[i]->thread, 0, (void *)(uintptr_t)(i + 1));
+    for (uint32_t i = f.count; i-- > 0;) {
+        uint32_t maker = f.list[i]->maker ? index_of(&f, f.list[i]->maker) : 0;
+        if (!maker || maker - 1 >= i) /* its maker is not known, or was made later */
+            continue;
+        f.next[i] = f.first[maker - 1];
+        f.first[maker - 1] = i + 1;
+    }
+    return f;
+}
+
+static bool is_root(const struct task_family *f, uint32_t i)
+{
+    uint32_t maker = f->list[i]->maker ? index_of(f, f->list[i]->maker) : 0;
+    return !maker || maker - 1 >= i;
+}
+
+static struct table_cell tasks_tables_time_cell(int64_t ns)
+{
+    return ns == INTERVALS_NEVER ? (struct table_cell){0} : table_cell_number(ns);
+}
+
+static void add_task(const struct table_view *view, struct result_table *t,
+                     const struct thread_timeline *c, uint32_t depth)
+{
+    struct table_cell *cells =
+        table_add_row(t, depth < 255 ? (uint8_t)depth : 255, table_event(view, c->made));
+    int64_t from, to;
+    if (!cells)
+        return;
+    cells[0] = table_cell_line(c->thread);
+    cells[1] = tasks_tables_time_cell(c->made_ns);
+    cells[2] =
+        tasks_tables_time_cell(table_note_unknown_before(view, c) ? INTERVALS_NEVER : c->start_ns);
+    cells[3] = tasks_tables_time_cell(c->end_ns);
+    cells[4] = tasks_tables_time_cell(c->closed_ns);
+    if (thread_states_lifetime(&view->lives, c, &from, &to))
+        cells[5] = table_cell_number(to - from);
+    table_row_line(t, c->thread);
+    table_row_line(t, c->maker);
+}
+
+struct task_visit {
+    uint32_t task, depth;
+};
+
+/* A thread, then all that it made, and what they did. */
+static void add_family(const struct table_view *view, struct result_table *t,
+                       const struct task_family *f, uint32_t root)
+{
+    struct task_visit *stack = NULL;
+    size_t room = 0, count = 0;
+    stack = array_reserve(stack, &room, 1, sizeof *stack);
+    stack[count++] = (struct task_visit){root, 0};
+    while (count) {
+        struct task_visit v = stack[--count];
+        bool wanted = table_wants(view, f->list[v.task]->thread);
+        if (wanted)
+            add_task(view, t, f->list[v.task], v.depth);
+        stack = array_reserve(stack, &room, count + 2, sizeof *stack);
+        if (f->next[v.task] && v.task != root)
+            stack[count++] = (struct task_visit){f->next[v.task] - 1, v.depth};
+        if (f->first[v.task])
+            stack[count++] = (struct task_visit){f->first[v.task] - 1, v.depth + wanted};
+    }
+    free(stack);
+}
+
+static void fill_created(void *work, const struct table_view *view, struct result_table *t)
+{
+    static const char *const names[][2] = {{"created_at_ns", "created at"},
+                                           {"started_at_ns", "started at"},
+                                           {"ended_at_ns", "ended at"},
+                                           {"deleted_at_ns", "deleted at"},
+                                           {"lifetime_ns", "lifetime"}};
+    struct task_family f = family_of(view);
+    (void)work;
+    t->title = xstrdup("task creation tree");
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        table_add_column(t, names[i][0], names[i][1], TABLE_NS, NULL);
+    for (uint32_t i = 0; i < f.count; i++)
+        if (is_root(&f, i))
+            add_family(view, t, &f, i);
+    free(f.list);
+    free(f.first);
+    free(f.next);
+    map_free(&f.at);
+    table_arrange(t, view->request, NULL);
+}
+
+const struct table_preset preset_created = {
+    .what = "created", .by = tasks_tables_groupings, .fill = fill_created};

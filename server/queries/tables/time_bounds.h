@@ -1,0 +1,30 @@
+/* For how long scopes were open at all where only sums of calls are known: between two bounds.
+ *
+ * A scope was open for at least as long as the thread that had it open longest, and at most as long
+ * as all threads together, or the run. */
+#ifndef SERVER_QUERIES_TABLES_TIME_BOUNDS_H
+#define SERVER_QUERIES_TABLES_TIME_BOUNDS_H
+
+#include "server/queries/tables/scope_numbers.h"
+#include "server/queries/tables/table_query.h"
+
+struct time_bounds {
+    struct scope_numbers scopes;
+    struct time_bound { /* by scope */
+        uint64_t calls;
+        int64_t longest_ns, all_ns; /* of one thread; of all */
+        uint32_t threads;
+        bool timed;
+    } *items;
+    size_t room;
+    uint32_t next; /* thread */
+};
+
+/* Zero-initialised: none were looked at.  True: all were. */
+bool time_bounds_step(struct time_bounds *bounds, const struct table_view *view, uint64_t *budget);
+/* Then: columns and rows of the table. */
+void time_bounds_fill(const struct time_bounds *bounds, const struct table_view *view,
+                      struct result_table *table);
+void time_bounds_free(struct time_bounds *bounds); /* empties it */
+
+#endif

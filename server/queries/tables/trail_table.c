@@ -1,0 +1,213 @@
+/* The table of the critical path from far away: of each of many pixels, which threads the path is
+ * on there, with which share of it, and from which thread it came.  Pixels that are wholly one
+ * thread's are one row.
+ *
+ * Options: "begin" and "end": what the pixels are of, ns of the run, or positions by "order";
+ * "pixels": how many. */
+#include "base/alloc.h"
+#include "server/queries/tables/path_baseline.h"
+#include "wire/limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row: pixels first .. end - 1 of a thread. */
+struct trail_slice {
+    uint32_t thread, first, end;
+    uint32_t after; /* the line of whom the path came from, first; 0: it was here before */
+    uint32_t hops; /* so often it came from another thread */
+    double pixels; /* that all of it makes */
+};
+
+struct trail_work {
+    const struct table_view *view;
+    struct path_baseline *basis;
+    double begin, scale; /* pixels of a ns, or of a position */
+    uint32_t pixels;
+    bool by_order;
+    size_t piece; /* all before it are cut */
+    double at; /* where the last of them ended */
+    struct trail_slice *slices;
+    size_t count, room;
+    size_t open; /* from here on they are of the pixel that is not over */
+};
+
+/* ---- what is asked ---- */
+
+#define MOST 1e19 /* of times and positions */
+
+static double trail_table_option(const struct table_view *view, const char *key)
+{
+    const char *value = table_option(view->request, key);
+    return value ? strtod(value, NULL) : 0;
+}
+
+static void *trail_table_begin(const struct table_view *view, char **problem)
+{
+    double from = trail_table_option(view, "begin"), to = trail_table_option(view, "end"),
+           pixels = trail_table_option(view, "pixels");
+    bool known = from >= -MOST && to <= MOST && from < to; /* (what is no number is none of that) */
+    if (!known || !(pixels >= 1 && pixels <= LIMIT_PIXELS)) {
+        *problem = xasprintf("trail: missing range or number of pixels");
+        return NULL;
+    }
+    struct trail_work *w = xcalloc(1, sizeof *w);
+    w->view = view;
+    w->pixels = (uint32_t)pixels;
+    w->begin = from;
+    w->scale = w->pixels / (to - from);
+    w->by_order = strcmp(view->request->by, "order") == 0;
+    w->basis = path_baseline_acquire(view, (struct event_id){0});
+    if (!w->basis->whole && !w->basis->followed)
+        critical_path_begin(&w->basis->path, view->measured, 0, view->to_ns);
+    return w;
+}
+
+static void trail_table_drop(void *p)
+{
+    struct trail_work *w = p;
+    path_baseline_release(w->view->run, w->basis);
+    free(w->slices);
+    free(w);
+}
+
+/* ---- cutting ---- */
+
+static double pixel_of(const struct trail_work *w, double at)
+{
+    double x = (at - w->begin) * w->scale;
+    return x < 0 ? 0 : x > w->pixels ? w->pixels : x;
+}
+
+/* The path came to a thread's piece from that of another one. */
+static uint32_t came_from(const struct critical_path *path, size_t piece)
+{
+    const struct path_piece *now = &path->pieces[piece], *before = piece ? now - 1 : now;
+    return before->thread != now->thread ? before->thread : 0;
+}
+
+/* Of the thread in the open pixel, or a new one. */
+static struct trail_slice *slice_of(struct trail_work *w, uint32_t thread, uint32_t pixel)
+{
+    if (w->open < w->count && w->slices[w->open].first != pixel)
+        w->open = w->count;
+    for (size_t i = w->open; i < w->count; i++)
+        if (w->slices[i].thread == thread)
+            return &w->slices[i];
+    w->slices = array_reserve(w->slices, &w->room, w->count + 1, sizeof *w->slices);
+    w->slices[w->count] = (struct trail_slice){.thread = thread, .first = pixel, .end = pixel + 1};
+    return &w->slices[w->count++];
+}
+
+static void add_to(struct trail_slice *s, double pixels, uint32_t after)
+{
+    s->pixels += pixels;
+    s->hops += after != 0;
+    s->after = s->after ? s->after : after;
+}
+
+/* From one place to another, both in pixels; what has no length is seen in the pixel that it is
+ * in. */
+static void add_piece(struct trail_work *w, uint32_t thread, double from, double to, uint32_t after)
+{
+    uint32_t first = (uint32_t)from, whole = (uint32_t)ceil(from), end = (uint32_t)to;
+    first = first < w->pixels ? first : w->pixels - 1;
+    if (first < whole || from == to) {
+        add_to(slice_of(w, thread, first), (to < whole ? to : whole) - from, after);
+        after = 0;
+    }
+    if (whole < end) {
+        struct trail_slice *s = slice_of(w, thread, whole);
+        add_to(s, end - whole, after);
+        s->end = end;
+        w->open = w->count;
+        after = 0;
+    }
+    if (end >= whole && end < to)
+        add_to(slice_of(w, thread, end), to - end, after);
+}
+
+/* Where a piece begins and ends, in ns or positions; positions of the path never fall. */
+static double end_of(const struct trail_work *w, const struct path_piece *piece)
+{
+    if (!w->by_order)
+        return (double)piece->to_ns;
+    bool known = piece->position != NO_POSITION && (double)piece->position > w->at;
+    return known ? (double)piece->position : w->at;
+}
+
+static double start_of(const struct trail_work *w)
+{
+    const struct path_piece *first = w->basis->path.pieces;
+    const struct thread_timeline *c = intervals_for_thread(w->view->measured, first->thread);
+    if (!w->by_order)
+        return (double)first->from_ns;
+    return (double)(c && c->start < first->position ? c->start : first->position);
+}
+
+static void trail_table_next_slice(struct trail_work *w)
+{
+    const struct critical_path *path = &w->basis->path;
+    const struct path_piece *piece = &path->pieces[w->piece];
+    if (!w->piece)
+        w->at = start_of(w);
+    double from = w->at, end = w->begin + w->pixels / w->scale;
+    w->at = end_of(w, piece);
+    if (w->at >= w->begin && from < end)
+        add_piece(w, piece->thread, pixel_of(w, from), pixel_of(w, w->at),
+                  from >= w->begin ? came_from(path, w->piece) : 0);
+    w->piece++;
+}
+
+static bool trail_table_step(void *p, uint64_t *budget)
+{
+    struct trail_work *w = p;
+    if (!w->basis->whole && !w->basis->followed) {
+        w->basis->followed = critical_path_step(&w->basis->path, *budget);
+        return false;
+    }
+    for (uint64_t left = *budget; w->piece < w->basis->path.count; left--) {
+        if (!left)
+            return false;
+        trail_table_next_slice(w);
+    }
+    return true;
+}
+
+/* ---- filling ---- */
+
+static void trail_table_fill(void *p, const struct table_view *view, struct result_table *t)
+{
+    struct trail_work *w = p;
+    t->title = xstrdup("critical path overview");
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "from", "from", TABLE_COUNT, NULL);
+    table_add_column(t, "until", "until", TABLE_COUNT, NULL);
+    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
+    table_add_column(t, "hops", "hops", TABLE_COUNT, NULL);
+    table_add_column(t, "from_thread", "from thread", TABLE_LINE, NULL);
+    for (size_t i = 0; i < w->count; i++) {
+        const struct trail_slice *s = &w->slices[i];
+        struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
+        if (!cells)
+            break;
+        cells[0] = table_cell_line(s->thread);
+        cells[1] = table_cell_number(s->first);
+        cells[2] = table_cell_number(s->end);
+        cells[3] = table_cell_real(s->pixels / (s->end - s->first));
+        cells[4] = table_cell_number(s->hops);
+        cells[5] = table_cell_line(s->after);
+        table_row_line(t, s->thread);
+    }
+    table_arrange(t, view->request, NULL);
+}
+
+static const char *const trail_table_groupings[] = {"time", "order", NULL};
+
+const struct table_preset preset_trail = {.what = "trail",
+                                          .by = trail_table_groupings,
+                                          .begin = trail_table_begin,
+                                          .step = trail_table_step,
+                                          .fill = trail_table_fill,
+                                          .free = trail_table_drop};

@@ -1,0 +1,224 @@
+/* The table of usage: what the operating system said of processes and threads
+ * (server/run/os_metrics.h). */
+#include "server/run/os_metrics.h"
+
+#include "base/alloc.h"
+#include "server/queries/tables/table_query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum usage_column {
+    PROCESS,
+    THREAD,
+    METER,
+    AMOUNT,
+    GREATEST,
+    MEAN_AMOUNT,
+    SAMPLES,
+    SOURCE,
+    UNIT,
+    TOTAL,
+    LAST,
+    LEAST,
+    MOST,
+    MEAN
+};
+
+static void add_columns(struct result_table *t)
+{
+    static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
+    static const char sampled[] = "/proc, getrusage";
+    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "metric", "metric", TABLE_TEXT, NULL);
+    table_add_column(t, "value", "value", TABLE_TEXT, sampled);
+    table_add_column(t, "max_text", "max", TABLE_TEXT, sampled);
+    table_add_column(t, "mean_text", "mean", TABLE_TEXT, sampled);
+    table_add_column(t, "samples", "samples", TABLE_COUNT, NULL);
+    table_add_column(t, "source", "source", TABLE_TEXT, NULL);
+    table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
+    table_detail(t);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        table_add_column(t, numbers[i], numbers[i], TABLE_COUNT, sampled);
+        table_detail(t);
+    }
+}
+
+/* ---- what a series says of a range ---- */
+
+struct usage_changes {
+    uint32_t count; /* points in the range */
+    int64_t before, last, least, most; /* before: what it stood at when the range began */
+    double mean; /* over time */
+    int64_t last_ns;
+};
+
+static struct usage_changes usage_table_changes_of(const struct os_metric_series *s,
+                                                   const struct table_view *view)
+{
+    struct usage_changes said = {.least = INT64_MAX};
+    double weighted = 0;
+    int64_t since = 0, begun = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct os_metric_point p = s->points[i];
+        if (p.at_ns >= view->to_ns)
+            break;
+        if (p.at_ns < view->from_ns) {
+            said.before = p.value;
+            continue;
+        }
+        if (said.count++)
+            weighted += (double)said.last * (double)(p.at_ns - since);
+        else
+            begun = p.at_ns;
+        since = p.at_ns;
+        said.last = p.value;
+        said.least = p.value < said.least ? p.value : said.least;
+        said.most = p.value > said.most ? p.value : said.most;
+    }
+    said.last_ns = since;
+    said.mean = since > begun ? weighted / (double)(since - begun) : (double)said.last;
+    return said;
+}
+
+/* ---- in words ---- */
+
+static struct table_cell usage_table_amount_cell(const char *unit, double value)
+{
+    static const char *const sizes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char *text;
+    if (strcmp(unit, "ns") == 0) {
+        text = xasprintf("%.3f s", value / 1e9);
+    } else if (strcmp(unit, "bytes") == 0) {
+        size_t k = 0;
+        while (value >= 1024 && k + 1 < sizeof sizes / sizeof *sizes) {
+            value /= 1024;
+            k++;
+        }
+        text = xasprintf(k ? "%.1f %s" : "%.0f %s", value, sizes[k]);
+    } else {
+        text = xasprintf("%.0f", value);
+    }
+    struct table_cell cell = table_cell_text(text);
+    free(text);
+    return cell;
+}
+
+static struct table_cell usage_table_source_cell(const struct os_metric_series *s,
+                                                 const struct usage_changes *said)
+{
+    bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
+    if (end)
+        return table_cell_text("getrusage() at exit");
+    char *text = xasprintf("/proc, last change at %.3f s", (double)said->last_ns / 1e9);
+    struct table_cell cell = table_cell_text(text);
+    free(text);
+    return cell;
+}
+
+static struct table_cell process_name(const struct table_view *view, uint32_t process)
+{
+    if (process >= view->run->process_count)
+        return (struct table_cell){0};
+    const struct run_process *p = &view->run->processes[process];
+    const char *slash = strrchr(p->path, '/');
+    char *text = xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+    struct table_cell cell = table_cell_text(text);
+    free(text);
+    return cell;
+}
+
+/* ---- rows ---- */
+
+static void add_row(const struct table_view *view, struct result_table *t,
+                    const struct os_metric_series *s)
+{
+    struct usage_changes said = usage_table_changes_of(s, view);
+    struct table_cell *c = said.count ? table_add_row(t, 0, (struct event_id){0}) : NULL;
+    if (!c)
+        return;
+    struct os_metric_kind meter = os_metrics_meter(view->run, s);
+    const char *unit = meter.unit;
+    c[PROCESS] = process_name(view, s->process);
+    c[THREAD] = table_cell_line(s->thread);
+    c[METER] = table_cell_text(meter.name);
+    c[SAMPLES] = table_cell_number(said.count);
+    c[SOURCE] = usage_table_source_cell(s, &said);
+    c[UNIT] = table_cell_text(unit);
+    c[LAST] = table_cell_number(said.last);
+    if (meter.grows) {
+        int64_t total = said.last > said.before ? said.last - said.before : 0;
+        c[TOTAL] = table_cell_number(total);
+        c[AMOUNT] = usage_table_amount_cell(unit, (double)total);
+    } else {
+        c[LEAST] = table_cell_number(said.least);
+        c[MOST] = table_cell_number(said.most);
+        c[MEAN] = table_cell_number((int64_t)(said.mean + 0.5));
+        c[AMOUNT] = usage_table_amount_cell(unit, (double)said.last);
+        c[GREATEST] = usage_table_amount_cell(unit, (double)said.most);
+        c[MEAN_AMOUNT] = usage_table_amount_cell(unit, said.mean);
+    }
+    table_row_line(t, s->thread);
+}
+
+struct usage_row {
+    const struct os_metric_series *series;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct os_metric_series *x = ((const struct usage_row *)a)->series,
+                                  *y = ((const struct usage_row *)b)->series;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->meter < y->meter ? -1 : x->meter > y->meter;
+}
+
+static void *usage_table_begin(const struct table_view *view, char **problem)
+{
+    if (!view->past)
+        return xcalloc(1, 1);
+    *problem = xstrdup("OS resource usage is recorded by time: its value in the causal past of "
+                       "an event is not known");
+    return NULL;
+}
+
+/* Threads that are asked for by name are meant, and not the programs. */
+static bool by_thread(const struct table_request *request)
+{
+    return strcmp(request->by, "thread") == 0 || (request->line_count && !*request->by);
+}
+
+static void usage_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    size_t n = os_metrics_count(view->run), kept = 0;
+    struct usage_row *rows = xcalloc(n + 1, sizeof *rows);
+    bool threads = by_thread(view->request);
+    (void)work;
+    t->title = xstrdup("OS resource usage");
+    add_columns(t);
+    for (size_t i = 0; i < n; i++) {
+        const struct os_metric_series *s = os_metrics_at(view->run, i);
+        if (s->meter >= USAGE_METERS)
+            continue; /* what others say, other tables have */
+        if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
+            rows[kept++].series = s;
+    }
+    qsort(rows, kept, sizeof *rows, by_place);
+    for (size_t i = 0; i < kept; i++)
+        add_row(view, t, rows[i].series);
+    free(rows);
+    table_arrange(t, view->request, NULL);
+    if (!kept)
+        table_add_note(t, "no data: only local processes (Unix socket) are sampled");
+}
+
+static const char *const usage_table_groupings[] = {"program", "thread", NULL};
+const struct table_preset preset_usage = {.what = "usage",
+                                          .by = usage_table_groupings,
+                                          .begin = usage_table_begin,
+                                          .fill = usage_table_fill,
+                                          .free = free};

@@ -1,0 +1,330 @@
+#include "server/queries/thread_state_timeline.h"
+
+#include "base/alloc.h"
+#include "server/queries/interval_cache.h"
+#include "server/timing/cpu_states.h"
+#include "server/run/run.h"
+#include "wire/state_bands.h"
+
+#include <stdlib.h>
+
+struct living_progress { /* of a thread */
+    struct cpu_state_walk spans;
+    size_t items; /* intervals */
+    uint64_t position; /* of the newest change */
+    bool made, any, ended;
+    bool tail; /* the newest change is what it did last, and what comes next takes its place */
+};
+
+struct thread_state_source {
+    const struct run *run;
+    struct living_progress *threads; /* by index */
+    size_t room;
+    bool cycle; /* it is told of thread after thread: */
+    uint32_t thread;
+    uint64_t known;
+    struct wait_record *open; /* by thread */
+    size_t open_count;
+};
+
+static void *state_timeline_begin(const struct run *run)
+{
+    struct thread_state_source *l = xcalloc(1, sizeof *l);
+    l->run = run;
+    return l;
+}
+
+static void state_timeline_drop(void *state)
+{
+    struct thread_state_source *l = state;
+    free(l->threads);
+    free(l->open);
+    free(l);
+}
+
+/* What was measured may begin anew; then so does this.  (When the last program has gone, all that
+ * is known of its threads' processors is.) */
+static uint64_t state_timeline_generation(const struct run *run)
+{
+    return 2 * interval_cache_generation(run) + (run->spans && !run->connected);
+}
+
+/* ---- changes ---- */
+
+struct living_output {
+    struct summary_tree *pyramid;
+    const struct thread_timeline *course;
+    struct living_progress *told;
+    const struct cpu_states *spans;
+    int64_t until_ns; /* what is later is not told yet: what its processors did is not known */
+};
+
+/* Two changes never share a position, but that what comes after the tail takes its place. */
+static void state_timeline_add_change(const struct living_output *t, unsigned code, uint32_t about,
+                                      int64_t ns, uint64_t position)
+{
+    struct living_progress *told = t->told;
+    if (told->any && !told->tail && position <= told->position)
+        position = told->position + 1;
+    if (told->any && told->tail)
+        position = told->position;
+    summary_tree_change(t->pyramid, t->course->thread, (struct summary_state){about, (uint8_t)code},
+                        ns, position);
+    told->position = position;
+    told->any = true;
+    told->tail = false;
+}
+
+/* (One that is made is in that state once it is known how long: server/timing/thread_states.h.) */
+static void state_timeline_report_created(const struct living_output *t)
+{
+    const struct thread_timeline *c = t->course;
+    int64_t began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
+    if (t->told->made || (began == INTERVALS_NEVER && c->closed_ns == INTERVALS_NEVER))
+        return;
+    if (c->made_ns != INTERVALS_NEVER && (began == INTERVALS_NEVER || c->made_ns < began))
+        state_timeline_add_change(t, BAND_LIVING_START, 0, c->made_ns, c->made);
+    t->told->made = true;
+}
+
+static const struct wait_record *wait_of(const struct intervals *all, const struct interval *item)
+{
+    return &all->waits[item->is == INTERVAL_SEGMENT ? all->segments[item->of].wait : item->of];
+}
+
+/* (Who waits by the clock alone may be let go before.) */
+static unsigned blocked_as(unsigned class)
+{
+    return class == WAIT_CONTENTION ? BAND_LIVING_EXCLUSION : BAND_LIVING_MEETING;
+}
+
+static unsigned code_of(const struct intervals *all, const struct interval *item)
+{
+    static const uint8_t codes[] = {[INTERVAL_RUNS] = BAND_LIVING_RUNNING,
+                                    [INTERVAL_LATENCY] = BAND_LIVING_READY,
+                                    [INTERVAL_TIMEOUT] = BAND_LIVING_TIMER,
+                                    [INTERVAL_UNATTRIBUTED] = BAND_LIVING_UNKNOWN};
+    return item->is == INTERVAL_SEGMENT ? blocked_as(wait_of(all, item)->class) : codes[item->is];
+}
+
+/* Within an interval that ran: positions as its times are. */
+struct living_cpu_change {
+    const struct living_output *telling;
+    int64_t from_ns, to_ns;
+    uint64_t position, until; /* of the interval */
+};
+
+static uint64_t position_at(const struct living_cpu_change *t, int64_t ns)
+{
+    double share = (double)(ns - t->from_ns) / (double)(t->to_ns - t->from_ns);
+    if (t->position == NO_POSITION || t->until == NO_POSITION || t->until <= t->position + 1)
+        return t->position;
+    return t->position + (uint64_t)((double)(t->until - 1 - t->position) * share);
+}
+
+static void state_timeline_on_cpu_state(void *context, enum cpu_state is, int64_t from_ns,
+                                        int64_t to_ns)
+{
+    static const uint8_t codes[] = {[CPU_STATE_RUNNING] = BAND_LIVING_RUNNING,
+                                    [CPU_STATE_RUNNABLE] = BAND_LIVING_READY,
+                                    [CPU_STATE_OTHER] = BAND_LIVING_SYSTEM};
+    const struct living_cpu_change *at = context;
+    const struct living_output *t = at->telling;
+    (void)to_ns;
+    if (from_ns == at->from_ns) {
+        state_timeline_add_change(t, codes[is], 0, from_ns, at->position);
+        return;
+    }
+    uint64_t position = position_at(at, from_ns);
+    t->told->position = position > t->told->position ? position : t->told->position;
+    summary_tree_set_cpu_state(t->pyramid, t->course->thread, (struct summary_state){0, codes[is]},
+                               from_ns, t->told->position);
+}
+
+static void state_timeline_report_interval(const struct living_output *t,
+                                           const struct intervals *all, size_t i)
+{
+    const struct thread_timeline *c = t->course;
+    const struct interval *item = &c->items[i];
+    int64_t from = interval_begin(c, i);
+    struct living_cpu_change turning = {t, from, item->to_ns,
+                                        i ? c->items[i - 1].position : c->start, item->position};
+    if (item->is == INTERVAL_RUNS && item->to_ns > from) {
+        cpu_states_visit(t->spans, c, &t->told->spans, from, item->to_ns,
+                         state_timeline_on_cpu_state, &turning);
+        return;
+    }
+    /* (Of no length, where it runs.) */
+    const struct wait_record *wait = item->is == INTERVAL_RUNS ? NULL : wait_of(all, item);
+    uint64_t position = i ? c->items[i - 1].position : c->start;
+    if (wait && !wait->type && wait->from_ns == from) /* no event is at its begin */
+        position = wait->begin;
+    if (item->to_ns > from)
+        state_timeline_add_change(t, code_of(all, item), wait ? wait->about : 0, from, position);
+}
+
+/* ---- what it does last, as far as that is known ---- */
+
+static int by_thread(const void *a, const void *b)
+{
+    uint32_t x = ((const struct wait_record *)a)->thread,
+             y = ((const struct wait_record *)b)->thread;
+    return x < y ? -1 : x > y;
+}
+
+static void state_timeline_add_tail(const struct living_output *t, unsigned code, uint32_t about,
+                                    int64_t ns, uint64_t at)
+{
+    state_timeline_add_change(t, code, about, ns, at);
+    t->told->tail = true;
+}
+
+static const struct wait_record *open_wait(const struct thread_state_source *l, uint32_t thread)
+{
+    struct wait_record key = {.thread = thread};
+    return l->open_count ? bsearch(&key, l->open, l->open_count, sizeof key, by_thread) : NULL;
+}
+
+/* One whose begin nobody saw: its end may be known, or that it is gone. */
+static void state_timeline_report_not_started(const struct living_output *t)
+{
+    const struct thread_timeline *c = t->course;
+    if (c->closed_ns == INTERVALS_NEVER && c->end_ns != INTERVALS_NEVER)
+        state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->end_ns, c->end);
+    if (c->closed_ns == INTERVALS_NEVER)
+        return;
+    t->told->ended = true;
+    if (c->end_ns != INTERVALS_NEVER && c->end_ns < c->closed_ns)
+        state_timeline_add_change(t, BAND_LIVING_TERMINATE, 0, c->end_ns, c->end);
+    state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->closed_ns, c->closed);
+}
+
+/* After its last event, as the kernel switched it; the time up to which that is known. */
+static int64_t state_timeline_report_cpu_states(const struct living_output *t, int64_t at_ns,
+                                                uint64_t at)
+{
+    int64_t until = cpu_states_switched_until(t->spans, t->course, CPU_SOURCE_ORDER);
+    struct living_cpu_change turning = {t, at_ns, until, at, at};
+    if (until <= at_ns)
+        return at_ns;
+    cpu_states_visit(t->spans, t->course, &t->told->spans, at_ns, until,
+                     state_timeline_on_cpu_state, &turning);
+    t->told->ended = true;
+    return until;
+}
+
+/* It waits still, or it ended and was joined, or nothing more is known of it. */
+static void state_timeline_report_tail(const struct thread_state_source *l,
+                                       const struct living_output *t)
+{
+    const struct thread_timeline *c = t->course;
+    const struct interval *last = c->count ? &c->items[c->count - 1] : NULL;
+    int64_t at_ns = last ? last->to_ns : c->start_ns;
+    uint64_t at = last ? last->position : c->start;
+    const struct wait_record *open = open_wait(l, c->thread);
+    if (t->told->ended)
+        return;
+    if (c->start_ns == INTERVALS_NEVER) {
+        state_timeline_report_not_started(t);
+        return;
+    }
+    if (t->told->items < c->count) {
+        const struct interval *told = t->told->items ? &c->items[t->told->items - 1] : NULL;
+        state_timeline_add_tail(t, BAND_LIVING_RUNNING, 0, told ? told->to_ns : c->start_ns,
+                                told ? told->position : c->start);
+        return;
+    }
+    if (open && open->from_ns >= at_ns) {
+        state_timeline_add_tail(t, blocked_as(open->class), open->about, open->from_ns,
+                                open->begin);
+        return;
+    }
+    if (c->closed_ns != INTERVALS_NEVER) {
+        t->told->ended = true;
+        if (c->end_ns > at_ns)
+            state_timeline_add_change(t, BAND_LIVING_RUNNING, 0, at_ns, at);
+        at = c->end_ns > at_ns ? c->end : at;
+        at_ns = c->end_ns > at_ns ? c->end_ns : at_ns;
+        state_timeline_add_change(t, BAND_LIVING_TERMINATE, 0, at_ns, at);
+        at_ns = c->closed_ns > at_ns ? c->closed_ns : at_ns;
+        at = c->closed;
+    }
+    if (!l->run->connected) /* (before, more events may come) */
+        at_ns = state_timeline_report_cpu_states(t, at_ns, at);
+    state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, at_ns, at);
+}
+
+/* ---- the pass ---- */
+
+#define SAMPLED_NS 300000000 /* by then samples have come, if any come */
+
+static int64_t known_until(const struct run *run, const struct thread_timeline *c)
+{
+    if (!run->spans || !run->connected)
+        return INT64_MAX;
+    int64_t known = cpu_states_known_ns(run->spans, c->thread),
+            old = run_clock_ns(run) - SAMPLED_NS;
+    return known > old ? known : old;
+}
+
+/* True when all of it is told. */
+static bool state_timeline_report_thread(struct thread_state_source *l,
+                                         struct summary_tree *pyramid, uint64_t *budget)
+{
+    const struct intervals *all = interval_cache_get(l->run);
+    const struct thread_timeline *c = &all->threads[l->thread];
+    struct living_output t = {pyramid, c, &l->threads[l->thread], l->run->spans,
+                              known_until(l->run, c)};
+    state_timeline_report_created(&t);
+    for (; t.told->items < c->count && c->items[t.told->items].to_ns <= t.until_ns;
+         t.told->items++, --*budget) {
+        if (!*budget)
+            return false;
+        state_timeline_report_interval(&t, all, t.told->items);
+    }
+    state_timeline_report_tail(l, &t);
+    return true;
+}
+
+static void begin_cycle(struct thread_state_source *l)
+{
+    uint32_t count = interval_cache_get(l->run)->thread_count;
+    l->threads = array_reserve_zeroed(l->threads, &l->room, count, sizeof *l->threads);
+    free(l->open);
+    l->open_count = interval_cache_open(l->run, &l->open);
+    if (l->open_count)
+        qsort(l->open, l->open_count, sizeof *l->open, by_thread);
+    l->known = interval_cache_position(l->run);
+    l->thread = 0;
+    l->cycle = true;
+}
+
+static uint64_t state_timeline_build(void *state, struct summary_tree *pyramid, uint64_t known,
+                                     uint64_t *budget)
+{
+    struct thread_state_source *l = state;
+    uint64_t again = interval_cache_generation(l->run);
+    if (!l->cycle && !interval_cache_step(l->run, budget)) {
+        *budget = interval_cache_full(l->run) ? 0 : *budget;
+        return known;
+    }
+    if (again != interval_cache_generation(l->run)) { /* (the course begins anew, too) */
+        *budget = 0;
+        return known;
+    }
+    if (!l->cycle)
+        begin_cycle(l);
+    uint32_t count = interval_cache_get(l->run)->thread_count;
+    for (count = count < l->room ? count : (uint32_t)l->room; l->thread < count; l->thread++) {
+        if (!*budget || !state_timeline_report_thread(l, pyramid, budget))
+            return known;
+        *budget -= *budget > 0;
+    }
+    l->cycle = false;
+    return l->known;
+}
+
+const struct timeline_callbacks thread_state_source = {.begin = state_timeline_begin,
+                                                       .free = state_timeline_drop,
+                                                       .made = state_timeline_generation,
+                                                       .learn = state_timeline_build};

@@ -1,0 +1,645 @@
+#include "server/queries/time_layout.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+#include "server/queries/time_repair.h"
+#include "server/run/unordered_shared_events.h"
+#include "server/run/event_times.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+
+#define EMPTY_LEAST 12 /* so many empty columns in a row count as EMPTY_AS, as they are drawn */
+#define EMPTY_AS 3
+#define EVENTS_LEAST 20000u /* of a side; of more columns more */
+#define COLUMN_MOST (1 << 30)
+#define ROUNDS_MOST 16u /* in which it is looked further, where repairs moved events */
+
+struct time_layout_side {
+    int way;          /* 1 to the right, -1 to the left */
+    int64_t edge_ns;  /* how far it was looked */
+    int64_t span_ns;  /* how far it is looked next */
+    uint32_t wanted;  /* columns */
+    uint32_t columns; /* that are still wanted */
+    int64_t cell;     /* the last column that was counted */
+    uint64_t events;
+    bool tries; /* the first column that is not wanted, too: repairs may move what is in it */
+    bool done;
+};
+
+/* Of an event, as far as it is known before it is repaired. */
+struct mark {
+    int64_t time_ns;
+    uint64_t point;
+};
+
+struct marks {
+    struct mark *items;
+    size_t count, room;
+};
+
+struct time_layout {
+    const struct run *run;
+    const struct visible_rows *drawn;
+    struct layout_params placing; /* of it only what says whether an event is drawn */
+    const struct window_request *request;
+    uint64_t column_ns, anchor;
+    int64_t from_ns;
+    uint32_t *lines; /* that are drawn */
+    uint32_t line_count, learnt; /* so many of them, if shared, are known to the end */
+    uint64_t events_most;
+    struct time_layout_side right, left;
+    struct repaired_event *found;
+    size_t count, room;
+    size_t known; /* of those found, by position: from the rounds before */
+    struct marks beyond;  /* and when those of them are that lie on neither side yet, */
+    size_t sorted;        /* by time as far as this */
+    struct marks counted; /* in one stretch */
+    int64_t *floors; /* line -> no event that is not found yet is before it; NULL: not known */
+    int32_t middle;
+    unsigned rounds;
+    size_t kept; /* found after all: that many lie in the window, the others right of it */
+    struct map moved; /* position -> 1 + how far its event was moved */
+    bool aimed, unresolved, done;
+};
+
+static int64_t floor_to(int64_t ns, int64_t step)
+{
+    int64_t rest = ns % step;
+    return ns - (rest < 0 ? rest + step : rest);
+}
+
+/* Of a time, the column; too far away is as far as there are columns. */
+static int64_t cell_of(const struct time_layout *t, int64_t ns)
+{
+    int64_t column = (int64_t)t->column_ns, cell = floor_to(ns - t->from_ns, column) / column;
+    return cell > COLUMN_MOST ? COLUMN_MOST : cell < -COLUMN_MOST ? -COLUMN_MOST : cell;
+}
+
+static int64_t cell_begin(const struct time_layout *t, int64_t cell)
+{
+    int64_t begin;
+    if (__builtin_mul_overflow(cell, (int64_t)t->column_ns, &begin) ||
+        __builtin_add_overflow(begin, t->from_ns, &begin))
+        return cell < 0 ? INT64_MIN / 4 : INT64_MAX / 4;
+    return begin;
+}
+
+/* ---- beginning ---- */
+
+static bool has_text(void *context, struct event_id at) { return run_texts(context, at) != NULL; }
+
+static void choose_lines(struct time_layout *t)
+{
+    const uint32_t *drawn = t->drawn->many ? t->drawn->is_drawn : t->drawn->row_of;
+    t->lines = xcalloc(t->drawn->lines + 1, sizeof *t->lines);
+    for (uint32_t line = 1; line <= t->drawn->lines; line++)
+        if (drawn[line - 1])
+            t->lines[t->line_count++] = line;
+}
+
+static void begin_side(struct time_layout *t, struct time_layout_side *side, int way,
+                       int32_t middle, int64_t columns)
+{
+    int64_t span;
+    columns = columns < 0 ? 0 : columns;
+    *side = (struct time_layout_side){.way = way,
+                                      .edge_ns = cell_begin(t, middle),
+                                      .wanted = (uint32_t)columns,
+                                      .columns = (uint32_t)columns,
+                                      .cell = way > 0 ? middle - 1 : middle,
+                                      .done = columns == 0};
+    if (__builtin_mul_overflow(columns, (int64_t)t->column_ns, &span) || span > INT64_MAX / 8)
+        span = INT64_MAX / 8;
+    side->span_ns = span ? span : 1;
+}
+
+struct time_layout *time_layout_begin(const struct run *run, const struct visible_rows *drawn,
+                                      const struct window_request *r, int64_t time_ns,
+                                      uint64_t anchor)
+{
+    struct time_layout *t = xcalloc(1, sizeof *t);
+    int64_t column = r->column_ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)r->column_ns;
+    t->run = run;
+    t->drawn = drawn;
+    t->request = r;
+    t->anchor = anchor;
+    t->column_ns = (uint64_t)column;
+    t->from_ns = time_ns;
+    t->events_most = r->columns > EVENTS_LEAST / 4 ? 4ull * r->columns : EVENTS_LEAST;
+    t->placing = (struct layout_params){.row_of = drawn->many ? drawn->is_drawn : drawn->row_of,
+                                        .cluster = drawn->many ? &drawn->one : drawn->cluster,
+                                        .rows = drawn->many ? 1 : drawn->row_count,
+                                        .has_text = has_text,
+                                        .context = (void *)(uintptr_t)run};
+    choose_lines(t);
+    return t;
+}
+
+void time_layout_free(struct time_layout *t)
+{
+    if (!t)
+        return;
+    map_free(&t->moved);
+    free(t->lines);
+    free(t->found);
+    free(t->beyond.items);
+    free(t->counted.items);
+    free(t->floors);
+    free(t);
+}
+
+/* ---- what lies in a stretch of time ---- */
+
+struct time_layout_stretch {
+    int64_t from_ns, to_ns;
+};
+
+static uint64_t time_layout_continue_count(const struct time_layout *t, uint32_t line,
+                                           struct time_layout_stretch s)
+{
+    uint64_t from, to;
+    if (order_line_shared(t->run->order, line))
+        return unordered_events_before(t->run, line, s.to_ns) -
+               unordered_events_before(t->run, line, s.from_ns);
+    event_times_range(t->run, line, s.from_ns, s.to_ns, &from, &to);
+    return to - from;
+}
+
+static uint64_t count_in(const struct time_layout *t, struct time_layout_stretch s)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        count += time_layout_continue_count(t, t->lines[i], s);
+    return count;
+}
+
+static void add_found(struct time_layout *t, uint64_t position, int64_t time_ns)
+{
+    struct order_event e = order_event(t->run->order, position);
+    t->found = array_reserve(t->found, &t->room, t->count + 1, sizeof *t->found);
+    t->found[t->count++] =
+        (struct repaired_event){position, e.point, time_ns, time_ns, NO_POSITION, e.line};
+}
+
+static int by_position(const void *a, const void *b)
+{
+    uint64_t x = ((const struct repaired_event *)a)->position,
+             y = ((const struct repaired_event *)b)->position;
+    return x < y ? -1 : x > y;
+}
+
+static bool is_known(const struct time_layout *t, uint64_t position)
+{
+    struct repaired_event key = {.position = position};
+    return t->known && bsearch(&key, t->found, t->known, sizeof key, by_position);
+}
+
+static void time_layout_note_event(void *context, uint64_t position, int64_t time_ns)
+{
+    struct time_layout *t = context;
+    if (layout_draws_event(t->run->order, &t->placing, position) && !is_known(t, position))
+        add_found(t, position, time_ns);
+}
+
+static void find_on(struct time_layout *t, uint32_t line, struct time_layout_stretch s)
+{
+    uint64_t at, to;
+    if (order_line_shared(t->run->order, line)) {
+        unordered_events_visit(t->run, line, s.from_ns, s.to_ns, time_layout_note_event, t);
+        return;
+    }
+    event_times_range(t->run, line, s.from_ns, s.to_ns, &at, &to);
+    for (; at < to; at++) {
+        uint64_t position = order_line_at(t->run->order, line, at);
+        if (position != NO_POSITION)
+            time_layout_note_event(t, position, event_times_point(t->run, position));
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
+
+static void add_mark(struct marks *marks, int64_t time_ns, uint64_t point)
+{
+    marks->items =
+        array_reserve(marks->items, &marks->room, marks->count + 1, sizeof *marks->items);
+    marks->items[marks->count++] = (struct mark){time_ns, point};
+}
+
+/* How many columns a step from one to another takes, with the room of what was jumped over. */
+static int64_t columns_between(int64_t from, int64_t to)
+{
+    int64_t empty = llabs(to - from) - 1;
+    return 1 + (empty < 0 ? -1 : empty >= EMPTY_LEAST ? EMPTY_AS : empty);
+}
+
+/* Where clocks differ, times along a line may go back: what was found in a stretch counts as
+ * being in it, whatever its own time says. */
+static int64_t cell_within(const struct time_layout *t, int64_t time_ns,
+                           struct time_layout_stretch s)
+{
+    int64_t last_ns = s.to_ns > s.from_ns ? s.to_ns - 1 : s.from_ns;
+    time_ns = time_ns < s.from_ns ? s.from_ns : time_ns > last_ns ? last_ns : time_ns;
+    return cell_of(t, time_ns);
+}
+
+/* Counts the columns of what is marked, away from the middle.  False: one is not wanted any more,
+ * with all that is behind it; the side ends before it, or behind it if it is tried. */
+static bool count_columns(const struct time_layout *t, struct time_layout_side *side,
+                          const struct marks *marks, struct time_layout_stretch s)
+{
+    uint64_t point = NO_POSITION;
+    if (marks->count)
+        qsort(marks->items, marks->count, sizeof *marks->items,
+              side->way > 0 ? by_time : by_time_back);
+    for (size_t i = 0; i < marks->count; i++) {
+        const struct mark *m = &marks->items[i];
+        int64_t cell = cell_within(t, m->time_ns, s), more = columns_between(side->cell, cell);
+        more = cell == side->cell ? m->point != point : more;
+        if (cell != side->cell && more > side->columns) {
+            side->edge_ns = cell_begin(t, (side->way > 0) != side->tries ? cell : cell + 1);
+            return false;
+        }
+        side->columns -= more > side->columns ? side->columns : (uint32_t)more;
+        side->cell = cell;
+        point = m->point;
+    }
+    return true;
+}
+
+/* Marks one that was just found: right of the window it is after what is known of its line,
+ * whatever its clock says. */
+static void mark_found(struct time_layout *t, int way, const struct repaired_event *f,
+                       struct time_layout_stretch s)
+{
+    int64_t time_ns = f->time_ns;
+    if (way > 0 && t->floors && t->floors[f->line - 1] > time_ns)
+        time_ns = t->floors[f->line - 1];
+    add_mark(time_ns > f->time_ns && time_ns >= s.to_ns ? &t->beyond : &t->counted, time_ns,
+             f->point);
+}
+
+/* The first of those beyond, as far as they are sorted, that is at or after a time. */
+static size_t first_beyond(const struct time_layout *t, int64_t time_ns)
+{
+    size_t low = 0, high = t->sorted;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->beyond.items[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void mark_beyond(struct time_layout *t, size_t first, size_t end,
+                        struct time_layout_stretch s)
+{
+    for (size_t i = first; i < end; i++) {
+        struct mark m = t->beyond.items[i];
+        if (m.time_ns >= s.from_ns && m.time_ns < s.to_ns)
+            add_mark(&t->counted, m.time_ns, m.point);
+    }
+}
+
+/* Counts what is in a stretch: what was found there, from `first` on, and what repairs moved there.
+ * What is not wanted of it stays among what was found, beyond the edge. */
+static void count_stretch(struct time_layout *t, struct time_layout_side *side, size_t first,
+                          struct time_layout_stretch s)
+{
+    t->counted.count = 0;
+    mark_beyond(t, first_beyond(t, s.from_ns), first_beyond(t, s.to_ns), s);
+    mark_beyond(t, t->sorted, t->beyond.count, s);
+    for (size_t i = first; i < t->count; i++)
+        mark_found(t, side->way, &t->found[i], s);
+    side->done = !count_columns(t, side, &t->counted, s);
+}
+
+/* ---- working ---- */
+
+static bool time_layout_is_outside(const struct time_layout *t, const struct time_layout_side *side)
+{
+    return side->way > 0 ? side->edge_ns > t->run->last_ns
+                         : side->edge_ns <= event_times_begin(t->run);
+}
+
+static struct time_layout_stretch next_stretch(const struct time_layout_side *side)
+{
+    struct time_layout_stretch s = {side->edge_ns, side->edge_ns};
+    if (side->way > 0)
+        s.to_ns += side->span_ns;
+    else
+        s.from_ns -= side->span_ns;
+    return s;
+}
+
+/* Looks at the next stretch, shorter if much happened in it, longer next time if little did. */
+static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layout_side *side)
+{
+    uint64_t most = 4ull * side->columns + 256, count, looks = 1;
+    struct time_layout_stretch s = next_stretch(side);
+    if (time_layout_is_outside(t, side) || !side->columns || side->events > t->events_most) {
+        side->done = true;
+        return 0;
+    }
+    while ((count = count_in(t, s)) > most && side->span_ns > 1) {
+        side->span_ns /= 2;
+        s = next_stretch(side);
+        looks++;
+    }
+    size_t first = t->count;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        find_on(t, t->lines[i], s);
+    side->edge_ns = side->way > 0 ? s.to_ns : s.from_ns;
+    count_stretch(t, side, first, s);
+    side->events += t->count - first;
+    if (count < most / 8 && side->span_ns < INT64_MAX / 64)
+        side->span_ns *= 8;
+    return count + looks * t->line_count * 16;
+}
+
+/* ---- repairing ---- */
+
+/* Positions first .. after - 1 of the log: where events before a time and those after it are mixed.
+ * None other is moved beyond it.  False: that is too much to look at. */
+static bool find_mixed(const struct time_layout *t, int64_t time_ns, uint64_t *first,
+                       uint64_t *after)
+{
+    *first = NO_POSITION;
+    *after = 0;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        if (order_line_shared(t->run->order, t->lines[i]))
+            unordered_events_bounds(t->run, t->lines[i], time_ns, first, after);
+        else
+            event_times_bounds(t->run, t->lines[i], time_ns, first, after);
+    if (*first != NO_POSITION && *first < *after)
+        *first = order_event(t->run->order, *first).point;
+    else
+        *after = *first;
+    return *after - *first < REPAIR_LOG_MAX;
+}
+
+static void note_mixed(struct time_layout *t, uint64_t first, uint64_t after)
+{
+    t->known = t->count;
+    if (t->known)
+        qsort(t->found, t->known, sizeof *t->found, by_position);
+    for (uint64_t p = first; p < after; p++)
+        time_layout_note_event(t, p, event_times_point(t->run, p));
+}
+
+/* What lies beyond an edge by the clocks may be moved into the window, or move what is in it. */
+static void time_layout_note_outside(struct time_layout *t, int64_t edge_ns)
+{
+    uint64_t first, after;
+    if (find_mixed(t, edge_ns, &first, &after))
+        note_mixed(t, first, after);
+    else
+        t->unresolved = true;
+}
+
+/* When the event that the window is about was: as repaired as it is drawn. */
+static int64_t repaired_anchor(struct time_layout *t)
+{
+    const struct order *order = t->run->order;
+    uint64_t point = order_event(order, t->anchor).point, first, after;
+    int64_t time_ns = event_times_point(t->run, t->anchor);
+    if (find_mixed(t, time_ns, &first, &after) && first < point) {
+        note_mixed(t, first, point);
+        add_found(t, point, time_ns);
+        time_repair_events(order, t->found, t->count);
+        time_ns = t->found[t->count - 1].time_ns;
+    }
+    t->count = t->known = 0;
+    return time_ns;
+}
+
+/* Those in the window first, then those right of it; those left of it are dropped.  So the window
+ * is a closed cut: no event is in it without what comes before it and is not left of it. */
+static void keep_window(struct time_layout *t)
+{
+    struct repaired_event *beyond = xmalloc((t->count + 1) * sizeof *beyond);
+    size_t right = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct repaired_event f = t->found[i];
+        if (f.time_ns >= t->right.edge_ns)
+            beyond[right++] = f;
+        else if (f.time_ns >= t->left.edge_ns)
+            t->found[t->kept++] = f;
+    }
+    for (size_t i = 0; i < right; i++)
+        t->found[t->kept + i] = beyond[i];
+    t->count = t->kept + right;
+    free(beyond);
+}
+
+static void repair_window(struct time_layout *t)
+{
+    time_layout_note_outside(t, t->left.edge_ns);
+    time_layout_note_outside(t, t->right.edge_ns);
+    time_repair_events(t->run->order, t->found, t->count);
+    t->known = t->count;
+}
+
+static void note_moved(struct time_layout *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct repaired_event *f = &t->found[i];
+        int64_t own = event_times_fitted(t->run, f->position);
+        if (f->time_ns > own)
+            map_put(&t->moved, f->position, 0, (void *)(uintptr_t)(f->time_ns - own + 1));
+    }
+}
+
+/* ---- further, where repairs took events away ---- */
+
+/* Counts a side again after repairs; what is not wanted of it any more is left out.  True: there is
+ * room for more columns. */
+static bool count_again(struct time_layout *t, struct time_layout_side *side)
+{
+    int64_t middle_ns = cell_begin(t, t->middle);
+    struct time_layout_stretch s = side->way > 0
+                                       ? (struct time_layout_stretch){middle_ns, side->edge_ns}
+                                       : (struct time_layout_stretch){side->edge_ns, middle_ns};
+    side->columns = side->wanted;
+    side->cell = side->way > 0 ? t->middle - 1 : t->middle;
+    side->tries = false;
+    t->counted.count = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->found[i].time_ns >= s.from_ns && t->found[i].time_ns < s.to_ns)
+            add_mark(&t->counted, t->found[i].time_ns, t->found[i].point);
+    return count_columns(t, side, &t->counted, s) && side->columns;
+}
+
+/* True: it is looked for more. */
+static bool go_on(struct time_layout *t, struct time_layout_side *side)
+{
+    bool more = count_again(t, side) && t->rounds < ROUNDS_MOST;
+    if (!more || side->events > t->events_most || time_layout_is_outside(t, side))
+        return false;
+    side->tries = true;
+    side->done = false;
+    return true;
+}
+
+/* What is found of a line is before what is not found yet of it; what repairs moved out of the
+ * window is met where they moved it. */
+static void learn_moved(struct time_layout *t)
+{
+    if (!t->floors)
+        t->floors = xmalloc((t->drawn->lines + 1) * sizeof *t->floors);
+    for (uint32_t i = 0; i < t->drawn->lines; i++)
+        t->floors[i] = INT64_MIN;
+    t->beyond.count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct repaired_event *f = &t->found[i];
+        int64_t *floor = &t->floors[f->line - 1];
+        if (!order_line_shared(t->run->order, f->line))
+            *floor = f->time_ns > *floor ? f->time_ns : *floor;
+        if (f->time_ns < t->left.edge_ns || f->time_ns >= t->right.edge_ns)
+            add_mark(&t->beyond, f->time_ns, f->point);
+    }
+    if (t->beyond.count)
+        qsort(t->beyond.items, t->beyond.count, sizeof *t->beyond.items, by_time);
+    t->sorted = t->beyond.count;
+}
+
+static bool has_moved(const struct time_layout *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->found[i].time_ns > t->found[i].clock_ns)
+            return true;
+    return false;
+}
+
+static bool look_further(struct time_layout *t)
+{
+    if (t->unresolved || !has_moved(t))
+        return false;
+    t->rounds++;
+    bool left = go_on(t, &t->left), right = go_on(t, &t->right);
+    if (left || right)
+        learn_moved(t);
+    return left || right;
+}
+
+/* Where column 0 begins, and what is looked at to either side. */
+static void time_layout_set_origin(struct time_layout *t)
+{
+    const struct window_request *r = t->request;
+    int64_t end = (int64_t)r->from + r->columns, middle = r->middle;
+    middle = middle < r->from ? r->from : middle > end ? end : middle;
+    int64_t time_ns = t->anchor == NO_POSITION ? t->from_ns : repaired_anchor(t);
+    time_ns = time_ns > INT64_MAX / 4   ? INT64_MAX / 4
+              : time_ns < INT64_MIN / 4 ? INT64_MIN / 4
+                                        : time_ns;
+    t->from_ns = floor_to(time_ns, (int64_t)t->column_ns);
+    t->middle = (int32_t)middle;
+    begin_side(t, &t->right, 1, (int32_t)middle, end - middle);
+    begin_side(t, &t->left, -1, (int32_t)middle, middle - r->from);
+    t->aimed = true;
+}
+
+bool time_layout_step(struct time_layout *t, uint64_t budget)
+{
+    uint64_t spent = 0;
+    for (; t->learnt < t->line_count; t->learnt++)
+        if (order_line_shared(t->run->order, t->lines[t->learnt]) &&
+            !unordered_events_update(t->run, t->lines[t->learnt], &budget))
+            return false;
+    if (!t->aimed)
+        time_layout_set_origin(t);
+    while (!t->done && spent <= budget) {
+        struct time_layout_side *side = !t->left.done ? &t->left : &t->right;
+        if (!side->done) {
+            spent += time_layout_scan_further(t, side);
+            continue;
+        }
+        repair_window(t);
+        if (look_further(t))
+            continue;
+        note_moved(t);
+        keep_window(t);
+        t->done = true;
+    }
+    return t->done;
+}
+
+/* ---- what was found ---- */
+
+/* An event that the clocks say to be left of the window is not. */
+static void move_edge(const struct time_layout *t, struct layout_result *p,
+                      const struct repaired_event *f)
+{
+    const struct order *order = t->run->order;
+    uint64_t *before = &p->before[f->line - 1];
+    if (!order_line_shared(order, f->line)) {
+        uint64_t ordinal = order_line_from(order, f->line, f->position);
+        *before = ordinal < *before ? ordinal : *before;
+    } else if (f->clock_ns<t->left.edge_ns && * before> order_line_first(order, f->line)) {
+        --*before;
+    }
+}
+
+static void find_edges(const struct time_layout *t, struct layout_result *p)
+{
+    const struct order *order = t->run->order;
+    for (uint32_t i = 0; i < t->line_count; i++) {
+        uint32_t line = t->lines[i];
+        uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
+        uint64_t before =
+            first + time_layout_continue_count(
+                        t, line, (struct time_layout_stretch){INT64_MIN, t->left.edge_ns});
+        p->before[line - 1] = before;
+        p->more_right |=
+            before + time_layout_continue_count(
+                         t, line, (struct time_layout_stretch){t->left.edge_ns, t->right.edge_ns}) <
+            end;
+    }
+    for (size_t i = 0; i < t->count; i++)
+        move_edge(t, p, &t->found[i]);
+    p->more_right |= t->kept < t->count;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        p->more_left |= p->before[t->lines[i] - 1] > order_line_first(order, t->lines[i]);
+}
+
+void time_layout_collect(struct time_layout *t, struct layout_result *p)
+{
+    *p = (struct layout_result){.first = INT32_MAX, .last = INT32_MIN};
+    p->before = xcalloc(t->drawn->lines + 1, sizeof *p->before);
+    p->events = array_reserve(NULL, &p->room, t->kept + 1, sizeof *p->events);
+    for (size_t i = 0; i < t->kept; i++) {
+        int32_t column = (int32_t)cell_of(t, t->found[i].time_ns);
+        p->events[p->count++] = (struct layout_event){t->found[i].position, column, 0, 0};
+        p->first = column < p->first ? column : p->first;
+        p->last = column > p->last ? column : p->last;
+    }
+    p->unresolved =
+        t->unresolved || t->left.events > t->events_most || t->right.events > t->events_most;
+    find_edges(t, p);
+}
+
+uint64_t time_layout_behind(const struct time_layout *t, uint64_t position)
+{
+    struct repaired_event key = {.position = position};
+    const struct repaired_event *f =
+        t->kept ? bsearch(&key, t->found, t->kept, sizeof key, by_position) : NULL;
+    return f ? f->behind : NO_POSITION;
+}
+
+int64_t time_layout_origin(const struct time_layout *t) { return t->from_ns; }
+
+int64_t time_layout_time(const struct time_layout *t, uint64_t position)
+{
+    uint64_t moved = t->moved.count ? (uint64_t)(uintptr_t)map_get(&t->moved, position, 0) : 0;
+    return event_times_fitted(t->run, position) + (moved ? (int64_t)(moved - 1) : 0);
+}

@@ -1,0 +1,521 @@
+/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle: from
+ * the last event of every thread, from who is in a line, and from what the descriptions say of the
+ * types.
+ *
+ * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold
+ * the object, or, of a thread, for that one. */
+#include "server/queries/request_queue.h"
+#include "server/queries/event_answer.h"
+#include "server/queries/referenced_lines.h"
+#include "server/queries/hang_diagnosis.h"
+#include "server/queries/wait_graph.h"
+
+#include "base/alloc.h"
+#include "server/timing/cpu_states.h"
+#include "server/run/awaits.h"
+#include "wire/query_results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLEEPERS_MOST 500u /* are told */
+
+struct wait_graph_job {
+    struct wait_graph graph;
+    enum { COLLECTING, HOLDING, PRUNING, CHASING, JUDGING, DONE } stage;
+    bool judged; /* verdicts are wanted, too */
+    uint32_t at; /* what the stage is at */
+    size_t waiter_room, object_room, holder_room;
+    /* Following "waits for" depth-first: */
+    struct wait_graph_frame {
+        uint32_t waiter, next; /* the blocker that is looked at next */
+    } *way;
+    uint32_t length;
+    uint32_t
+        *seen; /* by waiter: pruning, 1 under way, 2 done; chasing, 1 + whence it was seen last */
+    uint8_t *reaches; /* by waiter: a cycle can be reached from it */
+    uint32_t *cycles; /* each its length, then waiters */
+    size_t cycle_words, cycle_room;
+    size_t told; /* waiters */
+    struct hang_diagnosis *verdicts;
+};
+
+static void *wait_graph_begin(struct request_queue *desk, struct decoder *in)
+{
+    bool judged = decoder_remaining(in) && decode_u8(in) & 1;
+    if (!decoder_finish(in))
+        return NULL;
+    struct wait_graph_job *job = xcalloc(1, sizeof *job);
+    job->judged = judged;
+    job->graph.run = desk->run;
+    job->graph.lines = order_line_count(desk->run->order);
+    job->graph.is_thread = xcalloc(job->graph.lines, sizeof *job->graph.is_thread);
+    job->graph.waiter_of = xcalloc(job->graph.lines, sizeof *job->graph.waiter_of);
+    job->graph.object_of = xcalloc(job->graph.lines, sizeof *job->graph.object_of);
+    return job;
+}
+
+/* ---- who waits ---- */
+
+static const struct target_event *wait_graph_event_type_of(const struct wait_graph_job *job,
+                                                           const struct order_event *e)
+{
+    return e->line ? run_event_type(job->graph.run, e->line, e->type, (enum relation)e->relation)
+                   : NULL;
+}
+
+/* The last event of a thread; line 0: there is none, or it was forgotten. */
+static struct order_event last_of(const struct wait_graph_job *job, uint32_t thread,
+                                  uint64_t *position)
+{
+    *position = order_thread_last(job->graph.run->order, thread);
+    return *position == NO_POSITION ? (struct order_event){0}
+                                    : order_event(job->graph.run->order, *position);
+}
+
+/* Its last event, on its own line, leaves nothing of it there that goes on by itself. */
+static bool has_ended(const struct order_event *e, uint32_t thread, const struct target_event *look)
+{
+    return look && e->line == thread && look->has_presence && look->own &&
+           look->presence == OCCUPANCY_BLOCKED && !look->waits;
+}
+
+/* A thread of a program that has gone while others are there does nothing any more. */
+static bool wait_graph_is_known(const struct wait_graph_job *job, uint32_t thread)
+{
+    const struct run *run = job->graph.run;
+    uint32_t process = run_line_at(run, thread)->process;
+    return run->connected == 0 || process >= run->process_count ||
+           run->processes[process].connected;
+}
+
+static void add_running(struct wait_graph_job *job, uint32_t thread)
+{
+    struct wait_graph *g = &job->graph;
+    if (g->run_count < WAITS_RUNS)
+        g->runs[g->run_count] = thread;
+    g->run_count++;
+    struct wait_graph_sleeper a = {.thread = thread};
+    int64_t end_ns = g->run->connected ? 0 : g->run->ended_ns;
+    if (cpu_states_asleep(g->run->spans, thread, end_ns, &a.since_ns, &a.call) &&
+        g->asleep_count < SLEEPERS_MOST)
+        ARRAY_PUSH(g->asleep, g->asleep_count, a);
+}
+
+/* As a wait for the end of another thread would stand in a description. */
+static const struct target_event look_of_end = {.name = (char[]){""}, .waits = true};
+
+/* For the end of which thread it waits after its last event, if that thread has not ended. */
+static const struct await *awaited(const struct wait_graph_job *job, const struct order_event *e)
+{
+    const struct run *run = job->graph.run;
+    const struct await *await = awaits_after(run, e);
+    uint64_t position;
+    if (!await || await->about > job->graph.lines || order_line_closed(run->order, await->about))
+        return NULL;
+    struct order_event last = last_of(job, await->about, &position);
+    return has_ended(&last, await->about, wait_graph_event_type_of(job, &last)) ? NULL : await;
+}
+
+static void add_waiter(struct wait_graph_job *job, struct waiter waiter)
+{
+    struct wait_graph *g = &job->graph;
+    g->waiters = array_reserve(g->waiters, &job->waiter_room, g->count + 1, sizeof *g->waiters);
+    g->waiters[g->count++] = waiter;
+}
+
+/* False: nobody acts on it.  A thread that ended waits no more, whatever it did last. */
+static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
+{
+    struct wait_graph *g = &job->graph;
+    uint64_t position = order_thread_last(g->run->order, thread);
+    if (position == NO_POSITION)
+        return false;
+    if (order_line_closed(g->run->order, thread)) {
+        g->is_thread[thread - 1] = WAITS_ENDED;
+        return false;
+    }
+    struct order_event e = last_of(job, thread, &position);
+    const struct target_event *look = wait_graph_event_type_of(job, &e);
+    if (!e.line)
+        return true;
+    bool exited = run_exited(g->run, thread);
+    bool ended = exited || has_ended(&e, thread, look) || !wait_graph_is_known(job, thread);
+    g->is_thread[thread - 1] = exited ? WAITS_EXITED : ended ? WAITS_ENDED : WAITS_ACTS;
+    struct waiter waiter = {.thread = thread,
+                            .at_exit = exited,
+                            .position = position,
+                            .at = {e.line, e.number},
+                            .time_ns = e.time_ns,
+                            .look = look};
+    const struct await *await = look && look->waits ? NULL : awaited(job, &e);
+    if (await) {
+        waiter.about = await->about;
+        waiter.time_ns = await->since_ns > e.time_ns ? await->since_ns : e.time_ns;
+        waiter.look = &look_of_end;
+        waiter.end = true;
+        add_waiter(job, waiter);
+    } else if (look && look->waits) {
+        uint32_t about = e.about ? e.about : e.line;
+        waiter.about = about == thread ? 0 : about;
+        add_waiter(job, waiter);
+    } else if (!ended) {
+        add_running(job, thread);
+    }
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = ((const struct waiter *)a)->time_ns, y = ((const struct waiter *)b)->time_ns;
+    return x < y ? -1 : x > y;
+}
+
+static void wait_graph_sort_waiters(struct wait_graph_job *job)
+{
+    if (job->graph.count)
+        qsort(job->graph.waiters, job->graph.count, sizeof *job->graph.waiters, by_time);
+    for (size_t i = 0; i < job->graph.count; i++)
+        job->graph.waiter_of[job->graph.waiters[i].thread - 1] = (uint32_t)i + 1;
+    job->way = xcalloc(job->graph.count, sizeof *job->way);
+    job->seen = xcalloc(job->graph.count, sizeof *job->seen);
+    job->reaches = xcalloc(job->graph.count, sizeof *job->reaches);
+}
+
+/* ---- who holds what they wait for ---- */
+
+/* Does the thread hold the line that it is in? One that is blocked in it does, unless what it waits
+ * by lets others in. */
+static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread,
+                                 enum occupancy presence, uint32_t line)
+{
+    uint64_t position;
+    if (presence != OCCUPANCY_BLOCKED || !thread || thread > job->graph.lines)
+        return true;
+    struct order_event e = last_of(job, thread, &position);
+    const struct target_event *look = e.line == line ? wait_graph_event_type_of(job, &e) : NULL;
+    return !look || !look->releases;
+}
+
+static void find_holders(struct wait_graph_job *job, struct wait_graph_object *object,
+                         uint32_t line)
+{
+    uint32_t thread;
+    enum occupancy presence;
+    uint64_t since;
+    for (size_t i = 0;
+         order_line_inside(job->graph.run->order, line, i, &thread, &presence, &since); i++) {
+        if (thread == line || !wait_graph_is_holder(job, thread, presence, line))
+            continue;
+        job->graph.holders = array_reserve(job->graph.holders, &job->holder_room,
+                                           job->graph.holder_count + 1, sizeof *job->graph.holders);
+        job->graph.holders[job->graph.holder_count++] =
+            (struct holder_info){.thread = thread, .since = {line, since}};
+        object->count++;
+    }
+}
+
+static void note_object(struct wait_graph_job *job, struct waiter *w)
+{
+    uint32_t line = w->about && w->about <= job->graph.lines ? w->about : 0;
+    if (!line || !job->graph.object_of[line - 1]) {
+        struct wait_graph_object object = {.first = (uint32_t)job->graph.holder_count};
+        if (line)
+            find_holders(job, &object, line);
+        job->graph.objects = array_reserve(job->graph.objects, &job->object_room,
+                                           job->graph.object_count + 1, sizeof *job->graph.objects);
+        job->graph.objects[job->graph.object_count++] = object;
+        if (line)
+            job->graph.object_of[line - 1] = (uint32_t)job->graph.object_count;
+        w->object = (uint32_t)job->graph.object_count - 1;
+    } else {
+        w->object = job->graph.object_of[line - 1] - 1;
+    }
+}
+
+/* ---- cycles ---- */
+
+/* Who waits for a time only is in no cycle. */
+uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
+{
+    const struct wait_graph_object *object = &g->objects[w->object];
+    if (w->look->timed)
+        return 0;
+    if (w->about && w->about <= g->lines && g->is_thread[w->about - 1])
+        return i == 0 ? w->about : 0;
+    return i < object->count ? g->holders[object->first + i].thread : 0;
+}
+
+/* The waiter among them; its index, or count. */
+static uint32_t waiter_at(const struct wait_graph_job *job, uint32_t line)
+{
+    uint32_t waiter = line <= job->graph.lines ? job->graph.waiter_of[line - 1] : 0;
+    return waiter ? waiter - 1 : (uint32_t)job->graph.count;
+}
+
+static void wait_graph_enter_waiter(struct wait_graph_job *job, uint32_t waiter, uint32_t mark)
+{
+    job->seen[waiter] = mark;
+    job->way[job->length++] = (struct wait_graph_frame){waiter, 0};
+}
+
+/* From which of them a cycle can be reached: most often from none, and then none is looked for. */
+static bool wait_graph_find_cyclic(struct wait_graph_job *job, uint64_t *budget)
+{
+    while (job->length || job->at < job->graph.count) {
+        if ((*budget)-- <= 1)
+            return false;
+        if (!job->length) {
+            if (!job->seen[job->at])
+                wait_graph_enter_waiter(job, job->at, 1);
+            job->at++;
+            continue;
+        }
+        struct wait_graph_frame *top = &job->way[job->length - 1];
+        uint32_t by =
+            wait_graph_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
+        uint32_t next = by ? waiter_at(job, by) : 0;
+        if (!by) {
+            job->seen[top->waiter] = 2;
+            job->length--;
+            if (job->length)
+                job->reaches[job->way[job->length - 1].waiter] |= job->reaches[top->waiter];
+        } else if (next < job->graph.count && job->seen[next]) {
+            job->reaches[top->waiter] |= job->seen[next] == 1 || job->reaches[next];
+        } else if (next < job->graph.count) {
+            wait_graph_enter_waiter(job, next, 1);
+        }
+    }
+    return true;
+}
+
+/* The way is one: each is told once, by the thread of the least line in it. */
+static void add_cycle(struct wait_graph_job *job)
+{
+    uint32_t least = job->graph.waiters[job->way[0].waiter].thread;
+    for (uint32_t i = 1; i < job->length; i++)
+        if (job->graph.waiters[job->way[i].waiter].thread < least)
+            return;
+    job->cycles = array_reserve(job->cycles, &job->cycle_room, job->cycle_words + job->length + 1,
+                                sizeof *job->cycles);
+    job->cycles[job->cycle_words++] = job->length;
+    for (uint32_t i = 0; i < job->length; i++)
+        job->cycles[job->cycle_words++] = job->way[i].waiter;
+}
+
+/* From each of them the first way back to it. */
+static bool wait_graph_find_cycles(struct wait_graph_job *job, uint64_t *budget)
+{
+    while (job->length || job->at < job->graph.count) {
+        if ((*budget)-- <= 1)
+            return false;
+        if (!job->length) {
+            if (job->reaches[job->at])
+                wait_graph_enter_waiter(job, job->at, job->at + 1);
+            job->at++;
+            continue;
+        }
+        struct wait_graph_frame *top = &job->way[job->length - 1];
+        uint32_t goal = job->way[0].waiter;
+        uint32_t by =
+            wait_graph_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
+        uint32_t next = by ? waiter_at(job, by) : (uint32_t)job->graph.count;
+        if (!by) {
+            job->length--;
+        } else if (next == goal) {
+            add_cycle(job);
+            job->length = 0;
+        } else if (next < job->graph.count && job->reaches[next] && job->seen[next] != goal + 1) {
+            wait_graph_enter_waiter(job, next, goal + 1);
+        }
+    }
+    return true;
+}
+
+/* ---- the job ---- */
+
+#define LOOKS 50u /* at lines on which nobody acts, for the price of an event */
+
+static bool step_stage(struct wait_graph_job *job, uint64_t *budget)
+{
+    switch (job->stage) {
+    case COLLECTING:
+        while (job->at < job->graph.lines && *budget)
+            *budget -= wait_graph_check_line(job, ++job->at) || job->at % LOOKS == 0;
+        if (job->at < job->graph.lines)
+            return false;
+        wait_graph_sort_waiters(job);
+        return true;
+    case HOLDING:
+        for (; job->at < job->graph.count && *budget; --*budget)
+            note_object(job, &job->graph.waiters[job->at++]);
+        return job->at == job->graph.count;
+    case PRUNING:
+        if (!wait_graph_find_cyclic(job, budget))
+            return false;
+        memset(job->seen, 0, job->graph.count * sizeof *job->seen);
+        return true;
+    case CHASING:
+        return wait_graph_find_cycles(job, budget);
+    default:
+        if (job->judged && !job->verdicts)
+            job->verdicts = hang_diagnosis_new(&job->graph);
+        return !job->judged || hang_diagnosis_step(job->verdicts, budget);
+    }
+}
+
+static bool wait_graph_step(void *p, uint64_t budget)
+{
+    struct wait_graph_job *job = p;
+    while (job->stage != DONE && budget && step_stage(job, &budget)) {
+        job->stage++;
+        job->at = 0;
+    }
+    return job->stage == DONE;
+}
+
+/* They came in by events of what is waited for. */
+static void wait_graph_send_holder(const struct wait_graph_job *job, struct holder_info *holder)
+{
+    const struct run *run = job->graph.run;
+    uint64_t at = holder->since.number ? order_position(run->order, holder->since) : NO_POSITION;
+    referenced_lines_note(holder->thread);
+    if (at == NO_POSITION || at < order_first(run->order))
+        return;
+    uint32_t site = order_event(run->order, at).site;
+    if (site) {
+        holder->process = run->site_list[site - 1].process;
+        holder->site = run->site_list[site - 1].address;
+    }
+}
+
+static void wait_graph_send_wait(const struct wait_graph_job *job, const struct waiter *w,
+                                 struct response *reply)
+{
+    const struct wait_graph_object *object = &job->graph.objects[w->object];
+    struct wait_info wait = {
+        .thread = w->thread,
+        .about = w->about,
+        .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
+        .holders = job->graph.holders + object->first,
+        .holder_count = object->count,
+        .fate = job->verdicts
+                    ? hang_diagnosis_outcome(job->verdicts, (size_t)(w - job->graph.waiters))
+                    : OUTCOME_OPEN,
+        .at_exit = w->at_exit,
+        .end = w->end,
+        .since_ns = w->time_ns};
+    referenced_lines_note(w->thread);
+    referenced_lines_note(w->about);
+    referenced_lines_note(w->at.line);
+    for (uint32_t i = 0; i < object->count; i++)
+        wait_graph_send_holder(job, &wait.holders[i]);
+    if (w->position >= order_first(job->graph.run->order)) /* else it was forgotten meanwhile */
+        wait.event = event_answer_info(job->graph.run, w->position);
+    response_chunk_begin(reply, RESPONSE_WAIT);
+    encode_wait(reply->out, &wait);
+    response_chunk_end(reply);
+    event_answer_free(&wait.event);
+}
+
+/* How the next one came into what this one waits about. */
+static struct event_id since_of(const struct wait_graph_job *job, const struct waiter *w,
+                                uint32_t next)
+{
+    const struct wait_graph_object *object = &job->graph.objects[w->object];
+    for (uint32_t i = 0; i < object->count; i++)
+        if (job->graph.holders[object->first + i].thread == next)
+            return job->graph.holders[object->first + i].since;
+    return (struct event_id){0, 0};
+}
+
+static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32_t *waiters,
+                                  uint32_t count, struct response *reply)
+{
+    struct cycle_info cycle = {xcalloc(count, sizeof *cycle.steps), count};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct waiter *w = &job->graph.waiters[waiters[i]];
+        uint32_t next = job->graph.waiters[waiters[(i + 1) % count]].thread;
+        referenced_lines_note(w->thread);
+        referenced_lines_note(w->about);
+        referenced_lines_note(w->at.line);
+        cycle.steps[i] = (struct cycle_step_info){w->thread, w->about, w->at,
+                                                  since_of(job, w, next), w->time_ns};
+    }
+    response_chunk_begin(reply, RESPONSE_CYCLE);
+    encode_cycle(reply->out, &cycle);
+    response_chunk_end(reply);
+    free(cycle.steps);
+}
+
+static void wait_graph_send_sleeper(const struct run *run, const struct wait_graph_sleeper *a,
+                                    struct response *reply)
+{
+    uint64_t position = order_thread_last(run->order, a->thread);
+    struct sleeper_info sleeper = {
+        .thread = a->thread, .since_ns = a->since_ns, .call = (uint8_t)a->call};
+    if (position == NO_POSITION || position < order_first(run->order))
+        return;
+    referenced_lines_note(a->thread);
+    sleeper.event = event_answer_info(run, position);
+    referenced_lines_note(sleeper.event.at.line);
+    response_chunk_begin(reply, RESPONSE_SLEEPER);
+    encode_sleeper(reply->out, &sleeper);
+    response_chunk_end(reply);
+    event_answer_free(&sleeper.event);
+}
+
+static void wait_graph_send_time(const struct run *run, struct response *reply)
+{
+    bool live = run->connected > 0;
+    int64_t end = run->ended_ns >= run->last_ns && run->ended_ns ? run->ended_ns : -1;
+    struct trace_time_info now = {run->last_ns, live && run->wall_ns ? run_clock_ns(run) : end,
+                                  live};
+    response_chunk_begin(reply, RESPONSE_NOW);
+    encode_now(reply->out, &now);
+    response_chunk_end(reply);
+}
+
+#define ENOUGH (128u << 10) /* bytes of one put */
+
+static bool wait_graph_put(void *p, struct response *reply)
+{
+    struct wait_graph_job *job = p;
+    size_t enough = reply->out->size + ENOUGH;
+    if (job->verdicts && !hang_diagnosis_put(job->verdicts, reply))
+        return false;
+    while (job->told < job->graph.count && reply->out->size < enough)
+        wait_graph_send_wait(job, &job->graph.waiters[job->told++], reply);
+    if (job->told < job->graph.count)
+        return false;
+    for (size_t at = 0; at < job->cycle_words; at += 1 + job->cycles[at])
+        wait_graph_send_cycle(job, job->cycles + at + 1, job->cycles[at], reply);
+    for (uint32_t i = 0; i < job->graph.asleep_count; i++)
+        wait_graph_send_sleeper(job->graph.run, &job->graph.asleep[i], reply);
+    wait_graph_send_time(job->graph.run, reply);
+    return true;
+}
+
+static void free_job(void *p)
+{
+    struct wait_graph_job *job = p;
+    hang_diagnosis_free(job->verdicts);
+    free(job->graph.asleep);
+    free(job->graph.is_thread);
+    free(job->graph.waiter_of);
+    free(job->graph.object_of);
+    free(job->graph.waiters);
+    free(job->graph.objects);
+    free(job->graph.holders);
+    free(job->way);
+    free(job->seen);
+    free(job->reaches);
+    free(job->cycles);
+    free(job);
+}
+
+const struct query question_waits = {.begin = wait_graph_begin,
+                                     .step = wait_graph_step,
+                                     .put = wait_graph_put,
+                                     .free = free_job,
+                                     .most = LIMIT_QUESTIONS};

@@ -1,0 +1,161 @@
+#include "server/run/call_sites.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct call_sites {
+    uint32_t *place_of; /* by site - 1; 0: nobody asked yet */
+    size_t place_room;
+    uint32_t *sites; /* by place - 1 */
+    size_t count, site_room;
+    struct map codes;   /* file and offset -> place */
+    struct site_file {
+        uint8_t build_id[32];
+        unsigned build_id_bytes;
+        char *path; /* of one without */
+    } *files;
+    size_t file_count, file_room;
+    uint32_t **file_of; /* by process, by module: 1 + index */
+    size_t *file_of_room, process_count, process_room, process_rooms;
+};
+
+void call_sites_free(struct call_sites *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->file_count; i++)
+        free(p->files[i].path);
+    for (size_t i = 0; i < p->process_count; i++)
+        free(p->file_of[i]);
+    free(p->place_of);
+    free(p->sites);
+    free(p->files);
+    free(p->file_of);
+    free(p->file_of_room);
+    map_free(&p->codes);
+    free(p);
+}
+
+static struct call_sites *call_sites_for_run(const struct run *constant)
+{
+    struct run *run = (struct run *)(uintptr_t)constant; /* a cache */
+    if (!run->places)
+        run->places = xcalloc(1, sizeof *run->places);
+    return run->places;
+}
+
+/* ---- files ---- */
+
+static bool is_file(const struct site_file *file, const struct run_module *module)
+{
+    if (file->build_id_bytes != module->build_id_bytes)
+        return false;
+    return file->build_id_bytes
+               ? memcmp(file->build_id, module->build_id, file->build_id_bytes) == 0
+               : strcmp(file->path, module->path) == 0;
+}
+
+static uint32_t find_file(struct call_sites *p, const struct run_module *module)
+{
+    for (size_t i = 0; i < p->file_count; i++)
+        if (is_file(&p->files[i], module))
+            return (uint32_t)i;
+    p->files = array_reserve(p->files, &p->file_room, p->file_count + 1, sizeof *p->files);
+    struct site_file *file = &p->files[p->file_count];
+    *file = (struct site_file){.build_id_bytes = module->build_id_bytes,
+                               .path = module->build_id_bytes ? NULL : xstrdup(module->path)};
+    memcpy(file->build_id, module->build_id, sizeof file->build_id);
+    return (uint32_t)p->file_count++;
+}
+
+/* Which file a module of a process is: found once. */
+static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t process,
+                        size_t module)
+{
+    if (p->process_count < run->process_count) {
+        p->file_of = array_reserve_zeroed(p->file_of, &p->process_room, run->process_count,
+                                          sizeof *p->file_of);
+        p->file_of_room = array_reserve_zeroed(p->file_of_room, &p->process_rooms,
+                                               run->process_count, sizeof *p->file_of_room);
+        p->process_count = run->process_count;
+    }
+    uint32_t **files = &p->file_of[process];
+    *files = array_reserve_zeroed(*files, &p->file_of_room[process], module + 1, sizeof **files);
+    if (!(*files)[module])
+        (*files)[module] = 1 + find_file(p, &run->processes[process].modules[module]);
+    return (*files)[module] - 1;
+}
+
+/* ---- places ---- */
+
+/* The newest of them: a file may have been loaded where another one was. */
+static size_t module_at(const struct run_process *process, uint64_t address)
+{
+    for (size_t i = process->module_count; i > 0; i--)
+        if (address >= process->modules[i - 1].start && address < process->modules[i - 1].end)
+            return i - 1;
+    return SIZE_MAX;
+}
+
+static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, uint64_t offset,
+                                        uint32_t site)
+{
+    uintptr_t known = (uintptr_t)map_get(&p->codes, space, offset);
+    if (known)
+        return (uint32_t)known;
+    p->sites = array_reserve(p->sites, &p->site_room, p->count + 1, sizeof *p->sites);
+    p->sites[p->count++] = site;
+    map_put(&p->codes, space, offset, (void *)(uintptr_t)p->count);
+    return (uint32_t)p->count;
+}
+
+#define OF_PROCESS (1ull << 32) /* a space of addresses that belongs to no file */
+
+static struct call_site_key key_of(struct call_sites *p, const struct run *run, uint32_t number,
+                                   uint64_t address)
+{
+    if (number >= run->process_count)
+        return (struct call_site_key){OF_PROCESS | number, address};
+    const struct run_process *process = &run->processes[number];
+    size_t module = module_at(process, address);
+    if (module == SIZE_MAX)
+        return (struct call_site_key){OF_PROCESS | number, address};
+    return (struct call_site_key){file_of(p, run, number, module),
+                                  address - process->modules[module].bias};
+}
+
+struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address)
+{
+    return key_of(call_sites_for_run(run), run, process, address);
+}
+
+static uint32_t call_sites_resolve_site(struct call_sites *p, const struct run *run, uint32_t site)
+{
+    struct site s = run->site_list[site - 1];
+    struct call_site_key key = key_of(p, run, s.process, s.address);
+    return call_sites_number_place(p, key.space, key.offset, site);
+}
+
+uint32_t call_sites_for_line(const struct run *run, uint32_t site)
+{
+    if (!site || site > run->site_count)
+        return 0;
+    struct call_sites *p = call_sites_for_run(run);
+    p->place_of = array_reserve_zeroed(p->place_of, &p->place_room, site, sizeof *p->place_of);
+    if (!p->place_of[site - 1])
+        p->place_of[site - 1] = call_sites_resolve_site(p, run, site);
+    return p->place_of[site - 1];
+}
+
+uint32_t call_sites_count(const struct run *run)
+{
+    return run->places ? (uint32_t)run->places->count : 0;
+}
+
+uint32_t call_sites_site(const struct run *run, uint32_t place)
+{
+    return place && place <= call_sites_count(run) ? run->places->sites[place - 1] : 0;
+}

@@ -1,0 +1,26 @@
+/* Places: one number for one place of the code, in whatever process of a run it ran.
+ *
+ * Sites are addresses in processes (run.h).  Those of one file, by its build-id or else its path,
+ * at one distance from where it was loaded, are one place.  An address in no file that is known is
+ * a place of its process alone. */
+#ifndef SERVER_RUN_CALL_SITES_H
+#define SERVER_RUN_CALL_SITES_H
+
+#include "server/run/run.h"
+
+/* The place of a site, from 1; 0 of 0.  It never changes while the run is there. */
+uint32_t call_sites_for_line(const struct run *run, uint32_t site);
+/* The same of any address, as two numbers: a file, or a process alone, and how far it is from its
+ * begin. */
+struct call_site_key {
+    uint64_t space, offset;
+};
+struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address);
+uint32_t call_sites_count(const struct run *run); /* that were asked for so far: 1 .. result */
+/* The site by which a place was met first; 0: there is no such place. */
+uint32_t call_sites_site(const struct run *run, uint32_t place);
+
+struct call_sites;
+void call_sites_free(struct call_sites *places); /* of NULL nothing */
+
+#endif

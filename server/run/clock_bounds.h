@@ -1,0 +1,70 @@
+/* What messages say of two clocks, for certain: no message is there before it went.
+ *
+ * A message from A to B was sent at s by A's clock and got at r by B's, so B's clock showed at most
+ * r when A's showed s; one back bounds it from below.  Clocks that go evenly show B = A + at +
+ * drift * (A - middle): each message cuts a half-plane off what (drift, at) can be, and what is
+ * left is a convex region (Duda et al. 1987).  Of all messages one way only those on the lower hull
+ * of (s, r) cut anything off.
+ *
+ * Where nothing is left no clock went so evenly: all bounds are widened until something is, which
+ * `slack_ns` says. */
+#ifndef SERVER_RUN_CLOCK_BOUNDS_H
+#define SERVER_RUN_CLOCK_BOUNDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLOCK_REGION_DRIFT 1e-3 /* of two clocks against each other, at most */
+#define CLOCK_REGION_LEAST_NS 2.0 /* what rounding to whole ns may be off */
+#define CLOCK_REGION_MOST_NS 4e6 /* slack; beyond it nothing is known */
+#define CLOCK_REGION_CORNERS 64u
+
+struct clock_message { /* one message: by the clock of either */
+    int64_t sent, got;
+};
+
+struct
+    clock_messages { /* of all messages from one to the other those that say most; zeroes: none */
+    struct clock_message *items;
+    size_t count, room, hull; /* so many of the first are a hull */
+};
+
+void clock_messages_add(struct clock_messages *ways, int64_t sent, int64_t got);
+void clock_messages_close(struct clock_messages *ways); /* only the hull is left, by time */
+void clock_messages_free(struct clock_messages *ways);
+
+struct clock_half_plane { /* at + drift * x <= y; not is_upper: >= */
+    double x, y;
+    bool is_upper;
+};
+
+struct clock_region { /* convex, its corners in turn */
+    struct clock_corner {
+        double drift, at;
+    } corners[CLOCK_REGION_CORNERS];
+    unsigned count; /* 0: nothing is known */
+    double slack_ns;
+};
+
+/* What is left behind all cuts; with cuts from one side alone: nothing is known. */
+void clock_region_from(struct clock_region *region, const struct clock_half_plane *cuts,
+                       size_t count);
+/* The same of messages there and back, both closed, with x from a middle; the cuts go to room for
+ * all of them. */
+size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth,
+                         const struct clock_messages *back, double middle);
+
+struct clock_interval {
+    double low, high;
+};
+/* What B's clock shows when A's shows something in an interval, less `middle`; and the other way
+ * round. */
+struct clock_interval clock_region_map(const struct clock_region *region,
+                                       struct clock_interval shown);
+struct clock_interval clock_region_map_back(const struct clock_region *region,
+                                            struct clock_interval shown);
+struct clock_interval clock_region_drift(const struct clock_region *region);
+struct clock_corner clock_region_center(const struct clock_region *region);
+
+#endif

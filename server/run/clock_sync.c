@@ -1,0 +1,355 @@
+/* Fitting the clocks of several hosts. */
+#include "server/run/clock_sync.h"
+
+#include "base/alloc.h"
+#include "server/run/clock_exchanges.h"
+#include "server/run/clock_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRETCHES 32u /* of the run */
+#define LOOKED 8000000u /* events looked at, spread over the run */
+#define BLOCK 4096u
+#define SERVERS_MOST 64u
+
+struct clock_pair_delays { /* of a bond: per stretch the least delay either way */
+    double forth[STRETCHES], back[STRETCHES]; /* INFINITY: none */
+    uint64_t messages;
+};
+
+struct clock_sync {
+    uint32_t *host_of; /* by process */
+    uint32_t processes, hosts;
+    struct {
+        const char *hosts[SERVERS_MOST];
+        uint32_t count;
+    } servers;
+    uint32_t clocks; /* of hosts, and behind them of servers on whose hosts no program runs */
+    double begin, length, middle; /* as all clocks together show it: they may be seconds apart */
+    /* by clock: the last thing that is known to have been done then, by itself; while it is made */
+    double *last;
+    double end; /* of the run, by the first one */
+    struct clock_ties *tying;
+    struct clock_pair_delays *pairs; /* by bond, while it is made */
+    size_t pair_count, pair_room;
+    struct line_fit *fits; /* by clock, to the first */
+    uint64_t events; /* when it was made */
+    uint64_t exchanged; /* likewise */
+    uint64_t fits_made; /* with this one */
+};
+
+void clock_sync_free(struct clock_sync *clocks)
+{
+    if (!clocks)
+        return;
+    free(clocks->host_of);
+    free(clocks->fits);
+    clock_ties_free(clocks->tying);
+    free(clocks);
+}
+
+static void find_hosts(const struct run *run, struct clock_sync *c)
+{
+    c->processes = (uint32_t)run->process_count;
+    c->host_of = xcalloc(c->processes + 1, sizeof *c->host_of);
+    for (uint32_t i = 0; i < c->processes; i++) {
+        uint32_t k = 0;
+        while (k < i && strcmp(run->processes[k].host, run->processes[i].host) != 0)
+            k++;
+        c->host_of[i] = k < i ? c->host_of[k] : c->hosts++;
+    }
+}
+
+/* Which clock is a host's, by its name: programs run there, or servers. */
+static uint32_t clock_of(const struct run *run, const struct clock_sync *c, const char *host)
+{
+    for (uint32_t i = 0; i < c->processes; i++)
+        if (strcmp(run->processes[i].host, host) == 0)
+            return c->host_of[i];
+    uint32_t i = 0;
+    while (i < c->servers.count && strcmp(c->servers.hosts[i], host) != 0)
+        i++;
+    return c->hosts + i;
+}
+
+/* Servers whose hosts no program runs on. */
+static void find_servers(const struct run *run, struct clock_sync *c)
+{
+    for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++) {
+        const char *host = run->exchanges->items[i].server;
+        if (c->servers.count < SERVERS_MOST &&
+            clock_of(run, c, host) == c->hosts + c->servers.count)
+            c->servers.hosts[c->servers.count++] = host;
+    }
+    c->clocks = c->hosts + c->servers.count;
+}
+
+/* ---- delays ---- */
+
+static uint32_t host_at(const struct run *run, const struct clock_sync *c,
+                        const struct order_event *e)
+{
+    uint32_t line = e->thread && e->thread <= order_line_count(run->order) ? e->thread : e->line;
+    if (!line || line > order_line_count(run->order) ||
+        run_line_at(run, line)->process >= c->processes)
+        return 0;
+    return c->host_of[run_line_at(run, line)->process];
+}
+
+static struct clock_pair_delays *pair_of(struct clock_sync *c, size_t bond)
+{
+    c->pairs = array_reserve(c->pairs, &c->pair_room, bond + 1, sizeof *c->pairs);
+    for (; c->pair_count <= bond; c->pair_count++) {
+        struct clock_pair_delays *pair = &c->pairs[c->pair_count];
+        pair->messages = 0;
+        for (unsigned k = 0; k < STRETCHES; k++)
+            pair->forth[k] = pair->back[k] = INFINITY;
+    }
+    return &c->pairs[bond];
+}
+
+/* A message between hosts; times are those of the run's begin. */
+static void clock_sync_add_message(struct clock_sync *c, uint32_t from, uint32_t to,
+                                   struct clock_message at)
+{
+    struct clock_pair_delays *pair =
+        pair_of(c, clock_ties_note(c->tying, from, to, at.sent, at.got));
+    c->last[from] = fmax(c->last[from], (double)at.sent);
+    c->last[to] = fmax(c->last[to], (double)at.got);
+    /* The stretch goes by the clock of the pair's first host, both ways. */
+    double share = ((double)(from < to ? at.sent : at.got) - c->begin) / c->length;
+    uint32_t stretch = share <= 0 ? 0 : share >= 1 ? STRETCHES - 1 : (uint32_t)(share * STRETCHES);
+    double delay = (double)(at.got - at.sent);
+    double *least = from < to ? &pair->forth[stretch] : &pair->back[stretch];
+    *least = delay < *least ? delay : *least;
+    pair->messages++;
+}
+
+static void clock_sync_scan_event(const struct run *run, struct clock_sync *c, uint64_t position)
+{
+    struct order_event e = order_event(run->order, position);
+    for (uint32_t i = 0; i < e.send_count; i++) {
+        struct order_event send = order_event(run->order, order_edge(run->order, position, i));
+        uint32_t from = host_at(run, c, &send), to = host_at(run, c, &e);
+        if (from != to)
+            clock_sync_add_message(c, from, to, (struct clock_message){send.time_ns, e.time_ns});
+    }
+}
+
+/* What a server and an agent told each other are messages, too. */
+static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c,
+                                     const struct clock_exchange *exchange)
+{
+    uint32_t server = clock_of(run, c, exchange->server), agent = clock_of(run, c, exchange->host);
+    int64_t start = (int64_t)run->start_ns;
+    if (server >= c->clocks || agent >= c->clocks || agent == server)
+        return;
+    for (size_t i = 0; i < exchange->asked.count; i++) {
+        const struct clock_message *w = &exchange->asked.items[i];
+        clock_sync_add_message(c, server, agent,
+                               (struct clock_message){w->sent - start, w->got - start});
+    }
+    for (size_t i = 0; i < exchange->answered.count; i++) {
+        const struct clock_message *w = &exchange->answered.items[i];
+        clock_sync_add_message(c, agent, server,
+                               (struct clock_message){w->sent - start, w->got - start});
+    }
+}
+
+static void clock_sync_measure_messages(const struct run *run, struct clock_sync *c)
+{
+    uint64_t count = order_count(run->order), blocks = count / BLOCK + 1;
+    uint64_t every = blocks * BLOCK / LOOKED + 1;
+    for (uint64_t b = 0; b < blocks; b += every)
+        for (uint64_t p = b * BLOCK; p < (b + 1) * BLOCK && p < count; p++)
+            if (p >= order_first(run->order))
+                clock_sync_scan_event(run, c, p);
+    for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++)
+        clock_sync_scan_exchange(run, c, &run->exchanges->items[i]);
+    clock_ties_close(c->tying);
+}
+
+/* ---- fitting ---- */
+
+/* The clock of the pair's second host less that of its first. */
+static struct line_fit fit_pair(const struct clock_sync *c, const struct clock_pair_delays *pair)
+{
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0, forth = INFINITY, back = INFINITY;
+    for (unsigned k = 0; k < STRETCHES; k++) {
+        forth = fmin(forth, pair->forth[k]);
+        back = fmin(back, pair->back[k]);
+        if (!isfinite(pair->forth[k]) || !isfinite(pair->back[k]))
+            continue;
+        double t = c->begin + (k + 0.5) * c->length / STRETCHES - c->middle;
+        double offset = (pair->forth[k] - pair->back[k]) / 2;
+        n++;
+        x += t;
+        y += offset;
+        xx += t * t;
+        xy += t * offset;
+    }
+    if (n == 0) /* messages one way, or never in the same stretch: as if the fastest took no time */
+        return (struct line_fit){isfinite(forth) && isfinite(back) ? (forth - back) / 2
+                                 : isfinite(forth)                 ? forth
+                                                                   : -back,
+                                 0};
+    double spread = n * xx - x * x;
+    double drift = n > 3 && spread > 0 ? (n * xy - x * y) / spread : 0;
+    return (struct line_fit){(y - drift * x) / n, drift};
+}
+
+struct clock_best_tie { /* of a clock: its busiest bond to one that is tied already */
+    uint64_t messages; /* 0: there is none */
+    size_t bond;
+    bool tied;
+};
+
+static void is_tied(const struct clock_sync *c, uint32_t clock, struct clock_best_tie *best)
+{
+    const struct clock_ties *t = c->tying;
+    best[clock].tied = true;
+    for (size_t k = t->begin[clock]; k < t->begin[clock + 1]; k++) {
+        struct clock_best_tie *other = &best[clock_pair_other(&t->bonds[t->of[k]], clock)];
+        if (c->pairs[t->of[k]].messages <= other->messages)
+            continue;
+        other->messages = c->pairs[t->of[k]].messages;
+        other->bond = t->of[k];
+    }
+}
+
+static void tie_to(struct clock_sync *c, uint32_t to, const struct clock_pair *bond,
+                   const struct clock_pair_delays *pair)
+{
+    uint32_t from = clock_pair_other(bond, to);
+    struct line_fit fit = fit_pair(c, pair);
+    double sign = from < to ? 1 : -1, at = c->fits[from].at + sign * fit.at;
+    /* the fit was made by the clock of the pair's first host, which itself is off */
+    at += sign * fit.drift * (from < to ? c->fits[from].at : at);
+    c->fits[to] = (struct line_fit){at, c->fits[from].drift + sign * fit.drift};
+}
+
+/* Ties host after host to those already tied, the busiest pair first (Prim's tree). */
+static void clock_sync_build_tree(struct clock_sync *c)
+{
+    struct clock_best_tie *best = xcalloc(c->clocks + 1, sizeof *best);
+    c->fits = xcalloc(c->clocks + 1, sizeof *c->fits);
+    is_tied(c, 0, best);
+    for (;;) {
+        uint32_t to = 0;
+        for (uint32_t b = 1; b < c->clocks; b++)
+            if (!best[b].tied && best[b].messages > (to ? best[to].messages : 0))
+                to = b;
+        if (!to)
+            break;
+        tie_to(c, to, &c->tying->bonds[best[to].bond], &c->pairs[best[to].bond]);
+        is_tied(c, to, best);
+    }
+    free(best);
+}
+
+/* What was done last, as the first clock had shown it. */
+static double find_end(const struct run *run, struct clock_sync *c)
+{
+    uint64_t count = order_count(run->order);
+    if (count > order_first(run->order)) {
+        struct order_event e = order_event(run->order, count - 1);
+        double *last = &c->last[host_at(run, c, &e)];
+        *last = fmax(*last, (double)e.time_ns);
+    }
+    double end = c->begin;
+    for (uint32_t i = 0; i < c->hosts; i++)
+        end = fmax(end, line_fit_time(&c->fits[i], c->middle, c->last[i]));
+    return fmin(end, c->begin + c->length);
+}
+
+static struct clock_sync *clock_sync_compute_fit(const struct run *run)
+{
+    struct clock_sync *c = xcalloc(1, sizeof *c);
+    c->events = order_count(run->order);
+    c->exchanged = run->exchanges ? run->exchanges->taken : 0;
+    find_hosts(run, c);
+    if (c->hosts < 2)
+        return c;
+    find_servers(run, c);
+    c->length = run->last_ns > 1 ? (double)run->last_ns : 1;
+    c->middle = c->begin + c->length / 2;
+    c->tying = clock_ties_new(c->clocks, c->middle);
+    c->last = xcalloc(c->clocks + 1, sizeof *c->last);
+    for (uint32_t i = 0; i < c->clocks; i++)
+        c->last[i] = -INFINITY;
+    clock_sync_measure_messages(run, c);
+    clock_sync_build_tree(c);
+    clock_fit_lines(c->tying, c->fits);
+    c->end = find_end(run, c);
+    free(c->pairs);
+    free(c->last);
+    c->pairs = NULL;
+    c->last = NULL;
+    return c;
+}
+
+/* Twice as much is known as when it was made; of a run that has ended anything more. */
+static bool is_due(const struct run *run)
+{
+    const struct clock_sync *c = run->clocks;
+    uint64_t count = order_count(run->order), taken = run->exchanges ? run->exchanges->taken : 0;
+    if (!c || c->processes != run->process_count)
+        return true;
+    bool ended = !run->connected && (run->finished || !run->live);
+    return c->hosts > 1 && (count > 2 * c->events || taken > 2 * c->exchanged ||
+                            (ended && (count != c->events || taken != c->exchanged)));
+}
+
+/* The fit, made anew where that is due. */
+static const struct clock_sync *clock_sync_current_fit(const struct run *constant)
+{
+    struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */
+    if (is_due(run)) {
+        uint64_t made = run->clocks ? run->clocks->fits_made : 0;
+        clock_sync_free(run->clocks);
+        run->clocks = clock_sync_compute_fit(run);
+        run->clocks->fits_made = made + 1;
+    }
+    return run->clocks;
+}
+
+int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time_ns)
+{
+    const struct clock_sync *c = clock_sync_current_fit(run);
+    if (c->hosts < 2 || process >= c->processes)
+        return time_ns;
+    const struct line_fit *f = &c->fits[c->host_of[process]];
+    return (int64_t)llround(line_fit_time(f, c->middle, (double)time_ns));
+}
+
+/* By which times are corrected at the run's end. */
+static int64_t ahead_at(const struct clock_sync *c, uint32_t clock)
+{
+    return llround(c->fits[clock].at + c->fits[clock].drift * (c->end - c->middle));
+}
+
+size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds)
+{
+    const struct clock_sync *c = run->process_count < 2 ? NULL : clock_sync_current_fit(run);
+    *bounds = NULL;
+    if (!c || c->hosts < 2)
+        return 0;
+    struct clock_tied *tied = xcalloc(c->clocks, sizeof *tied);
+    *bounds = xcalloc(c->hosts, sizeof **bounds);
+    clock_ties_bound(c->tying, c->end, tied);
+    for (uint32_t i = 0; i < c->processes; i++)
+        (*bounds)[c->host_of[i]] = (struct clock_bound){.host = run->processes[i].host,
+                                                        .bound = tied[c->host_of[i]],
+                                                        .ahead_ns = ahead_at(c, c->host_of[i]),
+                                                        .at_ns = (int64_t)c->end};
+    free(tied);
+    return c->hosts;
+}
+
+uint64_t clock_sync_generation(const struct run *run)
+{
+    const struct clock_sync *c = run->process_count < 2 ? NULL : clock_sync_current_fit(run);
+    return c && c->hosts > 1 ? c->fits_made : 0;
+}

@@ -1,0 +1,26 @@
+/* The fit of clocks: made when it is first needed and again when the run has grown much. */
+#ifndef SERVER_RUN_CLOCK_SYNC_H
+#define SERVER_RUN_CLOCK_SYNC_H
+
+#include "server/run/run.h"
+#include "server/run/clock_fit.h"
+
+#include <stdint.h>
+
+struct clock_sync;
+void clock_sync_free(struct clock_sync *clocks);
+/* Grows with every fit of the clocks of several hosts; 0 where there is one. */
+uint64_t clock_sync_generation(const struct run *run);
+/* A time of a process as the clock of the run's first host would have shown it. */
+int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time_ns);
+
+struct clock_bound { /* of a host's clock, as it stands to that of the first one */
+    const char *host; /* the run's */
+    int64_t at_ns; /* when that one shows this, since the run's begin */
+    struct clock_tied bound;
+    int64_t ahead_ns; /* by which times are corrected then */
+};
+/* Of all hosts, the first one first; 0: there is one.  The caller's. */
+size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds);
+
+#endif

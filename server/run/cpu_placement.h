@@ -1,0 +1,22 @@
+/* What the processors did for a run's threads, as it is told of them: see
+ * server/timing/cpu_states.h, which keeps it. */
+#ifndef SERVER_RUN_CPU_PLACEMENT_H
+#define SERVER_RUN_CPU_PLACEMENT_H
+
+#include "server/run/run.h"
+
+/* A thread's line, ns of the run; `what` an enum switch_kind. */
+void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
+                           bool last);
+void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,
+                           bool anew);
+void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
+                            int64_t at_ns); /* cpu UINT_MAX: not known */
+/* In which call it sleeps, an enum asleep. */
+void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
+struct placements *cpu_placement_tasks(struct run *run); /* of tasks on carriers, to be filled */
+void cpu_placement_lost(struct run *run, uint64_t switches);
+/* Nobody tells of switches; the words are copied. */
+void cpu_placement_unavailable(struct run *run, const char *why);
+
+#endif

@@ -1,0 +1,18 @@
+/* Facts in few bytes: of one that is much like the last one of its kind only what differs is
+ * written. There may be millions, a line each, and all of them are kept. */
+#ifndef SERVER_RUN_DELTA_CODEC_H
+#define SERVER_RUN_DELTA_CODEC_H
+
+#include "server/tracefile/chunks.h"
+#include "wire/message.h"
+
+struct delta_codec; /* the last fact of each kind, of one list */
+
+struct delta_codec *delta_codec_new(void);
+void delta_codec_reset(struct delta_codec *brief); /* another list begins */
+void delta_codec_encode(struct delta_codec *brief, struct encoder *out, struct chunk fact);
+/* False with in->error at the end or if the list is bad.  The data lasts until the next call. */
+bool delta_codec_decode(struct delta_codec *brief, struct decoder *in, struct chunk *fact);
+void delta_codec_free(struct delta_codec *brief);
+
+#endif

@@ -1,0 +1,84 @@
+#include "server/run/input_store.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct input_store {
+    struct input_store_thread *threads;
+    size_t count, room;
+    struct map at; /* session, thread -> 1 + index */
+    uint64_t bytes;
+};
+
+void input_store_free(struct input_store *inputs)
+{
+    if (!inputs)
+        return;
+    for (size_t i = 0; i < inputs->count; i++)
+        free(inputs->threads[i].bytes);
+    free(inputs->threads);
+    map_free(&inputs->at);
+    free(inputs);
+}
+
+static struct input_store_thread *input_store_get_thread(struct input_store *inputs,
+                                                         uint32_t session, uint32_t thread)
+{
+    size_t known = (uintptr_t)map_get(&inputs->at, session, thread);
+    if (!known) {
+        inputs->threads = array_reserve(inputs->threads, &inputs->room, inputs->count + 1,
+                                        sizeof *inputs->threads);
+        inputs->threads[inputs->count] =
+            (struct input_store_thread){.session = session, .thread = thread};
+        known = ++inputs->count;
+        map_put(&inputs->at, session, thread, (void *)(uintptr_t)known);
+    }
+    return &inputs->threads[known - 1];
+}
+
+static void input_store_append(struct input_store *inputs, struct input_store_thread *t,
+                               const struct input *input)
+{
+    struct encoder body = {0};
+    encode_u32(&body, INPUT_HEAD_BYTES + input->size);
+    encode_input(&body, input);
+    if (body.failed || inputs->bytes + body.size > LIMIT_INPUT_BYTES) {
+        t->cut = true;
+    } else {
+        t->bytes = array_reserve(t->bytes, &t->room, t->size + body.size, 1);
+        memcpy(t->bytes + t->size, body.data, body.size);
+        t->size += body.size;
+        inputs->bytes += body.size;
+        t->calls += !(input->flags & (INPUT_MORE | INPUT_OWN));
+    }
+    encoder_free(&body);
+}
+
+void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
+                     const struct input *input)
+{
+    if (!run->inputs)
+        run->inputs = xcalloc(1, sizeof *run->inputs);
+    struct input_store_thread *t = input_store_get_thread(run->inputs, session, thread);
+    if (line)
+        t->line = line;
+    if (input->flags & INPUT_PASSED)
+        t->passed += input->result > 0 ? (uint64_t)input->result : 0;
+    else if (input->flags & INPUT_CUT)
+        t->cut = true;
+    else if (input->flags & INPUT_STREAMS)
+        t->streams = true;
+    else if (!t->cut)
+        input_store_append(run->inputs, t, input);
+    run->generation++;
+}
+
+size_t input_store_threads(const struct run *run) { return run->inputs ? run->inputs->count : 0; }
+
+const struct input_store_thread *input_store_thread(const struct run *run, size_t i)
+{
+    return &run->inputs->threads[i];
+}

@@ -1,0 +1,34 @@
+/* Lines by what is the same in every program that shares them: two numbers.
+ *
+ * Most are a program's instance and a number counted from 1: of those the lines lie in a list,
+ * which takes a tenth of the memory of a map and of its misses; the others lie in a map. */
+#ifndef SERVER_RUN_LINE_IDENTITY_H
+#define SERVER_RUN_LINE_IDENTITY_H
+
+#include "base/map.h"
+
+struct line_identities {
+    struct counted {
+        uint64_t high;
+        uint32_t owner; /* session */
+        uint32_t *lines; /* by the second number */
+        size_t room, count;
+    } *counted;
+    size_t counted_count, counted_room;
+    struct map by_high; /* 1 + index into counted */
+    struct map others;
+};
+
+/* The second numbers that come with this one are counted, and are that session's: the first that
+ * says so. */
+void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session);
+/* Whether lines with that number are another session's than this one's. */
+bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,
+                               uint32_t session);
+uint32_t line_identity_get(const struct line_identities *identities, uint64_t high,
+                           uint64_t low); /* 0: none */
+void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low,
+                       uint32_t line);
+void line_identity_free(struct line_identities *identities);
+
+#endif

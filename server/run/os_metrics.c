@@ -1,0 +1,197 @@
+#include "server/run/os_metrics.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct os_metric_name {
+    char *name, *unit;
+    bool grows;
+    int64_t scale;
+};
+
+struct os_metrics_store {
+    struct os_metric_series *items;
+    size_t count, room;
+    struct map at; /* thread or process, meter -> 1 + index */
+    struct os_metric_name *names;
+    size_t name_count, name_room;
+    struct map name_at; /* process, meter -> 1 + index */
+    int64_t *latest; /* by process: of all that was told of it */
+    size_t latest_count, latest_room;
+};
+
+void os_metrics_free(struct os_metrics_store *all)
+{
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        free(all->items[i].points);
+    for (size_t i = 0; i < all->name_count; i++) {
+        free(all->names[i].name);
+        free(all->names[i].unit);
+    }
+    free(all->items);
+    free(all->names);
+    free(all->latest);
+    map_free(&all->at);
+    map_free(&all->name_at);
+    free(all);
+}
+
+/* Lines are those of the run, so that a thread's says which process it is in. */
+#define OF_PROCESS 0x80000000u
+
+static uint64_t os_metrics_owner_key(uint32_t process, uint32_t thread)
+{
+    return thread ? thread : (uint64_t)process << 32 | OF_PROCESS;
+}
+
+static struct os_metrics_store *all_of(struct run *run)
+{
+    if (!run->figures)
+        run->figures = xcalloc(1, sizeof *run->figures);
+    return run->figures;
+}
+
+static struct os_metric_series *figures_of(struct os_metrics_store *all,
+                                           const struct os_metric_series *of)
+{
+    uint64_t place = os_metrics_owner_key(of->process, of->thread);
+    uintptr_t known = (uintptr_t)map_get(&all->at, place, of->meter);
+    if (known)
+        return &all->items[known - 1];
+    all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
+    all->items[all->count++] = (struct os_metric_series){.process = of->process,
+                                                         .thread = of->thread,
+                                                         .meter = of->meter,
+                                                         .least = INT64_MAX,
+                                                         .most = INT64_MIN};
+    map_put(&all->at, place, of->meter, (void *)(uintptr_t)all->count);
+    return &all->items[all->count - 1];
+}
+
+/* Every other point goes, but for the last one. */
+static void os_metrics_thin_points(struct os_metric_series *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (i % 2 == 0 || i == s->count - 1)
+            s->points[kept++] = s->points[i];
+    s->count = kept;
+    s->apart_ns = 2 * (s->points[kept - 1].at_ns - s->points[0].at_ns) / OS_METRICS_POINTS;
+}
+
+static void note_latest(struct os_metrics_store *all, uint32_t process, int64_t at_ns)
+{
+    if (process == OS_METRICS_NO_PROCESS)
+        return;
+    if (process >= all->latest_count) {
+        all->latest =
+            array_reserve(all->latest, &all->latest_room, process + 1u, sizeof *all->latest);
+        while (all->latest_count <= process)
+            all->latest[all->latest_count++] = INT64_MIN;
+    }
+    if (at_ns > all->latest[process])
+        all->latest[process] = at_ns;
+}
+
+void os_metrics_add(struct run *run, const struct os_metric_series *of,
+                    struct os_metric_point point)
+{
+    struct os_metrics_store *all = all_of(run);
+    struct os_metric_series *s = figures_of(all, of);
+    bool over =
+        s->exact && !of->exact; /* a process that has ended is there until it is waited for */
+    while (of->exact && s->count && s->points[s->count - 1].at_ns > point.at_ns)
+        s->count--; /* a sample that was taken meanwhile is told first */
+    if (over || (s->count && point.at_ns < s->points[s->count - 1].at_ns))
+        return;
+    note_latest(all, of->process, point.at_ns);
+    s->samples++;
+    s->exact = of->exact;
+    s->most = point.value > s->most ? point.value : s->most;
+    s->least = point.value < s->least ? point.value : s->least;
+    if (s->count > 1 && s->points[s->count - 1].at_ns - s->points[s->count - 2].at_ns < s->apart_ns)
+        s->count--; /* what was newest is too near to the one before it */
+    if (s->count == OS_METRICS_POINTS)
+        os_metrics_thin_points(s);
+    if (!(s->count & (s->count - 1)))
+        s->points =
+            xreallocarray(s->points, s->count ? 2 * (size_t)s->count : 1, sizeof *s->points);
+    s->points[s->count++] = point;
+}
+
+void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct os_metric_kind as)
+{
+    struct os_metrics_store *all = all_of(run);
+    uintptr_t known = (uintptr_t)map_get(&all->name_at, process, meter);
+    if (!known) {
+        all->names =
+            array_reserve(all->names, &all->name_room, all->name_count + 1, sizeof *all->names);
+        all->names[all->name_count++] = (struct os_metric_name){0};
+        known = all->name_count;
+        map_put(&all->name_at, process, meter, (void *)known);
+    }
+    struct os_metric_name *to = &all->names[known - 1], before = *to;
+    *to = (struct os_metric_name){xstrdup(as.name), xstrdup(as.unit), as.grows, as.scale};
+    free(before.name);
+    free(before.unit);
+}
+
+static struct os_metric_kind named_meter(const struct run *run, const struct os_metric_series *s)
+{
+    uintptr_t known = (uintptr_t)map_get(&run->figures->name_at, s->process, s->meter);
+    const struct os_metric_name *n = known ? &run->figures->names[known - 1] : NULL;
+    return n ? (struct os_metric_kind){n->name, n->unit, n->grows, n->scale ? n->scale : 1}
+             : (struct os_metric_kind){"unnamed", "", false, 1};
+}
+
+struct os_metric_kind os_metrics_meter(const struct run *run, const struct os_metric_series *s)
+{
+    static const struct os_metric_kind usage[] = {
+#define U(number, NAME, name, unit, grows) {name, unit, grows, 1},
+        USAGES(U)
+#undef U
+    };
+    if (s->meter < USAGE_METERS)
+        return usage[s->meter];
+    if (s->meter == OS_METRICS_HEAP_LIVE)
+        return (struct os_metric_kind){"heap_live", "bytes", false, 1};
+    if (s->meter == OS_METRICS_HEAP_BLOCKS)
+        return (struct os_metric_kind){"heap_blocks", "", false, 1};
+    return named_meter(run, s);
+}
+
+size_t os_metrics_count(const struct run *run) { return run->figures ? run->figures->count : 0; }
+
+const struct os_metric_series *os_metrics_at(const struct run *run, size_t i)
+{
+    return &run->figures->items[i];
+}
+
+const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process,
+                                               uint32_t thread, uint32_t meter)
+{
+    uintptr_t known =
+        run->figures
+            ? (uintptr_t)map_get(&run->figures->at, os_metrics_owner_key(process, thread), meter)
+            : 0;
+    return known ? &run->figures->items[known - 1] : NULL;
+}
+
+int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *s)
+{
+    int64_t last = s->count ? s->points[s->count - 1].at_ns : INT64_MIN;
+    bool there = s->process == OS_METRICS_NO_PROCESS ||
+                 (s->process < run->process_count && run->processes[s->process].connected);
+    int64_t until =
+        s->process < run->figures->latest_count ? run->figures->latest[s->process] : last;
+    if (s->exact)
+        return last;
+    if (there && run->last_ns > until && !os_metrics_meter(run, s).grows)
+        until = run->last_ns;
+    return until > last ? until : last;
+}

@@ -1,0 +1,24 @@
+/* What viewers want the programs of a run to measure, until it is passed on to them. */
+#ifndef SERVER_RUN_PENDING_SETTINGS_H
+#define SERVER_RUN_PENDING_SETTINGS_H
+
+#include "wire/request_body.h"
+
+#include <stddef.h>
+
+/* Zero-initialised: nothing. */
+struct pending_settings {
+    struct measurement_request *items; /* in the order in which they were asked for */
+    size_t count, room;
+    uint32_t mask, bits; /* of threads that come later */
+    bool chosen; /* somebody did so */
+};
+
+#define PENDING_SETTINGS_MAX 64u /* that wait to be passed on */
+
+/* Takes the request, and what is in it; false: there are too many, and it is freed. */
+bool pending_settings_add(struct pending_settings *wants, struct measurement_request *request);
+void pending_settings_applied(struct pending_settings *wants); /* all of them are */
+void pending_settings_free(struct pending_settings *wants); /* empties it */
+
+#endif

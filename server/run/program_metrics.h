@@ -1,0 +1,64 @@
+/* Meters of the programs of a run (wire/metric_messages.h): what they are called, what each thread
+ * counted in them by when it was told last, and what was seen of those that are looked at now and
+ * then. */
+#ifndef SERVER_RUN_PROGRAM_METRICS_H
+#define SERVER_RUN_PROGRAM_METRICS_H
+
+#include "server/run/run.h"
+#include "wire/metric_messages.h"
+
+#define PROGRAM_METRICS_NO_PROCESS UINT32_MAX /* session of what belongs to no program */
+
+struct program_metric_name {
+    uint32_t session, code;
+    uint8_t kind; /* an enum metric_kind */
+    char *name, *unit;
+};
+
+struct program_metric_sums {
+    uint32_t session, thread; /* the thread's own line, as its program calls it */
+    uint32_t line; /* the same of the run; 0: not announced yet */
+    uint64_t time_ns; /* when this was so, by the program's monotonic clock */
+    struct metric_sums sums;
+    bool unsaved;
+};
+
+/* Of a meter that is looked at.  It stands at what was seen until something else is. */
+struct program_metric_samples {
+    uint32_t session, code;
+    uint64_t count; /* how often something else was seen */
+    int64_t least, most, last;
+    int64_t first_ns, last_ns; /* of the run */
+    double total; /* value times ns, from the first until the last */
+};
+
+/* Told again, it is called as the newest says; the texts are copied. */
+void program_metrics_declare(struct run *run, const struct program_metric_name *name);
+void program_metrics_count(struct run *run, const struct program_metric_sums *sums);
+void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns,
+                            int64_t value);
+
+/* NULL: nobody told it. */
+const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session,
+                                                       uint32_t code);
+/* The code of a number that is told from outside, by its name; 0: nobody told it yet. */
+uint32_t program_metrics_code(const struct run *run, const char *name);
+
+size_t program_metrics_names(const struct run *run);
+const struct program_metric_name *program_metrics_name_at(const struct run *run,
+                                                          size_t i); /* as they came */
+size_t program_metrics_counted(const struct run *run);
+struct program_metric_sums *program_metrics_counted_at(const struct run *run, size_t i);
+size_t program_metrics_sampled(const struct run *run);
+const struct program_metric_samples *program_metrics_sampled_at(const struct run *run, size_t i);
+
+/* Tells all that was counted since this was asked last, in bodies of METERS. */
+void program_metrics_save(struct run *run,
+                          void (*save)(void *user, uint32_t session, uint32_t thread,
+                                       const struct encoder *body),
+                          void *user);
+
+struct program_metrics;
+void program_metrics_free(struct program_metrics *metered); /* of NULL nothing */
+
+#endif

@@ -1,0 +1,197 @@
+#include "server/run/run_lines.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Most lines have no name. */
+static char no_name[1];
+
+static char *name_new(const char *name)
+{
+    char *copy = *name ? xstrdup(name) : no_name;
+    return copy;
+}
+
+static void name_free(char *name)
+{
+    if (name != no_name)
+        free(name);
+}
+
+void run_lines_rename(struct run_line *line, const char *name)
+{
+    name_free(line->name);
+    line->name = name_new(name);
+}
+
+void run_lines_add(struct run_lines *lines, struct run_line facts)
+{
+    size_t page = lines->count / RUN_LINES_PAGE;
+    facts.name = name_new(facts.name ? facts.name : "");
+    if (lines->count % RUN_LINES_PAGE == 0) {
+        lines->pages = array_reserve(lines->pages, &lines->room, page + 1, sizeof *lines->pages);
+        lines->pages[page] =
+            (struct facts_page){xmalloc(RUN_LINES_PAGE * sizeof(struct run_line)), NULL};
+    }
+    *run_lines_at(lines, ++lines->count) = facts;
+}
+
+/* ---- packing: what differs from the line before ---- */
+
+enum { KIND = 1, PROCESS = 2, OBJECT = 4, ENTRY = 8, PROGRAMS = 16, NAME = 32 };
+
+struct run_line_packing {
+    uint8_t *bytes;
+    size_t size, room;
+};
+
+static void run_lines_put_number(struct run_line_packing *p, uint64_t v)
+{
+    p->bytes = array_reserve(p->bytes, &p->room, p->size + 10, 1);
+    for (; v >= 128; v >>= 7)
+        p->bytes[p->size++] = (uint8_t)(v | 128);
+    p->bytes[p->size++] = (uint8_t)v;
+}
+
+static uint64_t run_lines_get_number(const uint8_t **at)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = *(*at)++;
+        v |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return v;
+    }
+}
+
+/* Small steps to either side are small numbers. */
+static uint64_t step_of(uint64_t before, uint64_t now)
+{
+    int64_t step = (int64_t)(now - before);
+    return (uint64_t)step << 1 ^ (uint64_t)(step >> 63);
+}
+
+static uint64_t run_lines_apply_delta(uint64_t before, uint64_t step)
+{
+    return before + (step >> 1 ^ -(step & 1));
+}
+
+static void put_name(struct run_line_packing *p, const char *name)
+{
+    size_t size = strlen(name);
+    run_lines_put_number(p, size);
+    p->bytes = array_reserve(p->bytes, &p->room, p->size + size, 1);
+    memcpy(p->bytes + p->size, name, size);
+    p->size += size;
+}
+
+static char *get_name_of(const uint8_t **at)
+{
+    size_t size = (size_t)run_lines_get_number(at);
+    char *name = xstrndup((const char *)*at, size);
+    *at += size;
+    return name;
+}
+
+static void pack_one(struct run_line_packing *p, const struct run_line *before,
+                     const struct run_line *l)
+{
+    unsigned flags =
+        (l->kind != before->kind ? KIND : 0u) | (l->process != before->process ? PROCESS : 0u) |
+        (l->object != before->object ? OBJECT : 0u) | (l->entry != before->entry ? ENTRY : 0u) |
+        (l->programs != before->programs ? PROGRAMS : 0u) | (*l->name ? NAME : 0u);
+    run_lines_put_number(p, flags);
+    if (flags & KIND)
+        run_lines_put_number(p, l->kind);
+    if (flags & PROCESS)
+        run_lines_put_number(p, l->process);
+    if (flags & OBJECT)
+        run_lines_put_number(p, step_of(before->object, l->object));
+    if (flags & ENTRY)
+        run_lines_put_number(p, step_of(before->entry, l->entry));
+    if (flags & PROGRAMS)
+        run_lines_put_number(p, l->programs);
+    if (flags & NAME)
+        put_name(p, l->name);
+}
+
+static void unpack_one(const uint8_t **at, const struct run_line *before, struct run_line *l)
+{
+    unsigned flags = (unsigned)run_lines_get_number(at);
+    *l = *before;
+    if (flags & KIND)
+        l->kind = (uint32_t)run_lines_get_number(at);
+    if (flags & PROCESS)
+        l->process = (uint32_t)run_lines_get_number(at);
+    if (flags & OBJECT)
+        l->object = run_lines_apply_delta(before->object, run_lines_get_number(at));
+    if (flags & ENTRY)
+        l->entry = run_lines_apply_delta(before->entry, run_lines_get_number(at));
+    if (flags & PROGRAMS)
+        l->programs = (uint32_t)run_lines_get_number(at);
+    l->name = flags & NAME ? get_name_of(at) : no_name;
+}
+
+static void run_lines_pack_page(struct facts_page *page)
+{
+    struct run_line_packing p = {0};
+    struct run_line none = {0};
+    for (uint32_t i = 0; i < RUN_LINES_PAGE; i++)
+        pack_one(&p, i ? &page->lines[i - 1] : &none, &page->lines[i]);
+    for (uint32_t i = 0; i < RUN_LINES_PAGE; i++)
+        name_free(page->lines[i].name);
+    free(page->lines);
+    page->lines = NULL;
+    page->packed = xreallocarray(p.bytes, p.size, 1);
+}
+
+void run_lines_unpack(struct run_lines *lines, size_t number)
+{
+    struct facts_page *page = &lines->pages[number];
+    const struct run_line none = {0};
+    const uint8_t *at = page->packed;
+    page->lines = xmalloc(RUN_LINES_PAGE * sizeof *page->lines);
+    for (uint32_t i = 0; i < RUN_LINES_PAGE; i++)
+        unpack_one(&at, i ? &page->lines[i - 1] : &none, &page->lines[i]);
+    free(page->packed);
+    page->packed = NULL;
+}
+
+bool run_lines_pack_next(struct run_lines *lines, size_t *number,
+                         bool (*away)(const void *context, uint32_t line), const void *context)
+{
+    if (*number >= lines->count / RUN_LINES_PAGE) /* whole ones */
+        return true;
+    uint32_t first = (uint32_t)*number * RUN_LINES_PAGE + 1, i = 0;
+    while (lines->pages[*number].lines && i < RUN_LINES_PAGE && away(context, first + i))
+        i++;
+    if (i == RUN_LINES_PAGE)
+        run_lines_pack_page(&lines->pages[*number]);
+    ++*number;
+    return false;
+}
+
+void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
+                    const void *context)
+{
+    size_t number = 0;
+    while (!run_lines_pack_next(lines, &number, away, context))
+        ;
+}
+
+void run_lines_free(struct run_lines *lines)
+{
+    for (size_t number = 0; number * RUN_LINES_PAGE < lines->count; number++) {
+        struct facts_page *page = &lines->pages[number];
+        uint32_t left = lines->count - (uint32_t)number * RUN_LINES_PAGE;
+        for (uint32_t i = 0; page->lines && i < RUN_LINES_PAGE && i < left; i++)
+            name_free(page->lines[i].name);
+        free(page->lines);
+        free(page->packed);
+    }
+    free(lines->pages);
+}

@@ -1,0 +1,54 @@
+/* What is known of a run's lines beside their order: whose they are, what they are called.
+ *
+ * They lie in pages.  When all lines of a page are put away in the order (their events are
+ * forgotten), the page is packed: each line as what differs from the one before it, a few bytes.
+ * Whoever asks for one of them unpacks the page again. */
+#ifndef SERVER_RUN_RUN_LINES_H
+#define SERVER_RUN_RUN_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUN_LINES_PAGE 1024u
+
+struct run_line {
+    uint32_t kind;
+    uint32_t process; /* that opened it, an index into processes */
+    char *name;
+    uint64_t object, entry;
+    uint32_t programs;   /* that announced it and are connected */
+};
+
+struct run_lines {
+    struct facts_page {
+        struct run_line *lines; /* NULL: packed */
+        uint8_t *packed;
+    } *pages;
+    uint32_t count;
+    size_t room; /* of pages */
+};
+
+/* The next line; the name is copied. */
+void run_lines_add(struct run_lines *lines, struct run_line facts);
+void run_lines_unpack(struct run_lines *lines, size_t page);
+/* Packs pages of which `away` says that all lines are put away. */
+void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
+                    const void *context);
+/* The same of the page of this number, which grows by one; true: there is none. */
+bool run_lines_pack_next(struct run_lines *lines, size_t *number,
+                         bool (*away)(const void *context, uint32_t line), const void *context);
+void run_lines_free(struct run_lines *lines);
+/* The name is copied; the one before is freed. */
+void run_lines_rename(struct run_line *line, const char *name);
+
+/* Line 1 .. count; until the next run_lines_pack. */
+static inline struct run_line *run_lines_at(const struct run_lines *lines, uint32_t line)
+{
+    const struct facts_page *page = &lines->pages[(line - 1) / RUN_LINES_PAGE];
+    if (__builtin_expect(!page->lines, 0))
+        run_lines_unpack((struct run_lines *)(uintptr_t)lines, (line - 1) / RUN_LINES_PAGE);
+    return &page->lines[(line - 1) % RUN_LINES_PAGE];
+}
+
+#endif

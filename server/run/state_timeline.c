@@ -1,0 +1,78 @@
+#include "server/run/state_timeline.h"
+
+#include "base/alloc.h"
+#include "server/run/state_tracker.h"
+
+#include <stdlib.h>
+
+static const struct timeline_callbacks *timeline_sources[TIMELINE_SOURCES] = {
+    [TIMELINE_ORDER] = &state_tracker_source,
+};
+
+void timeline_set_source(enum timeline_source source, const struct timeline_callbacks *teller)
+{
+    timeline_sources[source] = teller;
+}
+
+struct state_timeline {
+    struct timeline_progress {
+        struct summary_tree *pyramid; /* NULL: nobody asked yet */
+        void *state;
+        uint64_t known, made; /* made: the teller's number when it began */
+    } told[TIMELINE_SOURCES];
+};
+
+static void timeline_progress_free(struct timeline_progress *told, enum timeline_source source)
+{
+    if (!told->pyramid)
+        return;
+    timeline_sources[source]->free(told->state);
+    summary_tree_free(told->pyramid);
+    *told = (struct timeline_progress){0};
+}
+
+static void course_free(struct state_timeline *course)
+{
+    for (unsigned i = 0; course && i < TIMELINE_SOURCES; i++)
+        timeline_progress_free(&course->told[i], i);
+    free(course);
+}
+
+static struct timeline_progress *timeline_progress_of(const struct run *run,
+                                                      enum timeline_source source)
+{
+    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    if (!cache->course)
+        cache->course = xcalloc(1, sizeof *cache->course);
+    cache->course_free = course_free;
+    struct timeline_progress *told = &cache->course->told[source];
+    if (told->pyramid && told->made != timeline_sources[source]->made(run))
+        timeline_progress_free(told, source);
+    if (!told->pyramid)
+        *told = (struct timeline_progress){summary_tree_new(), timeline_sources[source]->begin(run),
+                                           0, timeline_sources[source]->made(run)};
+    return told;
+}
+
+bool timeline_build(const struct run *run, enum timeline_source source, uint64_t *budget)
+{
+    struct timeline_progress *told = timeline_progress_of(run, source);
+    uint64_t first = order_first(run->order), count = order_count(run->order);
+    if (first && source == TIMELINE_ORDER) /* (others begin anew then) */
+        summary_tree_discard(told->pyramid, first);
+    told->known = told->known < first ? first : told->known;
+    while (told->known < count && *budget)
+        told->known =
+            timeline_sources[source]->learn(told->state, told->pyramid, told->known, budget);
+    return told->known >= count && told->made == timeline_sources[source]->made(run);
+}
+
+uint64_t timeline_known(const struct run *run, enum timeline_source source)
+{
+    return run->course ? run->course->told[source].known : 0;
+}
+
+const struct summary_tree *timeline_tree(const struct run *run, enum timeline_source source)
+{
+    return run->course ? run->course->told[source].pyramid : NULL;
+}

@@ -1,0 +1,125 @@
+#include "server/run/untraced_reasons.h"
+#include "base/alloc.h"
+#include "server/run/run_losses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about)
+{
+    if (run->unseen_count >= UNTRACED_REASONS_MAX)
+        about = "";
+    for (size_t i = 0; i < run->unseen_count; i++) {
+        struct run_unseen *u = &run->unseen[i];
+        if (u->reason != reason || strcmp(u->about, about) != 0)
+            continue;
+        u->count += u->session != session; /* a saved state may say it again */
+        u->session = session;
+        return;
+    }
+    if (run->unseen_count >= UNTRACED_REASONS_MAX + UNTRACED_COUNT)
+        return;
+    run->unseen =
+        array_reserve(run->unseen, &run->unseen_room, run->unseen_count + 1, sizeof *run->unseen);
+    char *copy = xstrdup(about);
+    run->unseen[run->unseen_count++] = (struct run_unseen){(uint8_t)reason, session, copy, 1};
+    run->generation++;
+}
+
+void untraced_reasons_free(struct run *run)
+{
+    for (size_t i = 0; i < run->unseen_count; i++)
+        free(run->unseen[i].about);
+    free(run->unseen);
+}
+
+uint64_t untraced_reasons_lost(const struct run *run)
+{
+    uint64_t numbered = order_figures(run->order).lost, lost = run_lost(run);
+    return lost > numbered ? lost - numbered : 0;
+}
+
+static uint64_t untraced_process_count(const struct run *run)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < run->process_count; i++)
+        count += run->processes[i].unfollowed;
+    return count;
+}
+
+static uint32_t untraced_reported_bits(const struct run *run)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < run->unseen_count; i++)
+        bits |= UNTRACED_BIT(run->unseen[i].reason);
+    return bits;
+}
+
+/* What holds for the whole run.  Events that may be after calls on a line that could not be
+ * announced say so themselves. */
+static uint32_t of_all(const struct run *run)
+{
+    return untraced_reported_bits(run) & ~UNTRACED_BIT(UNTRACED_LINE);
+}
+
+static uint32_t hiding_ones(uint32_t bits)
+{
+    uint32_t hiding = 0;
+    for (unsigned reason = 1; reason < UNTRACED_COUNT; reason++)
+        hiding |= untraced_may_hide_order(reason) ? bits & UNTRACED_BIT(reason) : 0;
+    return hiding;
+}
+
+/* Calls are counted for several reasons, which the program tells: they are futexes where it tells
+ * no other. */
+static uint64_t futexes_of(const struct run *run)
+{
+    uint32_t bits = untraced_reported_bits(run);
+    bool others = bits & (UNTRACED_BIT(UNTRACED_HANDLER) | UNTRACED_BIT(UNTRACED_LOST) |
+                          UNTRACED_BIT(UNTRACED_LINE));
+    return others ? 0 : untraced_process_count(run);
+}
+
+/* Once nobody is left who could tell their numbers. */
+static bool untraced_has_unnumbered_losses(const struct run *run)
+{
+    uint64_t dropped = 0, numbered = order_figures(run->order).lost;
+    for (size_t i = 0; i < run->process_count; i++)
+        dropped += run->processes[i].dropped;
+    return !run->connected && dropped > numbered;
+}
+
+uint32_t untraced_reasons_hiding_order(const struct run *run)
+{
+    return hiding_ones(of_all(run) |
+                       (untraced_has_unnumbered_losses(run) ? UNTRACED_BIT(UNTRACED_LOST) : 0));
+}
+
+bool untraced_reasons_some(const struct run *run)
+{
+    return untraced_reasons_hiding_order(run) ||
+           (untraced_reported_bits(run) & UNTRACED_BIT(UNTRACED_LINE));
+}
+
+uint32_t untraced_reasons_mechanisms(const struct run *run)
+{
+    uint32_t bits = of_all(run) | (futexes_of(run) ? UNTRACED_BIT(UNTRACED_FUTEX) : 0);
+    bits &= ~hiding_ones(bits);
+    return bits | (untraced_reasons_lost(run) ? UNTRACED_BIT(UNTRACED_LOST) : 0);
+}
+
+struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *count)
+{
+    struct untraced_info *list = xcalloc(run->unseen_count + 2, sizeof *list);
+    uint64_t futexes = futexes_of(run), lost = untraced_reasons_lost(run);
+    *count = 0;
+    for (size_t i = 0; i < run->unseen_count; i++)
+        if (run->unseen[i].reason != UNTRACED_FUTEX || !futexes) /* else with their number, below */
+            list[(*count)++] = (struct untraced_info){run->unseen[i].reason, run->unseen[i].about,
+                                                      run->unseen[i].count};
+    if (futexes)
+        list[(*count)++] = (struct untraced_info){UNTRACED_FUTEX, NULL, futexes};
+    if (lost)
+        list[(*count)++] = (struct untraced_info){UNTRACED_LOST, NULL, lost};
+    return list;
+}

@@ -1,0 +1,364 @@
+#include "server/timing/call_profile.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+static uint32_t function_of(struct call_profile *calls, uint32_t scope)
+{
+    uintptr_t known = (uintptr_t)map_get(&calls->function_of, scope, 0);
+    if (known)
+        return (uint32_t)known - 1;
+    calls->functions = array_reserve(calls->functions, &calls->function_room,
+                                     calls->function_count + 1, sizeof *calls->functions);
+    calls->functions[calls->function_count++] = (struct call_function){.scope = scope};
+    map_put(&calls->function_of, scope, 0, (void *)(uintptr_t)calls->function_count);
+    return (uint32_t)calls->function_count - 1;
+}
+
+static struct call_sums *arc_of(struct call_profile *calls, uint32_t from, uint32_t to)
+{
+    uintptr_t known = (uintptr_t)map_get(&calls->arc_of, from, to);
+    if (known)
+        return &calls->arcs[known - 1].sums;
+    calls->arcs =
+        array_reserve(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
+    calls->arcs[calls->arc_count++] = (struct call_arc){.from = from, .to = to};
+    map_put(&calls->arc_of, from, to, (void *)(uintptr_t)calls->arc_count);
+    return &calls->arcs[calls->arc_count - 1].sums;
+}
+
+static uint32_t add_node(struct call_profile *calls, struct call_node node)
+{
+    calls->nodes =
+        array_reserve(calls->nodes, &calls->node_room, calls->node_count + 1, sizeof *calls->nodes);
+    calls->nodes[calls->node_count++] = node;
+    return (uint32_t)calls->node_count - 1;
+}
+
+static uint32_t node_of(struct call_profile *calls, uint32_t parent, uint32_t function)
+{
+    uintptr_t known = (uintptr_t)map_get(&calls->node_of, parent, function);
+    if (known)
+        return (uint32_t)known - 1;
+    uint32_t made = add_node(calls, (struct call_node){.parent = parent,
+                                                       .function = function,
+                                                       .sibling = calls->nodes[parent].child});
+    calls->nodes[parent].child = made;
+    map_put(&calls->node_of, parent, function, (void *)(uintptr_t)(made + 1));
+    return made;
+}
+
+/* ---- sums ---- */
+
+static void call_profile_merge_min(int64_t *to, int64_t ns, bool known)
+{
+    *to = !known || ns < *to ? ns : *to;
+}
+static void call_profile_merge_max(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
+
+/* What cannot be stays what it can be at most. */
+static void add_ns(int64_t *to, int64_t ns)
+{
+    if (__builtin_add_overflow(*to, ns, to))
+        *to = INT64_MAX;
+}
+
+void call_profile_sum(struct call_sums *to, const struct call_sums *s)
+{
+    to->calls += s->calls;
+    to->concurrent += s->concurrent;
+    to->made += s->made;
+    to->open += s->open;
+    to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* may be anything */
+    to->counted += s->counted;
+    if (s->since_ns && (!to->since_ns || s->since_ns < to->since_ns))
+        to->since_ns = s->since_ns;
+    add_ns(&to->self_ns, s->self_ns);
+    add_ns(&to->total_ns, s->total_ns);
+    to->outer += s->outer;
+    to->reentered |= s->reentered;
+    add_ns(&to->outer_ns, s->outer_ns);
+    add_ns(&to->nested_ns, s->nested_ns);
+    add_ns(&to->cpu_ns, s->cpu_ns);
+    add_ns(&to->running_ns, s->running_ns);
+    if (s->ended) {
+        call_profile_merge_min(&to->least_ns, s->least_ns, to->ended);
+        call_profile_merge_min(&to->cpu_least_ns, s->cpu_least_ns, to->ended);
+        call_profile_merge_max(&to->most_ns, s->most_ns);
+        call_profile_merge_max(&to->cpu_most_ns, s->cpu_most_ns);
+    }
+    to->cost_ps += s->cost_ps;
+    to->timed |= s->timed;
+    to->ended |= s->ended;
+    to->total |= s->total;
+    to->cpu |= s->cpu;
+    to->blind |= s->blind;
+}
+
+uint64_t call_profile_counted_only(const struct call_context_thread *thread)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < thread->count; i++)
+        if (thread->items[i].sums.is.scope == SCOPE_COUNTED)
+            calls += thread->items[i].sums.calls;
+    return calls;
+}
+
+/* Of one context.  The longest call is one from outside: those within it are shorter. */
+struct call_sums call_profile_for_context(const struct call_context_thread *thread,
+                                          const struct call_context *c)
+{
+    const struct snapshot_context *s = &c->sums;
+    bool counted = s->is.scope == SCOPE_COUNTED, lands = s->is.lands == s->index && !counted,
+         ended = s->least_ns != UINT64_MAX;
+    struct call_sums sums = {
+        .calls = s->calls,
+        .concurrent = s->concurrent,
+        .open = s->open,
+        .counted = counted ? s->calls : 0,
+        .since_ns = s->is.since_ns,
+        .left = counted || thread->head.deep ? 0 : (int64_t)(s->calls - s->ended),
+        .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
+        .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
+        .running_ns = (int64_t)s->open_last_ns,
+        .outer = lands && s->calls > s->open ? s->calls - s->open : 0,
+        .outer_ns = lands ? (int64_t)s->real_ns : 0,
+        .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
+        .ended = ended,
+        .total = lands,
+        .cpu = !counted && thread->head.flags & SNAPSHOT_CPU};
+    if (ended) {
+        sums.least_ns = (int64_t)s->least_ns;
+        sums.most_ns = (int64_t)s->most_ns;
+        sums.cpu_least_ns = (int64_t)s->own_least_ns;
+        sums.cpu_most_ns = (int64_t)s->own_most_ns;
+    }
+    sums.timed = ended || s->real_ns || s->off_ns || s->open_real_ns || s->own_ns ||
+                 s->open_own_ns || s->open_last_ns;
+    sums.blind = sums.timed && thread->head.flags & SNAPSHOT_BLIND;
+    sums.cost_ps = sums.timed ? (double)s->calls * thread->head.enter_ps : 0;
+    return sums;
+}
+
+int64_t call_profile_self(const struct call_context_thread *thread)
+{
+    int64_t all_ns = 0;
+    for (uint32_t i = 1; i < thread->count; i++)
+        add_ns(&all_ns, call_profile_for_context(thread, &thread->items[i]).self_ns);
+    return all_ns;
+}
+
+bool call_profile_cpu_known(const struct call_sums *sums)
+{
+    return sums->cpu && !sums->blind && sums->running_ns <= sums->self_ns / 100;
+}
+
+int64_t call_profile_net(const struct call_sums *sums)
+{
+    double net = (double)sums->self_ns - sums->cost_ps / 1000;
+    return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
+}
+
+/* A time over a number of calls. */
+static int64_t mean_of(int64_t ns, uint64_t calls)
+{
+    return calls > 0 && calls <= INT64_MAX ? ns / (int64_t)calls : -1;
+}
+
+int64_t calls_mean_total(const struct call_sums *sums)
+{
+    if (sums->reentered)
+        return -1;
+    if (sums->outer)
+        return mean_of(sums->outer_ns, sums->outer);
+    return mean_of(sums->total_ns, sums->calls - sums->counted);
+}
+
+int64_t calls_mean_cpu(const struct call_sums *sums)
+{
+    return mean_of(sums->cpu_ns, sums->calls - sums->counted);
+}
+
+struct call_sums call_profile_all(const struct call_profile *calls)
+{
+    struct call_sums all = {0};
+    for (size_t i = 1; i < calls->function_count; i++)
+        call_profile_sum(&all, &calls->functions[i].sums);
+    return all;
+}
+
+/* ---- adding ---- */
+
+/* A call that the caller makes takes a part of measuring in him. */
+static void made_by(struct call_sums *caller, const struct call_sums *callee, uint32_t exit_ps)
+{
+    caller->made += callee->calls;
+    caller->cost_ps += callee->timed ? (double)callee->calls * exit_ps : 0;
+}
+
+/* What is called by a context that lands further up counts there: the contexts in between are then
+ * called within themselves, too, and their numbers hold inner calls and outer ones. */
+static bool *find_reentered(const struct call_context_thread *thread)
+{
+    bool *reentered = xcalloc(thread->count + 1, sizeof *reentered);
+    for (uint32_t i = 1; i < thread->count; i++) {
+        uint32_t lands = thread->items[i].sums.is.lands, at = i, up;
+        while (lands != i && (up = thread->items[at].sums.is.parent) < at && up > lands)
+            reentered[at = up] = true;
+    }
+    return reentered;
+}
+
+static void call_profile_add_context(struct call_profile *calls,
+                                     const struct call_context_thread *thread, uint32_t index,
+                                     const uint32_t *scopes, uint32_t *nodes, bool reentered)
+{
+    const struct call_context *c = &thread->items[index];
+    uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
+    struct call_sums sums = call_profile_for_context(thread, c);
+    uint32_t function = function_of(calls, scopes[index]);
+    bool nested = calls->within && map_get(calls->within, scopes[index], 0);
+    sums.nested_ns = nested ? sums.total_ns : 0;
+    sums.reentered = reentered;
+    sums.concurrent = calls->concurrent ? calls->concurrent[index] : sums.concurrent;
+    nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
+    call_profile_sum(&calls->functions[function].sums, &sums);
+    call_profile_sum(&calls->nodes[nodes[index]].sums, &sums);
+    if (!index)
+        return;
+    uint32_t caller = function_of(calls, scopes[parent]);
+    call_profile_sum(arc_of(calls, caller, function), &sums);
+    made_by(&calls->functions[caller].sums, &sums, exit_ps);
+    made_by(&calls->nodes[nodes[parent]].sums, &sums, exit_ps);
+}
+
+void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread,
+                      const uint32_t *scopes)
+{
+    uint32_t *nodes = xcalloc(thread->count + 1, sizeof *nodes);
+    bool *reentered = find_reentered(thread);
+    function_of(calls, 0);
+    if (!calls->node_count)
+        add_node(calls, (struct call_node){0});
+    for (size_t i = 0; i < thread->count; i++)
+        call_profile_add_context(calls, thread, (uint32_t)i, scopes, nodes, reentered[i]);
+    free(nodes);
+    free(reentered);
+}
+
+void call_profile_free(struct call_profile *calls)
+{
+    free(calls->functions);
+    free(calls->arcs);
+    free(calls->nodes);
+    map_free(&calls->function_of);
+    map_free(&calls->arc_of);
+    map_free(&calls->node_of);
+    *calls = (struct call_profile){0};
+}
+
+/* ---- cycles ---- */
+
+/* A depth-first search without recursion of its own. */
+struct call_cycle_search {
+    struct call_profile *calls;
+    const uint32_t *first, *to; /* arcs by who calls: to[first[f]] .. to[first[f + 1] - 1] */
+    uint32_t *index, *low, *next; /* of each function; index 0: not met yet */
+    bool *held; /* on the stack */
+    uint32_t *stack, *path;
+    size_t stacked, depth;
+    uint32_t met;
+};
+
+static void call_profile_visit_function(struct call_cycle_search *s, uint32_t f)
+{
+    s->index[f] = s->low[f] = ++s->met;
+    s->next[f] = s->first[f];
+    s->held[f] = true;
+    s->stack[s->stacked++] = f;
+    s->path[s->depth++] = f;
+}
+
+static bool calls_itself(const struct call_cycle_search *s, uint32_t f)
+{
+    for (uint32_t i = s->first[f]; i < s->first[f + 1]; i++)
+        if (s->to[i] == f)
+            return true;
+    return false;
+}
+
+/* All that is on the stack above f, with it, is one component. */
+static void call_profile_pop_component(struct call_cycle_search *s, uint32_t f)
+{
+    bool cycle = s->stack[s->stacked - 1] != f || calls_itself(s, f);
+    uint32_t number = cycle ? ++s->calls->cycles : 0, member;
+    do {
+        member = s->stack[--s->stacked];
+        s->held[member] = false;
+        s->calls->functions[member].cycle = number;
+    } while (member != f);
+}
+
+static void call_profile_lower_link(struct call_cycle_search *s, uint32_t f, uint32_t low)
+{
+    s->low[f] = low < s->low[f] ? low : s->low[f];
+}
+
+static void one_step(struct call_cycle_search *s)
+{
+    uint32_t f = s->path[s->depth - 1];
+    if (s->next[f] < s->first[f + 1]) {
+        uint32_t to = s->to[s->next[f]++];
+        if (!s->index[to])
+            call_profile_visit_function(s, to);
+        else if (s->held[to])
+            call_profile_lower_link(s, f, s->index[to]);
+        return;
+    }
+    s->depth--;
+    if (s->depth)
+        call_profile_lower_link(s, s->path[s->depth - 1], s->low[f]);
+    if (s->low[f] == s->index[f])
+        call_profile_pop_component(s, f);
+}
+
+/* The arcs in the order of who calls. */
+static void sort_arcs(const struct call_profile *calls, uint32_t *first, uint32_t *to)
+{
+    for (size_t i = 0; i < calls->arc_count; i++)
+        first[calls->arcs[i].from + 2]++;
+    for (size_t f = 2; f < calls->function_count + 2; f++)
+        first[f] += first[f - 1];
+    for (size_t i = 0; i < calls->arc_count; i++)
+        to[first[calls->arcs[i].from + 1]++] = calls->arcs[i].to;
+}
+
+void call_profile_find_cycles(struct call_profile *calls)
+{
+    size_t n = calls->function_count;
+    uint32_t *first = xcalloc(n + 2, sizeof *first),
+             *to = xcalloc(calls->arc_count + 1, sizeof *to),
+             *numbers = xcalloc(5 * n + 1, sizeof *numbers);
+    struct call_cycle_search s = {.calls = calls,
+                                  .first = first,
+                                  .to = to,
+                                  .index = numbers,
+                                  .low = numbers + n,
+                                  .next = numbers + 2 * n,
+                                  .stack = numbers + 3 * n,
+                                  .path = numbers + 4 * n,
+                                  .held = xcalloc(n + 1, sizeof *s.held)};
+    sort_arcs(calls, first, to);
+    calls->cycles = 0;
+    for (uint32_t f = 0; f < n; f++) {
+        if (!s.index[f])
+            call_profile_visit_function(&s, f);
+        while (s.depth)
+            one_step(&s);
+    }
+    free(first);
+    free(to);
+    free(numbers);
+    free(s.held);
+}

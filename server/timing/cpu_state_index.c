@@ -1,0 +1,402 @@
+/* Looking at where threads were. */
+#include "server/timing/cpu_state_index.h"
+
+#define LATE_SLICES 12u /* what comes late is looked for in so many, */
+#define DENSE 64u       /* but in few where they have more intervals than this */
+
+static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t cpu_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+const struct placements *cpu_states_tasks(const struct cpu_states *spans)
+{
+    return spans ? spans->stays : NULL;
+}
+
+bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line)
+{
+    size_t count;
+    return placements_for_task(cpu_states_tasks(spans), line, &count) != NULL;
+}
+
+bool cpu_states_cpus(const struct cpu_states *spans) { return spans && spans->cpus; }
+
+static enum cpu_state_source source_of(const struct cpu_states *spans, uint32_t line,
+                                       enum cpu_state_source most)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    most = most == CPU_SOURCE_ORDER ? CPU_SOURCE_SWITCHES : most;
+    if (most >= CPU_SOURCE_SWITCHES && cpu_states_is_placed_task(spans, line))
+        return CPU_SOURCE_SWITCHES;
+    if (!t)
+        return CPU_SOURCE_ORDER;
+    if (t->turns.count && most >= CPU_SOURCE_SWITCHES)
+        return CPU_SOURCE_SWITCHES;
+    if (t->clocks.count && most >= CPU_SOURCE_CLOCK)
+        return CPU_SOURCE_CLOCK;
+    return t->samples.count ? CPU_SOURCE_SAMPLES : CPU_SOURCE_ORDER;
+}
+
+enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line,
+                                      enum cpu_state_source most)
+{
+    return source_of(spans, line, most);
+}
+
+int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns,
+                                 int64_t to_ns)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    int64_t apart = 0;
+    const struct cpu_sample *s = t ? t->samples.items : NULL;
+    for (size_t i = 1; t && i < t->samples.count; i++)
+        if (s[i].at_ns > from_ns && s[i - 1].at_ns < to_ns && s[i].ran_ns > s[i - 1].ran_ns)
+            apart = cpu_states_max(apart, s[i].at_ns - s[i - 1].at_ns);
+    return apart;
+}
+
+const char *cpu_states_missing_reason(const struct cpu_states *spans)
+{
+    return spans ? spans->why : NULL;
+}
+
+uint64_t cpu_states_max_switches(const struct cpu_states *spans) { return spans ? spans->most : 0; }
+
+uint64_t cpu_states_lost_count(const struct cpu_states *spans) { return spans ? spans->lost : 0; }
+
+#define DYING 10 /* it slept for so many times as long as it took to end, at least */
+
+#define DYING_TURNS 8u
+
+/* The sleep after which it was on a processor only to end; NULL: none. */
+static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t end_ns)
+{
+    for (size_t i = t->count, n = 0; i-- > 1 && n < DYING_TURNS && end_ns; n++) {
+        const struct cpu_turn *woken = &t->items[i], *asleep = woken - 1;
+        if (woken->what == SWITCH_LOST)
+            return NULL;
+        if (asleep->what == SWITCH_ASLEEP &&
+            (woken->at_ns - asleep->at_ns) / DYING >= end_ns - woken->at_ns)
+            return asleep;
+    }
+    return NULL;
+}
+
+/* As it was seen from outside, where no switch is known. */
+static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, unsigned *call)
+{
+    *since_ns = t ? t->asleep_ns : 0;
+    *call = t && !t->awake ? t->asleep : SLEEP_IN_NOT;
+    return *call != SLEEP_IN_NOT;
+}
+
+bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
+                       int64_t *since_ns, unsigned *call)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    if (!t || !t->turns.count)
+        return seen_asleep(t, since_ns, call);
+    const struct cpu_turn *last = &t->turns.items[t->turns.count - 1];
+    const struct cpu_turn *whole = sleep_until_end(&t->turns, end_ns);
+    last = whole ? whole : last;
+    *since_ns = last->at_ns;
+    *call = t->asleep_ns >= *since_ns ? t->asleep : SLEEP_IN_NOT;
+    return last->what == SWITCH_ASLEEP;
+}
+
+int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    switch (cpu_states_best(spans, line, CPU_SOURCE_ORDER)) {
+    case CPU_SOURCE_SWITCHES:
+        return cpu_states_is_placed_task(spans, line) ? INT64_MAX
+                                                      : t->turns.items[t->turns.count - 1].at_ns;
+    case CPU_SOURCE_CLOCK:
+        return t->clocks.items[t->clocks.count - 1].at_ns;
+    case CPU_SOURCE_SAMPLES:
+        return t->ended ? INT64_MAX : t->samples.items[t->samples.count - 1].at_ns;
+    default:
+        return INT64_MAX;
+    }
+}
+
+int64_t cpu_states_switched_until(const struct cpu_states *spans, const struct thread_timeline *c,
+                                  enum cpu_state_source most)
+{
+    if (c->start_ns == INTERVALS_NEVER || c->end_ns != INTERVALS_NEVER ||
+        c->closed_ns != INTERVALS_NEVER || cpu_states_is_placed_task(spans, c->thread) ||
+        source_of(spans, c->thread, most) != CPU_SOURCE_SWITCHES)
+        return INTERVALS_NEVER;
+    return cpu_states_known_ns(spans, c->thread);
+}
+
+/* ---- visiting ---- */
+
+struct cpu_state_visitor {
+    void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns);
+    void *context;
+};
+
+/* ---- samples ---- */
+
+size_t cpu_states_sample_after(const struct cpu_samples *s, int64_t at_ns)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->items[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How long it had been ready; between two samples as if it had been evenly. */
+static int64_t ready_by(const struct cpu_samples *s, int64_t at_ns)
+{
+    size_t next = cpu_states_sample_after(s, at_ns);
+    if (!s->count || next == s->count)
+        return s->count ? s->items[s->count - 1].ready_ns : 0;
+    struct cpu_sample to = s->items[next], from = next ? s->items[next - 1] : to;
+    if (!next)
+        return 0;
+    double share = (double)(at_ns - from.at_ns) / (double)(to.at_ns - from.at_ns);
+    return from.ready_ns + (int64_t)(share * (double)(to.ready_ns - from.ready_ns));
+}
+
+/* What is looked at: the samples of a thread, or its clock. */
+struct sampled_thread_state {
+    const struct cpu_state_thread *t;
+    const struct cpu_samples *samples;
+    const struct thread_timeline *course;
+};
+
+/* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit
+ * is over. */
+struct sample_slice {
+    int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
+};
+
+static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return cpu_states_max(0, cpu_states_min(b, d) - cpu_states_max(a, c));
+}
+
+/* What the samples say of the slice that ends with one. */
+static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index,
+                                   struct sample_slice *h)
+{
+    const struct cpu_sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
+    h->ran_ns = to->ran_ns - (from ? from->ran_ns : 0);
+    h->ready_ns = of->samples == &of->t->clocks
+                      ? ready_by(&of->t->samples, h->to_ns) - ready_by(&of->t->samples, h->from_ns)
+                      : to->ready_ns - (from ? from->ready_ns : 0);
+}
+
+/* The slice that ends with a sample, 0: since its begin. */
+static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_state *of,
+                                                   size_t index)
+{
+    const struct thread_timeline *c = of->course;
+    const struct cpu_sample *to = &of->samples->items[index];
+    struct sample_slice h = {.from_ns = index ? to[-1].at_ns : c->start_ns, .to_ns = to->at_ns};
+    int64_t latency = 0;
+    for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
+         i++) {
+        int64_t part =
+            cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
+        h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
+        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
+    }
+    cpu_states_read_sample(of, index, &h);
+    int64_t ran = to->anew ? h.active_ns : h.ran_ns,
+            ready = cpu_states_max(h.ready_ns - latency, 0);
+    h.ran_ns = cpu_states_min(ran, h.active_ns);
+    h.ready_ns = cpu_states_min(ready, h.active_ns - h.ran_ns);
+    h.ran_over_ns = ran - h.ran_ns;
+    h.ready_over_ns = ready - h.ready_ns;
+    return h;
+}
+
+/* What is over in a slice was in those before it: the kernel counts what goes on still a little
+ * late, and a time without a processor when it is over. */
+static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns,
+                                      int64_t *ready_over_ns)
+{
+    int64_t room = h->active_ns - h->ran_ns - h->ready_ns,
+            more = cpu_states_min(*ran_over_ns, room);
+    h->ran_ns += more;
+    room -= more;
+    *ran_over_ns += h->ran_over_ns - more;
+    more = cpu_states_min(*ready_over_ns, room);
+    h->ready_ns += more;
+    *ready_over_ns += h->ready_over_ns - more;
+}
+
+/* A clock at events is not late: it is read by the thread itself. */
+static size_t late_slices(const struct sampled_thread_state *of, size_t index)
+{
+    const struct thread_timeline *c = of->course;
+    const struct cpu_sample *s = of->samples->items;
+    size_t first = intervals_at(c, index ? s[index - 1].at_ns : c->start_ns);
+    if (of->samples == &of->t->clocks)
+        return 1;
+    bool dense = first + DENSE < c->count && c->items[first + DENSE].to_ns < s[index].at_ns;
+    return dense ? 2 : LATE_SLICES;
+}
+
+static struct spans_slice slice_at(const struct sampled_thread_state *of, size_t index)
+{
+    int64_t ran_over_ns = 0, ready_over_ns = 0;
+    struct sample_slice h = {0};
+    size_t late = late_slices(of, index), count = of->samples->count;
+    size_t i = count - index < late ? count : index + late;
+    while (i-- > index) {
+        h = cpu_states_sample_slice(of, i);
+        cpu_states_replace_sample(&h, &ran_over_ns, &ready_over_ns);
+    }
+    return (struct spans_slice){.index = index,
+                                .from_ns = h.from_ns,
+                                .to_ns = h.to_ns,
+                                .ran_ns = h.ran_ns,
+                                .ready_ns = h.ready_ns,
+                                .at_ns = h.from_ns};
+}
+
+/* How much of what the order calls running lies between two times. */
+static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t from_ns, int64_t to_ns)
+{
+    int64_t all = 0;
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++)
+        if (c->items[i].is == INTERVAL_RUNS)
+            all += cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
+    return all;
+}
+
+static void cpu_states_read_slice(const struct sampled_thread_state *of,
+                                  struct cpu_state_walk *walk, size_t index, int64_t at_ns)
+{
+    struct spans_slice *s = &walk->slice;
+    if (!walk->has || s->index != index || s->at_ns > at_ns)
+        *s = slice_at(of, index);
+    walk->has = true;
+    s->passed_ns += cpu_states_active_ns(of->course, s->at_ns, at_ns);
+    s->at_ns = at_ns;
+}
+
+/* A part of a slice in which the order says that it ran. */
+static void visit_part(struct spans_slice *s, int64_t to_ns, struct cpu_state_visitor v)
+{
+    int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
+    for (unsigned is = CPU_STATE_RUNNING; is <= CPU_STATE_OTHER && s->at_ns < to_ns; is++) {
+        int64_t took = cpu_states_min(ends[is] - s->passed_ns, to_ns - s->at_ns);
+        if (took <= 0)
+            continue;
+        v.visit(v.context, (enum cpu_state)is, s->at_ns, s->at_ns + took);
+        s->at_ns += took;
+        s->passed_ns += took;
+    }
+}
+
+static void visit_samples(const struct sampled_thread_state *of, struct cpu_state_walk *walk,
+                          int64_t from_ns, int64_t to_ns, struct cpu_state_visitor v)
+{
+    bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
+    size_t index = same ? walk->slice.index : cpu_states_sample_after(of->samples, from_ns);
+    for (; index < of->samples->count && from_ns < to_ns; index++) {
+        int64_t until = cpu_states_min(of->samples->items[index].at_ns, to_ns);
+        cpu_states_read_slice(of, walk, index, from_ns);
+        visit_part(&walk->slice, until, v);
+        from_ns = until;
+    }
+    if (from_ns < to_ns) /* what comes after the last one is not known yet */
+        v.visit(v.context, CPU_STATE_RUNNING, from_ns, to_ns);
+}
+
+bool cpu_states_delays(const struct cpu_states *spans, uint32_t line)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    return t && t->samples.count;
+}
+
+int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *c,
+                                  int64_t from_ns, int64_t to_ns)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, c->thread);
+    int64_t astray = 0;
+    if (!t)
+        return 0;
+    struct sampled_thread_state of = {t, &t->clocks, c};
+    for (size_t i = cpu_states_sample_after(of.samples, from_ns);
+         i < of.samples->count && (!i || of.samples->items[i - 1].at_ns < to_ns); i++) {
+        struct sample_slice h = cpu_states_sample_slice(&of, i);
+        astray = cpu_states_max(astray, cpu_states_min(h.ran_ns, h.active_ns - h.ran_ns));
+    }
+    return astray;
+}
+
+/* ---- either ---- */
+
+void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course,
+                      struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
+                      void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
+                                    int64_t to_ns),
+                      void *context)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, course->thread);
+    struct cpu_state_visitor v = {visit, context};
+    walk->on = 0;
+    switch (source_of(spans, course->thread, walk->most)) {
+    case CPU_SOURCE_SWITCHES:
+        if (cpu_states_is_placed_task(spans, course->thread))
+            cpu_turns_visit_placements(spans->stays, course->thread, walk, from_ns, to_ns, visit,
+                                       context);
+        else
+            cpu_turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
+        walk->on = 0;
+        break;
+    case CPU_SOURCE_CLOCK:
+        visit_samples(&(struct sampled_thread_state){t, &t->clocks, course}, walk, from_ns, to_ns,
+                      v);
+        break;
+    case CPU_SOURCE_SAMPLES:
+        visit_samples(&(struct sampled_thread_state){t, &t->samples, course}, walk, from_ns, to_ns,
+                      v);
+        break;
+    default:
+        visit(context, CPU_STATE_RUNNING, from_ns, to_ns);
+    }
+}
+
+static void cpu_states_add_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
+{
+    struct cpu_state_sums *sums = context;
+    int64_t *of[] = {&sums->running_ns, &sums->ready_ns, &sums->system_ns};
+    *of[is] += to_ns - from_ns;
+}
+
+struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans,
+                                     const struct thread_timeline *c, int64_t from_ns,
+                                     int64_t to_ns)
+{
+    struct cpu_state_sums sums = {.source = cpu_states_best(spans, c->thread, CPU_SOURCE_ORDER)};
+    struct cpu_state_walk walk = {0};
+    if (sums.source == CPU_SOURCE_SAMPLES)
+        sums.error_ns = cpu_states_sample_gap_ns(spans, c->thread, from_ns, to_ns);
+    if (sums.source == CPU_SOURCE_CLOCK)
+        sums.error_ns = cpu_states_uncertainty_ns(spans, c, from_ns, to_ns);
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
+        int64_t from = cpu_states_max(interval_begin(c, i), from_ns),
+                to = cpu_states_min(c->items[i].to_ns, to_ns);
+        if (to <= from)
+            continue;
+        if (c->items[i].is == INTERVAL_RUNS)
+            cpu_states_visit(spans, c, &walk, from, to, cpu_states_add_span, &sums);
+        else if (c->items[i].is == INTERVAL_LATENCY)
+            sums.ready_ns += to - from;
+        else
+            sums.blocked_ns += to - from;
+    }
+    return sums;
+}

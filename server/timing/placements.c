@@ -1,0 +1,248 @@
+#include "server/timing/placements.h"
+
+#include "base/map.h"
+#include "base/alloc.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+
+#define STAYS_MOST ((size_t)4 << 20) /* of all tasks, 24 bytes each */
+#define LATE_MOST 4096u /* how many of a task are looked at for the one that ends */
+
+struct task_placements {
+    uint32_t line; /* 0: not known yet */
+    struct task_stay *items;
+    size_t count, room;
+};
+
+struct placements {
+    struct map tasks; /* session, code -> struct task_placements */
+    struct map lines; /* line -> the same */
+    struct map numbers; /* session, number -> carrier */
+    struct placement_carrier *carriers;
+    size_t carrier_count, carrier_room;
+    size_t count;
+    uint64_t lost;
+    bool full; /* some of them, as there was no more room */
+};
+
+struct placements *placements_new(void) { return xcalloc(1, sizeof(struct placements)); }
+
+void placements_free(struct placements *stays)
+{
+    if (!stays)
+        return;
+    for (struct map_walk walk = {.map = &stays->tasks}; map_next(&walk);) {
+        free(((struct task_placements *)walk.value)->items);
+        free(walk.value);
+    }
+    for (size_t i = 0; i < stays->carrier_count; i++) {
+        free(stays->carriers[i].name);
+        free(stays->carriers[i].cluster);
+    }
+    free(stays->carriers);
+    map_free(&stays->tasks);
+    map_free(&stays->lines);
+    map_free(&stays->numbers);
+    free(stays);
+}
+
+/* ---- filling ---- */
+
+uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t number)
+{
+    uintptr_t on = (uintptr_t)map_get(&stays->numbers, session, number);
+    if (on || stays->carrier_count >= LIMIT_CARRIERS)
+        return (uint32_t)on;
+    stays->carriers = array_reserve(stays->carriers, &stays->carrier_room, stays->carrier_count + 1,
+                                    sizeof *stays->carriers);
+    stays->carriers[stays->carrier_count++] = (struct placement_carrier){.session = session,
+                                                                         .number = number,
+                                                                         .until_ns = INT64_MIN,
+                                                                         .name = xstrdup(""),
+                                                                         .cluster = xstrdup("")};
+    on = stays->carrier_count;
+    map_put(&stays->numbers, session, number, (void *)on);
+    return (uint32_t)on;
+}
+
+void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
+                             const char *cluster)
+{
+    if (!on || on > stays->carrier_count)
+        return;
+    struct placement_carrier *carrier = &stays->carriers[on - 1];
+    carrier->tid = tid;
+    free(carrier->name);
+    free(carrier->cluster);
+    carrier->name = xstrdup(name);
+    carrier->cluster = xstrdup(cluster);
+}
+
+void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
+                              uint32_t line)
+{
+    struct task_placements *t = map_get(&stays->tasks, session, code);
+    if (!t || t->line || !line)
+        return;
+    t->line = line;
+    map_put(&stays->lines, line, 0, t);
+}
+
+static struct task_placements *task_of(struct placements *stays, uint32_t session, uint32_t code)
+{
+    struct task_placements *t = map_get(&stays->tasks, session, code);
+    if (!t)
+        map_put(&stays->tasks, session, code, t = xcalloc(1, sizeof *t));
+    return t;
+}
+
+/* Index of the one that has not ended on a carrier; the count: there is none. */
+static size_t placements_open_on_carrier(const struct task_placements *t, uint32_t on)
+{
+    for (size_t i = t->count; i > 0 && t->count - i < LATE_MOST; i--)
+        if (t->items[i - 1].on == on && t->items[i - 1].to_ns == PLACEMENT_OPEN)
+            return i - 1;
+    return t->count;
+}
+
+/* By when they begin: two carriers are told of one after the other. */
+static void placements_insert(struct placements *stays, struct task_placements *t,
+                              struct task_stay stay)
+{
+    if (stays->count >= STAYS_MOST) {
+        stays->lost++;
+        stays->full = true;
+        return;
+    }
+    t->items = array_reserve(t->items, &t->room, t->count + 1, sizeof *t->items);
+    size_t at = t->count++;
+    for (; at && t->items[at - 1].from_ns > stay.from_ns; at--)
+        t->items[at] = t->items[at - 1];
+    t->items[at] = stay;
+    stays->count++;
+}
+
+/* When the one that is on a carrier went is not known. */
+static void placements_drop_open(struct placements *stays, struct task_placements *t, uint32_t on)
+{
+    size_t i = placements_open_on_carrier(t, on);
+    if (i == t->count)
+        return;
+    for (t->count--; i < t->count; i++)
+        t->items[i] = t->items[i + 1];
+    stays->count--;
+}
+
+static void placements_end_placement(struct placements *stays, const struct placement_switch *told)
+{
+    struct task_placements *t = task_of(stays, told->session, told->ends);
+    size_t i = placements_open_on_carrier(t, told->on);
+    if (i < t->count)
+        t->items[i].to_ns = told->at_ns > t->items[i].from_ns ? told->at_ns : t->items[i].from_ns;
+    else if (told->since_ns <= told->at_ns)
+        placements_insert(stays, t, (struct task_stay){told->since_ns, told->at_ns, told->on});
+    placements_set_task_line(stays, told->session, told->ends, told->ends_line);
+}
+
+static void note_time(struct placement_carrier *carrier, const struct placement_switch *told)
+{
+    if (told->at_ns < carrier->until_ns && !carrier->crossed++) {
+        carrier->crossed_is = told->at_ns;
+        carrier->crossed_should = carrier->until_ns;
+        carrier->crossed_line = told->begins_line;
+    }
+    carrier->until_ns = told->at_ns > carrier->until_ns ? told->at_ns : carrier->until_ns;
+}
+
+void placements_switched(struct placements *stays, struct placement_switch told)
+{
+    struct placement_carrier *carrier = &stays->carriers[told.on - 1];
+    note_time(carrier, &told);
+    stays->lost += told.lost;
+    if (told.lost && carrier->task)
+        placements_drop_open(stays, task_of(stays, told.session, carrier->task), told.on);
+    else if (told.ends)
+        placements_end_placement(stays, &told);
+    carrier->task = told.begins;
+    if (!told.begins)
+        return;
+    struct task_placements *t = task_of(stays, told.session, told.begins);
+    placements_insert(stays, t, (struct task_stay){told.at_ns, PLACEMENT_OPEN, told.on});
+    placements_set_task_line(stays, told.session, told.begins, told.begins_line);
+}
+
+/* ---- looking ---- */
+
+const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
+                                            size_t *count)
+{
+    const struct task_placements *t = stays ? map_get(&stays->lines, task, 0) : NULL;
+    *count = t ? t->count : 0;
+    return t ? t->items : NULL;
+}
+
+const struct placement_carrier *placements_carrier_at(const struct placements *stays, uint32_t on)
+{
+    return stays && on && on <= stays->carrier_count ? &stays->carriers[on - 1] : NULL;
+}
+
+size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from)
+{
+    for (size_t i = from ? from : 1; i < count; i++)
+        if (stays[i - 1].to_ns > stays[i].from_ns && stays[i - 1].to_ns != PLACEMENT_OPEN)
+            return i;
+    return count;
+}
+
+uint32_t placements_carriers(const struct placements *stays)
+{
+    return stays ? (uint32_t)stays->carrier_count : 0;
+}
+
+uint64_t placements_limit(const struct placements *stays)
+{
+    return stays && stays->full ? STAYS_MOST : 0;
+}
+
+uint64_t placements_lost(const struct placements *stays) { return stays ? stays->lost : 0; }
+
+/* How many of them begin no later than a time; *near: the answer of last time. */
+static size_t begun_before(const struct task_stay *stays, size_t count, int64_t at_ns, size_t *near)
+{
+    size_t low = *near, high = count;
+    if (low > count || (low && stays[low - 1].from_ns > at_ns))
+        low = 0;
+    if (low < high && stays[low].from_ns > at_ns)
+        return low;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stays[middle].from_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return *near = low;
+}
+
+/* One whose end was not told ends where the next one begins, at the latest. */
+void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
+                      int64_t to_ns,
+                      void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
+                      void *context)
+{
+    size_t next = begun_before(stays, count, from_ns, near);
+    while (from_ns < to_ns) {
+        const struct task_stay *stay = next ? &stays[next - 1] : NULL;
+        int64_t until = next < count && stays[next].from_ns < to_ns ? stays[next].from_ns : to_ns,
+                left = stay && stay->to_ns < until ? stay->to_ns : until;
+        if (stay && left > from_ns) {
+            visit(context, stay->on, from_ns, left);
+            from_ns = left;
+        }
+        if (until > from_ns)
+            visit(context, 0, from_ns, until);
+        from_ns = until;
+        next++;
+    }
+}

@@ -1,0 +1,263 @@
+#include "server/timing/seq_conc.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+#define KEYS 3 /* sums that a call belongs to: of its function, of its caller, of its arc */
+
+struct seq_conc_frame {
+    uint32_t scope;
+    bool concurrent;
+    uint32_t sums[KEYS], count; /* indices */
+};
+
+struct seq_conc_caller {
+    uint32_t scope; /* 0: nobody is known */
+    bool concurrent;
+};
+
+struct seq_conc_thread {
+    const uint32_t *scope_of;
+    size_t context_count;
+    struct call_entries_walk walk;
+    struct call_entry_seen next;
+    struct seq_conc_frame *frames;
+    size_t depth, room;
+    struct seq_conc_open { /* by sums: its calls of them, and since when any is open */
+        uint32_t calls;
+        int64_t since_ns;
+    } *open;
+    size_t open_room;
+    uint32_t maker;
+    int64_t made_ns;
+    struct seq_conc_caller maker_was; /* where it was when it made it */
+    struct seq_conc_absence *away;
+    size_t away_count, away_at; /* those before are over */
+    bool done, runs, was_made;
+};
+
+void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread,
+                  const uint32_t *scope_of, size_t context_count, uint32_t maker, int64_t made_ns)
+{
+    c->threads = xreallocarray(c->threads, c->thread_count + 1, sizeof *c->threads);
+    c->threads[c->thread_count++] = (struct seq_conc_thread){.scope_of = scope_of,
+                                                             .context_count = context_count,
+                                                             .walk = call_entries_walk(thread, 0),
+                                                             .maker = maker,
+                                                             .made_ns = made_ns};
+}
+
+void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count)
+{
+    c->threads[c->thread_count - 1].away = away;
+    c->threads[c->thread_count - 1].away_count = count;
+}
+
+/* ---- sums ---- */
+
+static uint32_t sums_of(struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is)
+{
+    uint64_t a = (uint64_t)from << 2 | is;
+    uintptr_t known = (uintptr_t)map_get(&c->index, a, to);
+    if (known)
+        return (uint32_t)known - 1;
+    c->items = array_reserve(c->items, &c->room, c->count + 1, sizeof *c->items);
+    c->items[c->count++] = (struct seq_conc_sums){.from = from, .to = to, .is = is};
+    map_put(&c->index, a, to, (void *)(uintptr_t)c->count);
+    return (uint32_t)c->count - 1;
+}
+
+static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t sums,
+                                int64_t now)
+{
+    struct seq_conc_frame *f = &t->frames[t->depth - 1];
+    struct seq_conc_sums *s = &c->items[sums];
+    f->sums[f->count++] = sums;
+    s->calls++;
+    t->open = array_reserve_zeroed(t->open, &t->open_room, sums + 1, sizeof *t->open);
+    if (t->open[sums].calls++)
+        return;
+    t->open[sums].since_ns = now;
+    if (!s->open++)
+        s->since_ns = now;
+}
+
+/* A thread is in calls of one sums as long as it is in any of them: recursion counts once. */
+static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t,
+                                const struct seq_conc_frame *f, int64_t now)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        struct seq_conc_sums *s = &c->items[f->sums[i]];
+        struct seq_conc_open *open = &t->open[f->sums[i]];
+        if (--open->calls)
+            continue;
+        s->thread_ns += now - open->since_ns;
+        if (!--s->open)
+            s->elapsed_ns += now - s->since_ns;
+    }
+}
+
+/* ---- calls ---- */
+
+static uint32_t scope_of(const struct seq_conc *c, const struct seq_conc_thread *t,
+                         uint32_t context)
+{
+    uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
+    return scope < c->scopes ? scope : 0;
+}
+
+static struct seq_conc_caller seq_conc_innermost_scope(const struct seq_conc *c,
+                                                       const struct seq_conc_thread *t)
+{
+    for (size_t i = t->depth; i--;) {
+        const struct seq_conc_frame *f = &t->frames[i];
+        if (f->scope && !c->waits[f->scope])
+            return (struct seq_conc_caller){f->scope, f->concurrent};
+    }
+    return (struct seq_conc_caller){0};
+}
+
+static void seq_conc_update_running(struct seq_conc *c, struct seq_conc_thread *t)
+{
+    t->runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
+}
+
+/* (Times that are asked for do not fall.) */
+static bool is_away(struct seq_conc_thread *t, int64_t now)
+{
+    while (t->away_at < t->away_count && t->away[t->away_at].to_ns <= now)
+        t->away_at++;
+    return t->away_at < t->away_count && t->away[t->away_at].from_ns <= now;
+}
+
+static bool another_runs(struct seq_conc *c, const struct seq_conc_thread *than, int64_t now)
+{
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        if (&c->threads[i] != than && c->threads[i].runs && !is_away(&c->threads[i], now))
+            return true;
+    return false;
+}
+
+static uint8_t case_of(struct seq_conc_caller caller, bool concurrent, bool on_its_thread)
+{
+    bool called = caller.concurrent && on_its_thread ? false : concurrent;
+    return (uint8_t)(caller.concurrent * 2 + called);
+}
+
+static void begin_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t context, int64_t now)
+{
+    uint32_t scope = scope_of(c, t, context);
+    struct seq_conc_caller caller = seq_conc_innermost_scope(c, t);
+    bool inside = caller.scope;
+    t->frames = array_reserve(t->frames, &t->room, t->depth + 1, sizeof *t->frames);
+    struct seq_conc_frame *f = &t->frames[t->depth++];
+    *f = (struct seq_conc_frame){.scope = scope};
+    seq_conc_update_running(c, t);
+    if (!scope || c->waits[scope])
+        return;
+    f->concurrent = another_runs(c, t, now);
+    seq_conc_enter_call(c, t, sums_of(c, 0, scope, f->concurrent), now);
+    caller = inside ? caller : t->maker_was;
+    if (!caller.scope)
+        return;
+    uint8_t is = case_of(caller, f->concurrent, inside);
+    seq_conc_enter_call(c, t, sums_of(c, caller.scope, 0, is), now);
+    seq_conc_enter_call(c, t, sums_of(c, caller.scope, scope, is), now);
+}
+
+static void end_call(struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
+{
+    if (!t->depth)
+        return;
+    struct seq_conc_frame *f = &t->frames[--t->depth];
+    seq_conc_leave_call(c, t, f, now);
+    seq_conc_update_running(c, t);
+}
+
+/* ---- one after the other ---- */
+
+static void seq_conc_fetch_entry(struct seq_conc_thread *t)
+{
+    t->done = !call_entries_next(&t->walk, &t->next);
+}
+
+static struct seq_conc_thread *seq_conc_earliest_thread(const struct seq_conc *c)
+{
+    struct seq_conc_thread *first = NULL;
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        struct seq_conc_thread *t = &c->threads[i];
+        if (!t->done && (!first || t->next.entry.time_ns < first->next.entry.time_ns))
+            first = t;
+    }
+    return first;
+}
+
+/* Before the maker goes on. */
+static void make_threads(struct seq_conc *c, const struct seq_conc_thread *maker, int64_t now)
+{
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        struct seq_conc_thread *t = &c->threads[i];
+        if (t->was_made || t->maker >= c->thread_count || &c->threads[t->maker] != maker ||
+            t->made_ns >= now)
+            continue;
+        t->maker_was = seq_conc_innermost_scope(c, maker);
+        t->was_made = true;
+    }
+}
+
+/* A thread may begin before its maker does anything else. */
+static void was_made(struct seq_conc *c, struct seq_conc_thread *t)
+{
+    if (t->was_made || t->maker >= c->thread_count)
+        return;
+    t->maker_was = seq_conc_innermost_scope(c, &c->threads[t->maker]);
+    t->was_made = true;
+}
+
+static void seq_conc_end_calls(struct seq_conc *c)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        last = c->threads[i].walk.last_ns > last ? c->threads[i].walk.last_ns : last;
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        while (c->threads[i].depth)
+            end_call(c, &c->threads[i], (int64_t)last);
+}
+
+bool seq_conc_step(struct seq_conc *c, uint64_t *budget)
+{
+    struct seq_conc_thread *t;
+    for (uint32_t i = 0; !c->begun && i < c->thread_count; i++)
+        seq_conc_fetch_entry(&c->threads[i]);
+    c->begun = true;
+    while ((t = seq_conc_earliest_thread(c)) != NULL) {
+        struct call_record e = t->next.entry;
+        if (!*budget)
+            return false;
+        --*budget;
+        make_threads(c, t, (int64_t)e.time_ns);
+        was_made(c, t);
+        seq_conc_fetch_entry(t); /* whether there is more */
+        if (e.is == CALL_RECORD_BEGINS)
+            begin_call(c, t, e.context, (int64_t)e.time_ns);
+        else if (e.is == CALL_RECORD_ENDED && e.context)
+            end_call(c, t, (int64_t)e.time_ns);
+    }
+    seq_conc_end_calls(c);
+    return true;
+}
+
+void seq_conc_free(struct seq_conc *c)
+{
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        call_entries_walk_end(&c->threads[i].walk);
+        free(c->threads[i].frames);
+        free(c->threads[i].open);
+        free(c->threads[i].away);
+    }
+    free(c->threads);
+    free(c->items);
+    map_free(&c->index);
+    *c = (struct seq_conc){0};
+}

@@ -1,0 +1,332 @@
+/* Reading a row of a pyramid from pixel to pixel: of the leaves only those are looked into in which
+ * a border lies. */
+#include "server/timing/summary_row.h"
+
+#include <string.h>
+
+#define SUMS                                                                                       \
+    16u /* of codes, by their last bits; SUMMARY_TREE_NONE has one, too, which nobody reads */
+
+_Static_assert(SUMMARY_TREE_STATES < SUMS &&
+                   (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
+               "see add_whole");
+
+#define FETCHED 12u /* cache lines of a leaf */
+#define NEAR 12u /* leaves that are looked at in turn before one is searched for */
+
+struct pixel_border { /* at + rest / pixels */
+    int64_t at;
+    uint64_t rest;
+};
+
+struct summary_sweep {
+    const struct summary_tree *pyramid;
+    const struct summary_row *row;
+    const struct summary_range *range;
+    enum summary_side side;
+    size_t node_number; /* 1 + of the node that was looked at last, 0 none */
+    const struct summary_node *node;
+    size_t closed; /* leaves; the number of the one that is open */
+    size_t number; /* of the leaf that is unpacked */
+    struct summary_leaf leaf;
+    uint32_t next; /* the stretch of it that is not all passed */
+    bool done; /* all of the row is */
+    uint64_t passed[SUMMARY_TREE_STATES];
+};
+
+/* ---- leaves by number ---- */
+
+/* The node of a leaf; NULL: it is in none yet, or was forgotten. */
+static const struct summary_node *node_of(struct summary_sweep *s, size_t leaf)
+{
+    size_t number = leaf / SUMMARY_TREE_FAN;
+    if (number >= s->row->node_count)
+        return NULL;
+    if (s->node_number != number + 1) {
+        s->node_number = number + 1;
+        s->node = spilled_array_get(&s->pyramid->spill, s->row->nodes[number].place);
+    }
+    return s->node;
+}
+
+/* One that is in no node yet. */
+static const struct summary_branch *summary_sweep_new_branch(const struct summary_sweep *s,
+                                                             size_t leaf)
+{
+    return &s->row->leaves[leaf - s->row->node_count * SUMMARY_TREE_FAN];
+}
+
+/* NULL: it was forgotten. */
+static const uint8_t *leaf_at(struct summary_sweep *s, size_t leaf)
+{
+    const struct summary_node *node = node_of(s, leaf);
+    if (!node && leaf / SUMMARY_TREE_FAN < s->row->node_count)
+        return NULL;
+    return spilled_array_get(&s->pyramid->spill, node ? node->place[leaf % SUMMARY_TREE_FAN]
+                                                      : summary_sweep_new_branch(s, leaf)->place);
+}
+
+static int64_t begin_of(struct summary_sweep *s, size_t leaf)
+{
+    const struct summary_node *node = node_of(s, leaf);
+    if (node)
+        return node->sides[s->side].begin[leaf % SUMMARY_TREE_FAN];
+    if (leaf < s->closed)
+        return summary_sweep_new_branch(s, leaf)->begin[s->side];
+    const struct summary_change *first = s->row->change_count ? s->row->changes : &s->row->now;
+    return s->range->by_time ? first->ns : (int64_t)first->at;
+}
+
+/* What was forgotten is the oldest. */
+static size_t first_leaf(struct summary_sweep *s)
+{
+    size_t low = 0, high = s->closed;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (leaf_at(s, middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The last node that begins at or before a place, from `low` on. */
+static size_t find_node(const struct summary_sweep *s, size_t low, int64_t at)
+{
+    size_t high = s->row->node_count;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->row->nodes[middle].begin[s->side] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last leaf that begins at or before a place, from `low` on; `low` if none does. */
+static size_t find_leaf(struct summary_sweep *s, size_t low, int64_t at)
+{
+    for (unsigned i = 0; i < NEAR; i++, low++) /* of most it is one of the next */
+        if (low == s->closed || begin_of(s, low + 1) > at)
+            return low;
+    size_t node = find_node(s, low / SUMMARY_TREE_FAN, at), high = s->closed + 1;
+    if (node < s->row->node_count && node * SUMMARY_TREE_FAN > low)
+        low = node * SUMMARY_TREE_FAN;
+    if (node + 1 < s->row->node_count)
+        high = (node + 1) * SUMMARY_TREE_FAN;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (begin_of(s, middle) <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void open_leaf(struct summary_sweep *s)
+{
+    const struct summary_row *row = s->row;
+    struct summary_leaf *leaf = &s->leaf;
+    bool by_time = s->range->by_time;
+    leaf->count = 0;
+    for (size_t i = 0; i < row->change_count; i++) {
+        const struct summary_change *c = &row->changes[i];
+        leaf->where[leaf->count] = by_time ? c->ns : (int64_t)c->at;
+        leaf->state[leaf->count++] = c->state;
+    }
+    if (!summary_tree_same(summary_row_last(row), row->now.state) || !leaf->count) {
+        int64_t at = by_time ? row->now.ns : (int64_t)row->now.at;
+        if (leaf->count && at < leaf->where[leaf->count - 1])
+            at = leaf->where[leaf->count - 1];
+        leaf->where[leaf->count] = at;
+        leaf->state[leaf->count++] = row->now.state;
+    }
+    int64_t last = leaf->where[leaf->count - 1];
+    leaf->where[leaf->count] = s->range->end > last ? s->range->end : last;
+    memcpy(leaf->before, by_time ? row->before.ns : row->before.at, sizeof leaf->before);
+}
+
+static void summary_sweep_load_leaf(struct summary_sweep *s, size_t number)
+{
+    s->number = number;
+    s->next = 0;
+    if (number == s->closed) {
+        open_leaf(s);
+    } else {
+        summary_leaf_unpack(leaf_at(s, number), s->range->by_time, &s->leaf);
+        s->leaf.where[s->leaf.count] = begin_of(s, number + 1);
+    }
+    memcpy(s->passed, s->leaf.before, sizeof s->passed);
+}
+
+/* ---- pixels ---- */
+
+static struct pixel_border border_of(const struct summary_range *r, uint32_t pixel)
+{
+    uint64_t span = (uint64_t)(r->to - r->from), whole = span / r->pixels, rest = span % r->pixels;
+    uint64_t rests = rest * pixel; /* both are less than 2^32 */
+    int64_t at = r->from + (int64_t)(whole * pixel + rests / r->pixels);
+    if (r->cut && at >= r->until)
+        return (struct pixel_border){r->until > r->from ? r->until : r->from, 0};
+    return (struct pixel_border){at, rests % r->pixels};
+}
+
+static void note_longest(struct summary_pixel *pixel, uint64_t length, uint32_t about)
+{
+    if (about && length > pixel->longest) {
+        pixel->longest = length;
+        pixel->about = about;
+    }
+}
+
+/* What a stretch has of a pixel. */
+static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
+                        struct pixel_border to, struct summary_pixel *pixel)
+{
+    int64_t begin = s->leaf.where[s->next], end = s->leaf.where[s->next + 1];
+    struct summary_state state = s->leaf.state[s->next];
+    from = begin > from.at ? (struct pixel_border){begin, 0} : from;
+    to = end <= to.at ? (struct pixel_border){end, 0} : to;
+    if (from.at > to.at || (from.at == to.at && from.rest >= to.rest))
+        return;
+    uint64_t length = (uint64_t)(to.at - from.at) * s->range->pixels + to.rest - from.rest;
+    if (state.code < SUMMARY_TREE_STATES)
+        pixel->part[state.code] += length;
+    note_longest(pixel, length, state.about);
+}
+
+/* Leaves that are all in the pixel, of one node, or in none yet. */
+static void note_leaves(struct summary_sweep *s, size_t from, size_t to,
+                        struct summary_pixel *pixel)
+{
+    const struct summary_node *node = node_of(s, from);
+    const struct node_side *side = node ? &node->sides[s->side] : NULL;
+    uint64_t longest = 0, about = 0;
+    for (size_t i = from; i < to; i++) {
+        uint64_t here = side ? side->longest[i % SUMMARY_TREE_FAN]
+                             : summary_sweep_new_branch(s, i)->longest[s->side];
+        if (here > longest) {
+            longest = here;
+            about = i;
+        }
+    }
+    if (longest)
+        note_longest(pixel, longest * s->range->pixels,
+                     side ? side->about[about % SUMMARY_TREE_FAN]
+                          : summary_sweep_new_branch(s, about)->about[s->side]);
+}
+
+static void note_between(struct summary_sweep *s, size_t from, size_t to,
+                         struct summary_pixel *pixel)
+{
+    for (size_t i = from, next; i < to; i = next) {
+        size_t number = i / SUMMARY_TREE_FAN;
+        bool packed = number < s->row->node_count;
+        next =
+            packed && (number + 1) * SUMMARY_TREE_FAN < to ? (number + 1) * SUMMARY_TREE_FAN : to;
+        const struct summary_branch *node = packed ? &s->row->nodes[number] : NULL;
+        if (node && next - i == SUMMARY_TREE_FAN)
+            note_longest(pixel, node->longest[s->side] * s->range->pixels, node->about[s->side]);
+        else
+            note_leaves(s, i, next, pixel);
+    }
+}
+
+/* Is about to be unpacked: it is fetched meanwhile, and the one that is so far behind it, too,
+ * which is likely to be next. */
+static void summary_sweep_prefetch_leaf(struct summary_sweep *s, size_t from, size_t leaf)
+{
+    for (size_t i = 0; i < 2; i++, leaf += leaf - from + 1) {
+        const uint8_t *bytes = leaf < s->closed ? leaf_at(s, leaf) : NULL;
+        for (size_t line = 0; bytes && line < FETCHED; line++)
+            __builtin_prefetch(bytes + 64 * line);
+    }
+}
+
+/* All of the leaves from .. to - 1 is in the pixel, and of each its sums are known where the leaf
+ * `to` begins. */
+static void summary_sweep_skip_leaves(struct summary_sweep *s, size_t from, size_t to,
+                                      struct summary_pixel *pixel)
+{
+    uint64_t passed[SUMMARY_TREE_STATES];
+    memcpy(passed, s->passed, sizeof passed);
+    summary_sweep_prefetch_leaf(s, from, to);
+    note_between(s, from, to, pixel);
+    summary_sweep_load_leaf(s, to);
+    for (unsigned k = 0; k < SUMMARY_TREE_STATES; k++)
+        pixel->part[k] += (s->passed[k] - passed[k]) * s->range->pixels;
+}
+
+/* Adds the stretches of the leaf that end at or before a place, all of which is in the pixel. */
+static void add_whole(struct summary_sweep *s, int64_t until, struct summary_pixel *pixel)
+{
+    const struct summary_leaf *leaf = &s->leaf;
+    uint64_t sums[SUMS] = {0}, longest = 0;
+    uint32_t about = 0, i = s->next;
+    for (; i < leaf->count && leaf->where[i + 1] <= until; i++) {
+        uint64_t length = (uint64_t)(leaf->where[i + 1] - leaf->where[i]);
+        sums[leaf->state[i].code & (SUMS - 1)] += length;
+        if (length > longest && leaf->state[i].about) {
+            longest = length;
+            about = leaf->state[i].about;
+        }
+    }
+    for (unsigned k = 0; k < SUMMARY_TREE_STATES; k++) {
+        pixel->part[k] += sums[k] * s->range->pixels;
+        s->passed[k] += sums[k];
+    }
+    note_longest(pixel, longest * s->range->pixels, about);
+    s->next = i;
+}
+
+static void summary_sweep_pass_change(struct summary_sweep *s)
+{
+    uint8_t code = s->leaf.state[s->next].code;
+    if (code < SUMMARY_TREE_STATES)
+        s->passed[code] += (uint64_t)(s->leaf.where[s->next + 1] - s->leaf.where[s->next]);
+    s->next++;
+}
+
+static void summary_sweep_fill_pixel(struct summary_sweep *s, struct pixel_border from,
+                                     struct pixel_border to, struct summary_pixel *pixel)
+{
+    while (!s->done) {
+        if (s->leaf.where[s->next] > from.at)
+            add_whole(s, to.at, pixel);
+        if (s->next < s->leaf.count) {
+            add_stretch(s, from, to, pixel);
+            if (s->leaf.where[s->next + 1] > to.at)
+                return;
+            summary_sweep_pass_change(s);
+        }
+        if (s->next < s->leaf.count)
+            continue;
+        s->done = s->number == s->closed;
+        if (!s->done)
+            summary_sweep_skip_leaves(s, s->number + 1, find_leaf(s, s->number + 1, to.at), pixel);
+    }
+}
+
+void summary_tree_add_pixels(const struct summary_tree *p, uint32_t row,
+                             const struct summary_range *range, uint32_t first, uint32_t count,
+                             struct summary_pixel *pixels)
+{
+    struct summary_row *r = row && row <= p->room ? p->rows[row - 1] : NULL;
+    if (!r || !r->begun || !count)
+        return;
+    struct summary_sweep s = {.pyramid = p,
+                              .row = r,
+                              .range = range,
+                              .side = range->by_time ? SIDE_NS : SIDE_AT,
+                              .closed = r->node_count * SUMMARY_TREE_FAN + r->leaf_count};
+    struct pixel_border from = border_of(range, first);
+    summary_sweep_load_leaf(&s, find_leaf(&s, first_leaf(&s), from.at));
+    for (uint32_t i = 0; i < count; i++) {
+        struct pixel_border to = border_of(range, first + i + 1);
+        summary_sweep_fill_pixel(&s, from, to, &pixels[i]);
+        from = to;
+    }
+}

@@ -1,0 +1,313 @@
+#include "server/timing/thread_states.h"
+
+const char *thread_state_name(unsigned state)
+{
+    static const char *const words[THREAD_STATES] = {
+        [THREAD_STATE_CREATED] = "created",         [THREAD_STATE_RUNNABLE] = "runnable",
+        [THREAD_STATE_RUNNING] = "running",         [THREAD_STATE_BLOCKED] = "blocked",
+        [THREAD_STATE_OFF_CPU] = "off-CPU (other)", [THREAD_STATE_EXITED] = "exited"};
+    return state < THREAD_STATES ? words[state] : "";
+}
+
+const char *thread_state_key(unsigned state)
+{
+    return state == THREAD_STATE_OFF_CPU ? "other_off_cpu" : thread_state_name(state);
+}
+
+static int64_t thread_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t thread_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Where its intervals end. */
+static int64_t thread_states_known_end(const struct thread_timeline *c)
+{
+    return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
+}
+
+/* Where it ended, or did something last. */
+static int64_t active_until(const struct thread_timeline *c)
+{
+    int64_t to = c->start_ns == INTERVALS_NEVER ? INTERVALS_NEVER : thread_states_known_end(c);
+    return c->end_ns == INTERVALS_NEVER ? to : thread_states_max(c->end_ns, to);
+}
+
+static const struct wait_record *open_wait(const struct lifetimes *lives, uint32_t thread)
+{
+    size_t low = 0, high = lives->open_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lives->open[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < lives->open_count && lives->open[low].thread == thread ? &lives->open[low] : NULL;
+}
+
+bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c,
+                            int64_t *from_ns, int64_t *to_ns)
+{
+    const struct wait_record *open = open_wait(lives, c->thread);
+    int64_t from = c->made_ns != INTERVALS_NEVER    ? c->made_ns
+                   : c->start_ns != INTERVALS_NEVER ? c->start_ns
+                                                    : c->end_ns;
+    if (from == INTERVALS_NEVER)
+        return false;
+    if (c->start_ns != INTERVALS_NEVER)
+        from = thread_states_min(from, c->start_ns);
+    *from_ns = from;
+    *to_ns = thread_states_max(from, thread_states_max(active_until(c), c->closed_ns));
+    *to_ns = thread_states_max(
+        *to_ns, open ? open->to_ns : cpu_states_switched_until(lives->spans, c, lives->source));
+    return true;
+}
+
+/* ---- spells ---- */
+
+struct state_walk {
+    const struct lifetimes *lives;
+    const struct intervals *all;
+    const struct thread_timeline *course;
+    int64_t from_ns, to_ns;
+    void (*visit)(void *context, const struct thread_state_interval *spell);
+    void *context;
+    struct thread_state_interval held; /* not told yet, as it may go on */
+    uint32_t wait; /* 1 + the wait that it belongs to, 0: none */
+    bool holds;
+    struct cpu_state_walk spans;
+    struct thread_state_interval split; /* what is cut by them */
+};
+
+static void thread_states_emit_runnable(struct state_walk *w)
+{
+    struct thread_state_interval s = w->held;
+    s.from_ns = thread_states_max(s.from_ns, w->from_ns);
+    s.to_ns = thread_states_min(s.to_ns, w->to_ns);
+    if (w->holds && s.from_ns < s.to_ns)
+        w->visit(w->context, &s);
+    w->holds = false;
+}
+
+/* Adds what comes next; it goes on with what is held where that is of the same state, and wait. */
+static void thread_states_emit_resumed(struct state_walk *w, struct thread_state_interval spell,
+                                       uint32_t wait)
+{
+    if (spell.to_ns <= spell.from_ns)
+        return;
+    if (w->holds && w->held.state == spell.state && w->held.active == spell.active &&
+        w->held.on == spell.on && w->wait == wait) {
+        w->held.to_ns = spell.to_ns;
+        w->held.unexplained = spell.unexplained ? spell.unexplained : w->held.unexplained;
+        return;
+    }
+    thread_states_emit_runnable(w);
+    w->held = spell;
+    w->wait = wait;
+    w->holds = true;
+}
+
+static uint32_t wait_of(const struct state_walk *w, const struct interval *item)
+{
+    return item->is == INTERVAL_SEGMENT ? w->all->segments[item->of].wait : item->of;
+}
+
+static void visit_wait(struct state_walk *w, const struct interval *item,
+                       struct thread_state_interval spell)
+{
+    uint32_t index = wait_of(w, item);
+    const struct wait_record *wait = &w->all->waits[index];
+    spell.state = item->is == INTERVAL_LATENCY ? THREAD_STATE_RUNNABLE : THREAD_STATE_BLOCKED;
+    spell.place = wait->place;
+    spell.about = wait->about;
+    if (spell.from_ns == wait->from_ns)
+        spell.position = wait->begin;
+    if (item->is == INTERVAL_UNATTRIBUTED)
+        spell.unexplained = wait->unexplained ? wait->unexplained : UNATTRIBUTED_UNTRACED;
+    thread_states_emit_resumed(w, spell, index + 1);
+}
+
+static void visit_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
+{
+    static const uint8_t states[] = {[CPU_STATE_RUNNING] = THREAD_STATE_RUNNING,
+                                     [CPU_STATE_RUNNABLE] = THREAD_STATE_RUNNABLE,
+                                     [CPU_STATE_OTHER] = THREAD_STATE_OFF_CPU};
+    struct state_walk *w = context;
+    struct thread_state_interval spell = w->split;
+    spell.from_ns = from_ns;
+    spell.to_ns = to_ns;
+    spell.state = states[is];
+    spell.on = is == CPU_STATE_RUNNING ? w->spans.on : 0;
+    thread_states_emit_resumed(w, spell, 0);
+}
+
+static void visit_interval(struct state_walk *w, size_t i)
+{
+    const struct interval *item = &w->course->items[i];
+    struct thread_state_interval spell = {.from_ns = interval_begin(w->course, i),
+                                          .to_ns = item->to_ns,
+                                          .position = i ? w->course->items[i - 1].position
+                                                        : w->course->start,
+                                          .state = THREAD_STATE_RUNNING};
+    if (item->is != INTERVAL_RUNS) {
+        visit_wait(w, item, spell);
+        return;
+    }
+    spell.place = item->step ? code_segment_place(code_segments_at(&w->all->steps, item->step)) : 0;
+    spell.active = true;
+    w->split = spell;
+    cpu_states_visit(w->lives->spans, w->course, &w->spans,
+                     thread_states_max(spell.from_ns, w->from_ns),
+                     thread_states_min(spell.to_ns, w->to_ns), visit_span, w);
+}
+
+static void visit_intervals(struct state_walk *w)
+{
+    const struct thread_timeline *c = w->course;
+    size_t i = intervals_at(c, w->from_ns);
+    while (i && i < c->count && c->items[i].is != INTERVAL_RUNS &&
+           c->items[i - 1].is != INTERVAL_RUNS)
+        i--; /* so that a wait is seen from its begin */
+    for (; i < c->count && interval_begin(c, i) < w->to_ns; i++)
+        visit_interval(w, i);
+}
+
+/* After its last event, as the kernel switched it. */
+static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
+{
+    const struct thread_timeline *c = w->course;
+    if (to_ns <= from_ns)
+        return;
+    w->split = (struct thread_state_interval){.position = c->count ? c->items[c->count - 1].position
+                                                                   : c->start,
+                                              .state = THREAD_STATE_RUNNING,
+                                              .active = true};
+    cpu_states_visit(w->lives->spans, c, &w->spans, from_ns, to_ns, visit_span, w);
+}
+
+/* From its last interval to its end it did nothing that is known, or waits still. */
+static void visit_rest(struct state_walk *w)
+{
+    const struct thread_timeline *c = w->course;
+    const struct wait_record *open = open_wait(w->lives, c->thread);
+    thread_states_emit_resumed(
+        w,
+        (struct thread_state_interval){.from_ns = thread_states_known_end(c),
+                                       .to_ns = open ? open->from_ns : active_until(c),
+                                       .position =
+                                           c->count ? c->items[c->count - 1].position : c->start,
+                                       .state = THREAD_STATE_RUNNING,
+                                       .active = true},
+        0);
+    if (open)
+        thread_states_emit_resumed(
+            w,
+            (struct thread_state_interval){
+                .from_ns = thread_states_max(open->from_ns, thread_states_known_end(c)),
+                .to_ns = open->to_ns,
+                .position = open->begin,
+                .place = open->place,
+                .about = open->about,
+                .state = THREAD_STATE_BLOCKED,
+                .unexplained = UNATTRIBUTED_OPEN},
+            UINT32_MAX);
+    else
+        visit_switched(
+            w, thread_states_max(active_until(c), w->from_ns),
+            thread_states_min(cpu_states_switched_until(w->lives->spans, c, w->lives->source),
+                              w->to_ns));
+}
+
+void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *c,
+                         int64_t from_ns, int64_t to_ns,
+                         void (*visit)(void *context, const struct thread_state_interval *spell),
+                         void *context)
+{
+    struct state_walk w = {
+        .lives = lives, .all = lives->all, .course = c, .visit = visit, .context = context};
+    w.spans.most = lives->source;
+    int64_t begin, end, began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
+    if (!thread_states_lifetime(lives, c, &begin, &end))
+        return;
+    w.from_ns = thread_states_max(from_ns, begin);
+    w.to_ns = thread_states_min(to_ns, end);
+    struct thread_state_interval start = {.from_ns = begin,
+                                          .to_ns = began == INTERVALS_NEVER ? end : began,
+                                          .position = c->made,
+                                          .state = THREAD_STATE_CREATED};
+    thread_states_emit_resumed(&w, start, 0);
+    if (c->start_ns != INTERVALS_NEVER) {
+        visit_intervals(&w);
+        visit_rest(&w);
+    }
+    if (began != INTERVALS_NEVER && c->closed_ns != INTERVALS_NEVER)
+        thread_states_emit_resumed(&w,
+                                   (struct thread_state_interval){.from_ns = active_until(c),
+                                                                  .to_ns = c->closed_ns,
+                                                                  .position = c->end,
+                                                                  .state = THREAD_STATE_EXITED},
+                                   0);
+    thread_states_emit_runnable(&w);
+}
+
+/* Running and waiting are different states, whatever comes before and after. */
+int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items,
+                          size_t *looked)
+{
+    size_t first = c->start_ns == INTERVALS_NEVER ? c->count : intervals_at(c, from_ns), i = first;
+    uint64_t left = c->count - first;
+    *looked = (size_t)(most_items < left ? most_items : left);
+    if (most_items >= left)
+        return INT64_MAX;
+    for (i += most_items > 1 ? most_items : 1; i < c->count; i++)
+        if ((c->items[i].is == INTERVAL_RUNS) != (c->items[i - 1].is == INTERVAL_RUNS))
+            return interval_begin(c, i);
+    return INT64_MAX;
+}
+
+/* ---- sums ---- */
+
+static void thread_states_add_interval(void *context, const struct thread_state_interval *spell)
+{
+    struct thread_states *s = context;
+    struct state_sum *sum = &s->of[spell->state];
+    int64_t took = spell->to_ns - spell->from_ns;
+    sum->least_ns = sum->count ? thread_states_min(sum->least_ns, took) : took;
+    sum->most_ns = thread_states_max(sum->most_ns, took);
+    sum->total_ns += took;
+    sum->count++;
+    s->life_ns += took;
+    if (spell->active)
+        s->active_ns += took;
+    else if (spell->state == THREAD_STATE_RUNNABLE)
+        s->let_go_ns += took;
+    if (spell->unexplained && spell->unexplained != UNATTRIBUTED_OPEN) {
+        s->unexplained++;
+        s->unexplained_ns += took;
+    }
+}
+
+void thread_states_sum(const struct lifetimes *lives, const struct thread_timeline *course,
+                       int64_t from_ns, int64_t to_ns, struct thread_states *states)
+{
+    *states = (struct thread_states){0};
+    thread_states_visit(lives, course, from_ns, to_ns, thread_states_add_interval, states);
+}
+
+void thread_states_add(struct thread_states *to, const struct thread_states *s)
+{
+    for (unsigned i = 0; i < THREAD_STATES; i++) {
+        struct state_sum *sum = &to->of[i];
+        if (s->of[i].count) {
+            sum->least_ns = sum->count ? thread_states_min(sum->least_ns, s->of[i].least_ns)
+                                       : s->of[i].least_ns;
+            sum->most_ns = thread_states_max(sum->most_ns, s->of[i].most_ns);
+        }
+        sum->total_ns += s->of[i].total_ns;
+        sum->count += s->of[i].count;
+    }
+    to->life_ns += s->life_ns;
+    to->active_ns += s->active_ns;
+    to->let_go_ns += s->let_go_ns;
+    to->unexplained_ns += s->unexplained_ns;
+    to->unexplained += s->unexplained;
+}

@@ -1,0 +1,63 @@
+/* How far the streams of agents are in a journal: what a server that goes on with the file must
+ * know of them.
+ *
+ * A mark lies before each batch, and is written together with it; of those that a state knows the
+ * news have what they came to. docs/tracefile.md, kind 97. */
+#ifndef SERVER_TRACEFILE_AGENT_POSITIONS_H
+#define SERVER_TRACEFILE_AGENT_POSITIONS_H
+
+#include "wire/forwarding_messages.h"
+
+#define AGENT_POSITION_NONE UINT32_MAX /* a session that has hung up, or is not believed */
+
+/* Where a message of NATS JetStream lies: of which stream, and before which one all is in the
+ * journal. */
+struct agent_position_message {
+    uint64_t next; /* 0: it did not come from there */
+    int64_t stream_ns; /* when the stream was made */
+};
+
+struct agent_position_mark {
+    uint8_t id[FORWARD_ID_BYTES];
+    uint64_t next; /* the chunk that is wanted next, once the batch is there */
+    uint64_t bytes; /* of the journal, behind the mark, that are the batch */
+    struct agent_position_message message;
+    bool ended;
+    char *run; /* the caller's */
+    uint32_t from; /* the first session there whose number is told */
+    uint32_t *sessions; /* their numbers here; the caller's */
+    uint32_t count;
+};
+
+void agent_position_encode(struct encoder *out, const struct agent_position_mark *mark);
+bool agent_position_decode(struct decoder *in,
+                           struct agent_position_mark *mark); /* free it in any case */
+void agent_position_mark_free(struct agent_position_mark *mark);
+
+struct agent_position {
+    uint8_t id[FORWARD_ID_BYTES];
+    char *run;
+    uint64_t next;
+    struct agent_position_message message;
+    bool ended, unsaved;
+    uint32_t *sessions; /* here, by number there; AGENT_POSITION_NONE */
+    size_t count, room;
+};
+
+/* Zero-initialised: none. */
+struct agent_positions {
+    struct agent_position *items;
+    size_t count, room;
+};
+
+bool agent_position_apply(struct agent_positions *list, const uint8_t *data,
+                          size_t size); /* a mark's */
+void agent_position_note_hangup(struct agent_positions *list,
+                                uint32_t session); /* of that number here */
+struct agent_positions agent_positions_copy(const struct agent_positions *list);
+void agent_positions_free(struct agent_positions *list);
+/* Tells all that has changed since, in bodies of marks without a batch. */
+void agent_positions_save(struct agent_positions *list,
+                          void (*save)(void *context, const struct encoder *body), void *context);
+
+#endif

@@ -1,0 +1,38 @@
+/* Where the states of a trace file are: two slots in its head, which are written in turn. */
+#ifndef SERVER_TRACEFILE_CHECKPOINTS_H
+#define SERVER_TRACEFILE_CHECKPOINTS_H
+
+#include "server/tracefile/tracefile_state.h"
+
+#define SLOT_AT 48u /* in the head */
+#define SLOT_BYTES_HEAD 24u
+#define TRACEFILE_HOLDS_OFFSET                                                                     \
+    96u /* likewise: enum tracefile_holds and its complement, or two zeros */
+#define CHECKPOINT_HEAD_BYTES 80u
+#define CHECKPOINT_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
+
+/* What a state's bytes are, before what the order says. */
+struct checkpoint_head {
+    const uint8_t *parts,
+        *threads; /* places; NULL in older ones, where a region begins with the threads */
+    uint32_t part_count;
+    uint64_t thread_bytes;
+    size_t size;
+};
+
+/* The newest state of a file, from which it is gone on with. */
+struct newest_checkpoint {
+    uint64_t place, serial; /* 0: there is none, and the journal is read from its begin */
+    uint32_t number, from_number; /* its own; of the mark that the journal is read from */
+    struct tracefile_region from;
+    struct delivered_until told; /* what it knows of the journal */
+    uint8_t *data; /* the caller's */
+    struct checkpoint_head head; /* in it */
+};
+/* False: something of it is damaged. */
+bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *state);
+
+bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);
+uint64_t checkpoint_slot_checksum(const uint8_t *slot, unsigned i);
+
+#endif

@@ -1,0 +1,72 @@
+/* Chunks: what a trace file consists of.  A chunk is complete, with the right checksum, or it is
+ * not there.  docs/tracefile.md gives the format byte by byte. */
+#ifndef SERVER_TRACEFILE_CHUNKS_H
+#define SERVER_TRACEFILE_CHUNKS_H
+
+#include "wire/limits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHUNK_MARK 0x4b48434fu /* "OCHK" */
+#define CHUNK_HEAD_BYTES 32u
+#define CHUNK_BYTES_MAX (LIMIT_QUEUE_BYTES + LIMIT_MESSAGE_BYTES)
+#define CHUNK_STATE_MAX UINT32_C(0xf0000000) /* a state may be larger */
+
+/* Kinds of chunk beside the messages of programs (wire/message.h, below 32). */
+enum chunk_kind {
+    CHUNK_SESSION = 64, /* a program connected: its HELLO follows as a message */
+    CHUNK_HANGUP = 65,
+    CHUNK_TARGET = 66, /* name and text of a description */
+    CHUNK_END = 67, /* the run is complete; more may still come */
+    CHUNK_THREADS = 68, /* where each thread stood when a region began */
+    CHUNK_NEXT = 69, /* where the journal goes on */
+    CHUNK_NEWS = 70, /* names that were learnt between two states */
+    CHUNK_STATE = 71,
+    CHUNK_PART = 72, /* a finished part of the order */
+    CHUNK_SLOTS = 73, /* SLOTS, packed (slot_compression.h) */
+    CHUNK_SUMS = 74, /* what a thread measured of its calls by then (wire/profile_snapshot.h) */
+    CHUNK_ENTRIES = 76, /* when calls of it began and ended (wire/call_records.h) */
+    CHUNK_SWITCHES =
+        77, /* when its threads went on processors and off them (wire/context_switches.h) */
+    CHUNK_METERS =
+        78, /* what a thread counted in meters of its own by then (wire/metric_messages.h) */
+    CHUNK_STEPS = 79, /* what a thread did since its record before (wire/activity_record.h) */
+    CHUNK_SPANS =
+        /* which tasks were on a carrier (server/decode/placement_records.h); thread: its number */
+        80,
+    CHUNK_PASSED = 88, /* a fact: where there are some that are forgotten with their events */
+    CHUNK_AGENT = 90, /* first in an agent's journal: which stream it is, and of which run */
+    CHUNK_FORWARDED = 91, /* the last one: all before it is where it was to go */
+    CHUNK_CLOCKS = 95, /* a fact: what server and agent told each other of their clocks
+                          (server/run/clock_exchanges.h) */
+    CHUNK_REACHED = 97, /* how far a stream of an agent is in the journal (agent_positions.h) */
+    CHUNK_ALONE =
+        98, /* the other end of a stream was not told in time (server/decode/remote_ends.h) */
+    CHUNK_INPUT =
+        96 /* a fact: what a call of a thread brought from outside (wire/recorded_input.h) */
+};
+
+struct chunk {
+    uint16_t kind;
+    uint32_t session; /* number of the program within the run, from 0 */
+    uint32_t thread; /* SLOTS: own line of the thread, a code of the session */
+    uint32_t epoch; /* number of the region it is in, 0 outside the journal */
+    const uint8_t *data;
+    uint32_t size;
+};
+
+void chunk_head(uint8_t head[CHUNK_HEAD_BYTES], const struct chunk *chunk);
+/* What a head says, before its checksum is looked at; false if it is none. */
+bool chunk_read_head(const uint8_t head[CHUNK_HEAD_BYTES], struct chunk *chunk);
+/* Is the data the one that the head was written for? */
+bool chunk_is_whole(const uint8_t head[CHUNK_HEAD_BYTES], const uint8_t *data, size_t size);
+
+/* Little-endian, at any address. */
+uint32_t chunk_get_u32(const uint8_t *p);
+uint64_t chunk_get_u64(const uint8_t *p);
+void chunk_set_u32(uint8_t *p, uint32_t v);
+void chunk_set_u64(uint8_t *p, uint64_t v);
+
+#endif

@@ -1,0 +1,122 @@
+/* What of a trace file is still needed: the rest goes back to the file system, or is written
+ * again. */
+#define _GNU_SOURCE
+#include "base/alloc.h"
+#include "server/tracefile/file_retention.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room)
+{
+    file->kept =
+        array_reserve(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
+    file->kept[file->kept_count++] = (struct checkpoint_area){place, room};
+}
+
+/* ---- the journal ---- */
+
+#define FREE_MOST ((uint64_t)64 << 20) /* of regions that wait to be written again */
+
+/* What is free beyond that goes back to the file system until it is needed. */
+static void file_retention_release_region(struct tracefile *file, struct tracefile_region *region)
+{
+    uint64_t kept = 0;
+    for (size_t i = 0; i < file->free_count; i++)
+        kept += file->free[i].hole ? 0 : file->free[i].end - file->free[i].begin;
+    if (kept <= FREE_MOST)
+        return;
+    region->hole = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                             (off_t)region->begin, (off_t)(region->end - region->begin)) == 0;
+    file->given_back += region->hole ? region->end - region->begin : 0;
+}
+
+void tracefile_free_regions(struct tracefile *file, uint32_t before)
+{
+    size_t gone = 0;
+    pthread_mutex_lock(&file->lock);
+    while (gone < file->old_count && file->old[gone].epoch < before) {
+        file->free =
+            array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
+        file->free[file->free_count++] = file->old[gone++];
+        file_retention_release_region(file, &file->free[file->free_count - 1]);
+    }
+    if (gone)
+        memmove(file->old, file->old + gone, (file->old_count - gone) * sizeof *file->old);
+    file->old_count -= gone;
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* ---- parts ---- */
+
+uint64_t tracefile_end(struct tracefile *file)
+{
+    pthread_mutex_lock(&file->lock);
+    uint64_t end = file->end;
+    pthread_mutex_unlock(&file->lock);
+    return end;
+}
+
+uint64_t tracefile_kept(struct tracefile *file)
+{
+    pthread_mutex_lock(&file->lock);
+    uint64_t end = file->region.end == NO_END ? file->at : file->end, kept = end - file->given_back;
+    pthread_mutex_unlock(&file->lock);
+    return kept;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint64_t x = ((const struct checkpoint_area *)a)->place,
+             y = ((const struct checkpoint_area *)b)->place;
+    return x < y ? -1 : x > y;
+}
+
+static void file_retention_release_space(struct tracefile *file, uint64_t from, uint64_t to)
+{
+    if (from >= to)
+        return;
+    /* Not every file system can; then the room stays taken. */
+    if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+                  (off_t)(to - from)) == 0)
+        file->given_back += to - from;
+}
+
+/* What must stay, in the order of places. */
+static struct checkpoint_area *file_retention_is_in_use(const struct tracefile *file, size_t *count)
+{
+    struct checkpoint_area *areas = NULL;
+    size_t room = 0;
+    for (size_t i = 0; i < file->kept_count; i++) {
+        areas = array_reserve(areas, &room, *count + 1, sizeof *areas);
+        areas[(*count)++] = file->kept[i];
+    }
+    const struct tracefile_region *lists[] = {file->old, file->free, &file->region};
+    const size_t counts[] = {file->old_count, file->free_count, 1};
+    for (size_t l = 0; l < 3; l++)
+        for (size_t i = 0; i < counts[l]; i++) {
+            areas = array_reserve(areas, &room, *count + 1, sizeof *areas);
+            areas[(*count)++] =
+                (struct checkpoint_area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
+        }
+    qsort(areas, *count, sizeof *areas, by_place);
+    return areas;
+}
+
+void tracefile_discard_before(struct tracefile *file, uint64_t place)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&file->lock);
+    struct checkpoint_area *areas = file_retention_is_in_use(file, &count);
+    uint64_t at = file->forgotten;
+    for (size_t i = 0; i < count && at < place; i++) {
+        uint64_t end = areas[i].place + areas[i].room;
+        file_retention_release_space(file, at, areas[i].place < place ? areas[i].place : place);
+        at = end > at ? end : at;
+    }
+    file_retention_release_space(file, at, place);
+    file->forgotten = place > file->forgotten ? place : file->forgotten;
+    pthread_mutex_unlock(&file->lock);
+    free(areas);
+}

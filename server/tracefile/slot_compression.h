@@ -1,0 +1,27 @@
+/* Slots as the journal has them: of each what differs from one before it, within the same chunk.
+ *
+ * A thread that does the same thing again and again names the same lines and call sites each time:
+ * of its 64 bytes about six are news.  To put few bytes on the disk is worth more to the program,
+ * which waits for that, than what it takes to leave the others out.  docs/tracefile.md gives the
+ * format byte by byte (kind 73). */
+#ifndef SERVER_TRACEFILE_SLOT_COMPRESSION_H
+#define SERVER_TRACEFILE_SLOT_COMPRESSION_H
+
+#include "server/tracefile/chunks.h"
+#include "wire/slot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SLOT_CODEC_SPARE_BYTES 96u
+
+/* Packs whole records; the bytes, 0: it would not be shorter, or they are not whole.  `to` has room
+ * for the slots as they are, and for SLOT_CODEC_SPARE_BYTES. */
+size_t slot_codec_encode(uint8_t *to, const struct ring_slot *slots, size_t count);
+/* How many slots a chunk says that it has. */
+size_t slot_codec_count(const struct chunk *chunk);
+/* The slots of a chunk, packed or as they came: new memory, the caller's; NULL: it contradicts
+ * itself. */
+struct ring_slot *slot_codec_decode(const struct chunk *chunk, size_t *count);
+
+#endif

@@ -1,0 +1,442 @@
+/* Writing a trace file. */
+#define _GNU_SOURCE
+#include "base/alloc.h"
+#include "server/tracefile/file_retention.h"
+#include "server/tracefile/restart_points.h"
+#include "server/tracefile/tracefile_state.h"
+#include "server/tracefile/preallocation.h"
+#include "server/tracefile/checkpoints.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool tracefile_write_at(int fd, const void *bytes, size_t size, uint64_t at)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+/* ---- life ---- */
+
+static int create_numbered(const char *path, char **used)
+{
+    for (unsigned i = 1; i < 10000; i++) {
+        const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+        if (!dot || (slash && dot < slash))
+            dot = path + strlen(path);
+        *used = i == 1 ? xstrdup(path) : xasprintf("%.*s-%u%s", (int)(dot - path), path, i, dot);
+        int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+        free(*used);
+    }
+    *used = NULL;
+    errno = EEXIST;
+    return -1;
+}
+
+struct tracefile *tracefile_create(const char *path, const char *run, char **used)
+{
+    *used = NULL;
+    int fd = create_numbered(path, used);
+    struct tracefile *file = fd < 0 ? NULL : xcalloc(1, sizeof *file);
+    uint8_t head[TRACEFILE_HEAD_BYTES] = TRACEFILE_MAGIC;
+    if (file) {
+        snprintf(file->name, sizeof file->name, "%.35s", run);
+        chunk_set_u32(head + 8, TRACEFILE_VERSION);
+        memcpy(head + 12, file->name, TRACEFILE_NAME_BYTES - 1);
+        file->fd = fd;
+        file->region = (struct tracefile_region){TRACEFILE_HEAD_BYTES, NO_END, 1, false};
+        file->at = file->claimed = file->end = TRACEFILE_HEAD_BYTES;
+        file->region_bytes = file->least_region_bytes = REGION_BYTES;
+        pthread_mutex_init(&file->lock, NULL);
+        restart_point_begin(file);
+        file_retention_add(file, 0, TRACEFILE_HEAD_BYTES);
+        tracefile_lock(file, true);
+        if (tracefile_write_at(fd, head, sizeof head, 0) && preallocation_reserve(file, 0))
+            return file;
+    }
+    int e = errno;
+    if (*used && fd >= 0)
+        unlink(*used);
+    tracefile_close(file);
+    free(*used);
+    *used = NULL;
+    errno = e;
+    return NULL;
+}
+
+void tracefile_lock(struct tracefile *file, bool more_comes)
+{
+    flock(file->fd, more_comes ? LOCK_EX | LOCK_NB : LOCK_UN);
+}
+
+/* Of two bytes, of which one tells that the other is damaged. */
+static void tracefile_set_holds(struct tracefile *file, enum tracefile_holds holds)
+{
+    uint8_t bytes[2] = {(uint8_t)holds, (uint8_t)~holds};
+    if (file->holds != holds && !file->reading &&
+        tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEFILE_HOLDS_OFFSET))
+        file->holds = (uint8_t)holds;
+}
+
+void tracefile_is_live(struct tracefile *file, bool own)
+{
+    if (own || file->holds == TRACEFILE_HOLDS_WHOLE)
+        tracefile_set_holds(file, TRACEFILE_HOLDS_OWN);
+}
+
+void tracefile_begun(struct tracefile *file, uint64_t wall_ns)
+{
+    uint8_t bytes[TRACEHEAD_BEGUN_BYTES];
+    chunk_set_u64(bytes, wall_ns);
+    chunk_set_u64(bytes + 8, ~wall_ns);
+    if (!file->reading)
+        tracefile_write_at(file->fd, bytes, sizeof bytes, TRACEHEAD_BEGUN_AT);
+}
+
+void tracefile_has_ended(struct tracefile *file)
+{
+    tracefile_set_holds(file, TRACEFILE_HOLDS_WHOLE);
+}
+
+void tracefile_close(struct tracefile *file)
+{
+    if (!file)
+        return;
+    preallocation_give_back(file);
+    encoder_free(&file->journal);
+    encoder_free(&file->parts);
+    free(file->gaps);
+    restart_points_free(file);
+    pthread_mutex_destroy(&file->lock);
+    free(file->old);
+    free(file->free);
+    free(file->kept);
+    free(file->rests[0].places);
+    free(file->rests[1].places);
+    free(file->unused.items);
+    close(file->fd);
+    free(file);
+}
+
+/* ---- the journal ---- */
+
+static void put_chunk(struct encoder *out, struct chunk chunk)
+{
+    uint8_t head[CHUNK_HEAD_BYTES];
+    chunk_head(head, &chunk);
+    encode_bytes(out, head, sizeof head);
+    encode_bytes(out, chunk.data, chunk.size);
+}
+
+/* A free region that is large enough, or a new one. */
+static struct tracefile_region tracefile_use_region(struct tracefile *file, uint64_t bytes)
+{
+    uint32_t epoch = file->region.epoch + 1;
+    for (size_t i = 0; i < file->free_count; i++) {
+        struct tracefile_region region = file->free[i];
+        if (region.end - region.begin < bytes)
+            continue;
+        file->free[i] = file->free[--file->free_count];
+        file->given_back -= region.hole ? region.end - region.begin : 0;
+        region.hole = false;
+        region.epoch = epoch;
+        return region;
+    }
+    if (bytes < file->region_bytes)
+        bytes = file->region_bytes;
+    struct tracefile_region region = {file->end, file->end + bytes, epoch, false};
+    file->end += bytes;
+    return region;
+}
+
+void tracefile_close_first_region(struct tracefile *file)
+{
+    if (file->region.end != NO_END)
+        return;
+    file->region.end = file->claimed + preallocation_bytes(file) + NEXT_BYTES;
+    file->end = file->region.end;
+}
+
+/* Goes on in another region, with room for so many bytes. */
+static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
+{
+    if (file->journal.failed)
+        return; /* what lies before did not fit: it is not left behind */
+    tracefile_close_first_region(file);
+    struct tracefile_region next =
+        tracefile_use_region(file, bytes + preallocation_bytes(file) + NEXT_BYTES);
+    uint64_t reserved = file->reserved;
+    file->reserved = 0;
+    bool room = preallocation_at(file, next.begin, bytes, next.end);
+    uint8_t data[24];
+    chunk_set_u64(data, next.begin);
+    chunk_set_u64(data + 8, next.end);
+    chunk_set_u64(data + 16, next.epoch);
+    put_chunk(&file->journal, (struct chunk){.kind = CHUNK_NEXT,
+                                             .epoch = file->region.epoch,
+                                             .data = data,
+                                             .size = sizeof data});
+    file->old = array_reserve(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
+    file->old[file->old_count++] = file->region;
+    /* What is in memory goes to where it belongs now; if there is no room, it is tried again. */
+    struct encoder rest = file->journal;
+    if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
+        file->reserved = reserved;
+        file->old_count--;
+        file->free =
+            array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
+        file->free[file->free_count++] = next;
+        file->journal.size -= NEXT_BYTES;
+        file->journal.failed = true;
+        return;
+    }
+    if (!file->lagging)
+        file->unsaved += rest.size;
+    file->journal.size = 0;
+    file->region = next;
+    file->at = file->claimed = next.begin;
+}
+
+static void tracefile_append_chunk(struct tracefile *file, struct chunk chunk, uint64_t spare)
+{
+    uint64_t need = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
+    pthread_mutex_lock(&file->lock);
+    if (file->region.end != NO_END &&
+        file->at + file->journal.size + need + spare + NEXT_BYTES > file->region.end)
+        tracefile_next_region(file, need);
+    chunk.epoch = file->region.epoch;
+    put_chunk(&file->journal, chunk);
+    file->claimed = file->at + file->journal.size;
+    pthread_mutex_unlock(&file->lock);
+}
+
+void tracefile_append(struct tracefile *file, struct chunk chunk)
+{
+    tracefile_append_chunk(file, chunk, preallocation_bytes(file));
+}
+
+void tracefile_append_last(struct tracefile *file, struct chunk chunk)
+{
+    tracefile_append_chunk(file, chunk, 0);
+}
+
+/* All but the gaps, where others have written. */
+static bool write_parts(const struct tracefile *file)
+{
+    uint64_t at = file->parts_at;
+    bool written = true;
+    for (size_t i = 0; i <= file->gap_count && written; i++) {
+        uint64_t to = i < file->gap_count ? file->gaps[i].place : file->parts_at + file->parts.size;
+        written =
+            tracefile_write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
+        at = i < file->gap_count ? to + file->gaps[i].room : to;
+    }
+    return written;
+}
+
+bool tracefile_flush_parts(struct tracefile *file)
+{
+    if (file->reading)
+        return true;
+    bool stuck = file->parts.size && !write_parts(file);
+    atomic_store(&file->stuck, stuck);
+    if (stuck)
+        return false;
+    if (file->parts.size)
+        file->written = file->parts_at + file->parts.size;
+    file->parts.size = 0;
+    file->gap_count = 0;
+    return true;
+}
+
+bool tracefile_sync(struct tracefile *file)
+{
+    return !atomic_load(&file->stuck) || tracefile_flush_parts(file);
+}
+
+/* Cuts off what was written in part, while nothing lies behind it. */
+static bool cut_torn(struct tracefile *file)
+{
+    bool cut = true;
+    pthread_mutex_lock(&file->lock);
+    if (file->torn && file->region.end == NO_END)
+        cut = ftruncate(file->fd, (off_t)file->at) == 0;
+    file->torn &= !cut;
+    pthread_mutex_unlock(&file->lock);
+    return cut;
+}
+
+static void clean_up(struct tracefile *file, bool written)
+{
+    int e = errno;
+    file->torn = written;
+    if (file->torn && cut_torn(file)) {
+        file->reserved = 0;
+        preallocation_reserve(file, 0);
+    }
+    errno = e;
+}
+
+/* Writes bytes where the journal goes on. */
+static bool write_journal(struct tracefile *file, const void *bytes, size_t size, bool failed)
+{
+    failed |= file->torn && !cut_torn(file);
+    bool written = !failed;
+    if (!failed)
+        failed = !tracefile_write_at(file->fd, bytes, size, file->at);
+    if (failed)
+        clean_up(file, written);
+    pthread_mutex_lock(&file->lock);
+    file->at += failed ? 0 : size;
+    file->claimed = file->at;
+    pthread_mutex_unlock(&file->lock);
+    return !failed;
+}
+
+static bool flush_journal(struct tracefile *file, bool failed)
+{
+    size_t size = file->journal.size;
+    failed = !write_journal(file, file->journal.data, size, failed || file->journal.failed);
+    file->journal.size = 0;
+    file->journal.failed = false;
+    if (!failed && !file->lagging) {
+        file->unsaved += size;
+        file->told = (struct delivered_until){file->region.epoch, file->at};
+    }
+    return !failed;
+}
+
+static bool parts_fit(struct tracefile *file)
+{
+    if (!file->lagging)
+        return tracefile_flush_parts(file);
+    errno = ENOSPC;
+    return !atomic_load(&file->stuck);
+}
+
+bool tracefile_flush(struct tracefile *file)
+{
+    bool room = !file->journal.size || preallocation_reserve(file, file->journal.size);
+    return flush_journal(file, !parts_fit(file) || !room);
+}
+
+bool tracefile_flush_last(struct tracefile *file) { return flush_journal(file, false); }
+
+uint64_t tracefile_unflushed(const struct tracefile *file) { return file->journal.size; }
+
+/* ---- without a copy ---- */
+
+/* Where the order is behind, the first region is not left open for ever. */
+static bool is_full(const struct tracefile *file, uint64_t need)
+{
+    if (file->region.end == NO_END)
+        return file->lagging && file->at - file->region.begin >= file->region_bytes;
+    return file->at + need + NEXT_BYTES > file->region.end;
+}
+
+#define ROOM_MOST (1u << 20)
+
+bool tracefile_begin(struct tracefile *file, uint64_t least, bool last, struct journal_room *room)
+{
+    if (!last && !parts_fit(file))
+        return false;
+    pthread_mutex_lock(&file->lock);
+    uint64_t spare = last ? 0 : preallocation_bytes(file);
+    if (is_full(file, least + spare))
+        tracefile_next_region(file, least);
+    bool failed = file->journal.failed;
+    file->journal.failed = false;
+    uint64_t end = file->region.end, most = least > ROOM_MOST ? least : ROOM_MOST;
+    uint64_t there = end == NO_END ? most : end - file->at - spare - NEXT_BYTES;
+    *room = (struct journal_room){file->region.epoch, file->at, there < most ? there : most};
+    file->claimed = file->at + room->bytes;
+    pthread_mutex_unlock(&file->lock);
+    return !failed;
+}
+
+bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, bool last)
+{
+    return write_journal(file, bytes, size, !last && !preallocation_reserve(file, size));
+}
+
+/* ---- how far it was told ---- */
+
+void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
+
+void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
+{
+    file->told = (struct delivered_until){epoch, at};
+    file->unsaved += bytes;
+}
+
+uint32_t tracefile_epoch(const struct tracefile *file) { return file->marked; }
+uint64_t tracefile_unsaved(const struct tracefile *file) { return file->unsaved; }
+
+#define REGION_LEAST (512u << 10)
+
+void tracefile_small_regions(struct tracefile *file, uint64_t most_bytes)
+{
+    most_bytes = most_bytes > REGION_LEAST ? most_bytes : REGION_LEAST;
+    if (file->least_region_bytes > most_bytes)
+        file->region_bytes = file->least_region_bytes = most_bytes;
+}
+
+uint64_t tracefile_region_bytes(const struct tracefile *file) { return file->region_bytes; }
+
+/* ---- parts ---- */
+
+uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes)
+{
+    pthread_mutex_lock(&file->lock);
+    tracefile_close_first_region(file); /* nothing may be put behind it while it is open */
+    uint64_t place = file->end;
+    file->end += bytes;
+    pthread_mutex_unlock(&file->lock);
+    return place;
+}
+
+/* The disk is full: the parts stay one run of bytes in memory, in which a region of the journal is
+ * left out. */
+static void leave_gap(struct tracefile *file, uint64_t until)
+{
+    static const uint8_t nothing[4096];
+    uint64_t from = file->parts_at + file->parts.size;
+    file->gaps =
+        array_reserve(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
+    file->gaps[file->gap_count++] = (struct checkpoint_area){from, until - from};
+    for (uint64_t gap; (gap = until - file->parts_at - file->parts.size) > 0;)
+        encode_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
+}
+
+uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes, size_t size)
+{
+    uint64_t place = tracefile_update_end(file, CHUNK_HEAD_BYTES + size);
+    if (file->parts.size && file->parts_at + file->parts.size != place)
+        tracefile_flush_parts(file); /* a region lies between; if there is no room, see below */
+    if (file->parts.size && file->parts_at + file->parts.size != place)
+        leave_gap(file, place);
+    if (file->parts.size == 0)
+        file->parts_at = place;
+    put_chunk(&file->parts,
+              (struct chunk){.kind = (uint16_t)kind, .data = bytes, .size = (uint32_t)size});
+    if (kind == CHUNK_NEWS)
+        file_retention_add(file, place, CHUNK_HEAD_BYTES + size);
+    if (file->parts.size > (1u << 20))
+        tracefile_flush_parts(file);
+    return place;
+}

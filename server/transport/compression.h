@@ -1,0 +1,16 @@
+/* Bytes made fewer (zstd), for the way to another machine.  In the loop's thread alone. */
+#ifndef SERVER_TRANSPORT_COMPRESSION_H
+#define SERVER_TRANSPORT_COMPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How much room `size` bytes may need. */
+size_t compression_bound(size_t size);
+/* The bytes that were written; 0: they did not fit. */
+size_t compression_compress(void *to, size_t room, const void *from, size_t size);
+/* Exactly `size` bytes come out, and never more is written; false: they do not. */
+bool compression_decompress(void *to, size_t size, const void *from, size_t bytes);
+void compression_release(void); /* lets go of what is kept for the next time */
+
+#endif

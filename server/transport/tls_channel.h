@@ -1,0 +1,32 @@
+/* TLS 1.3 over a socket, with a key that both sides have beforehand (GnuTLS).  Nothing waits.
+ *
+ * Both sides prove that they have the key; each connection has keys of its own (ECDHE), so what was
+ * recorded neither can be played again nor read by who learns the key later.  No older version is
+ * spoken. */
+#ifndef SERVER_TRANSPORT_TLS_CHANNEL_H
+#define SERVER_TRANSPORT_TLS_CHANNEL_H
+
+#include "wire/network_key.h"
+
+#include <sys/types.h>
+
+struct tls;
+
+bool tls_is_available(void); /* Poet was built with it */
+/* Speaks over the socket, which stays the caller's, as the server or as the client; NULL with a
+ * reason. */
+struct tls *tls_new(int fd, bool server, const struct network_key *key, struct error *error);
+void tls_free(struct tls *tls);
+/* As recv and send: 0 the other side has ended, -1 with errno.  EAGAIN: not now.  EPROTO: it cannot
+ * be spoken with, tls_error_text says why.  Of a write that did not go the same bytes are tried
+ * next, or more. */
+ssize_t tls_read(struct tls *tls, void *bytes, size_t size);
+ssize_t tls_write(struct tls *tls, const void *bytes, size_t size);
+bool tls_wants_to_write(const struct tls *tls); /* what it waits for, after EAGAIN */
+bool tls_is_authenticated(const struct tls *tls); /* the other side has shown that it has the key */
+const char *tls_error_text(const struct tls *tls);
+
+#define TLS_RECORD_BYTES                                                                           \
+    16384u /* tls_read wants room for so many: then nothing stays behind in it */
+
+#endif

@@ -1,0 +1,273 @@
+#include "wire/layout_results.h"
+
+#include "wire/limits.h"
+#include "wire/event_id.h"
+
+#include <stdlib.h>
+
+/* So many bytes, at least, each of them takes: more of them than fit are nonsense. */
+enum {
+    MEMBER_BYTES = 4 + 8,
+    ROW_BYTES = 4 + 4 + OCCUPANTS_BYTES + 8 + 1,
+    GAP_BYTES = 4 + 8 + 8,
+    CROSSING_BYTES = 2 * EVENT_ID_BYTES,
+    VIA_BYTES = 2 * EVENT_ID_BYTES + 4,
+    EDGE_BYTES = 2 * EVENT_ID_BYTES,
+    STAY_BYTES = 4 + EVENT_ID_BYTES + 4 + 1 + 4 + 8 + 8
+};
+
+static void encode_events(struct encoder *out, const struct event_info *events, uint32_t count)
+{
+    encode_u32(out, count);
+    for (uint32_t i = 0; i < count; i++)
+        encode_event_info(out, &events[i]);
+}
+
+static struct event_info *decode_events(struct decoder *in, uint32_t *count)
+{
+    uint32_t n = decode_count(in, EVENT_BYTES);
+    struct event_info *events = decode_array(in, n, sizeof *events);
+    for (*count = 0; events && *count < n; ++*count)
+        decode_event_info(in, &events[*count]);
+    return events;
+}
+
+/* What a viewer needs to tie the marks together. */
+static void encode_ties(struct encoder *out, const struct window_info *w)
+{
+    for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
+        encode_u64(out, w->events[i].behind);
+    encode_u32(out, w->edge_count);
+    for (uint32_t i = 0; i < w->edge_count; i++) {
+        encode_event_id(out, w->edges[i].from);
+        encode_event_id(out, w->edges[i].to);
+    }
+    encode_u32(out, w->stay_count);
+    for (uint32_t i = 0; i < w->stay_count; i++) {
+        const struct placement_info *stay = &w->stays[i];
+        encode_u32(out, stay->thread);
+        encode_event_id(out, stay->at);
+        encode_u32(out, stay->type);
+        encode_u8(out, stay->relation);
+        encode_u32(out, stay->about);
+        encode_u64(out, (uint64_t)stay->time_ns);
+        encode_u64(out, stay->home);
+    }
+}
+
+static void decode_ties(struct decoder *in, struct window_info *w)
+{
+    for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
+        w->events[i].behind = decode_u64(in);
+    uint32_t n = decode_count(in, EDGE_BYTES);
+    w->edges = decode_array(in, n, sizeof *w->edges);
+    for (; w->edges && w->edge_count < n; w->edge_count++) {
+        w->edges[w->edge_count].from = decode_event_id(in);
+        w->edges[w->edge_count].to = decode_event_id(in);
+    }
+    n = decode_count(in, STAY_BYTES);
+    w->stays = decode_array(in, n, sizeof *w->stays);
+    for (; w->stays && w->stay_count < n; w->stay_count++) {
+        struct placement_info *stay = &w->stays[w->stay_count];
+        stay->thread = decode_u32(in);
+        stay->at = decode_event_id(in);
+        stay->type = decode_u32(in);
+        stay->relation = decode_u8(in);
+        stay->about = decode_u32(in);
+        stay->time_ns = (int64_t)decode_u64(in);
+        stay->home = decode_u64(in);
+    }
+}
+
+void encode_window(struct encoder *out, const struct window_info *w)
+{
+    encode_u64(out, w->generation);
+    encode_u64(out, w->anchor);
+    encode_u64(out, w->count);
+    encode_u32(out, (uint32_t)w->from);
+    encode_u32(out, w->columns);
+    encode_u64(out, (uint64_t)w->time_ns);
+    encode_u32(out, (uint32_t)w->first);
+    encode_u32(out, (uint32_t)w->last);
+    encode_u8(out,
+              (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2 | w->by_time << 3));
+    encode_u32(out, w->row_count);
+    for (uint32_t i = 0; i < w->row_count; i++) {
+        encode_u32(out, w->rows[i].line);
+        encode_u32(out, w->rows[i].member_count);
+        for (uint32_t k = 0; k < w->rows[i].member_count; k++) {
+            encode_u32(out, w->rows[i].members[k]);
+            encode_u64(out, w->rows[i].lefts[k]);
+        }
+        encode_occupants(out, w->rows[i].in);
+        encode_u64(out, w->rows[i].left);
+        encode_u8(out, w->rows[i].open);
+    }
+    encode_events(out, w->events, w->event_count);
+    encode_events(out, w->pending, w->pending_count);
+    encode_u32(out, w->gap_count);
+    for (uint32_t i = 0; i < w->gap_count; i++) {
+        encode_u32(out, w->gaps[i].line);
+        encode_u64(out, w->gaps[i].first);
+        encode_u64(out, w->gaps[i].count);
+    }
+    encode_u32(out, w->crossing_count);
+    for (uint32_t i = 0; i < w->crossing_count; i++) {
+        encode_event_id(out, w->crossings[i].from);
+        encode_event_id(out, w->crossings[i].to);
+    }
+    encode_u32(out, w->via_count);
+    for (uint32_t i = 0; i < w->via_count; i++) {
+        encode_event_id(out, w->vias[i].from);
+        encode_event_id(out, w->vias[i].to);
+        encode_u32(out, w->vias[i].line);
+    }
+    encode_u64(out, w->idle_lines);
+    encode_u64(out, w->left_lines);
+    encode_ties(out, w);
+    encode_u64(out, w->discarded);
+}
+
+/* Whoever draws it counts columns from the first that holds something to the last; not if it is
+ * placed by time. */
+static void check_columns(struct decoder *in, const struct window_info *w)
+{
+    int64_t columns = (int64_t)w->last - w->first;
+    if (w->event_count && (columns < 0 || (!w->by_time && columns >= LIMIT_COLUMNS)))
+        decoder_fail(in, "invalid window columns");
+    if (w->time_ns > INT64_MAX / 4 || w->time_ns < INT64_MIN / 4)
+        decoder_fail(in, "invalid window time");
+    for (uint32_t i = 0; i < w->event_count; i++)
+        if (w->events[i].column < w->first || w->events[i].column > w->last)
+            decoder_fail(in, "event outside of its window's columns");
+}
+
+void decode_window(struct decoder *in, struct window_info *w)
+{
+    *w = (struct window_info){.generation = decode_u64(in)};
+    w->anchor = decode_u64(in);
+    w->count = decode_u64(in);
+    w->from = (int32_t)decode_u32(in);
+    w->columns = decode_u32(in);
+    w->time_ns = (int64_t)decode_u64(in);
+    w->first = (int32_t)decode_u32(in);
+    w->last = (int32_t)decode_u32(in);
+    uint8_t flags = decode_u8(in);
+    w->more_left = flags & 1;
+    w->more_right = flags & 2;
+    w->unresolved = flags & 4;
+    w->by_time = flags & 8;
+    uint32_t n = decode_count(in, ROW_BYTES);
+    w->rows = decode_array(in, n, sizeof *w->rows);
+    for (; w->rows && w->row_count < n; w->row_count++) {
+        struct row_info *row = &w->rows[w->row_count];
+        row->line = decode_u32(in);
+        uint32_t members = decode_count(in, MEMBER_BYTES);
+        row->members = decode_array(in, members, sizeof *row->members);
+        row->lefts = decode_array(in, members, sizeof *row->lefts);
+        for (; row->members && row->lefts && row->member_count < members; row->member_count++) {
+            row->members[row->member_count] = decode_u32(in);
+            row->lefts[row->member_count] = decode_u64(in);
+        }
+        row->in = decode_occupants(in);
+        row->left = decode_u64(in);
+        row->open = decode_u8(in);
+    }
+    w->events = decode_events(in, &w->event_count);
+    check_columns(in, w);
+    w->pending = decode_events(in, &w->pending_count);
+    n = decode_count(in, GAP_BYTES);
+    w->gaps = decode_array(in, n, sizeof *w->gaps);
+    for (; w->gaps && w->gap_count < n; w->gap_count++) {
+        struct gap_info *gap = &w->gaps[w->gap_count];
+        gap->line = decode_u32(in);
+        gap->first = decode_u64(in);
+        gap->count = decode_u64(in);
+    }
+    n = decode_count(in, CROSSING_BYTES);
+    w->crossings = decode_array(in, n, sizeof *w->crossings);
+    for (; w->crossings && w->crossing_count < n; w->crossing_count++) {
+        w->crossings[w->crossing_count].from = decode_event_id(in);
+        w->crossings[w->crossing_count].to = decode_event_id(in);
+    }
+    n = decode_count(in, VIA_BYTES);
+    w->vias = decode_array(in, n, sizeof *w->vias);
+    for (; w->vias && w->via_count < n; w->via_count++) {
+        w->vias[w->via_count].from = decode_event_id(in);
+        w->vias[w->via_count].to = decode_event_id(in);
+        w->vias[w->via_count].line = decode_u32(in);
+    }
+    w->idle_lines = decode_u64(in);
+    w->left_lines = decode_u64(in);
+    decode_ties(in, w);
+    w->discarded = decode_u64(in);
+}
+
+void window_info_free(struct window_info *w)
+{
+    for (uint32_t i = 0; i < w->event_count; i++)
+        event_info_free(&w->events[i]);
+    for (uint32_t i = 0; i < w->pending_count; i++)
+        event_info_free(&w->pending[i]);
+    for (uint32_t i = 0; i < w->row_count; i++) {
+        free(w->rows[i].members);
+        free(w->rows[i].lefts);
+    }
+    free(w->events);
+    free(w->pending);
+    free(w->rows);
+    free(w->gaps);
+    free(w->crossings);
+    free(w->vias);
+    free(w->edges);
+    free(w->stays);
+    *w = (struct window_info){0};
+}
+
+void encode_density(struct encoder *out, const struct density_info *d)
+{
+    encode_u64(out, (uint64_t)d->from);
+    encode_u64(out, (uint64_t)d->to);
+    encode_u32(out, d->pixels);
+    encode_u32(out, d->row_count);
+    for (uint32_t i = 0; i < d->row_count; i++)
+        encode_u32(out, d->rows[i]);
+    for (size_t i = 0; i < (size_t)d->row_count * d->pixels; i++) {
+        encode_u32(out, d->counts[i]);
+        encode_u64(out, d->blocked_ns[i]);
+    }
+}
+
+void decode_density(struct decoder *in, struct density_info *d)
+{
+    *d = (struct density_info){.from = (int64_t)decode_u64(in)};
+    d->to = (int64_t)decode_u64(in);
+    uint32_t pixels = decode_u32(in), n = decode_count(in, 4);
+    if (pixels > LIMIT_PIXELS ||
+        (pixels && n > decoder_remaining(in) / 4 / (1 + 3 * (size_t)pixels))) {
+        decoder_fail(in, "invalid density size");
+        return;
+    }
+    size_t cells = (size_t)n * pixels;
+    d->rows = decode_array(in, n, sizeof *d->rows);
+    d->counts = decode_array(in, cells, sizeof *d->counts);
+    d->blocked_ns = decode_array(in, cells, sizeof *d->blocked_ns);
+    if (in->error || (cells && (!d->rows || !d->counts || !d->blocked_ns)))
+        return;
+    d->pixels = pixels;
+    d->row_count = n;
+    for (uint32_t i = 0; i < n; i++)
+        d->rows[i] = decode_u32(in);
+    for (size_t i = 0; i < cells; i++) {
+        d->counts[i] = decode_u32(in);
+        d->blocked_ns[i] = decode_u64(in);
+    }
+}
+
+void density_info_free(struct density_info *d)
+{
+    free(d->rows);
+    free(d->counts);
+    free(d->blocked_ns);
+    *d = (struct density_info){0};
+}

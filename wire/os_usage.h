@@ -1,0 +1,48 @@
+/* What the operating system says of a process and its threads: the meters of the message USAGE.
+ *
+ * The server samples them from outside (/proc, proc(5)), and a program that ends says once itself
+ * what getrusage(2) gives: that is exact, all else is as of its sample. */
+#ifndef WIRE_OS_USAGE_H
+#define WIRE_OS_USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* number, NAME, its name for scripts, its unit, whether it only grows (else it is a level) */
+/* clang-format off */
+#define USAGES(U)                                                                                            \
+    U(0, CPU_USER, "cpu_user", "ns", true)         /* processor time of its own code */                      \
+    U(1, CPU_SYSTEM, "cpu_system", "ns", true)     /* and of the kernel for it */                            \
+    U(2, CPU, "cpu", "ns", true)                   /* of a thread: both */                                   \
+    U(3, READY, "ready", "ns", true)               /* of a thread: it could run and had no processor */      \
+    U(4, FAULTS, "minor_faults", "", true)         /* pages that were given without reading a disk */        \
+    U(5, MAJOR_FAULTS, "major_faults", "", true)   /* and with */                                            \
+    U(6, SLEEPS, "voluntary_switches", "", true)   /* times that it gave its processor up */                 \
+    U(7, PREEMPTIONS, "involuntary_switches", "", true) /* and that this was taken from it */                \
+    U(8, RESIDENT, "resident", "bytes", false)     /* memory that it has */                                  \
+    U(9, PEAK, "peak_resident", "bytes", false)                                                              \
+    U(10, THREADS, "threads", "", false)                                                                     \
+    U(11, READ, "read", "bytes", true)             /* by calls, from whatever */                             \
+    U(12, WRITTEN, "written", "bytes", true)                                                                 \
+    U(13, READS, "read_calls", "", true)                                                                     \
+    U(14, WRITES, "write_calls", "", true)                                                                   \
+    U(15, DISK_READ, "disk_read", "bytes", true)                                                             \
+    U(16, DISK_WRITTEN, "disk_written", "bytes", true)
+/* clang-format on */
+
+enum usage_meter {
+#define U(number, NAME, name, unit, grows) USAGE_##NAME = number,
+    USAGES(U)
+#undef U
+        USAGE_METERS
+};
+
+/* One figure in a USAGE. */
+struct usage_figure {
+    uint32_t thread; /* code of its own line; 0: of the whole process */
+    uint8_t meter;   /* an enum usage_meter */
+    uint64_t value;
+};
+#define USAGE_FIGURE_BYTES 13u
+
+#endif

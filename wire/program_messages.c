@@ -1,0 +1,220 @@
+#include "wire/program_messages.h"
+
+#include <string.h>
+
+struct text_view text_view_of(const char *s)
+{
+    return (struct text_view){s, s ? (uint32_t)strlen(s) : 0};
+}
+
+/* ---- fields ---- */
+
+static void encode_text(struct encoder *out, struct text_view text)
+{
+    encode_u32(out, text.size);
+    encode_bytes(out, text.bytes, text.size);
+}
+
+static struct text_view decode_counted(struct decoder *in, size_t limit, const char *too_long)
+{
+    uint32_t size = decode_u32(in);
+    if (!in->error && size > limit)
+        decoder_fail(in, too_long);
+    const uint8_t *bytes = decode_bytes(in, in->error ? 0 : size);
+    return (struct text_view){(const char *)bytes, bytes ? size : 0};
+}
+
+static struct text_view decode_limited(struct decoder *in, size_t limit)
+{
+    struct text_view text = decode_counted(in, limit, "string too long");
+    if (!text.size || !memchr(text.bytes, 0, text.size))
+        return text;
+    decoder_fail(in, "string contains a NUL byte");
+    return (struct text_view){0};
+}
+
+static struct text_view decode_text(struct decoder *in)
+{
+    return decode_limited(in, LIMIT_TEXT_BYTES);
+}
+
+static void encode_label(struct encoder *out, struct text_view label) { encode_text(out, label); }
+static struct text_view decode_label(struct decoder *in)
+{
+    return decode_limited(in, MESSAGE_LABEL_BYTES);
+}
+
+static void encode_build_id(struct encoder *out, struct text_view id) { encode_text(out, id); }
+static struct text_view decode_build_id(struct decoder *in)
+{
+    return decode_counted(in, BUILD_ID_BYTES, "a build-id is too long");
+}
+
+/* ---- messages that are lists of fields ---- */
+
+#define PUT(type, name) encode_##type(out, told->name);
+#define GET(type, name) told->name = decode_##type(in);
+#define M(message, fields)                                                                         \
+    void encode_##message(struct encoder *out, const struct message##_message *told)               \
+    {                                                                                              \
+        fields(PUT)                                                                                \
+    }                                                                                              \
+    bool decode_##message(struct decoder *in, struct message##_message *told)                      \
+    {                                                                                              \
+        fields(GET) return decoder_finish(in);                                                     \
+    }
+PROGRAM_MESSAGES(M)
+#undef M
+#undef GET
+#undef PUT
+
+/* ---- the others ---- */
+
+void encode_hello(struct encoder *out, const struct program_hello *told)
+{
+    encode_u32(out, HELLO_MAGIC);
+    encode_u32(out, WIRE_VERSION);
+    encode_u8(out, told->role);
+    if (told->role != ROLE_PROGRAM)
+        return;
+    encode_text(out, told->run);
+    encode_text(out, told->environment);
+    encode_text(out, told->path);
+    encode_text(out, told->host);
+    encode_u32(out, told->pid);
+    encode_u64(out, told->instance);
+    encode_u64(out, told->clock_ns);
+    encode_u64(out, told->wall_ns);
+    encode_u32(out, told->argument_count);
+}
+
+bool decode_hello(struct decoder *in, struct program_hello *told)
+{
+    *told = (struct program_hello){0};
+    if (decode_u32(in) != HELLO_MAGIC)
+        decoder_fail(in, "HELLO without its magic number");
+    told->version = decode_u32(in);
+    told->role = decode_u8(in);
+    uint32_t oldest = told->role == ROLE_PROGRAM ? WIRE_VERSION_PROGRAM : WIRE_VERSION;
+    if (told->version < oldest || told->version > WIRE_VERSION)
+        decoder_fail(in, "protocol version mismatch");
+    if (!in->error && told->role == ROLE_VIEWER)
+        return true;
+    if (told->role != ROLE_PROGRAM)
+        decoder_fail(in, "neither a program nor a viewer");
+    told->run = decode_label(in);
+    told->environment = decode_label(in);
+    told->path = decode_text(in);
+    told->host = decode_label(in);
+    told->pid = decode_u32(in);
+    told->instance = decode_u64(in);
+    told->clock_ns = decode_u64(in);
+    told->wall_ns = decode_u64(in);
+    told->argument_count = decode_u32(in);
+    if (!in->error && told->argument_count > decoder_remaining(in) / 4)
+        decoder_fail(in, "more arguments than bytes");
+    if (!in->error && !told->run.size)
+        decoder_fail(in, "no run named");
+    return !in->error;
+}
+
+void encode_argument(struct encoder *out, struct text_view argument) { encode_text(out, argument); }
+
+struct text_view decode_argument(struct decoder *in) { return decode_text(in); }
+
+void encode_variables(struct encoder *out, uint32_t count) { encode_u32(out, count); }
+
+uint32_t decode_variables(struct decoder *in)
+{
+    uint32_t count = in->error || !decoder_remaining(in) ? 0 : decode_u32(in);
+    if (!in->error && count > decoder_remaining(in) / 4)
+        decoder_fail(in, "more variables than bytes");
+    return in->error ? 0 : count;
+}
+
+void encode_type(struct encoder *out, const struct type_message *told)
+{
+    encode_u16(out, told->code);
+    encode_text(out, told->name);
+    encode_u16(out, told->after_count);
+    for (unsigned i = 0; i < told->after_count; i++)
+        encode_u16(out, told->after[i]);
+}
+
+bool decode_type(struct decoder *in, struct type_message *told)
+{
+    told->code = decode_u16(in);
+    told->name = decode_text(in);
+    told->after_count = decode_u16(in);
+    if (told->after_count > LIMIT_AFTER)
+        decoder_fail(in, "a type comes after too many others");
+    if (in->error)
+        told->after_count = 0;
+    for (unsigned i = 0; i < told->after_count; i++)
+        told->after[i] = decode_u16(in);
+    if (!in->error && (told->code == 0 || told->code >= LIMIT_TYPES || !told->name.size))
+        decoder_fail(in, "a type has no code or no name");
+    return decoder_finish(in);
+}
+
+void encode_shape(struct encoder *out, const struct shape_message *told)
+{
+    encode_u16(out, told->code);
+    encode_u16(out, told->count);
+    for (unsigned i = 0; i < told->count; i++) {
+        encode_u16(out, told->steps[i].type_a);
+        encode_u16(out, told->steps[i].type_b);
+        encode_u32(out, told->steps[i].flags);
+    }
+}
+
+bool decode_shape(struct decoder *in, struct shape_message *told)
+{
+    told->code = decode_u16(in);
+    told->count = decode_u16(in);
+    if (told->code < SHAPE_COMPOUND || told->code - SHAPE_COMPOUND >= LIMIT_SHAPES ||
+        told->count == 0 || told->count > LIMIT_STEPS)
+        decoder_fail(in, "a shape has a bad code or number of steps");
+    if (in->error)
+        told->count = 0;
+    for (unsigned i = 0; i < told->count; i++) {
+        told->steps[i].type_a = decode_u16(in);
+        told->steps[i].type_b = decode_u16(in);
+        told->steps[i].flags = decode_u32(in);
+    }
+    return decoder_finish(in);
+}
+
+void encode_rename(struct encoder *out, const struct rename_message *told)
+{
+    encode_u32(out, told->line);
+    encode_text(out, told->name);
+    encode_u64(out, told->since);
+}
+
+bool decode_rename(struct decoder *in, struct rename_message *told)
+{
+    told->line = decode_u32(in);
+    told->name = decode_text(in);
+    told->since = decoder_remaining(in) ? decode_u64(in) : 0;
+    return decoder_finish(in);
+}
+
+void encode_losses(struct encoder *out, const struct losses_message *told)
+{
+    encode_u64(out, told->waited_ns);
+    encode_u64(out, told->dropped);
+    encode_u64(out, told->unfollowed);
+    encode_u64(out, told->left);
+    encode_u64(out, told->left_told);
+}
+
+bool decode_losses(struct decoder *in, struct losses_message *told)
+{
+    told->waited_ns = decode_u64(in);
+    told->dropped = decode_u64(in);
+    told->unfollowed = decode_u64(in);
+    told->left = decoder_remaining(in) ? decode_u64(in) : 0;
+    told->left_told = decoder_remaining(in) ? decode_u64(in) : 0;
+    return decoder_finish(in);
+}

@@ -1,0 +1,30 @@
+/* The numbers of lines that several processes report: a memfd with the seals F_SEAL_SHRINK and
+ * F_SEAL_GROW that the server hands to every program of a run with its WELCOME.
+ *
+ * A table with open addressing: whoever meets a line first claims an entry for its key by a
+ * compare-and-swap; entries are never freed.  Nothing in it is read by the server.
+ *
+ * Of a pthread object the entry is its place: the number bears the lifetime of the object there,
+ * which each initialisation ends, above the last number that was taken on the line of that
+ * lifetime. */
+#ifndef WIRE_SHARED_COUNTERS_H
+#define WIRE_SHARED_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define COUNTERS 65536u /* a power of two */
+
+struct shared_counter {
+    _Atomic uint64_t key;    /* of a line's identity; 0: free */
+    _Atomic uint64_t number; /* last one taken */
+};
+
+#define COUNTER_LIFETIME(word) ((uint32_t)((word) >> 40))
+#define COUNTER_NUMBER(word) ((word) & ((UINT64_C(1) << 40) - 1))
+#define COUNTER_BEGINS(lifetime) ((uint64_t)(lifetime) << 40)
+#define COUNTER_LIFETIMES (1u << 24)
+
+#define COUNTERS_BYTES (COUNTERS * sizeof(struct shared_counter))
+
+#endif

@@ -1,0 +1,149 @@
+/* What a server tells about a run: lines, events, processes, figures, as structs and as bytes.
+ * Windows are in layout_results.h, what is found out about the order in query_results.h.
+ * Everything read into these structs is owned by them and freed by their _free.  get_ functions
+ * fail the reader on nonsense and leave a struct that may be freed. */
+#ifndef WIRE_TRACE_VIEW_H
+#define WIRE_TRACE_VIEW_H
+
+#include "wire/event_types.h"
+#include "wire/message.h"
+
+struct line_info {
+    uint32_t line; /* with HIDDEN_LINE if hidden */
+    bool shared, closed;
+    bool exited; /* its process has ended by itself: by return, exit, quick_exit or _exit */
+    uint32_t process; /* index */
+    char *kind, *name;
+    uint64_t object; /* address or id, 0 none */
+    uint64_t entry;  /* address of a thread's function, 0 none */
+    struct event_id opened_by;
+    uint64_t events, first, last; /* delivered; first kept and greatest number, 0 none */
+};
+
+#define NO_POSITION UINT64_MAX
+
+/* How an event stands to another, as a byte in which 0 is free to say that it is not known. */
+#define RELATION_CODE(precedence) (1 + (precedence))
+
+struct event_info {
+    struct event_id at;
+    uint32_t type; /* code, see TYPE_NAME */
+    uint64_t position; /* in the log; NO_POSITION if pending */
+    uint8_t relation, state;
+    bool partner_lost;
+    int64_t time_ns;
+    uint32_t about, thread; /* lines, 0 none */
+    uint32_t process;       /* of the site */
+    uint64_t site;          /* address, 0 none */
+    uint32_t context;       /* of its thread (wire/profile_region.h), 0: not known */
+    uint64_t *calls; /* functions that it was made in, by an address in each, the innermost first */
+    uint32_t call_count;
+    uint64_t group; /* 0 none: members of a group share it */
+    struct event_id *partners; /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
+    uint32_t partner_count;
+    struct event_id *after; /* order edges */
+    uint32_t after_count;
+    char **texts;
+    uint32_t text_count;
+    struct occupants in;
+    /* in a window only */
+    int32_t column;
+    uint32_t fold;
+    bool unheard; /* made to wake somebody, while certainly nobody waited */
+    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
+    uint8_t stands; /* not told with it, but by STANDS: 0 not known, or RELATION_CODE */
+    uint64_t
+        behind; /* placed by time: position of the latest event drawn that is before it, by time,
+                      * then by position; NO_POSITION: none is; its own: that is not known */
+    int64_t since_ns; /* since the event before it on its line; -1 there is none */
+    int64_t waited_ns; /* how long its thread had waited before it; -1 it had not */
+};
+
+struct module_info {
+    char *path;
+    char build_id[65]; /* hexadecimal */
+    uint64_t start, end, bias;
+};
+
+struct process_info {
+    uint32_t pid;
+    char *path, *host;
+    char **arguments;
+    uint32_t argument_count;
+    char **variables; /* of its environment (wire/variable.h) */
+    uint32_t variable_count;
+    struct module_info *modules;
+    uint32_t module_count;
+};
+
+struct run_info {
+    char *name, *file;
+    uint32_t number;
+    uint64_t events, lost;
+    uint64_t wall_ns;
+    uint32_t connected;
+    bool unfinished, written; /* a file: it has no end; a server was still writing it */
+};
+
+/* What a run does not see: a reason, what it is about ("" nothing special), and of how many
+ * programs, calls or events that holds. */
+struct untraced_info {
+    uint8_t reason;
+    char *about;
+    uint64_t count;
+};
+
+struct stat_info {
+    uint64_t lines, hidden_lines, events, pending, lost, contradictions, duplicates, untraced,
+        texts, waited_ns;
+    int64_t duration_ns;
+    uint32_t connected;
+    bool unfinished;
+    bool written; /* unfinished, since a server is still writing it */
+    /* programs that ended without having sent all that they recorded, as far as anyone knows */
+    uint32_t cut_off;
+    uint64_t doubtful; /* events before which more may be than is told */
+    struct untraced_info *unseen;
+    uint32_t unseen_count;
+    uint64_t behind_ns,
+        journal_ahead; /* how far the order is behind what was taken; bytes of the journal */
+    uint64_t discarded; /* of the events, the oldest: only a part of the run is kept */
+    char *damage; /* "" none */
+};
+
+struct inconsistency_info {
+    struct event_id at, with;
+    char *why;
+};
+
+void encode_line_info(struct encoder *out, const struct line_info *line);
+void decode_line_info(struct decoder *in, struct line_info *line);
+void line_info_free(struct line_info *line);
+void encode_event_info(struct encoder *out, const struct event_info *event);
+void decode_event_info(struct decoder *in, struct event_info *event);
+#define CALLS_SHOWN 64u /* of one event, at most */
+#define EVENT_BYTES 113u /* at least */
+void event_info_free(struct event_info *event);
+void encode_process_info(struct encoder *out, const struct process_info *process);
+void decode_process_info(struct decoder *in, struct process_info *process);
+void process_info_free(struct process_info *process);
+void encode_run_info(struct encoder *out, const struct run_info *run);
+void decode_run_info(struct decoder *in, struct run_info *run);
+void run_info_free(struct run_info *run);
+/* How a host's clock stands to that of the run's first host. */
+struct clock_info {
+    char *host; /* get: the caller's */
+    uint8_t is_known, is_first, is_uneven; /* uneven: the bounds were widened until clocks fitted */
+    uint64_t at_ns; /* when the first one shows this */
+    int64_t low_ns, high_ns; /* it is ahead by so much then */
+    int64_t low_ppb, high_ppb; /* and goes faster by so much */
+    int64_t ahead_ns; /* as times are corrected */
+};
+void encode_clock_info(struct encoder *out, const struct clock_info *clock);
+void decode_clock_info(struct decoder *in, struct clock_info *clock);
+
+void encode_stat_info(struct encoder *out, const struct stat_info *stat);
+void decode_stat_info(struct decoder *in, struct stat_info *stat);
+void stat_info_free(struct stat_info *stat);
+
+#endif
