@@ -21,8 +21,8 @@ static const struct help_group {
 } help_groups[] = {
     {"Record", "record server watch "},
     {"Inspect", "view show export order dump stat note "},
-    {"Find bugs", "blocked attach maybe provoke replay debug compare "},
-    {"Performance", "report states waits path calls source memory usage meters "},
+    {"Find bugs", "blocked attach predict confirm replay debug compare "},
+    {"Performance", "report states waits path calls source memory usage metrics "},
     {"Manage runs", "ls rm runs merge import key check help "},
 };
 
