@@ -88,7 +88,8 @@ is "without a complaint" "$(cat ./*.log | grep -Ec 'CRITICAL|WARNING')" 0
 timeout 200 poet debug stops.poet "$1" -o again.poet --batch -x "poet follow" -x "poet view" \
     -x "shell until xdotool search --onlyvisible --name 'stops — live' >/dev/null 2>&1 || [ -e late ]; do sleep 0.1; done" </dev/null >said 2>&1 &
 debugger=$!
-check "poet view opens a viewer of the new run where none shows the trace" until_true shown_title 'stops — live'
+shown_live() { until_true shown_title 'stops — live' || { cat said; window . ; ls run; false; }; }
+check "poet view opens a viewer of the new run where none shows the trace" shown_live
 touch late
 wait $debugger
 like "and poet follow says that there is none" "$(cat said)" "no viewer currently shows $work/stops.poet"
