@@ -20,6 +20,14 @@ static void did(char *who)
     *who = (char)('0' + omp_get_thread_num());
     late();
 }
+/* Each of the first four of these tasks ends when all four have begun: four threads run them. */
+static void all_four(int i)
+{
+    static int begun;
+    if (i < 4)
+        for (__atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST); __atomic_load_n(&begun, __ATOMIC_SEQ_CST) < 4;)
+            usleep(100);
+}
 static char nested[4][9], made[61], grouped[41], earlier[41], depended[41], looped[41], shared_out[41],
     included[13], fibs[65];
 static int fib(int n, int id)
@@ -105,7 +113,7 @@ int main(void)
 #pragma omp single
     for (int i = 0; i < 60; i++) {
 #pragma omp task
-        did(&made[i]);
+        did(&made[i]), all_four(i);
         if (i % 7 == 0)
             late();
     }

@@ -59,5 +59,5 @@ is 'its total is that of all threads' "$(row sums step total_ns)" "$(awk '{ sum 
 is 'and what it took on threads that it made is told apart' "$(row sums step nested_ns)" \
     "$(head -2 each | awk '{ sum += $1 } END { printf "%d", sum }')"
 is 'what merely runs on several threads is not nested' "$(row sums other nested_ns)" 0
-like 'a note says so' "$(poet calls threads.poet)" 'on threads that the same function made'
+like 'a note says so' "$(poet calls threads.poet)" 'on threads that the same function created'
 done_testing

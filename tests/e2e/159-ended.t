@@ -56,9 +56,9 @@ done
 is "one that is killed is reported as killed" "$(ended kill)" killed
 
 like "the shortest and the longest call stand in the table" "$(poet calls return.poet | sed -n 2p)" \
-    " mean .ms. +least .ms. +most .ms. "
+    " mean .ms. +min .ms. +max .ms. "
 like "that there is no cycle is said" "$(poet calls --cycles return.poet)" \
-    "^note: no function calls itself, directly or by way of others$"
+    "^note: no recursion cycles$"
 like "the report says where all functions are" "$(poet report return.poet)" "only the top 5; see poet calls"
 cat >parent.c <<'X'
 #include <stdio.h>
