@@ -59,10 +59,10 @@ poetcc -trace -x c - -o tree <<'C'
 int main(int argc, char **argv) { return argc > 1 ? system(argv[1]) : 0; }
 C
 POET_MAX_STALL_MS=soon POET_SERVER=unix:$work/none.sock ./tree "./tree; ./tree './tree; ./tree'" 2>err
-is "five processes say once that they are not traced" "$(grep -c untraced err)" 1
+is "five processes say once that they are not traced" "$(grep -c "tracing disabled" err)" 1
 is "and once that a variable is wrong" "$(grep -c POET_MAX_STALL_MS err)" 1
 POET_SERVER=unix:$work/none.sock ./tree "POET_SERVER=unix:$work/other.sock ./tree" 2>err
-is "what is wrong otherwise is said, too" "$(grep -c untraced err)" 2
+is "what is wrong otherwise is said, too" "$(grep -c "tracing disabled" err)" 2
 POET_MAX_STALL_MS=soon POET_SERVER=unix:$work/none.sock ./tree "poet record -o again.poet -- ./tree" 2>err
 is "a recorded program prints its warnings itself" "$(grep -c POET_MAX_STALL_MS err)" 2
 
