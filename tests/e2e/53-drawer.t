@@ -74,7 +74,9 @@ sub said {
 while (<STDIN>) {
     s/\r?\n//;
     my %cell;
-    @cell{@names} = split /,/, $_, -1;
+    my @values; # (those with a comma stand in quotation marks)
+    push @values, $1 // $2 while /\G(?:"([^"]*)"|([^,]*))(?:,|$)/g && @values < @names;
+    @cell{@names} = @values;
     my $depth = $cell{$first} eq "" ? 1 : 0;
     print join("\t", $depth, map {
         my ($one, $other) = split /\|/;
