@@ -1,8 +1,9 @@
-/* A shelf: where finished parts of an order are put and got back from.
+/* Block store: storage for the finished parts of an order.
  *
- * A part is a run of bytes that never changes.  The order keeps only what is still growing
- * and a bounded cache in memory; everything else is on the shelf.  The server's shelf is the trace
- * file (server/tracefile/tracefile.h); block_store_in_memory is one for tests and small orders. */
+ * A part is a run of bytes that never changes.  The order keeps only what is still growing and a
+ * bounded cache in memory; everything else is in the block store.  The server's block store is
+ * the trace file (server/tracefile/tracefile.h); block_store_in_memory is one for tests and
+ * small orders. */
 #ifndef SERVER_ORDER_BLOCK_STORE_H
 #define SERVER_ORDER_BLOCK_STORE_H
 

@@ -1,4 +1,4 @@
-/* The life of an order, its lines, and what it is told about types. */
+/* Creates and frees an order, its lines, and its rules about types. */
 #define _GNU_SOURCE
 #include "server/order/order.h"
 

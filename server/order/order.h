@@ -1,27 +1,26 @@
-/* The partial order of one run: intake in any arrival order, then questions.
+/* The partial order of one run: accepts events in any arrival order and answers queries about them.
  *
- * Events are accepted as they come.  An event is *delivered* once all it follows
- * is delivered; delivered events form a log whose positions are a linear
- * extension of the order and never change.  The members of a point (a sync pair,
- * a group) have neighbouring positions.
+ * An event is *delivered* once all its predecessors are delivered; delivered events form a log
+ * whose positions are a linear extension of the order and never change.  The members of a
+ * synchronization point (a sync pair, a group) have neighbouring positions.
  *
- * What an event follows: its predecessor on its line (an order only where the line is
- * exclusive), the events in `after`, the sends it receives, and on a shared line every
- * earlier event of the types in its type's `after` set, which hidden lines collect.
+ * The predecessors of an event are the event before it on its line (only if the line is exclusive),
+ * the events in `after`, the sends it receives, and on a shared line every earlier event of the
+ * types in its type's `after` set, which hidden lines collect.
  *
- * A contradiction never stops anything: the event that closes it is set aside
+ * An inconsistent event never stops the intake: the event that would close a cycle is set aside
  * (EVENT_CONTRADICTORY), reported once, and takes no part in the order.
  *
- * Intake follows the head-and-waiter scheme of centralised POET servers: each line's
- * head waits on one event at a time, so the wait-for graph has out-degree one and
- * a cycle is found by walking it from the edge that closes it.
+ * Intake follows the head-and-waiter scheme of centralised POET servers: each line's head waits on
+ * one event at a time, so the wait-for graph has out-degree one and a cycle is found by walking it
+ * from the edge that closes it.
  *
- * What is delivered lies in blocks and in series of positions by line, whose finished parts go to a
- * shelf (shelf.h); in memory are the newest blocks, what is pending, and a bounded cache.  An order
- * is saved as one run of bytes and some parts on the shelf, which grow with the lines, not with the
- * events.
+ * Delivered events lie in blocks and in lists of positions by line.  A block store (block_store.h)
+ * holds their finished parts; the newest blocks, the pending events and a bounded cache are in
+ * memory.  An order is saved as one run of bytes and some parts in the block store, which grow with
+ * the lines, not with the events.
  *
- * Not thread-safe.  Running out of memory aborts.  Knows no names, only codes.
+ * Not thread-safe.  Running out of memory aborts.  The order knows no names, only codes.
  */
 #ifndef SERVER_ORDER_ORDER_H
 #define SERVER_ORDER_ORDER_H
@@ -34,8 +33,8 @@
 
 struct order;
 
-/* One event as it comes in.  Arrays belong to the caller.  What most events need comes first, in
- * one of the processor's cache lines. */
+/* An arriving event.  The caller owns the arrays.  The members that most events need come first,
+ * in one cache line. */
 struct arrival {
     struct event_id at;
     uint32_t type; /* code of the run */
@@ -57,13 +56,13 @@ struct arrival {
         stream : 1; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
                       * sent or received from there on; a RECEIVE is after all sends of its bytes */
     bool sends : 1; /* a RECEIVE that is received in turn */
-    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
+    uint8_t doubt; /* an enum untraced_reason: why it is uncertain */
     uint8_t waits; /* what the order itself notes of it while it waits */
     struct event_id after[2]; /* line 0: none */
     uint64_t key[2];
 };
 
-/* One delivered event.  line 0: it cannot be read, the trace file is damaged there. */
+/* A delivered event. line 0: it cannot be read, since the trace file is damaged there. */
 struct order_event {
     uint64_t number;
     int64_t time_ns;
@@ -77,27 +76,27 @@ struct order_event {
     bool opened; /* its last edge is what its line was opened by */
     bool after_gap; /* numbers before it on its line were lost */
     bool sends; /* it may have receives */
-    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
+    uint8_t doubt; /* an enum untraced_reason: why it is uncertain */
     struct occupants in; /* on its line, after it; at most 255 each */
 };
 
 struct inconsistency {
-    struct event_id at, with; /* with.line 0: nobody */
+    struct event_id at, with; /* with.line 0: none */
     const char *why; /* a constant */
 };
 
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
-    uint64_t found; /* of those lost: numbers that nobody told to be */
+    uint64_t found; /* lost numbers that were found missing without a report of the loss */
     uint64_t damaged; /* parts found unreadable so far */
-    uint64_t doubtful; /* events before which more may be than is told */
+    uint64_t doubtful; /* uncertain events: they may have more predecessors than are recorded */
 };
 
 struct order *order_new(void); /* everything in memory */
-struct order *order_new_on(struct block_store shelf); /* the order frees the shelf */
+struct order *order_new_on(struct block_store shelf); /* the order frees the store */
 /* Bytes of packed blocks kept in memory for reading, about; 256 MiB at first. */
 void order_cache(struct order *order, size_t bytes);
-void order_release_caches(struct order *order); /* lets go of what can be read again */
+void order_release_caches(struct order *order); /* frees what can be read again */
 void order_free(struct order *order);
 
 /* Makes a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
@@ -108,58 +107,59 @@ void order_close(struct order *order, uint32_t line, uint64_t last);
 void order_opened_by(struct order *order, uint32_t line, struct event_id by);
 /* Events of `type` on shared lines come after all earlier ones of `earlier`; false: of too many. */
 bool order_after(struct order *order, uint32_t type, uint32_t earlier);
-/* Where a thread is after an event of `type`, with a partner or without, on a line
- * of `kind`; own: the line's own thread rather than the acting one. */
+/* Sets the occupancy of a thread after an event of `type`, with a partner or without, on a line
+ * of `kind`. own: for the line's own thread rather than the acting one. */
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum occupancy presence, bool own);
-/* And where the acting one is on the line that the event is about; since when is not kept there
- * (number 0). */
+/* Sets the occupancy of the acting thread in the line that the event is about; its begin is not
+ * kept there (number 0). */
 void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired,
                         enum occupancy presence);
 
-/* Who is asked for the effects of a kind and a type when they occur together first, and tells by
- * order_effect those there are.  What was told before is forgotten. */
+/* Sets the callback that supplies the effects of a kind and a type when they first occur
+ * together; it calls order_effect() for each effect.  Effects set before are discarded. */
 void order_set_effect_source(struct order *order,
                              void (*ask)(void *context, uint32_t kind, uint32_t type),
                              void *context);
 
-/* Whether events from here on are read again from a journal of which the order knows a part: those
- * that it knows are no duplicates. */
+/* Sets whether events from here on are re-read from a journal of which the order knows a part:
+ * events that it knows are not duplicates then. */
 void order_read_again(struct order *order, bool again);
-/* Accepts an event; false if it was known and is dropped. */
+/* Accepts an event; returns false if it was known and is dropped. */
 bool order_insert(struct order *order, const struct arrival *arrival);
-/* The same for both ends of a sync pair at once. */
+/* Accepts both ends of a sync pair at once. */
 void order_insert_pair(struct order *order, const struct arrival *a, const struct arrival *b);
-/* In between nothing but what need not wait is delivered; release delivers the rest, which is
- * quicker for many arrivals together than for one by one. */
+/* Between the two calls only events that need not wait are delivered; order_unpin() delivers the
+ * rest, which is quicker for many arrivals together than for one by one. */
 void order_pin(struct order *order);
 void order_unpin(struct order *order);
-/* Tells that an arrival will come soon, so that what it needs is fetched into the processor's
- * caches meanwhile; changes nothing.  The stages are to be called one after the other, some
- * arrivals apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
+/* Announces that an arrival will come soon, so that what it needs is fetched into the
+ * processor's caches meanwhile; changes nothing.  The stages are to be called one after the
+ * other, some arrivals apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
 enum prefetch_kind { PREFETCH_LINES, PREFETCH_POSITIONS, PREFETCH_ROWS };
 void order_prefetch(const struct order *order, const struct arrival *arrival,
                     enum prefetch_kind stage);
-/* Numbers first .. first + count - 1 will never come. */
+/* Records that numbers first .. first + count - 1 will never come. */
 void order_note_loss(struct order *order, uint32_t line, uint64_t first, uint64_t count);
-/* Nothing more comes on these lines: gaps before pending events are lost. */
+/* Records that nothing more comes on these lines: gaps before pending events are lost. */
 void order_end_of_input(struct order *order, const uint32_t *lines, size_t count);
-/* Something may come on this line again. */
+/* Records that more events may come on this line after all. */
 void order_resume_input(struct order *order, uint32_t line);
-/* From now on what may have to look at many events (an arrival that others wait for, lines that are
- * gone) is put off, and order_step does it, in steps of about `looks` events.  True when nothing is
- * left. */
+/* From now on, work that may have to look at many events (an arrival that others wait for, lines
+ * that have ended) is deferred to order_step(), which does it in steps of about `looks` events
+ * and returns true when no work is left. */
 void order_set_wait_for_missing(struct order *order);
 bool order_step(struct order *order, uint64_t looks);
-/* Nobody is there any more who could tell something: who waits by a key for somebody that never
- * came is let go, as doubtful.  All lines are gone. */
+/* Ends the intake: no peer is left that could add events, and all lines have ended.  An event
+ * that waits by a key for a partner that never came is delivered, as uncertain. */
 void order_finish(struct order *order);
 
-/* Streams of bytes between hosts.  Each end is told, before the first event that sends or
- * receives.  Who receives waits for sends that are missing once both ends are told; before, until
- * the missing one is, or order_stream_alone is called: then it is let go, as doubtful, as is all
- * that goes to or comes from that address, until somebody tells that it is his.  What these set
- * going is done with the next order_unpin, or order_step. */
+/* Streams of bytes between hosts.  Each end is reported before the first event that sends or
+ * receives.  Once both ends are known, a receive waits for its missing sends.  Before that, it
+ * waits until the missing end is reported or order_stream_alone() is called; then it is
+ * delivered as uncertain, as are all events to and from that address until an end reports that
+ * address as its own.  Work that these calls cause is done by the next order_unpin() or
+ * order_step(). */
 struct stream_place {
     uint64_t high, low; /* address */
     uint16_t port;
@@ -168,36 +168,37 @@ enum stream_end { END_READS, END_WRITES, END_LEAVES /* it does not write any mor
 struct stream_report {
     uint64_t stream;
     enum stream_end end;
-    struct stream_place here, there; /* of who tells it, of the other */
-    /* of who tells it; 0 not known.  Once all who write are gone nobody waits for them */
+    struct stream_place here, there; /* of the reporting end, of the other end */
+    /* of the reporting end; 0 unknown.  Once all writers have ended, no receive waits for them */
     uint32_t line;
 };
 void order_stream_end(struct order *order, const struct stream_report *told);
-/* Whether that is one of them, of which there are `of_order`. */
+/* Returns whether `stream` is a stream between hosts; *of_order is set to their number. */
 bool order_stream_known(const struct order *order, uint64_t stream, size_t *of_order);
-/* No event sends its bytes from `first` up to `end`: doubt (an enum untraced_reason) who did; 0:
- * nobody. */
+/* Records that no event sends the bytes from `first` up to `end`. doubt: the enum
+ * untraced_reason why; 0: they were not sent. */
 void order_stream_gap(struct order *order, uint64_t stream, uint64_t first, uint64_t end,
                       uint8_t doubt);
-/* A stream of which one end has been told for so long, by the times of these calls, and the other
- * is not; each is found once. */
+/* Finds a stream of which only one end has been reported for `patience_ns`, by the times of
+ * these calls.  Each stream is found once. */
 bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns,
                        uint64_t *stream);
 void order_stream_alone(struct order *order, uint64_t stream);
 
-/* Reports a contradiction that was seen outside. */
+/* Reports an inconsistency that was found outside the order. */
 void order_report(struct order *order, struct event_id at, struct event_id with, const char *why);
 
-/* Least batch of what is pending; UINT32_MAX if nothing is. */
+/* Returns the least batch of the pending events; UINT32_MAX if none is pending. */
 uint32_t order_oldest_batch(const struct order *order);
-/* How many arrivals wait in memory; those that wait on the shelf are not counted. */
+/* Returns the number of arrivals pending in memory; those spilled to the block store are not
+ * counted. */
 uint64_t order_waiting(const struct order *order);
-/* Saves what is needed to go on from here, beside what is on the shelf; caller frees.  Of the lines
- * only those are written (to the shelf, some together) that changed since they were last, or lie
- * near such ones. */
+/* Saves what is needed to continue from here and is not in the block store; the caller frees the
+ * result.  Only lines that changed since the last save, and lines near them, are written (to the
+ * block store, several together). */
 uint8_t *order_save(struct order *order, size_t *size);
-/* The same in steps, between which the order may go on: what is saved is as it was when it began.
- * A step takes about a millisecond at most. */
+/* Saving in steps, between which the order may grow: the saved state is that of the begin.  A
+ * step takes about a millisecond at most. */
 bool order_save_prepare(
     struct order *order); /* before it begins, so that this is quick; true: no more to do */
 void order_save_begin(struct order *order);
@@ -209,17 +210,18 @@ void order_save_drop(
 void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place),
                        void *context);
 uint64_t order_saved_bytes(const struct order *order);
-/* What was put before this place on the shelf is put there anew by the next save. */
+/* Makes the next save write again what was put into the block store before this place. */
 void order_renew(struct order *order, uint64_t place);
-/* Gets it back into an order that has the same lines, types and effects, but no events yet.  False:
- * the bytes are damaged, and the order is to be freed. */
+/* Restores a saved order into one that has the same lines, types and effects, but no events yet.
+ * Returns false if the bytes are damaged; the order must be freed then. */
 bool order_restore(struct order *order, const uint8_t *bytes, size_t size);
 
-/* Forgets the oldest part of the log, up to a position at most.  Forgotten events have no
- * position any more; questions about them have the answer ORDER_UNKNOWN. */
+/* Discards the oldest part of the log, up to a position at most.  Discarded events have no
+ * position any more; queries about them return ORDER_UNKNOWN. */
 void order_discard(struct order *order, uint64_t position);
-/* The same in steps: they are forgotten once it begins, and a step clears up behind them, for about
- * a millisecond at most; true when all is done.  Between steps all goes on. */
+/* Discarding in steps: the events are discarded at the begin, and each step frees what belonged
+ * to them, for about a millisecond at most; returns true when all is done.  The order may be
+ * used between steps. */
 void order_discard_begin(struct order *order, uint64_t position);
 bool order_discard_step(struct order *order);
 /* Greatest number known of a line: delivered, lost or waiting. */
@@ -228,11 +230,11 @@ uint64_t order_first(const struct order *order); /* first position that is kept 
 uint64_t order_line_first(const struct order *order, uint32_t line); /* first kept ordinal */
 bool order_is_discarded(const struct order *order, struct event_id at);
 
-/* Looking. */
+/* Queries. */
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
 struct order_event order_event(const struct order *order, uint64_t position);
-/* The same of some events one after the other, at most so many, and at least one; `in` is left as
- * it is.  Returns how many. */
+/* Reads consecutive events, at least one and at most `most`, without setting `in`. Returns their
+ * number. */
 size_t order_read(const struct order *order, uint64_t position, size_t most,
                   struct order_event *events);
 uint64_t order_position(const struct order *order, struct event_id at); /* or NO_POSITION */
@@ -250,9 +252,8 @@ uint64_t order_previous_of_thread(const struct order *order, uint64_t position, 
 /* Adds to counts, by type, the events from one position up to another, hidden ones left out. */
 void order_count_types(const struct order *order, uint64_t from, uint64_t end, uint64_t *counts,
                        uint32_t types);
-/* Of the events from one position up to another that are in the order: 1 + the position of each
- * thread's last one, by line
- * - 1, so many of them; of others as it was. */
+/* Sets last[line - 1] to 1 + the position of the thread's last ordered event from one position
+ * up to another; entries of threads without one are unchanged.  Inconsistent events are skipped. */
 void order_last_of_threads(const struct order *order, uint64_t from, uint64_t end, uint64_t *last,
                            uint32_t lines);
 /* Calls visit for each receive of a send. */
@@ -262,14 +263,15 @@ bool order_sends(const struct order *order, uint64_t position); /* may it have r
 uint32_t order_received(const struct order *order,
                         uint64_t position); /* how many sends, its first edges */
 uint32_t order_line_count(const struct order *order); /* 1 .. result */
-/* It ended, all its events are forgotten, and next to nothing is kept of it. */
+/* Returns whether the line has ended, all its events are discarded, and it was evicted from
+ * memory. */
 bool order_line_is_evicted(const struct order *order, uint32_t line);
 uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
 bool order_line_closed(const struct order *order, uint32_t line);
 uint32_t order_line_kind(const struct order *order, uint32_t line);
-/* The same in place of what somebody else said it was; once it has events it stays shared or
- * not. */
+/* Replaces kind and sharing that another process declared; a line that has events keeps its
+ * sharing. */
 void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kind);
 void order_line_becomes(struct order *order, uint32_t line,
                         uint32_t kind); /* for what comes from here on */
@@ -281,15 +283,15 @@ uint64_t order_line_from(const struct order *order, uint32_t line, uint64_t posi
 /* Gaps of a line, oldest first; false past the last. */
 bool order_line_gap(const struct order *order, uint32_t line, size_t i, uint64_t *first,
                     uint64_t *count);
-/* Reads all that is on the shelf, to find out what cannot be read. */
+/* Reads the whole block store, to find the parts that are unreadable. */
 void order_verify(struct order *order);
 /* Stretches of a line's numbers that are known to lie in parts that cannot be read. */
 void order_unreadable(const struct order *order, uint32_t line,
                       void (*visit)(void *context, uint64_t first, uint64_t count), void *context);
 uint64_t order_unreadable_events(const struct order *order); /* of all lines but the hidden ones */
-uint64_t order_first_damage(const struct order *order); /* place on the shelf, 0 none */
-/* Who is in a line at its end; since: number of the event by which it came in.  False
- * past the last. */
+uint64_t order_first_damage(const struct order *order); /* place in the block store, 0: none */
+/* Gets the i-th occupant of a line at its end. since: number of the event with which it entered.
+ * Returns false past the last. */
 bool order_line_inside(const struct order *order, uint32_t line, size_t i, uint32_t *thread,
                        enum occupancy *presence, uint64_t *since);
 /* Position of the last event, on any line, of the thread whose own line this is. */
@@ -303,9 +305,10 @@ const struct inconsistency *order_inconsistencies(const struct order *order, siz
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context);
 const struct arrival *order_pending_at(const struct order *order,
-                                       struct event_id at); /* NULL: it does not wait */
-/* The same one by one, in the order of their coming; what comes meanwhile is met, too, and nothing
- * is met that does not wait any more.  A walk is to be ended before the order is freed. */
+                                       struct event_id at); /* NULL: not pending */
+/* Iteration over the pending events in the order of arrival.  It visits events that arrive
+ * meanwhile, too, and skips events that are no longer pending.  A walk must be ended before the
+ * order is freed. */
 struct pending_walk {
     struct order *order; /* NULL: not begun */
     struct pending *at;
@@ -315,64 +318,67 @@ void pending_walk_begin(struct order *order, struct pending_walk *walk);
 bool pending_walk_next(struct pending_walk *walk, struct event_id *at); /* false at the end */
 void pending_walk_end(struct pending_walk *walk);
 
-/* How A stands to B.  Three searches take turns.  Two begin at the later event: one follows the
- * order back line by line and is quick where few lines meet, the other reads the log backwards and
- * is quick where many do.  Both keep how far the past reaches on each line: the vector of Fidge
- * (1988) and Mattern (1989) of one event, computed when asked.  The third begins at the earlier
- * event and goes ahead to where it meets the first (Pohl 1971). */
+/* Returns how A is related to B. Three searches alternate.  Two begin at the later event: one
+ * follows the order back line by line and is fast if few lines synchronize, the other reads the
+ * log backwards and is fast if many do.  Both keep how far the causal past reaches on each line:
+ * the vector clock (Fidge 1988, Mattern 1989) of one event, computed on demand.  The third
+ * begins at the earlier event and searches forwards until it meets the first (Pohl 1971). */
 enum causal_relation order_compare(const struct order *order, struct event_id a, struct event_id b);
 
-/* The same in steps, for one pair after the other; the order may grow between steps, but not
- * forget. */
+/* Comparison in steps, for one pair after the other.  The order may grow between steps, but not
+ * discard events. */
 struct comparison;
 struct comparison *comparison_new(const struct order *order);
 void comparison_begin(struct comparison *comparison, struct event_id a, struct event_id b);
 bool comparison_step(struct comparison *comparison, uint64_t budget); /* true when it is done */
 enum causal_relation comparison_answer(const struct comparison *comparison);
-/* Why it is UNKNOWN: bits of enum untraced_reason and enum unanswered_reason; else 0. */
+/* Returns why the answer is UNKNOWN: bits of enum untraced_reason and enum unanswered_reason;
+ * else 0. */
 uint32_t comparison_reasons(const struct comparison *comparison);
 void comparison_free(struct comparison *comparison);
 
-/* Doubts: events before which more may be than is told.  If two events are not ordered, and a
- * doubtful one is before (or is) one of them and not the other, that one may come after the other.
- * Which doubtful events are before each event is found in one pass over the log, when first
- * asked. */
-/* Goes on with it for about `budget` events; true once all before position `end` is known. */
+/* Uncertain events may have more predecessors than are recorded.  If two events are not ordered,
+ * and an uncertain event is (or happened before) one of them and did not happen before the
+ * other, that one may have happened after the other.  One pass over the log, on the first query,
+ * finds the uncertain events in the past of each event. */
+/* Continues this pass for about `budget` events; returns true once it has reached position
+ * `end`. */
 bool order_uncertainty_step(const struct order *order, uint64_t end, uint64_t budget);
-/* Of two events that are not ordered by what is known, once that is known of both: bits of enum
- * untraced_reason, why they may be ordered all the same; 0: they are concurrent. */
+/* Returns why two events that no known chain orders may be ordered: bits of enum
+ * untraced_reason; 0: they are concurrent.  The pass must have reached both. */
 uint32_t order_uncertainty_between(const struct order *order, uint64_t a, uint64_t b);
-/* The number of the set of doubts of an event, once that is known of it: two events have the same
- * doubts if these are equal; UINT32_MAX: that cannot be told. */
+/* Returns the number of the set of uncertain events in the past of an event that the pass has
+ * reached.  Equal numbers mean equal sets; UINT32_MAX: unknown. */
 uint32_t order_uncertainty_of(const struct order *order, uint64_t position);
-/* What is in such a set of one reason, as a number: of two sets it is the same if no doubt with
- * this reason is in only one of them (else, by a chance of 2^-64); 0: there is none. */
+/* Returns a hash of the uncertain events with one reason in such a set; 0: there are none.  Two
+ * sets have the same hash if they have the same uncertain events with this reason (otherwise
+ * with probability 2^-64). */
 uint64_t order_uncertainty_kind(const struct order *order, uint32_t set, uint32_t reason);
-/* How many of the events of an exclusive line, ordinals from .. end - 1, have the same doubts as
- * the event at a position. */
+/* Returns how many events of an exclusive line, ordinals from .. end - 1, have the same set of
+ * uncertain events as the event at a position. */
 uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint64_t from,
                                  uint64_t end, uint64_t position);
 
-/* How far the past or the future of an event reaches on every line. */
+/* The causal past or future of an event, as its extent on every line. */
 struct cone;
-/* As far as a position: what is before it (after it, for the future) is not looked at. */
+/* Begins a cone. limit: events before it (after it, for the future) are not considered. */
 struct cone *cone_new(const struct order *order, uint64_t position, bool future, uint64_t limit);
 void cone_free(struct cone *reach);
-/* Goes on for about `budget` events; true when it is done.  The order may grow meanwhile. */
+/* Continues for about `budget` events; returns true when done.  The order may grow meanwhile. */
 bool cone_step(struct cone *reach, uint64_t budget);
-/* On an exclusive line, once done: position of its greatest event before (least event after)
- * the event, or the event's own; NO_POSITION if there is none. */
+/* Returns, once done, the position on an exclusive line of the last event that happened before
+ * (first that happened after) the event, or the event's own; NO_POSITION if there is none. */
 uint64_t cone_contains_on_line(const struct cone *reach, uint32_t line);
-/* Is the event at this position in it?  For lines of any kind, once done. */
+/* Returns, once done, whether the event at this position is in the cone, for lines of any kind. */
 bool cone_contains(const struct cone *reach, uint64_t position);
 
-/* A chain of events that makes a before b, by the fewest steps from line to line: a, then the
- * two ends of each such step, then b, each once.  Returns how many (caller frees *chain), 0 if a is
- * not before b. */
+/* Finds a causal chain from a to b with the fewest steps from line to line: a, then the two ends
+ * of each such step, then b, each once.  Returns its length (the caller frees *chain), 0 if a
+ * did not happen before b. */
 size_t order_causal_chain(const struct order *order, struct event_id a, struct event_id b,
                           struct event_id **chain);
 
-/* The same in steps, for an event a that is before b. */
+/* Finding a causal chain in steps, for an event a that happened before b. */
 struct causal_chain;
 struct causal_chain *causal_chain_new(const struct order *order, struct event_id a,
                                       struct event_id b);

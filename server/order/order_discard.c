@@ -48,7 +48,7 @@ void order_discard_begin(struct order *order, uint64_t position)
     if (position > order->count || to <= from || to * BLOCK_EVENTS >= order->count)
         return;
     uint64_t first = to * BLOCK_EVENTS;
-    /* Members of one point stay together: a point that is cut is forgotten whole. */
+    /* Members of one point stay together: a point that is cut is discarded as a whole. */
     while (first < order->count && log_get(order, first, FIELD_POINT))
         first++;
     order->first = first;
@@ -59,7 +59,7 @@ void order_discard_begin(struct order *order, uint64_t position)
 }
 
 #ifndef FORGET_LOOKS
-#define FORGET_LOOKS 128u /* lines in one step: each may have to read a node from the shelf */
+#define FORGET_LOOKS 128u /* lines in one step: each may have to read a node from the block store */
 #endif
 
 bool order_discard_step(struct order *order)

@@ -1,5 +1,5 @@
-/* Saving an order, and getting it back: what is still growing, and where the rest is on the shelf.
- * What is pending is not in it: its arrivals are to be accepted again. */
+/* Saves and restores an order: what is still growing, and the places of the rest in the block
+ * store.  Pending events are not saved: their arrivals must be inserted again. */
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"

@@ -1,5 +1,5 @@
-/* The state of an order, which its own rooms alone see: log what is delivered, intake what waits,
- * precedence and placing what they keep between questions. */
+/* The state of an order, for the modules of server/order alone: the log of delivered events, the
+ * pending events, and what causality queries and layouts keep between queries. */
 #ifndef SERVER_ORDER_ORDER_STATE_H
 #define SERVER_ORDER_ORDER_STATE_H
 
@@ -29,7 +29,7 @@
 enum { /* arrival.waits, of what is pending */
        WAITS_AFTER = 1, /* it names events in `after` */
        WAITS_LOST = 2, /* it is no event: key[0] numbers are lost */
-       WAITS_CONDEMNED = 4 /* its partner was contradictory and named it */
+       WAITS_CONDEMNED = 4 /* its partner was inconsistent and named it */
 };
 
 /* Two cache lines, the first of which has what most events need: there may be millions, which are
@@ -41,7 +41,7 @@ struct pending {
 
 _Static_assert(sizeof(struct pending) == 128, "a waiting arrival is two cache lines");
 
-/* How many numbers are lost there; 0: it is an event. */
+/* Returns how many lost numbers this entry stands for; 0: it is an event. */
 static inline uint64_t pending_lost(const struct pending *pending)
 {
     return pending->arrival.waits & WAITS_LOST ? pending->arrival.key[0] : 0;
@@ -52,8 +52,8 @@ struct pending_ring { /* what is pending on a line, by number & (room - 1) */
     uint32_t room, count;
 };
 
-struct
-    pending_spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
+/* spilled pending events of a line, in the block store: numbers begin .. end - 1 */
+struct pending_spill {
     uint64_t begin, end;
     struct spill_part {
         uint64_t place;
@@ -63,7 +63,7 @@ struct
     struct spilled_arrival {
         struct arrival arrival;
         struct event_id partner;
-    } *buffer; /* the newest, not on the shelf yet */
+    } *buffer; /* the newest, not in the block store yet */
     uint32_t buffered, batch;
 };
 
@@ -85,8 +85,8 @@ struct collector {
 
 enum line_close_state { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
-/* What most lines at rest have no use for: of them `more` is line_more_empty, which is read like
- * any other and never written.  line_more makes one, line_trim gives it back. */
+/* State that most idle lines do not need: their `more` points to line_more_empty, which is read
+ * like any other and never written. line_more() allocates one, line_trim() frees it. */
 struct line_more { /* its first cache line has what every event needs that waits */
     _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
     struct pending_ring ring;
@@ -128,7 +128,7 @@ struct order_line {
     uint64_t opened_number;
     struct position_list positions; /* by ordinal */
     uint64_t tied; /* position of the newest event with edges or a partner, or NO_POSITION */
-    uint64_t base; /* ordinals before it are forgotten */
+    uint64_t base; /* ordinals before it are discarded */
     uint64_t highest; /* greatest number that came out of turn */
     union { /* lines from which order comes in */
         uint32_t near[NEIGHBOURS_NEAR];
@@ -158,15 +158,15 @@ static inline void line_stop_waiting(struct order_line *line)
         line->more->wait = (struct event_id){0, 0};
 }
 
-struct rendezvous { /* those who meet by one key */
+struct rendezvous { /* the events that have one key */
     uint64_t a, b; /* the key */
     struct rendezvous *next, *previous; /* the older and the newer one */
     uint32_t saved; /* the newest save that has it, or is not to have it any more */
     struct event_id *members;
     size_t count, room;
     uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
-    bool done; /* all that can be expected has met; forgotten after a while */
-    bool released; /* not all came, and nobody waits for them any more */
+    bool done; /* all expected members have met; removed after a while */
+    bool released; /* not all came, and no event waits for them any more */
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
@@ -191,7 +191,7 @@ enum {
 struct line_pages {
     uint8_t *marks;
     struct line_page_entry {
-        uint64_t place; /* on the shelf, 0: it was not saved yet */
+        uint64_t place; /* in the block store, 0: not saved yet */
     } *items;
     size_t count, room;
 };
@@ -209,7 +209,7 @@ struct order {
     size_t pattern_count, pattern_room;
     struct map pattern_codes;
     struct kept_block {
-        struct log_block *rows; /* NULL: on the shelf only */
+        struct log_block *rows; /* NULL: in the block store only */
         uint64_t place; /* 0: open */
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
@@ -218,7 +218,7 @@ struct order {
         bool under_way;
         size_t line, hidden, away; /* the next ones to be looked at */
     } forgetting; /* lines behind may still list events before `first`, which have no position any more */
-    uint64_t packed; /* blocks before this one are on the shelf */
+    uint64_t packed; /* blocks before this one are in the block store */
     uint8_t *sent; /* recent_sends.h; NULL: none was packed since the order was made */
     uint64_t sent_from; /* block */
     struct block_store shelf;
@@ -268,14 +268,14 @@ struct order {
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
-    void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: nobody knows more */
+    void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: no source */
     void *effect_asked;
     struct line_queue { /* lines whose heads are to be looked at, first come first */
         uint32_t *items;
         size_t begin, count, room; /* room: a power of two */
     } work;
     bool held; /* looking is put off */
-    bool patient; /* likewise, until somebody calls order_step */
+    bool patient; /* deferred until order_step is called */
     uint64_t looks; /* left in this step */
     struct leaving_lines { /* lines on which nothing more comes, not marked yet */
         uint32_t *lines;
@@ -284,11 +284,12 @@ struct order {
     } going;
     struct number_set stragglers; /* gone lines on which something came all the same */
     bool again; /* what comes is read again: order_read_again() */
-    bool last; /* nobody is there any more who could tell something */
-    bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
+    bool last; /* no peer is left that could add events */
+    /* then, and nothing else is left: events that wait by a key for a partner are delivered */
+    bool finishing;
     uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
-    uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of those that are forgotten */
-    struct uncertainty *doubtful; /* uncertainty.c; NULL: nobody asked yet */
+    uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of the discarded ones */
+    struct uncertainty *doubtful; /* uncertainty.c; NULL: not computed yet */
     struct inconsistency *troubles;
     size_t trouble_count, trouble_room;
     char **reasons; /* read from a saved order */

@@ -1,6 +1,6 @@
-/* Inside of saving an order: the bytes it is written as, and who writes what (order_save.c all of
- * it, saved_lines.c a line, saved_rest.c what lies beside the lines, line_pages.c when which lines
- * are written). */
+/* The format of a saved order, and the functions that write and read its parts: order_save.c the
+ * whole, saved_lines.c a line, saved_rest.c what lies beside the lines, line_pages.c the
+ * selection of lines. */
 #ifndef SERVER_ORDER_SAVED_FORMAT_H
 #define SERVER_ORDER_SAVED_FORMAT_H
 
@@ -91,8 +91,8 @@ static inline struct event_id save_get_event_ref(struct save_reader *in)
     return (struct event_id){block_line_of(code), number};
 }
 
-/* saved_lines.c.  The flags say which of its fields follow; one without any of LINE_TELLS is told
- * together with those behind it that are the same: it is followed by how many. */
+/* saved_lines.c.  The flags say which fields of a line follow.  A line without any flag of
+ * LINE_TELLS is followed by the number of equal lines behind it, which are not written. */
 #define LINE_TELLS (8191u & ~31u)
 unsigned line_flags(const struct order_line *line);
 void save_line(struct save_bytes *out, const struct order_line *line, unsigned flags);
@@ -103,7 +103,7 @@ void load_lines(struct save_reader *in, struct order *order, struct order_line *
 
 /* saved_rest.c: what lies beside the lines */
 struct save_rest_state {
-    struct save_bytes bytes; /* what is written of it, and not put on the shelf yet */
+    struct save_bytes bytes; /* bytes written, and not put into the block store yet */
     uint64_t *places; /* of what is */
     size_t place_count, place_room;
     size_t late,

@@ -1,10 +1,10 @@
-/* What is saved beside the lines: receives that came late, what was sent and not received, and
- * troubles.
+/* Saves the rest of an order beside its lines: late receives, unreceived sends, and
+ * inconsistencies.
  *
- * It is saved in steps, and as it was when the save began.  Late receives and troubles only come,
- * one behind the other: those are saved that were there.  Meetings and stretches change, too: one
- * that is about to is saved first, and whatever was saved, or was not there yet, has the number of
- * the save.  The order in which they lie in what is written makes no difference. */
+ * It is saved in steps, and as it was when the save began.  Late receives and troubles only
+ * come, one behind the other: those are saved that were there.  Meetings and stretches change,
+ * too: one that is about to is saved first, and whatever was saved, or was not there yet, has
+ * the number of the save.  The order in which they lie in what is written makes no difference. */
 #include "base/alloc.h"
 #include "server/order/delivery/stream_ends.h"
 #include "server/order/delivery/host_streams.h"

@@ -364,7 +364,8 @@ static uint64_t next_of_thread(const struct order *order, uint64_t position, uin
 
 void backward_search_begin(struct event_search *search, const struct order *constant, uint64_t from)
 {
-    struct order *order = (struct order *)(uintptr_t)constant; /* scratch is nobody's state */
+    /* scratch memory is not part of the order's state */
+    struct order *order = (struct order *)(uintptr_t)constant;
     if (!search->scratch && !order->scratch)
         order->scratch = xcalloc(1, sizeof *order->scratch);
     if (!search->scratch)

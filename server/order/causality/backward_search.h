@@ -6,8 +6,8 @@
 #include "base/bitset.h"
 #include "server/order/order_state.h"
 
-/* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
- * stamp, so that beginning one costs nothing. */
+/* The extent of the walk on each exclusive line.  A stamp distinguishes entries of earlier
+ * searches, so that beginning a search costs nothing. */
 struct search_bound_table {
     struct search_bound {
         uint64_t end; /* 1 + a position, 0 not at all */
@@ -23,7 +23,7 @@ struct search_bound_table {
     struct bitset marks; /* events on shared lines, by position */
 };
 
-/* The same for the scan, where it must be small: ends by line - 1, then of hidden lines. */
+/* The extent of the scan, in a compact form: ends by line - 1, then of hidden lines. */
 struct search_end_table {
     uint64_t *lines;
     size_t room, visible, hidden;
@@ -51,16 +51,16 @@ struct event_search {
         uint32_t line;
         uint64_t end;
     } goals[2];
-    bool found, doubt, scanning; /* doubt: the way leads through damaged events */
+    bool found, doubt, scanning; /* doubt: the search passed through damaged events */
 };
 
-/* Begins at an event; search->scratch NULL: with that of the order. */
+/* Begins a search at an event; search->scratch NULL: it uses the scratch memory of the order. */
 void backward_search_begin(struct event_search *search, const struct order *order, uint64_t from);
-/* Each goes on for a while; true when it knows all. */
+/* Each continues for about this many steps or events; returns true when it is complete. */
 bool backward_search_walk(struct event_search *search, uint64_t steps);
 bool backward_search_scan(struct event_search *search, uint64_t events);
-/* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true
- * when it is found. */
+/* Begins a forward search from the event that a walk is looking for, and continues it for about
+ * `steps`; forward_search_run returns true when the event is found. */
 void forward_search_begin(struct event_search *search, uint64_t from, uint64_t last);
 bool forward_search_run(struct event_search *search, uint64_t steps);
 void search_scratch_release(struct search_scratch *scratch);

@@ -1,11 +1,11 @@
-/* Which doubtful events are before each event.
+/* Uncertain events in the causal past of each event.
  *
- * Doubtful events that are ordered one after the other make a chain; of a chain it is enough to
- * know how many of its events are before an event.  These numbers, by chain, make a set: a vector
- * of Fidge (1988) and Mattern (1989) in which only doubtful events count.  Equal sets are kept once
- * and have one number, so that two events with the same doubts are told by comparing two integers,
- * and along a line only the few changes are kept.  One pass over the log finds all that; it goes on
- * as the log grows. */
+ * Uncertain events that are ordered one after the other make a chain; for each chain it is
+ * enough to know how many of its events happened before an event.  These numbers, by chain, make
+ * a set: a vector clock (Fidge 1988, Mattern 1989) that counts only uncertain events.  Equal
+ * sets are kept once and have one number, so that comparing two integers shows whether two
+ * events have the same set, and along a line only the few changes are kept.  One pass over the
+ * log computes all sets; it continues as the log grows. */
 #include "server/order/causality/uncertainty.h"
 
 #include "base/map.h"
@@ -36,7 +36,7 @@ struct uncertainty_history { /* of a line: from a position on its events have th
         uint32_t set;
     } *changes;
     size_t count, room;
-    uint32_t chain; /* 1 + the one that its doubtful events are in, 0 none yet */
+    uint32_t chain; /* 1 + the chain that its uncertain events are in, 0: none yet */
 };
 
 struct uncertainty {
@@ -240,8 +240,7 @@ static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position
     return set;
 }
 
-/* Adds a doubtful event, on a line, to the chain of that line if it goes on there, or to a new
- * one. */
+/* Adds an uncertain event to the chain of its line if it continues that chain, or to a new one. */
 static uint32_t uncertainty_add_reason(struct uncertainty *d, uint32_t set, uint32_t line,
                                        uint32_t reason)
 {
@@ -308,7 +307,8 @@ static struct uncertainty *uncertainty_begin(struct order *order)
 
 bool order_uncertainty_step(const struct order *constant, uint64_t end, uint64_t budget)
 {
-    struct order *order = (struct order *)(uintptr_t)constant; /* a cache is nobody's state */
+    /* a cache is not part of the order's state */
+    struct order *order = (struct order *)(uintptr_t)constant;
     end = end < order->count ? end : order->count;
     end = end ? order_point_end(order, end - 1) + 1
               : 0; /* the other events of one point count, too */

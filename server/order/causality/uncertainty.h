@@ -1,4 +1,4 @@
-/* Which doubtful events are before each event. */
+/* Uncertain events in the causal past of each event. */
 #ifndef SERVER_ORDER_CAUSALITY_UNCERTAINTY_H
 #define SERVER_ORDER_CAUSALITY_UNCERTAINTY_H
 

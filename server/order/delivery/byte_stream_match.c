@@ -1,5 +1,5 @@
-/* Streams: who sent the bytes that somebody received.  A stretch of bytes is one send or one
- * receive; the two are cut as the programs did, so a receive may have several sends and a send
+/* Byte streams: matches received bytes with the events that sent them.  A byte range is one send
+ * or one receive; the programs choose both sizes, so a receive may have several sends and a send
  * several receives. */
 #include "server/order/delivery/byte_stream_match.h"
 
@@ -74,7 +74,7 @@ static void drop_received(struct order *order, struct byte_stream *stream)
     save_stream_ranges_moved(order, stream);
 }
 
-/* More than any pipe or socket holds: nobody reads them whom we know. */
+/* More than any pipe or socket holds: no traced thread reads them. */
 #define MOST_SENT (1u << 20)
 
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent)
@@ -169,7 +169,7 @@ static size_t some_of(const struct byte_stream *stream, size_t at, uint64_t end)
     return n;
 }
 
-/* Becomes doubtful for that reason, unless it is already. */
+/* Marks an arrival as uncertain for that reason, unless it already is. */
 static void byte_stream_add_uncertainty(struct arrival *a, uint8_t doubt)
 {
     if (!a->doubt)

@@ -1,4 +1,4 @@
-/* Sends and receives of stretches of bytes. */
+/* Matches sends and receives of byte ranges of a stream. */
 #ifndef SERVER_ORDER_DELIVERY_BYTE_STREAM_MATCH_H
 #define SERVER_ORDER_DELIVERY_BYTE_STREAM_MATCH_H
 
@@ -6,8 +6,9 @@
 
 struct byte_stream {
     struct byte_stream_range {
-        uint64_t begin, end, left; /* bytes; how many nobody has received yet */
-        /* line 0: no event sent them; number: an enum untraced_reason, who did, 0 nobody */
+        uint64_t begin, end, left; /* bytes; how many were not received yet */
+        /* line 0: no event sent them; number: then an enum untraced_reason, 0: they were not
+         * sent */
         struct event_id send;
         uint32_t saved; /* as of a meeting */
         bool delivered; /* the send */
@@ -24,11 +25,12 @@ struct byte_stream *byte_stream_for_key(struct order *order,
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent);
 void byte_stream_drop(struct order *order, struct byte_stream *stream,
                       uint64_t end); /* what begins before */
-void byte_stream_wake(struct order *order, struct byte_stream *stream); /* who waits looks again */
+/* the waiting lines check again */
+void byte_stream_wake(struct order *order, struct byte_stream *stream);
 void byte_stream_match(struct order *order, const struct arrival *arrival);
 void byte_stream_leave(struct order *order,
                        const struct arrival *arrival); /* see rendezvous_leave_all */
-/* A receive gets its sends as partners; false: some are not there yet. */
+/* Sets the partners of a receive to its sends; returns false if some have not arrived yet. */
 bool byte_stream_find(struct order *order, struct pending *receive);
 void byte_stream_received(struct order *order, const struct arrival *receive); /* it is delivered */
 void byte_stream_free_all(struct order *order);

@@ -1,4 +1,4 @@
-/* Delivering: a point goes to the log, or the event that contradicts is set aside. */
+/* Delivery: appends a synchronization point to the log, or sets an inconsistent event aside. */
 #include "server/order/delivery/deliver.h"
 
 #include "base/alloc.h"
@@ -31,7 +31,8 @@ static void add_edge(struct delivered_edges *in, uint64_t from)
         in->items[in->count++] = from;
 }
 
-/* On a line that is gone, what somebody names and nobody told is lost, with what is before it. */
+/* On a line that has ended, an event that another event names and that was not received is lost,
+ * as are the numbers before it. */
 static bool close_end(struct order *order, struct event_id named)
 {
     const struct order_line *line = line_get(order, named.line);

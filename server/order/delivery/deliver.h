@@ -1,11 +1,11 @@
-/* What is ready goes to the log; what contradicts is set aside. */
+/* Delivery: appends ready synchronization points to the log and sets inconsistent events aside. */
 #ifndef SERVER_ORDER_DELIVERY_DELIVER_H
 #define SERVER_ORDER_DELIVERY_DELIVER_H
 
 #include "server/order/delivery/waiting_lines.h"
 #include "server/order/order.h"
 
-/* What an arrival says of itself, as an event of the point that begins at `point`. */
+/* Returns an arrival as an event of the synchronization point that begins at `point`. */
 static inline struct order_event event_of(const struct arrival *a, uint64_t point)
 {
     return (struct order_event){.number = a->at.number,

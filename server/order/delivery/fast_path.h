@@ -1,19 +1,18 @@
-/* Plain events: most of them.  A plain event names its partners and has one at most, lies on an
- * exclusive line that goes on, nothing before it is lost, and nothing is doubtful about it.  It is
- * judged and delivered in one go; whatever is more to an event is the business of readiness_check.c
- * and deliver.c, which could do all of it. */
+/* Fast path for plain events, which most are.  A plain event names its partners and has at most
+ * one, is on an exclusive line that has not ended, follows no lost number, and is not uncertain.
+ * It is checked and delivered in one step; readiness_check.c and deliver.c handle all events. */
 #ifndef SERVER_ORDER_DELIVERY_FAST_PATH_H
 #define SERVER_ORDER_DELIVERY_FAST_PATH_H
 
 #include "server/order/order_state.h"
 
-/* Delivers what just came, if it is plain, and all is there that it follows.  False: nothing was
- * done. */
+/* Delivers a new arrival if it is plain and all its predecessors are delivered.  Returns false
+ * if nothing was done. */
 bool fast_path_insert(struct order *order, const struct arrival *a);
-/* The same for both ends of a sync pair. */
+/* Delivers both ends of a sync pair, if they are plain and ready. */
 bool fast_path_insert_pair(struct order *order, const struct arrival *a, const struct arrival *b);
-/* Delivers the head of a line, and what is plain behind it, or lets it wait.  False: nothing was
- * done. */
+/* Delivers the head of a line and the plain events behind it, or makes it wait.  Returns false
+ * if nothing was done. */
 bool fast_path_check_head(struct order *order, uint32_t number, struct pending *head);
 
 #endif

@@ -1,9 +1,10 @@
-/* Streams between hosts: whose ends are told, and who waits for one that is not.
+/* Streams between hosts: which of their ends were reported, and the receives that wait for one that
+ * was not.
  *
- * What is told of the two ends comes in any order, and of one that no program of the run has it
- * never comes.  So who receives waits for it for a while.  Then the stream is alone, and the place
- * where its other end is (an address, if no program of the run ever told that it is his, else the
- * port there) is one that nobody waits for, until somebody tells that he is there. */
+ * The reports of the two ends come in any order, and an end that no program of the run has is
+ * never reported.  So a receive waits for the report for a limited time.  Then the stream is
+ * alone, and no receive waits for the place of its other end (an address, if no program of the
+ * run ever reported it as its own, else the port there) until a program reports that place. */
 #include "server/order/delivery/host_streams.h"
 
 #include "base/map.h"
@@ -18,7 +19,7 @@
 
 struct host_stream_place {
     struct stream_place place; /* port 0: the address */
-    bool ours; /* somebody told that it is his */
+    bool ours; /* a program reported it as its own */
     bool alone; /* it was waited for in vain */
 };
 
@@ -57,7 +58,7 @@ static bool is_alone(const struct order *order, struct stream_place p)
     return (address && address->alone) || (place && place->alone);
 }
 
-/* Somebody is there. */
+/* A program has reported this place. */
 static void host_streams_note_arrival(struct order *order, struct stream_place p)
 {
     struct host_stream_place *address = place_of(order, address_resolve(p)),
@@ -68,7 +69,7 @@ static void host_streams_note_arrival(struct order *order, struct stream_place p
         place->alone = false;
 }
 
-/* Nobody is there. */
+/* No program has reported this place. */
 static void host_streams_drop_place(struct order *order, struct stream_place p)
 {
     const struct host_stream_place *address = find_place(order, address_resolve(p));
@@ -109,7 +110,7 @@ static void list_late(struct order *order, struct byte_stream *stream)
     k->late[k->count++] = stream;
 }
 
-/* What nobody will read is not kept. */
+/* Bytes that no receive will need are not kept. */
 static void host_streams_stop_waiting(struct order *order, struct byte_stream *stream)
 {
     struct stream_ends *e = stream->ends;
@@ -170,7 +171,7 @@ void host_streams_gone(struct order *order)
         k->waited_count = kept;
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 void order_stream_end(struct order *order, const struct stream_report *told)
 {
@@ -242,7 +243,7 @@ void order_stream_alone(struct order *order, uint64_t key)
 {
     struct byte_stream *stream = map_get(&order->streams, key, 0);
     if (!stream || !stream->ends || !is_late(stream->ends))
-        return; /* it was told meanwhile */
+        return; /* it was reported meanwhile */
     struct stream_place other = stream->ends->other;
     host_streams_drop_place(order, other);
     host_streams_stop_waiting(order, stream);

@@ -1,4 +1,5 @@
-/* Streams between hosts: whose ends are told, and who waits for one that is not. */
+/* Streams between hosts: which of their ends were reported, and the receives that wait for one
+ * that was not. */
 #ifndef SERVER_ORDER_DELIVERY_HOST_STREAMS_H
 #define SERVER_ORDER_DELIVERY_HOST_STREAMS_H
 
@@ -12,11 +13,12 @@ struct stream_ends_state;
 
 void host_streams_gone(struct order *order); /* lines are */
 
-/* Those that were saved. */
+/* Restores saved streams and places. */
 void host_streams_restore(struct order *order, uint64_t key,
                           const struct stream_ends *ends); /* takes its writers */
 void host_streams_place_restore(struct order *order, struct stream_place place, bool alone);
-/* Calls visit for each address that is somebody's, and each place that was waited for in vain. */
+/* Calls visit for each address that an end reported as its own, and for each place that was
+ * awaited in vain. */
 void host_streams_places(const struct order *order,
                          void (*visit)(void *context, struct stream_place place, bool alone),
                          void *context);

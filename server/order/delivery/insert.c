@@ -46,7 +46,7 @@ static void insert_apply_loss(struct order *order, uint32_t number, struct pendi
     log_gap(order, number, count);
 }
 
-/* Looks at the head of a line; whoever may go on after it is enqueued. */
+/* Checks the head of a line; lines that may continue after it are enqueued. */
 static void insert_check_head(struct order *order, uint32_t number, struct sync_point *point)
 {
     struct order_line *line = line_get(order, number);
@@ -97,7 +97,7 @@ void order_unpin(struct order *order)
 
 /* ---- coming in ---- */
 
-/* What is missing on its line may still come, too, until somebody else is gone. */
+/* Events missing on its line may still come, too, until another line has ended. */
 static void note_straggler(struct order *order, uint32_t number)
 {
     struct number_set *s = &order->stragglers;
@@ -243,7 +243,7 @@ void order_note_loss(struct order *order, uint32_t number, uint64_t first, uint6
     insert_drain_queue(order);
 }
 
-/* Whoever waits for what never comes looks again. */
+/* Lines that wait for events that never come are checked again. */
 static void mark_gone(struct order *order)
 {
     struct leaving_lines *going = &order->going;
@@ -278,7 +278,7 @@ static void insert_mark_leaving(struct order *order, const uint32_t *lines, size
         array_reserve(going->lines, &going->room, going->count + count, sizeof *going->lines);
     for (size_t i = 0; i < count; i++) {
         if (order_line_is_evicted(order, lines[i]))
-            continue; /* nobody waits for it */
+            continue; /* no line waits for it */
         going->lines[going->count++] = lines[i];
         line_get(order, lines[i])->leaving = true;
     }

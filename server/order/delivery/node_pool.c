@@ -14,8 +14,8 @@
 
 struct node_pool {
     struct node_pool *older, *newer; /* spare ones lead on by `newer`, too */
-    struct pending *pieces; /* POOL_PIECES; at.line 0: given back */
-    uint32_t used, live; /* given out, and of them not given back */
+    struct pending *pieces; /* POOL_PIECES; at.line 0: free */
+    uint32_t used, live; /* allocated so far, and of them not freed */
 };
 
 /* What is asked of the system at once.  What is known of pools lies together, apart from their

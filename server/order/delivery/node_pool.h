@@ -1,17 +1,16 @@
-/* Where what waits is kept: in pools, one behind the other, so that what came first lies first.
- * Nothing beside a pool is touched when a piece of it goes: with many that wait, hardly any of them
- * is in the processor's caches.
+/* Memory of pending events: a sequence of pools, in the order of arrival.  Releasing a piece
+ * touches only its pool, since of many pending events hardly any is in the processor's caches.
  *
- * Pools of which little is left are put together, but only when a piece is made: until then pieces
- * stay where they are. */
+ * Pools with few live pieces are merged, but only by an allocation: until then pieces do not
+ * move. */
 #ifndef SERVER_ORDER_DELIVERY_NODE_POOL_H
 #define SERVER_ORDER_DELIVERY_NODE_POOL_H
 
 #include "server/order/order_state.h"
 
-/* Tells that a piece lies elsewhere now. */
+/* Callback: a piece was moved. */
 typedef void piece_moved(struct order *order, const struct pending *from, struct pending *to);
-/* Its members are not set; `at` is to be set at once. */
+/* Allocates a piece, whose members are not set: the caller must set `at` before any other call. */
 struct pending *node_pool_allocate(struct order *order, piece_moved *moved);
 void node_pool_release(struct order *order, struct pending *piece); /* and its partners */
 struct pending *node_pool_first(const struct order *order); /* the oldest one, NULL: none */

@@ -1,4 +1,5 @@
-/* Who is in a line, and doing what: from it follows the style it is drawn in. */
+/* Occupancy: which threads are in a line, and in which state, which determines the style it is
+ * drawn in. */
 #include "server/order/delivery/occupancy.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@
 
 #define EFFECT_OWN 8u
 #define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
-#define EFFECT_NONE 0x80u /* it was asked for, and there is none */
+#define EFFECT_NONE 0x80u /* it was looked up, and there is none */
 
 void order_set_effect_source(struct order *order,
                              void (*ask)(void *context, uint32_t kind, uint32_t type),
@@ -64,7 +65,7 @@ void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool 
     set_effect(order, kind, type, paired, (uint8_t)(here | ((unsigned)presence + 1) << 4));
 }
 
-/* Of what was never asked before, somebody else may know it. */
+/* Asks the effect source for a combination that was never looked up before. */
 static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool paired)
 {
     uint8_t *at = effect_at(order, kind, type, paired);
@@ -77,7 +78,8 @@ static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool
     return at && *at != EFFECT_NONE ? *at : 0;
 }
 
-/* Somebody ends the visit of another, who was not seen leaving: only those who wait stay. */
+/* A thread acquires an object whose previous holder was not seen leaving: only blocked occupants
+ * stay. */
 static void put_out(struct order_line *line)
 {
     size_t kept = 0;
@@ -121,7 +123,7 @@ void occupancy_apply(struct order *order, struct order_event *event)
     struct order_line *line = line_get(order, event->line);
     uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
     if (!effect && !line->occupant_count)
-        return; /* nobody is there, nor comes */
+        return; /* no thread is in it, or enters */
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
         line_touch(order, event->line);
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;

@@ -1,5 +1,5 @@
-/* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead,
- * and, when there is much of it, a queue on the shelf for what lies well behind the line's head. */
+/* Pending events: per line a ring of the next numbers, a map for numbers far ahead, and, if
+ * there are many, a queue in the block store for events well behind the line's head. */
 #include "server/order/delivery/pending_events.h"
 
 #include "base/map.h"
@@ -146,7 +146,7 @@ static void batch_less(struct order *order, uint32_t batch, uint64_t count)
             order->batches[i].count < count ? order->batches[i].count : count;
 }
 
-/* ---- the shelf: a line's spilled arrivals have consecutive numbers ---- */
+/* ---- the block store: a line's spilled arrivals have consecutive numbers ---- */
 
 static void pending_spill_write(struct order *order, struct pending_spill *spill)
 {
@@ -241,7 +241,7 @@ static void pending_load_spilled(struct order *order, struct order_line *line, u
     bool bad = from == NULL || (part && size != count * sizeof *from);
     s->begin += count;
     line->pending -= (uint32_t)count;
-    if (bad) { /* the disk did not keep it: these numbers are lost, the line goes on */
+    if (bad) { /* it cannot be read back: these numbers are lost, the line continues */
         order->figures.pending -= count;
         batch_less(order, batch, count);
         order->figures.damaged++;

@@ -1,4 +1,4 @@
-/* What has arrived and waits. */
+/* Pending events: arrivals that wait for an event that they follow. */
 #ifndef SERVER_ORDER_DELIVERY_PENDING_EVENTS_H
 #define SERVER_ORDER_DELIVERY_PENDING_EVENTS_H
 

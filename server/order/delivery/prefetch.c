@@ -1,6 +1,6 @@
-/* Fetching into the processor's caches what will be looked at soon; changes nothing.  With ten
- * thousand lines hardly anything that an event needs is there.  Each stage looks only at what the
- * stage before it asked for. */
+/* Prefetching into the processor's caches of what will be read soon; changes nothing.  With ten
+ * thousand lines, hardly any data that an event needs is cached.  Each stage reads only what the
+ * stage before it prefetched. */
 #include "server/order/delivery/pending_events.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
@@ -40,8 +40,8 @@ static const struct order_line *sender_of(const struct order *order, const struc
                : NULL;
 }
 
-/* Where the position of the send is kept, if that was not long ago; NULL: nobody knows yet, or not
- * here. */
+/* Returns where the position of a recent send is stored; NULL: it is unknown yet, or not in
+ * memory. */
 static const uint64_t *send_of(const struct order_line *from, const struct arrival *a)
 {
     uint64_t number = a->partners[0].number, back = from->delivered - number;

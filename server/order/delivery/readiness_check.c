@@ -1,4 +1,5 @@
-/* Judging: who is in the point of a line's head, and is all there that it follows? */
+/* Readiness check: finds the members of a head's synchronization point and whether all their
+ * predecessors are delivered. */
 #include "server/order/delivery/readiness_check.h"
 
 #include "base/map.h"
@@ -53,8 +54,8 @@ static const char *readiness_conflict_reason(const struct order *order, struct e
     return "the partner does not refer back";
 }
 
-/* Who waits for somebody by a key is let go when the run is over: what the other did is not
- * known. */
+/* When the run has ended, an event that waits by a key for a partner is released: what the
+ * partner did is unknown. */
 static bool readiness_is_released(const struct order *order, struct sync_point *point)
 {
     if (order->finishing)
@@ -97,14 +98,14 @@ static enum readiness_state join_partner(struct order *order, struct sync_point 
     return READY;
 }
 
-/* A keyed head: all who meet by its key must be heads. */
+/* Joins the members of a keyed head: all events with its key must be heads. */
 static enum readiness_state readiness_join_rendezvous(struct order *order, struct sync_point *point)
 {
     struct pending *head = point->members[0];
     const struct arrival *a = &head->arrival;
     struct rendezvous *meeting = rendezvous_of(order, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
-    if (!meeting) { /* they are complete for so long that they were forgotten */
+    if (!meeting) { /* they were complete so long ago that their record was removed */
         sync_point_mark_inconsistent(order, head, (struct event_id){0, 0},
                                      "joins a completed group");
         return DONE;
@@ -152,7 +153,7 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
     return READY;
 }
 
-/* The send among those who meet by a key; line 0: it is not there yet. */
+/* Returns the send among the events with a key; line 0: it has not arrived yet. */
 static struct event_id send_by(const struct order *order, const struct arrival *a, uint64_t second)
 {
     const struct rendezvous *meeting = map_get(&order->meetings, a->key[0], second);

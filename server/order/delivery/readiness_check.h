@@ -1,4 +1,5 @@
-/* Who is in the point of a head, and is all there that it follows? */
+/* Readiness check: finds the members of a head's synchronization point and whether all their
+ * predecessors are delivered. */
 #ifndef SERVER_ORDER_DELIVERY_READINESS_CHECK_H
 #define SERVER_ORDER_DELIVERY_READINESS_CHECK_H
 

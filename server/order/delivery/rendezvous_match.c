@@ -1,4 +1,4 @@
-/* Those who meet by a key: partners and groups that cannot name each other. */
+/* Matches events by a key: partners and groups that cannot name each other. */
 #include "server/order/delivery/rendezvous_match.h"
 
 #include "base/map.h"

@@ -1,4 +1,4 @@
-/* Those who meet by a key. */
+/* Matches events that name their partners by a key. */
 #ifndef SERVER_ORDER_DELIVERY_RENDEZVOUS_MATCH_H
 #define SERVER_ORDER_DELIVERY_RENDEZVOUS_MATCH_H
 
@@ -7,10 +7,9 @@
 struct rendezvous *rendezvous_of(const struct order *order, const struct arrival *arrival);
 struct rendezvous *rendezvous_add(struct order *order, uint64_t a, uint64_t b,
                                   struct event_id member);
-/* To be called before one who meets somebody by a key, or sends to a stream, is delivered or set
- * aside. */
+/* Must be called before an event with a key, or a send to a stream, is delivered or set aside. */
 void rendezvous_leave_all(struct order *order, const struct pending *pending);
-/* One of those who meet by this key is delivered. */
+/* Records that an event with this key was delivered. */
 void rendezvous_done(struct order *order, const struct arrival *arrival, uint64_t second);
 void rendezvous_free_all(struct order *order);
 

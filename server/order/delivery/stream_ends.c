@@ -1,5 +1,5 @@
-/* The two ends of a stream between hosts: what of its bytes there will be, and whom it is no use to
- * wait for. */
+/* The two ends of a stream between hosts: which of its bytes will come, and which ends it is
+ * useless to wait for. */
 #include "server/order/delivery/stream_ends.h"
 
 #include "base/alloc.h"
@@ -24,7 +24,7 @@ void stream_ends_touch(struct order *order, struct byte_stream *stream)
         save_stream_ends_now(order, stream);
 }
 
-/* All who told that they write, and there were some. */
+/* Returns whether there were writers, and all of them have ended. */
 bool stream_ends_are_gone(const struct order *order, const struct stream_ends *e)
 {
     for (size_t i = 0; i < e->writer_count; i++)

@@ -12,15 +12,15 @@
 struct byte_stream;
 
 struct stream_ends {
-    bool reads, writes; /* told */
+    bool reads, writes; /* reported */
     bool alone; /* the other one was waited for in vain */
     bool listed; /* some line waits, and it is in the list of such streams */
-    /* where the one is that is not told; the first that told was its peer */
+    /* address of the end that was not reported; the first end that reported was its peer */
     struct stream_place other;
     uint64_t since_ns; /* 0: not looked at yet */
     uint64_t dropped; /* bytes before it were dropped unread while it was alone; */
     uint64_t received; /*   and before that one they were received */
-    uint32_t *writers; /* lines of those who tell that they write */
+    uint32_t *writers; /* lines of the ends that reported to write */
     size_t writer_count, writer_room;
     uint32_t saved; /* as of a meeting */
 };
@@ -28,7 +28,7 @@ struct stream_ends {
 struct stream_ends_state {
     struct map places; /* of host_streams.c alone */
     size_t streams;
-    /* of which one end is told, oldest first, from `first` on; some are not late any more */
+    /* streams with one end reported, oldest first, from `first` on; some are not late any more */
     struct byte_stream **late;
     size_t first, stamped, count, room; /* stamped: those before it know since when */
     struct byte_stream **waited; /* in which lines wait */
@@ -37,16 +37,16 @@ struct stream_ends_state {
 
 struct stream_ends_state *stream_ends_known(struct order *order); /* made if it is not there */
 void stream_ends_touch(struct order *order, struct byte_stream *stream); /* before it changes */
-/* All who told that they write, and there were some. */
+/* Returns whether there were writers, and all of them have ended. */
 bool stream_ends_are_gone(const struct order *order, const struct stream_ends *ends);
 uint8_t
 stream_ends_missing_reason(const struct order *order,
-                           const struct byte_stream *stream); /* why nobody is waited for, else 0 */
+                           const struct byte_stream *stream); /* why no sender is awaited, else 0 */
 void stream_ends_wait(struct order *order, struct byte_stream *stream); /* a line does */
-/* What is sent there is not kept; a stretch of those bytes. */
+/* Drops sent bytes that no one will receive. */
 bool stream_ends_drop_bytes(struct order *order, struct byte_stream *stream, uint64_t begin,
                             uint64_t end);
-/* Who receives from *begin on begins behind what was dropped: why it is doubtful then, else 0. */
+/* Moves *begin behind dropped bytes.  Returns why a receive from there on is uncertain, else 0. */
 uint8_t stream_ends_skip_dropped(const struct byte_stream *stream, uint64_t *begin, uint64_t end);
 bool stream_ends_received(struct order *order, struct byte_stream *stream, uint64_t begin,
                           uint64_t end); /* true: they stay */

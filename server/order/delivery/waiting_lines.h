@@ -1,4 +1,4 @@
-/* Lines whose heads wait for others. */
+/* Lines whose first pending events wait for events of other lines. */
 #ifndef SERVER_ORDER_DELIVERY_WAITING_LINES_H
 #define SERVER_ORDER_DELIVERY_WAITING_LINES_H
 
@@ -13,10 +13,13 @@ struct
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
 uint32_t line_dequeue(struct order *order); /* call only if work is left */
-void line_wake(struct order *order, uint32_t number); /* those who waited for what it delivered */
-void line_wake_one(struct order *order, uint32_t number); /* the first who waits, for whatever */
+/* wakes the lines that waited for what this line delivered */
+void line_wake(struct order *order, uint32_t number);
+/* wakes the first waiting line, whatever it waits for */
+void line_wake_one(struct order *order, uint32_t number);
 bool sync_point_has(const struct sync_point *point, uint32_t line);
-/* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
+/* Makes the synchronization point wait for `need`; returns false if that closes a cycle of
+ * waiting lines. */
 bool sync_point_wait(struct order *order, const struct sync_point *point, struct event_id need);
 
 #endif

@@ -1,5 +1,5 @@
-/* Which threads may still have an event in the window: where there are too many lines to ask each
- * of them.
+/* Threads that may still have an event in the window, used where there are too many lines to check
+ * each of them.
  *
  * A thread's events come one after the other, so that their columns grow.  Once a thread has one
  * beyond the window, no line gets an event of that thread in the window any more. */
@@ -9,12 +9,12 @@
 #include "server/order/layout/layout_pass.h"
 
 void active_threads_begin(struct layout_job *job);
-/* How many threads may still have events in the window, by `may`; they are watched from here on. */
+/* Returns how many threads may still have events in the window, according to `may`; they are
+ * watched from here on. */
 size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
                             bool (*may)(const struct layout_job *job,
                                         const struct layout_pass *sweep, uint32_t thread));
-/* One that is watched has an event; last: it has no further one, or all further ones are beyond the
- * window. */
+/* Records an event of a watched thread. last: the thread has no further event in the window. */
 void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread,
                         int32_t column, bool last);
 void active_threads_end(struct layout_job *job);

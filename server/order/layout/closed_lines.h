@@ -1,10 +1,10 @@
-/* Lines that are shut: their next event was not come to, but a chain from it leads to events that
- * are, and whose columns are beyond the window already.
+/* Closed lines: the sweep has not reached their next event, but a causal chain leads from it to
+ * swept events whose columns are beyond the window already.
  *
  * Columns grow away from the cut along every chain, so that all that is still to come of such a
- * line is beyond the window, too, and the sweep need not go as far.  A window then costs what is in
- * it, not how long the laziest of its lines rests.  What is not found within a few steps is not
- * known: then the sweep goes on as far as it would. */
+ * line is beyond the window, too, and the sweep need not go as far.  A window then costs what is
+ * in it, not how long the laziest of its lines rests.  The search for such a chain takes a few
+ * steps at most; if it finds none, the sweep continues without it. */
 #ifndef SERVER_ORDER_LAYOUT_CLOSED_LINES_H
 #define SERVER_ORDER_LAYOUT_CLOSED_LINES_H
 

@@ -40,8 +40,8 @@ static void find_edge(struct layout_job *job, struct layout_result *p, uint32_t 
     *before = order_line_from(job->order, line, *before == NO_POSITION ? frontier : *before);
 }
 
-/* As below, of the lines that have events in the window; what is told of others is not looked
- * at. */
+/* As below, for the lines that have events in the window; the entries of other lines are not
+ * used. */
 static void find_edges_of_many(struct layout_job *job, struct layout_result *p)
 {
     for (size_t i = p->count; i-- > 0;)

@@ -1,25 +1,25 @@
-/* Placing: which column each event of a window gets.
+/* Column assignment: computes the column of each event of a window.
  *
  * A view is an anchor cut and columns counted from it: right of the cut 0, 1, 2, ..., left of it
- * -1, -2, ....  Right of the cut an event's column is the length of the longest chain of drawn
- * events from the cut to it; left of it, likewise backwards.  So members of a point share a column,
- * a cause stands left of its effect, nothing is blank that the order does not force, and scrolling
- * by columns moves nothing relative to anything else.  The properties are Taylor's ("Scrolling
- * partially ordered event displays"); docs/order.md says how each is met.
+ * -1, -2, .... Right of the cut an event's column is the length of the longest chain of drawn
+ * events from the cut to it; left of it, likewise backwards.  Thus the members of a synchronization
+ * point share a column, a cause is left of its effect, a column is blank only where the order
+ * requires it, and scrolling by columns moves no event relative to another.  The properties are
+ * Taylor's ("Scrolling partially ordered event displays"); docs/order.md says how each is met.
  *
  * The cut is a position of the log (all earlier positions are left of it; such a cut is
  * consistent), then changed by line moves, one after the other: moving a line forwards by m events
  * takes them, and all that is before them, to the left; moving it backwards takes them, and all
  * that is after them, to the right.
  *
- * A row is a line, or a cluster: a set of lines of which only those events are drawn that are tied
- * to an event outside it, or bear a text.  Events on lines that are in no row pass order on and
- * take no room.  On a shared line, and in the row of a cluster, succession is no order, but what is
- * drawn is drawn one after the other.
+ * A row is a line, or a line group (in the code: cluster): a set of lines of which only those
+ * events are drawn that are related to an event outside it, or have an annotation.  Events on lines
+ * that are in no row pass order on and take no room.  On a shared line, and in the row of a
+ * cluster, succession is no order, but what is drawn is drawn one after the other.
  *
- * Placing goes on in steps, so that a server can do other work between them.  The sweep to either
- * side ends where all rows are full or ended, or after a number of events that depends on the lines
- * and the columns wanted, not on the length of the log: then `unresolved` is set. */
+ * Columns are assigned in steps, so that a server can do other work between them.  The sweep to
+ * either side ends where all rows are full or ended, or after a number of events that depends on
+ * the lines and the columns wanted, not on the length of the log: then `unresolved` is set. */
 #ifndef SERVER_ORDER_LAYOUT_COLUMN_ASSIGNMENT_H
 #define SERVER_ORDER_LAYOUT_COLUMN_ASSIGNMENT_H
 
@@ -28,8 +28,8 @@
 struct layout_event {
     uint64_t position;
     int32_t column;
-    uint32_t fold; /* 0: itself; N: stands for N visits */
-    uint64_t fold_end; /* position of the last event on its line that it stands for */
+    uint32_t fold; /* 0: a single event; N: represents N critical sections */
+    uint64_t fold_end; /* position of the last event on its line that it represents */
 };
 
 struct line_move {
@@ -47,9 +47,9 @@ struct layout_params {
     const uint32_t *row_of; /* by line - 1: 0 in no row, else 1 + its row */
     const uint8_t *cluster; /* by row: is it one? */
     uint32_t rows;
-    bool
-        many; /* so many lines that they are not asked one by one (active_threads.h): then all that are
-                             * drawn are in row 1, which is the only one */
+    /* there are too many lines to check each (active_threads.h): all drawn lines are in row 1,
+     * the only one */
+    bool many;
     bool fold; /* stretches of like, uncontended visits become one mark */
     bool (*has_text)(void *context, struct event_id at); /* such an event is always drawn */
     void *context;
@@ -66,14 +66,14 @@ struct layout_result {
                             * ordinal of its first event not left of the window */
 };
 
-/* What `placing` points to must last as long as the job.  Lines that are made later are in no
- * row. */
+/* Begins a job.  Everything that `placing` points to must outlive the job.  Lines that are made
+ * later are in no row. */
 struct layout_job *layout_columns_begin(const struct order *order,
                                         const struct layout_params *placing);
 /* Sweeps over about `budget` events; true when the window wanted can be taken. */
 bool layout_columns_step(struct layout_job *job, uint64_t budget);
-/* What is in the window; the caller frees it.  Before all is found: what is found so far,
- * unresolved. */
+/* Sets *placement to the events in the window; the caller frees it.  Before the sweeps are
+ * complete it holds what they found so far and is marked unresolved. */
 void layout_columns_collect(struct layout_job *job, struct layout_result *placement);
 /* Wants another window of the same view: what was swept is not swept again.  The order may have
  * grown. */

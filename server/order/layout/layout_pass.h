@@ -23,8 +23,8 @@ struct layout_pass {
     } *seen;
     size_t seen_count, seen_room;
     bool ready, done, unresolved;
-    /* of a window with many lines: the newest column of each thread, which of them are watched, and
-     * whether an event was seen of a thread that nobody knows, so that the sweep goes on
+    /* of a window with many lines: the newest column of each thread, which threads are watched,
+     * and whether an event of an unknown thread was found, so that the sweep must continue
      * (active_threads.h) */
     int32_t *acted;
     uint8_t *watched;
@@ -74,8 +74,8 @@ static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t li
 
 int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
 bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
-/* Is any event of a point drawn, so that it needs room? *column grows to what is taken in a
- * cluster's row. */
+/* Returns whether any event of a synchronization point is drawn, so that it needs room.  Raises
+ * *column to the columns taken in a cluster's row. */
 bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
                             uint64_t begin, uint64_t end, int32_t *column);
 void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep,
@@ -100,7 +100,7 @@ static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
     return i < job->lines && !job->placing.row_of[i] ? &sweep->line[i] : NULL;
 }
 
-/* Where the column of a position is kept, and what it is. */
+/* Return the index of a position in column[], and the position's column. */
 size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position);
 int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position);
 
@@ -110,7 +110,8 @@ static inline int32_t layout_pass_pushed_far(const struct layout_pass *sweep, ui
     return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
 }
 
-/* What was pushed to an event by what follows it, if it is more than `column`. */
+/* Returns the column that the successors of an event require for it, if it is greater than
+ * `column`. */
 static inline int32_t layout_pass_pushed(const struct layout_pass *sweep, uint64_t position,
                                          int32_t column)
 {

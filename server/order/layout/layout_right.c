@@ -168,8 +168,8 @@ static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *
     return true;
 }
 
-/* What passing over asks again and again.  It stands by itself, so that storing a column does not
- * make the compiler read all of it anew. */
+/* The inputs of layout_right_skip's inner loop.  They are a struct of their own, so that storing
+ * a column does not make the compiler reload all of them. */
 struct layout_passing {
     const uint32_t *row_of;
     int32_t *line, *hidden, *column; /* of the sweep; column: of a position, less `before` */
@@ -195,7 +195,7 @@ static inline int32_t *newest_undrawn(const struct layout_passing *s, uint32_t c
 }
 
 /* As column_behind where nothing was passed over by a leap.  No branch: whether there is an edge
- * nobody can predict. */
+ * is unpredictable. */
 static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p, uint32_t edge)
 {
     uint64_t from = p - (edge >> 2);
@@ -204,8 +204,8 @@ static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p
 }
 
 /* Most events lie on lines in no row: they pass on the greatest column that they follow, take no
- * room, and nobody asks for them.  Takes those that come next, alone or in pairs, up to the first
- * that is not so, of one block. */
+ * room, and are never looked up.  Skips the next such events of one block, alone or in pairs, up
+ * to the first other event. */
 static void layout_right_skip(struct layout_job *job, uint64_t most)
 {
     struct layout_pass *sweep = &job->right;

@@ -7,6 +7,6 @@
 void layout_right_want(
     struct layout_job *job); /* what is still to be found, for the window wanted */
 bool layout_right_step(struct layout_job *job,
-                       uint64_t budget); /* goes on for a while; true when all is found */
+                       uint64_t budget); /* continues; true when all is found */
 
 #endif

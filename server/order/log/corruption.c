@@ -1,4 +1,4 @@
-/* What lies on the shelf and cannot be read: which events are lost with it. */
+/* Unreadable parts of the block store, and the events that are lost with them. */
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"

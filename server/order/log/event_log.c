@@ -1,4 +1,4 @@
-/* The log: delivered events in blocks, the newest of them open, the others on the shelf. */
+/* The log: delivered events in blocks, the newest of them open, the others in the block store. */
 #include "server/order/log/event_log.h"
 
 #include "base/alloc.h"
@@ -197,8 +197,8 @@ static void note_neighbours(struct order *order, const struct order_event *event
 #define TRIM_AT_ONCE 32u
 #define TRIM_EVENTS 256u /* so many apart */
 
-/* Now and then some lines are looked at, in turn: those at rest give back what they have no use
- * for.  Some at once, so that the processor fetches them ahead. */
+/* Occasionally checks some lines, in turn, and frees what idle ones do not need.  It checks
+ * several at once, so that the processor fetches them ahead. */
 static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)

@@ -1,4 +1,4 @@
-/* What has been delivered. */
+/* The log of delivered events. */
 #ifndef SERVER_ORDER_LOG_EVENT_LOG_H
 #define SERVER_ORDER_LOG_EVENT_LOG_H
 
@@ -37,8 +37,8 @@ static inline bool log_sends(const struct order *order, uint64_t position)
     return flags_send(log_get(order, position, FIELD_FLAGS));
 }
 
-/* As order_position; most events that are asked for were not long ago, and the numbers of their
- * line are ordinals. */
+/* Returns order_position(at), by a fast path for recent events of lines without gaps, whose
+ * numbers are ordinals. */
 static inline uint64_t log_position(const struct order *order, struct event_id at)
 {
     const struct order_line *line = line_get(order, at.line);
@@ -52,16 +52,17 @@ static inline uint64_t log_position(const struct order *order, struct event_id a
                : order_position(order, at);
 }
 
-/* Appends; edges are positions, the sends that it receives first.  Their lines are looked up if
- * they are not given. */
+/* Appends an event. edges: positions, those of the sends that it receives first. lines: the
+ * lines of the edges, or NULL to look them up. */
 void log_append(struct order *order, const struct order_event *event, const uint64_t *edges,
                 const uint32_t *lines);
 void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
-/* The same, where nobody told it: nothing that could be these numbers is left. */
+/* Records a gap that was not reported: no pending event can have these numbers any more. */
 void log_gap_found(struct order *order, uint32_t line, uint64_t count);
-/* The event that stands for `at` in the order: itself, or where it is lost or contradictory the one
- * before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
+/* Returns the position of the event that stands for `at` in the order: `at` itself, or if it is
+ * lost or inconsistent, the event before it on its exclusive line; else NO_POSITION. *lost is
+ * set if it is lost. */
 uint64_t log_relation_state(const struct order *order, struct event_id at, bool *lost);
 void log_pack_one(struct order *order); /* the oldest that is open; it is full */
 

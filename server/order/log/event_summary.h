@@ -1,6 +1,6 @@
-/* What a search of the past and a sweep of a window look at of each event, in eight bytes: most
- * events lie alone, and have one edge or none.  It is made of a block when first asked for, and
- * kept with it. */
+/* Event summary: eight bytes per event for searches of the past and sweeps of a window, since
+ * most events are alone in their synchronization point and have at most one edge.  It is made
+ * from a block on first use and kept with the block. */
 #ifndef SERVER_ORDER_LOG_EVENT_SUMMARY_H
 #define SERVER_ORDER_LOG_EVENT_SUMMARY_H
 
@@ -11,7 +11,7 @@
     UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
 
 struct event_summary {
-    /* of rows 0 .. known - 1: never of the last, since the next one tells whether it is alone */
+    /* of rows 0 .. known - 1: never of the last, since the next one shows whether it is alone */
     uint32_t known;
     uint32_t line[BLOCK_EVENTS]; /* block_line_code */
     uint32_t edge[BLOCK_EVENTS]; /* as FIELD_EDGE, of one edge or none */
@@ -19,7 +19,7 @@ struct event_summary {
 
 const struct event_summary *event_summary_make(const struct order *order, uint64_t block);
 
-/* Of the block that a position lies in; it may go when another block is loaded. */
+/* Returns the summary of the block of a position; it is valid until another block is loaded. */
 static inline const struct event_summary *log_event_summary(const struct order *order,
                                                             uint64_t position)
 {
@@ -43,7 +43,7 @@ static inline bool event_summary_pair(const struct log_block *rows, uint32_t i, 
     return true;
 }
 
-/* The code of the line of an event. */
+/* Returns the code of the line of an event. */
 static inline uint32_t log_line_code(const struct order *order, uint64_t position)
 {
     const struct event_summary *glance = log_event_summary(order, position);

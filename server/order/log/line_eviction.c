@@ -1,9 +1,10 @@
-/* Lines that are put away.
+/* Eviction of lines from memory.
  *
- * A program may make millions of objects, one after the other.  Of a line that ended and whose
- * events are all forgotten nothing is left but what it was: most such lines are the same as many
- * others.  When all lines in a page of memory are like that, the page is given back, and two bytes
- * say of each which pattern it is of.  line_get brings one back; order_look looks without that. */
+ * A program may make millions of objects, one after the other.  Of a line that has ended and
+ * whose events are all discarded only its attributes are left, and most such lines have the same
+ * as many others.  When all lines in a page of memory are like that, the page is freed, and two
+ * bytes per line say which pattern it has. line_get() restores a line; order_line_peek() reads
+ * it without that. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
@@ -30,8 +31,7 @@ static size_t page_lines(void)
 
 void order_load_line(const struct order *of, size_t index)
 {
-    struct order *order =
-        (struct order *)(uintptr_t)of; /* it is the same as before to whoever looks */
+    struct order *order = (struct order *)(uintptr_t)of; /* callers see no change */
     order->lines[index] = order->patterns[order->away[index] - 1];
     order->away[index] = 0;
     order->away_count--;
@@ -70,7 +70,7 @@ static struct order_line pattern_of(const struct order_line *line)
 static uint16_t pattern_code(struct order *order, const struct order_line *line)
 {
     struct order_line pattern = pattern_of(line);
-    for (uint64_t i = 0;; i++) { /* those of one kind and number are told apart by a count */
+    for (uint64_t i = 0;; i++) { /* a count distinguishes patterns of one kind and number */
         uint64_t key = (uint64_t)line->kind << 32 | i;
         uintptr_t code = (uintptr_t)map_get(&order->pattern_codes, key, line->delivered);
         if (code && memcmp(&order->patterns[code - 1], &pattern, sizeof pattern) == 0)

@@ -1,10 +1,11 @@
-/* Which lines are saved when.  Lines lie in pages of PAGE_LINES, and a page is a part on the shelf:
- * only those of which a line has changed since are written again.
+/* Selection of the lines that a save writes.  Lines lie in pages of PAGE_LINES, and a page is a
+ * part in the block store: only pages with a line that has changed since the last save are written
+ * again.
  *
- * A save is of one moment, and takes many steps.  At that moment all pages that are to be written
- * are frozen.  Until a frozen page is written, a line of it that is about to change is written
- * first, on the side: so a page has each of its lines as it was at that moment, and a change never
- * costs more than one line. */
+ * A save is of one moment, and takes many steps.  At that moment all pages that are to be
+ * written are frozen.  Until a frozen page is written, a line of it that is about to change is
+ * written first, on the side: so a page has each of its lines as it was at that moment, and a
+ * change never costs more than one line. */
 #include "server/order/log/line_pages.h"
 
 #include "base/alloc.h"
@@ -89,8 +90,7 @@ void line_pages_freeze(struct order *order)
     }
 }
 
-/* Lines that are the same, one behind the other, are told once; which ones were copied makes no
- * difference. */
+/* Equal consecutive lines are written once; which of them were copied makes no difference. */
 static void put_page(struct save_bytes *out, const struct order_line *lines, size_t count,
                      const struct frozen_line *const *kept, const uint8_t *copies)
 {

@@ -1,10 +1,10 @@
-/* Which lines are saved when. */
+/* Pages of lines, the unit in which a save writes lines, and the marks of those to be saved. */
 #ifndef SERVER_ORDER_LOG_LINE_PAGES_H
 #define SERVER_ORDER_LOG_LINE_PAGES_H
 
 #include "server/order/order_state.h"
 
-/* To be called before a line changes in what is saved of it; and after it was made */
+/* Must be called before the saved part of a line changes, and after a line was made. */
 void line_pages_touched(struct order *order, uint32_t line);
 void line_pages_new_line(struct order *order, uint32_t line);
 void line_pages_free(struct order *order);

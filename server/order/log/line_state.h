@@ -1,11 +1,12 @@
-/* What a line holds beside its events: most hold nothing, and what is not needed any more is given
- * back. */
+/* The state of a line beside its events.  Most lines have none, and state that is no longer
+ * needed is freed. */
 #ifndef SERVER_ORDER_LOG_LINE_STATE_H
 #define SERVER_ORDER_LOG_LINE_STATE_H
 
 #include "server/order/order_state.h"
 
-/* Gives back what an idle line has no use for: most are of objects that are long gone. */
+/* Frees what an idle line does not need: most lines belong to objects that were destroyed long
+ * ago. */
 void line_trim(struct order_line *line);
 void line_add_neighbor(struct order_line *line,
                        uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */

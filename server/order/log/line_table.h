@@ -1,4 +1,4 @@
-/* Lines: found, made, at rest, put away. */
+/* The table of lines: look-up, creation and eviction. */
 #ifndef SERVER_ORDER_LOG_LINE_TABLE_H
 #define SERVER_ORDER_LOG_LINE_TABLE_H
 
@@ -36,8 +36,8 @@ static inline struct order_line *line_get(const struct order *order, uint32_t li
     return &order->lines[i];
 }
 
-/* Where the line of that number lies, NULL if there is none; it may be away.  Nothing of it is
- * looked at. */
+/* Returns the address of a line, NULL if there is none, without reading it; the line may be
+ * evicted. */
 static inline const struct order_line *line_place(const struct order *order, uint32_t line)
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
@@ -46,7 +46,7 @@ static inline const struct order_line *line_place(const struct order *order, uin
     return i < order->line_count ? &order->lines[i] : NULL;
 }
 
-/* Is this a line, and a shared one? */
+/* Returns whether this is an existing, shared line. */
 static inline bool line_is_shared(const struct order *order, uint32_t line)
 {
     const struct order_line *l =
@@ -54,7 +54,7 @@ static inline bool line_is_shared(const struct order *order, uint32_t line)
     return l && l->shared;
 }
 
-/* Has it events that are not forgotten? */
+/* Returns whether the line has events that were not discarded. */
 static inline bool line_has_kept(const struct order *order, const struct order_line *line)
 {
     return line->positions.count > line->base && line->last >= order->first;

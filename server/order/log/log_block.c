@@ -100,7 +100,7 @@ static bool distances_fit(const struct log_block *rows, enum block_field field, 
     return true;
 }
 
-/* Without branches, which nobody could predict: all that is read from the file comes through
+/* Without branches, which would be unpredictable: every block read from the file is checked
  * here. */
 static bool single_edges_fit(const struct log_block *rows, uint64_t first)
 {

@@ -52,7 +52,7 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
 #define FIELD_AFTER_GAP 64u /* numbers before it on its line were lost */
 #define FIELD_SENDS 128u /* a RECEIVE that is received in turn */
 #define FIELD_UNCERTAINTY_SHIFT                                                                    \
-    8 /* and above: an enum untraced_reason, why more may be before it than is told */
+    8 /* and above: an enum untraced_reason, why the event is uncertain */
 
 struct block_layout { /* where a field lies */
     uint64_t mask, least;
@@ -70,7 +70,7 @@ struct log_block {
     void *memory; /* what bytes lie in */
     size_t size;
     bool used; /* since the cache looked last */
-    struct event_summary *glance; /* event_summary.h; NULL: nobody asked for it yet */
+    struct event_summary *glance; /* event_summary.h; NULL: not made yet */
 };
 
 struct log_block *block_open(void);
@@ -95,15 +95,15 @@ static inline uint64_t block_get(const struct log_block *rows, uint32_t i, enum 
     return ((word >> layout->shift) & layout->mask) + layout->least;
 }
 
-/* Starts fetching a field that will be asked for soon. */
+/* Prefetches a field that will be read soon. */
 static inline void block_expect(const struct log_block *rows, uint32_t i, enum block_field field)
 {
     __builtin_prefetch(rows->bytes + rows->fields[field].byte +
                        (size_t)i * rows->fields[field].step);
 }
 
-/* Of an open block: bytes of a value, and where the column begins.  A gap keeps the same row of all
- * columns from falling into one place of the processor's cache. */
+/* Returns the size of a value in an open block; block_column() returns where its column begins.
+ * A gap keeps the same row of all columns from falling into one place of the processor's cache. */
 static inline size_t block_column_bytes(enum block_field field)
 {
     return field < FIELD_LINE ? 8 : field < FIELD_POINT ? 4 : field < FIELD_ACTIVE ? 2 : 1;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node on the shelf: u64 first, u8 width, then POSITION_LIST_NODE differences from the first. */
+/* A node in the block store: u64 first, u8 width, then POSITION_LIST_NODE differences from the
+ * first. */
 #define NODE_HEAD 9u
 
 struct position_node {

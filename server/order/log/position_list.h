@@ -1,9 +1,9 @@
-/* A series: a growing list of increasing numbers, finished parts of it on a shelf.
+/* Position list: a growing list of increasing numbers, whose finished parts are in a block store.
  *
- * It is a tree that grows at its right edge only: POSITION_LIST_NODE numbers make a node, which
- * goes to the shelf; the places of POSITION_LIST_NODE nodes make a node of the next level (a
- * bulk-loaded B+-tree).  In memory are the unfinished node of each level and a cache.  A number is
- * found in O(levels). */
+ * It is a tree that grows at its right edge only:  POSITION_LIST_NODE numbers make a node, which
+ * goes to the block store; the places of POSITION_LIST_NODE nodes make a node of the next level
+ * (a bulk-loaded B+-tree).  In memory are the unfinished node of each level and a cache.  A
+ * number is found in O(levels). */
 #ifndef SERVER_ORDER_LOG_POSITION_LIST_H
 #define SERVER_ORDER_LOG_POSITION_LIST_H
 
@@ -27,7 +27,7 @@ struct position_list {
     uint64_t **upper; /* of the others, by level - 1; NULL: none has begun */
 };
 
-/* Where the nodes of many series are kept. */
+/* Cache of the nodes of many position lists. */
 struct position_cache {
     struct block_store shelf;
     struct map cached; /* place -> struct node */
@@ -71,8 +71,7 @@ static inline uint64_t *position_list_node(const struct position_list *series,
 }
 /* A new node with room for n numbers, all 0. */
 uint64_t *position_list_reserve(struct position_list *series, unsigned level, uint32_t n);
-/* Gives the memory back of a series of which no number will be asked for any more; it may grow
- * again. */
+/* Frees the memory of a list whose numbers will not be read any more; it may grow again. */
 void position_list_release(struct position_list *series);
 void position_list_free(struct position_list *series);
 

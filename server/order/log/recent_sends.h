@@ -1,6 +1,6 @@
-/* Which events of the blocks that were packed last are sends: what is received late names one of
- * them, and its block need not be read again for that.  A bit an event, of so many blocks; nothing
- * of it is saved. */
+/* Bit set of the sends among the events of the last packed blocks: a late receive names one of
+ * them, and its block need not be re-read for that.  It has one bit per event of SENT_BLOCKS
+ * blocks and is not saved. */
 #ifndef SERVER_ORDER_LOG_RECENT_SENDS_H
 #define SERVER_ORDER_LOG_RECENT_SENDS_H
 
@@ -13,7 +13,7 @@
 
 void recent_sends_note(struct order *order, uint64_t block); /* which is about to be packed */
 
-/* Is it known that it sends, and does not contradict?  False: look at the row. */
+/* Returns whether the event is known to be a consistent send.  False: the row must be read. */
 static inline bool recent_sends_contains(const struct order *order, uint64_t position)
 {
     uint64_t block = position / BLOCK_EVENTS;

@@ -1,4 +1,4 @@
-/* What of an order is kept, and what was forgotten. */
+/* Retention: which part of an order is kept, and which was discarded. */
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"
