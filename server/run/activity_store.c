@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS 4096u /* spans that are looked at in one step of forgetting */
+#define LOOKS 4096u /* spans that are looked at in one step of discarding */
 #define AHEAD 64u /* that are not forgotten, behind which there may be some that are */
 
 struct activity_store {
     struct activity_thread { /* a thread */
-        struct activity_span *spans; /* the first `gone` of them are forgotten, */
+        struct activity_span *spans; /* the first `gone` of them are discarded, */
         size_t count, room, gone;
         struct code_segment *steps; /* and so are so many of these */
         size_t step_count, step_room, steps_gone;
-        uint64_t base; /* spans that were forgotten before, and are not there any more */
+        uint64_t base; /* spans that were discarded and removed before */
         bool shut; /* there was no room for its last */
         uint32_t *paths; /* by context: 1 + its path; 0 not known */
         size_t path_room;
@@ -29,7 +29,7 @@ struct activity_store {
     size_t path_count, path_room, function_room;
     struct map heads, numbers, function_of; /* of paths */
     uint32_t head_count, function_count;
-    size_t bytes; /* of spans and steps that are not forgotten */
+    size_t bytes; /* of spans and steps that are not discarded */
     uint64_t beyond; /* records that found no room */
 };
 
@@ -127,9 +127,9 @@ const struct code_segment *activity_steps(const struct run *run, uint32_t thread
 uint64_t activity_is_beyond(const struct run *run) { return run->did ? run->did->beyond : 0; }
 size_t activity_bytes(const struct run *run) { return run->did ? run->did->bytes : 0; }
 
-/* ---- forgetting ---- */
+/* ---- discarding ---- */
 
-/* What is gone is cleared up once it is more than what is there. */
+/* Removes discarded spans once they are more than the others. */
 static void clear_up(struct activity_thread *t)
 {
     if (t->gone <= t->count / 2)
@@ -152,9 +152,9 @@ static void clear_up(struct activity_thread *t)
     t->gone = t->steps_gone = 0;
 }
 
-/* Behind those that are not: an event that is not there yet, or never will be, is not forgotten,
- * however long ago it was told.  Ever farther ahead, so that it takes no time; `end`: none was
- * found. */
+/* Searches for discarded events behind undiscarded ones: an event that was not delivered yet, or
+ * never will be, counts as not discarded, however old it is.  The search steps double, so that
+ * it takes little time; returns `end` if none was found. */
 static size_t activity_scan_ahead(const struct run *run, const struct activity_thread *t,
                                   size_t end)
 {
@@ -164,7 +164,7 @@ static size_t activity_scan_ahead(const struct run *run, const struct activity_t
     return end;
 }
 
-/* Up to the last that is forgotten; returns how many were looked at. */
+/* Discards spans up to the last whose event is discarded; returns how many were looked at. */
 static size_t activity_discard_spans(const struct run *run, struct activity_store *did,
                                      struct activity_thread *t)
 {

@@ -1,7 +1,7 @@
-/* What threads wait for that no event tells: the end of another one, from a time after one of their
- * events on, until their next event (the message AWAITS).
+/* Waits of threads that no event records: for the end of another thread, from a time after one of
+ * their events until their next event (the message AWAITS).
  *
- * Kept are the first AWAITS_MOST of a run.  Not thread-safe. */
+ * The first AWAITS_MOST of a run are kept.  Not thread-safe. */
 #ifndef SERVER_RUN_AWAITS_H
 #define SERVER_RUN_AWAITS_H
 
@@ -21,7 +21,7 @@ void awaits_free(struct awaits *awaits); /* NULL: nothing */
 
 size_t awaits_count(const struct run *run);
 const struct await *awaits_at(const struct run *run, size_t i); /* in the order of their coming */
-/* What the event's thread waits for after it, where it waits at once; NULL: for nothing.  Of a pair
+/* Returns what the event's thread waits for directly after it; NULL: nothing.  For a sync pair
  * it may be either event. */
 const struct await *awaits_after(const struct run *run, const struct order_event *event);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct call_sites {
-    uint32_t *place_of; /* by site - 1; 0: nobody asked yet */
+    uint32_t *place_of; /* by site - 1; 0: not computed yet */
     size_t place_room;
     uint32_t *sites; /* by place - 1 */
     size_t count, site_room;

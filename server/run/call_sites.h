@@ -1,8 +1,8 @@
-/* Places: one number for one place of the code, in whatever process of a run it ran.
+/* Call sites: one number for one place in the code, in all processes of a run.
  *
- * Sites are addresses in processes (run.h).  Those of one file, by its build-id or else its path,
- * at one distance from where it was loaded, are one place.  An address in no file that is known is
- * a place of its process alone. */
+ * Sites are addresses in processes (run.h).  Addresses in one file (by its build-id, or else its
+ * path) with the same offset from its load address are one place.  An address in no known file
+ * is a place of its process alone. */
 #ifndef SERVER_RUN_CALL_SITES_H
 #define SERVER_RUN_CALL_SITES_H
 
@@ -10,8 +10,7 @@
 
 /* The place of a site, from 1; 0 of 0.  It never changes while the run is there. */
 uint32_t call_sites_for_line(const struct run *run, uint32_t site);
-/* The same of any address, as two numbers: a file, or a process alone, and how far it is from its
- * begin. */
+/* A place as two numbers: a file, or a process alone, and the offset from its begin. */
 struct call_site_key {
     uint64_t space, offset;
 };

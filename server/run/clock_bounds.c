@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LOOSE 512u /* messages beyond the hull before it is made anew */
+#define LOOSE 512u /* messages beyond the hull before it is recomputed */
 
 /* ---- hulls ---- */
 

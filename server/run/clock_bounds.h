@@ -1,13 +1,14 @@
-/* What messages say of two clocks, for certain: no message is there before it went.
+/* Certain bounds of the offset and drift of two clocks, from messages: no message arrives before it
+ * was sent.
  *
  * A message from A to B was sent at s by A's clock and got at r by B's, so B's clock showed at most
  * r when A's showed s; one back bounds it from below.  Clocks that go evenly show B = A + at +
  * drift * (A - middle): each message cuts a half-plane off what (drift, at) can be, and what is
- * left is a convex region (Duda et al. 1987).  Of all messages one way only those on the lower hull
- * of (s, r) cut anything off.
+ * left is a convex region (Duda et al. 1987).  Only the messages on the lower hull of (s, r) of
+ * each direction cut anything off.
  *
- * Where nothing is left no clock went so evenly: all bounds are widened until something is, which
- * `slack_ns` says. */
+ * If the region is empty, the clocks did not run so evenly: all bounds are widened by
+ * `slack_ns`, until it is not. */
 #ifndef SERVER_RUN_CLOCK_BOUNDS_H
 #define SERVER_RUN_CLOCK_BOUNDS_H
 
@@ -47,19 +48,19 @@ struct clock_region { /* convex, its corners in turn */
     double slack_ns;
 };
 
-/* What is left behind all cuts; with cuts from one side alone: nothing is known. */
+/* Computes the region within all cuts; with cuts from one side alone, nothing is known. */
 void clock_region_from(struct clock_region *region, const struct clock_half_plane *cuts,
                        size_t count);
-/* The same of messages there and back, both closed, with x from a middle; the cuts go to room for
- * all of them. */
+/* Computes the cuts of messages in both directions, both closed, with x relative to `middle`.
+ * The array `cuts` must have room for all of them. */
 size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messages *forth,
                          const struct clock_messages *back, double middle);
 
 struct clock_interval {
     double low, high;
 };
-/* What B's clock shows when A's shows something in an interval, less `middle`; and the other way
- * round. */
+/* Map a reading of A's clock, as an interval relative to `middle`, to one of B's clock, and the
+ * reverse. */
 struct clock_interval clock_region_map(const struct clock_region *region,
                                        struct clock_interval shown);
 struct clock_interval clock_region_map_back(const struct clock_region *region,

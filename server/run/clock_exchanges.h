@@ -1,5 +1,5 @@
-/* What a server and its agents told each other of their clocks, as it is kept with a run: of each
- * agent's host the questions and answers that say most (clock_bounds.h). */
+/* Clock exchanges between a server and its agents, kept with a run: for each agent's host, the
+ * requests and responses that give the tightest bounds (clock_bounds.h). */
 #ifndef SERVER_RUN_CLOCK_EXCHANGES_H
 #define SERVER_RUN_CLOCK_EXCHANGES_H
 

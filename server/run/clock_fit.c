@@ -75,8 +75,8 @@ static uint32_t clock_fit_next_clock(const struct clock_ties *t, const bool *pla
     return best;
 }
 
-/* One after the other goes into the middle of what the others leave it; what is contradicted then
- * is moved with its neighbours. */
+/* Puts one line after the other into the middle of the region that the others leave it; then
+ * moves lines that violate a bound together with their neighbors. */
 void clock_fit_lines(const struct clock_ties *t, struct line_fit *fits)
 {
     bool *placed = xcalloc(t->clocks + 1, sizeof *placed);

@@ -1,6 +1,6 @@
-/* Lines of clocks that are tied by messages: each goes into the middle of what the others leave it
- * (Duda et al. 1987), and what is contradicted then is moved together with its neighbours
- * (clock_relaxation.h). */
+/* Fits lines to clocks that are tied by messages: each line is put into the middle of the region
+ * that the others leave it (Duda et al. 1987), and lines that then violate a bound are moved
+ * together with their neighbors (clock_relaxation.h). */
 #ifndef SERVER_RUN_CLOCK_FIT_H
 #define SERVER_RUN_CLOCK_FIT_H
 

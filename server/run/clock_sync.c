@@ -138,7 +138,7 @@ static void clock_sync_scan_event(const struct run *run, struct clock_sync *c, u
     }
 }
 
-/* What a server and an agent told each other are messages, too. */
+/* Clock exchanges of a server and an agent count as messages, too. */
 static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c,
                                      const struct clock_exchange *exchange)
 {
@@ -302,7 +302,7 @@ static bool is_due(const struct run *run)
                             (ended && (count != c->events || taken != c->exchanged)));
 }
 
-/* The fit, made anew where that is due. */
+/* Returns the fit, recomputed if that is due. */
 static const struct clock_sync *clock_sync_current_fit(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */

@@ -14,13 +14,14 @@ uint64_t clock_sync_generation(const struct run *run);
 /* A time of a process as the clock of the run's first host would have shown it. */
 int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time_ns);
 
-struct clock_bound { /* of a host's clock, as it stands to that of the first one */
+struct clock_bound { /* of a host's clock relative to that of the first host */
     const char *host; /* the run's */
     int64_t at_ns; /* when that one shows this, since the run's begin */
     struct clock_tied bound;
     int64_t ahead_ns; /* by which times are corrected then */
 };
-/* Of all hosts, the first one first; 0: there is one.  The caller's. */
+/* Returns the number of bounds, one for each host, the first host first; 0: there is only one
+ * host.  The caller frees *bounds. */
 size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds);
 
 #endif

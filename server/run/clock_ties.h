@@ -27,13 +27,13 @@ struct clock_tied { /* to the first clock */
 };
 
 struct clock_ties *clock_ties_new(uint32_t clocks, double middle);
-/* Which bond it is: a clock is not tied to itself. */
+/* Records a message and returns the index of its pair of clocks, which must differ. */
 size_t clock_ties_note(struct clock_ties *tying, uint32_t from, uint32_t to, int64_t sent,
                        int64_t got);
 void clock_ties_close(struct clock_ties *tying); /* all is noted */
 size_t clock_pair_messages(const struct clock_pair *bond);
 uint32_t clock_pair_other(const struct clock_pair *bond, uint32_t clock);
-/* How far each clock is ahead when the first one shows so much. */
+/* Computes how far each clock is ahead when the first one shows `shown`. */
 void clock_ties_bound(const struct clock_ties *tying, double shown, struct clock_tied *bounds);
 void clock_ties_free(struct clock_ties *tying);
 

@@ -1,5 +1,4 @@
-/* What the processors did for a run's threads, as it is told of them: see
- * server/timing/cpu_states.h, which keeps it. */
+/* Receives the CPU activity of a run's threads, which server/timing/cpu_states.h keeps. */
 #ifndef SERVER_RUN_CPU_PLACEMENT_H
 #define SERVER_RUN_CPU_PLACEMENT_H
 
@@ -12,11 +11,11 @@ void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64
                            bool anew);
 void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
                             int64_t at_ns); /* cpu UINT_MAX: not known */
-/* In which call it sleeps, an enum asleep. */
+/* Records the call in which a thread sleeps, an enum asleep. */
 void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
 struct placements *cpu_placement_tasks(struct run *run); /* of tasks on carriers, to be filled */
 void cpu_placement_lost(struct run *run, uint64_t switches);
-/* Nobody tells of switches; the words are copied. */
+/* Records why context switches are unavailable; copies the text. */
 void cpu_placement_unavailable(struct run *run, const char *why);
 
 #endif

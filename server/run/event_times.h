@@ -1,10 +1,10 @@
 /* Times that agree with the order.
  *
- * Processes on one host read one clock.  The clocks of several hosts are fitted: for each pair of
- * hosts, the least of (receive time - send time) in both directions, per stretch of the run, gives
- * their offset (the midpoint, as Cristian 1989 takes it), a line through the offsets gives their
- * drift, and a tree of the busiest pairs ties all hosts to the first.  (What still contradicts the
- * order a window repairs: server/queries/time_layout.h.) */
+ * Processes on one host read one clock.  The clocks of several hosts are fitted: for each pair
+ * of hosts, the least of (receive time - send time) in both directions, per stretch of the run,
+ * gives their offset (the midpoint, as Cristian 1989 takes it), a line through the offsets gives
+ * their drift, and a tree of the busiest pairs ties all hosts to the first. (A window corrects
+ * times that still contradict the order: server/queries/time_layout.h.) */
 #ifndef SERVER_RUN_EVENT_TIMES_H
 #define SERVER_RUN_EVENT_TIMES_H
 

@@ -1,11 +1,11 @@
-/* What the processes of a run took from their heaps (wire/heap_region.h), as it was told last. */
+/* Heap allocations of the processes of a run (wire/heap_region.h), as last reported. */
 #ifndef SERVER_RUN_HEAP_TOTALS_H
 #define SERVER_RUN_HEAP_TOTALS_H
 
 #include "server/run/run.h"
 #include "wire/heap_region.h"
 
-/* Of one thread with one stack of its process. */
+/* Allocations of one thread with one call stack of its process. */
 struct heap_allocated {
     uint32_t process, thread; /* the thread's line; 0: one that is not recorded */
     uint32_t node; /* of its process: the stack */
@@ -20,9 +20,9 @@ struct heap_invalid_free {
     uint8_t fault; /* an enum heap_fault */
 };
 
-/* A block that has not been given back. */
+/* A block that has not been freed. */
 struct heap_unfreed {
-    uint32_t process, sum; /* number of the sum of who took it */
+    uint32_t process, sum; /* number of the allocating thread's sum */
     uint64_t address, bytes, usable;
     int64_t at_ns; /* about when, in the run's time */
     uint32_t event; /* number of the thread's last event then; 0: none is known */
@@ -36,17 +36,17 @@ struct heap_process {
     int64_t began_ns; /* when counting began; of version 1: unknown, INT64_MIN */
     uint64_t most_bytes; /* of all, at once; 0: it is not known */
     int64_t most_ns; /* and when */
-    bool has_blocks; /* they were told, as of: */
+    bool has_blocks; /* they were reported, as of: */
     int64_t blocks_ns;
     uint64_t blocks_left; /* that there was no room for */
 };
 
-/* Each replaces what was told of the same process, and of the same number in it; false: there are
- * too many. */
+/* Each call replaces the last report of the same process, or of the same number in it.  Returns
+ * false if there are too many. */
 void heap_totals_update(struct run *run, const struct heap_process *told);
 bool heap_totals_add(struct run *run, uint32_t number, const struct heap_allocated *taken);
 bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_invalid_free *wrong);
-/* A node; one that is not told is HEAP_NODE_UNKNOWN.  Its parent is less than its number. */
+/* Adds a node, whose parent has a lower number; unreported nodes are HEAP_NODE_UNKNOWN. */
 bool heap_totals_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
                           uint32_t parent);
 /* All blocks of a process that are there go; then one after the other comes. */
@@ -65,14 +65,15 @@ size_t heap_totals_wrong_count(const struct run *run);
 const struct heap_invalid_free *heap_totals_wrong_at(const struct run *run, size_t i);
 size_t heap_totals_block_count(const struct run *run);
 const struct heap_unfreed *heap_totals_block_at(const struct run *run, size_t i);
-/* The place of a node, and the node that it was called from; of those that end a stack: 0 and 0. */
+/* Returns the site of a node and sets *parent to the calling node; 0 and 0 at the end of a
+ * stack. */
 uint64_t heap_totals_site(const struct run *run, uint32_t process, uint32_t node, uint32_t *parent);
 
-/* Whoever reads heaps is to read the blocks now; he takes it back, and counts how often they
- * came. */
+/* Returns the flag that asks the heap reader to read the blocks now; the reader clears it.
+ * heap_totals_blocks_came() returns how often blocks were read. */
 bool *heap_totals_wants_blocks(struct run *run);
 uint64_t heap_totals_blocks_came(const struct run *run);
-void heap_totals_no_blocks(struct run *run); /* nobody has any to tell */
+void heap_totals_no_blocks(struct run *run); /* no process has blocks to report */
 
 struct heap_totals;
 void heap_totals_free(struct heap_totals *heap); /* of NULL nothing */

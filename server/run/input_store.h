@@ -6,7 +6,7 @@
 #include "server/run/run.h"
 #include "wire/recorded_input.h"
 
-/* Of one thread. */
+/* Inputs of one thread. */
 struct input_store_thread {
     uint32_t session, thread; /* code of its own line */
     uint32_t line; /* the same of the run; 0: not announced yet */
@@ -17,7 +17,8 @@ struct input_store_thread {
     bool streams; /* nor what its program reads through C's stdio */
 };
 
-/* Of the thread of a session whose own line that is in the program, and in the run. */
+/* Adds an input of a session's thread; its own line is `thread` in the program and `line` in the
+ * run. */
 void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
                      const struct input *input);
 size_t input_store_threads(const struct run *run);

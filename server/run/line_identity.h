@@ -22,7 +22,7 @@ struct line_identities {
 /* The second numbers that come with this one are counted, and are that session's: the first that
  * says so. */
 void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session);
-/* Whether lines with that number are another session's than this one's. */
+/* Returns whether lines with that number belong to a session other than this one. */
 bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,
                                uint32_t session);
 uint32_t line_identity_get(const struct line_identities *identities, uint64_t high,

@@ -15,11 +15,11 @@ struct os_metric_name {
 struct os_metrics_store {
     struct os_metric_series *items;
     size_t count, room;
-    struct map at; /* thread or process, meter -> 1 + index */
+    struct map at; /* thread or process, metric -> 1 + index */
     struct os_metric_name *names;
     size_t name_count, name_room;
-    struct map name_at; /* process, meter -> 1 + index */
-    int64_t *latest; /* by process: of all that was told of it */
+    struct map name_at; /* process, metric -> 1 + index */
+    int64_t *latest; /* by process: time of its newest sample */
     size_t latest_count, latest_room;
 };
 
@@ -106,7 +106,7 @@ void os_metrics_add(struct run *run, const struct os_metric_series *of,
     bool over =
         s->exact && !of->exact; /* a process that has ended is there until it is waited for */
     while (of->exact && s->count && s->points[s->count - 1].at_ns > point.at_ns)
-        s->count--; /* a sample that was taken meanwhile is told first */
+        s->count--; /* a sample that was taken meanwhile came first */
     if (over || (s->count && point.at_ns < s->points[s->count - 1].at_ns))
         return;
     note_latest(all, of->process, point.at_ns);

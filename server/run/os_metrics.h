@@ -1,10 +1,10 @@
-/* Figures of a run over time: what a process or a thread stood at, as it was told now and then.
+/* Metrics of a run over time: sampled values of its processes and threads.
  *
- * Of each meter of each process or thread there is one.  Meters are those of the operating system
- * (wire/os_usage.h), those of heaps, and a program's own, whose names are told apart.  A series has
- * room for so many points; when it is full every other one goes, so that a long one is coarser and
- * never greater.  Its newest point stays.  Nothing of it is saved: what was told is in the trace
- * file, and is told again when that is read. */
+ * There is one series for each metric of each process or thread.  Metrics are those of the
+ * operating system (wire/os_usage.h), those of heaps, and user-defined ones, which have names.
+ * A series has room for a fixed number of points; when it is full, every other point is removed,
+ * so that a long series is coarser but not larger.  The newest point is kept.  Series are not
+ * saved: the samples are in the trace file and are delivered again when that is read. */
 #ifndef SERVER_RUN_OS_METRICS_H
 #define SERVER_RUN_OS_METRICS_H
 
@@ -13,8 +13,8 @@
 
 #define OS_METRICS_POINTS 4096u
 
-/* Codes of meters; below them are those of enum usage_meter. */
-#define OS_METRICS_HEAP_LIVE 256u   /* bytes that were asked for and not given back */
+/* Codes of metrics; lower codes are those of enum usage_meter. */
+#define OS_METRICS_HEAP_LIVE 256u   /* bytes that were allocated and not freed */
 #define OS_METRICS_HEAP_BLOCKS 257u /* how many these are */
 #define OS_METRICS_OWN 1024u        /* and its code: a program's own */
 
@@ -42,23 +42,25 @@ struct os_metric_kind {
     int64_t scale; /* values are so many to one of the unit; 0 means 1 */
 };
 
-/* A figure: process, thread, meter and exact are looked at.  Left out are those that are earlier
- * than what is there of their series, and samples after an exact one. */
+/* Adds a point to the series of the given process, thread, meter and exact.  Ignores points
+ * earlier than the newest one of the series, and samples after an exact point. */
 void os_metrics_add(struct run *run, const struct os_metric_series *of,
                     struct os_metric_point point);
-/* How a process calls a meter of its own; the newest says it.  The texts are copied. */
+/* Sets a process's name and unit of a user-defined metric; the last call holds.  Copies the
+ * texts. */
 void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct os_metric_kind as);
 
 size_t os_metrics_count(const struct run *run);
 const struct os_metric_series *os_metrics_at(const struct run *run, size_t i); /* as they came */
-/* NULL: there is none.  A thread's line says which process it is in; 0: the whole process. */
+/* Returns a series, or NULL. thread: a line of that process; 0: the whole process. */
 const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process,
                                                uint32_t thread, uint32_t meter);
-/* What it is called; the texts are the run's, until the next is named. */
+/* Returns the name and unit of a metric; the run owns the texts, which are valid until the next
+ * os_metrics_name(). */
 struct os_metric_kind os_metrics_meter(const struct run *run,
                                        const struct os_metric_series *series);
-/* Until when its last point holds: no longer than its process was there; of what grows, than it was
- * looked at. */
+/* Returns until when the last point of a series holds: at most until the end of its process; for
+ * a growing metric, until its last sample. */
 int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *series);
 
 struct os_metrics_store;

@@ -1,4 +1,5 @@
-/* What viewers want the programs of a run to measure, until it is passed on to them. */
+/* Measurement settings that viewers requested for the programs of a run, until they are sent to
+ * the programs. */
 #ifndef SERVER_RUN_PENDING_SETTINGS_H
 #define SERVER_RUN_PENDING_SETTINGS_H
 
@@ -8,10 +9,10 @@
 
 /* Zero-initialised: nothing. */
 struct pending_settings {
-    struct measurement_request *items; /* in the order in which they were asked for */
+    struct measurement_request *items; /* in the order of the requests */
     size_t count, room;
     uint32_t mask, bits; /* of threads that come later */
-    bool chosen; /* somebody did so */
+    bool chosen; /* a viewer did so */
 };
 
 #define PENDING_SETTINGS_MAX 64u /* that wait to be passed on */

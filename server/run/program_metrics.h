@@ -1,6 +1,5 @@
-/* Meters of the programs of a run (wire/metric_messages.h): what they are called, what each thread
- * counted in them by when it was told last, and what was seen of those that are looked at now and
- * then. */
+/* User-defined metrics of the programs of a run (wire/metric_messages.h): their names, the last
+ * reported counts of each thread, and the samples of those that are sampled. */
 #ifndef SERVER_RUN_PROGRAM_METRICS_H
 #define SERVER_RUN_PROGRAM_METRICS_H
 
@@ -23,7 +22,7 @@ struct program_metric_sums {
     bool unsaved;
 };
 
-/* Of a meter that is looked at.  It stands at what was seen until something else is. */
+/* Samples of a sampled metric, which has the value of a sample until the next one. */
 struct program_metric_samples {
     uint32_t session, code;
     uint64_t count; /* how often something else was seen */
@@ -38,10 +37,10 @@ void program_metrics_count(struct run *run, const struct program_metric_sums *su
 void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns,
                             int64_t value);
 
-/* NULL: nobody told it. */
+/* Returns the name of a metric; NULL: it was not declared. */
 const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session,
                                                        uint32_t code);
-/* The code of a number that is told from outside, by its name; 0: nobody told it yet. */
+/* Returns the code of an external metric by its name; 0: it was not declared yet. */
 uint32_t program_metrics_code(const struct run *run, const char *name);
 
 size_t program_metrics_names(const struct run *run);
@@ -52,7 +51,7 @@ struct program_metric_sums *program_metrics_counted_at(const struct run *run, si
 size_t program_metrics_sampled(const struct run *run);
 const struct program_metric_samples *program_metrics_sampled_at(const struct run *run, size_t i);
 
-/* Tells all that was counted since this was asked last, in bodies of METERS. */
+/* Writes all counts that changed since the last call, as bodies of METERS. */
 void program_metrics_save(struct run *run,
                           void (*save)(void *user, uint32_t session, uint32_t thread,
                                        const struct encoder *body),

@@ -130,7 +130,8 @@ const struct target_line_type *run_target_kind(const struct run *run, const char
 
 static size_t live_lines; /* of all live runs */
 
-/* Those of live runs have half of the machine's memory. */
+/* Returns whether the run may have another line.  The lines of all live runs may use half of the
+ * machine's memory. */
 static bool has_room(const struct run *run)
 {
     static size_t most;
@@ -160,8 +161,7 @@ static uint8_t *part_get(void *context, uint64_t place, size_t *size)
     return tracefile_get(context, CHUNK_PART, place, size);
 }
 
-/* Blocks that were read are kept in an eighth of the machine's memory, until nobody asks any
- * more. */
+/* Returns the cache size for blocks read from the file: an eighth of the machine's memory. */
 static size_t cache_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -473,7 +473,7 @@ bool run_step(struct run *run, uint64_t looks)
     uint64_t before = order_count(run->order);
     bool all = order_step(run->order, looks);
     if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
-        run->finishing = true; /* nobody is left who could tell more */
+        run->finishing = true; /* no peer is left that could add events */
         order_finish(run->order);
         all = order_step(run->order, looks);
     }

@@ -32,7 +32,8 @@ struct run_process {
     struct run_module *modules;
     size_t module_count, module_room;
     uint64_t waited_ns, dropped, unfollowed;
-    uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
+    /* events lost with its end; those of them whose numbers were reported */
+    uint64_t left, left_told;
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
     bool ended; /* said that it exits */
@@ -52,7 +53,7 @@ struct run;
 struct program_session;
 struct capture;
 
-/* Is told of what must be known to go on from a saved state. */
+/* Callbacks that write down the facts needed to continue from a saved state. */
 struct fact_writer {
     void (*fact)(struct run *run, struct chunk chunk); /* a chunk that later ones rely on */
     void (*text)(struct run *run, uint32_t line, uint64_t number, const char *text);
@@ -60,7 +61,7 @@ struct fact_writer {
 };
 
 struct run {
-    char *key, *name; /* what POET_RUN says; what people read */
+    char *key, *name; /* the value of POET_RUN; its printable form */
     unsigned number;
     struct order *order;
     struct tracefile *trace; /* NULL: everything is in memory */
@@ -77,8 +78,8 @@ struct run {
     struct run_forgetting {
         struct map_removal texts;
         size_t page; /* of lines, the next one */
-        uint32_t entries; /* of threads whose calls were told, the next one */
-        size_t did; /* of threads that told what they did, the next one */
+        uint32_t entries; /* of threads with call records, the next one */
+        size_t did; /* of threads with activity records, the next one */
     } forgetting;
     uint64_t text_count;
     struct map sites;
@@ -100,19 +101,19 @@ struct run {
     uint64_t wall_ns;
     int64_t clock_ahead_ns; /* of the time of the run before this machine's monotonic clock */
     int64_t last_ns; /* latest event */
-    int64_t ended_ns; /* when its last program had gone; 0: not known, or it goes on */
+    int64_t ended_ns; /* when its last program had left; 0: unknown, or the run is live */
     unsigned connected; /* programs */
     /* how many of them hung up; what that does to the order is still worked off */
     unsigned leaving;
     int counters; /* wire/shared_counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clock_sync *clocks; /* of clock_sync.c alone; a cache */
-    struct clock_exchanges *exchanges; /* of clock_exchanges.c; NULL: nothing was told */
+    struct clock_exchanges *exchanges; /* of clock_exchanges.c; NULL: none was received */
     struct unordered_events *astray; /* of unordered_shared_events.c alone; likewise */
     struct state_timeline *course; /* of state_timeline.c alone; likewise */
     void (*course_free)(struct state_timeline *course);
     struct call_sites *places; /* of call_sites.c alone; likewise */
-    struct activity_store *did; /* of activity_store.c alone; NULL: nothing was told */
+    struct activity_store *did; /* of activity_store.c alone; NULL: none was received */
     struct os_metrics_store *figures; /* of os_metrics.c alone; NULL: nothing was said */
     struct cpu_states *spans; /* of cpu_placement.c alone; likewise */
     struct awaits *awaits; /* of awaits.c alone; likewise */
@@ -125,11 +126,11 @@ struct run {
     void (*explained_free)(struct attribution_cache *explained);
     struct path_baseline *basis; /* of server/queries/tables/path_baseline.c alone; likewise */
     void (*basis_free)(struct path_baseline *basis);
-    struct agent_positions reached; /* how far the streams of agents are, as far as it is told */
-    const struct fact_writer
-        *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
+    /* positions of the agents' streams, as of the delivered journal */
+    struct agent_positions reached;
+    const struct fact_writer *keeper; /* of a live run: writes down its facts; NULL: not saved */
     struct checkpoint_writer *saving; /* the keeper's own */
-    /* of a live run that had a program: what is journalled and not told; the run only frees it */
+    /* of a live run that had a program: captured and undelivered chunks; the run only frees it */
     struct capture *taking;
     void (*taking_free)(struct capture *taking);
     struct program_session *
@@ -142,7 +143,7 @@ struct run {
     char *report;
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished; /* the file has no end */
-    /* it is gone on with after its server was killed, and nobody has told more of it yet */
+    /* it was resumed after its server was killed, and no agent has continued it yet */
     bool left;
     bool deleted; /* of idle_eviction.c alone: its file, while it is written */
     bool ending; /* all of its programs hung up; its last state is being written */
@@ -150,8 +151,8 @@ struct run {
     bool resting; /* put to rest (idle_eviction.h): nothing of it is here but these figures */
     uint64_t rest_events, rest_lost;
     unsigned watchers; /* viewers that look at it */
-    uint64_t asked; /* grows; when it began, was finished or asked for last */
-    bool verify; /* a viewer of its own: all of it is read before its figures are told */
+    uint64_t asked; /* a growing counter: when it began, was finished or last used */
+    bool verify; /* the run is read completely before its statistics are reported */
     struct run_unseen { /* what programs say they do that is not followed */
         uint8_t reason;
         uint32_t session; /* that said it last */
@@ -168,7 +169,7 @@ struct run {
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace);
 void run_free(struct run *run);
 void run_is_live(struct run *run); /* one that was replayed is live from now on */
-void run_called(struct run *run, const char *key); /* the file tells a part of it alone */
+void run_called(struct run *run, const char *key); /* the file name is only a part of it */
 
 /* Codes by name, made on first use; 0 when there are too many types. */
 uint32_t run_type(struct run *run, const char *name);
@@ -179,10 +180,11 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 /* The line of an identity, made on first use; the name is copied. */
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
-/* Of one that is there: as its own program describes it, which others may have spoken of before. */
+/* Sets the description of an existing line by its own program, which replaces those by other
+ * programs. */
 void run_line_is(struct run *run, uint32_t line, const char *kind, bool shared,
                  struct run_line facts);
-/* What is known of it; until the run forgets something. */
+/* Returns the facts of a line; valid until the run discards something. */
 static inline struct run_line *run_line_at(const struct run *run, uint32_t line)
 {
     return run_lines_at(&run->lines, line);
@@ -199,7 +201,7 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
 void run_add_text(struct run *run, struct event_id at, const char *text);
 const struct run_text *run_texts(const struct run *run, struct event_id at);
-/* The number of a site, from 1: told again, the same.  0 of no address. */
+/* Returns the number of a site, from 1, which is the same for equal sites; 0 for address 0. */
 uint32_t run_site(struct run *run, struct site site);
 
 void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
@@ -208,17 +210,18 @@ void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
 bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_line_type *run_target_kind(const struct run *run, const char *kind);
-/* What the descriptions say of an event of that type on a line; NULL: nothing. */
+/* Returns the description of an event of that type on a line; NULL: there is none. */
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                           enum relation relation);
 
-/* Whether more events wait for others than may: an eighth of the memory.  What waits by its number
- * alone goes to the file; what waits by a key, or for several others, does not. */
+/* Returns whether the pending events exceed their limit, an eighth of the memory.  Events that
+ * wait by number alone are spilled to the file; those that wait by a key, or for several others,
+ * are not. */
 bool run_pending_limit_exceeded(const struct run *run);
 /* From now on what may take long is left to run_step. */
 void run_set_wait_for_missing(struct run *run);
-/* Works off what was put off, about `looks` events of it.  True when nothing is left; then those
- * who were leaving are gone. */
+/* Does about `looks` events of the deferred work.  Returns true when none is left; then all
+ * lines that were to end have ended. */
 bool run_step(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
@@ -228,11 +231,11 @@ uint32_t run_process(struct run *run, struct run_process process);
  * when the run began here. */
 int64_t run_clock_ns(const struct run *run);
 
-/* Is it a line of a program that ended by itself, or by becoming another one (exec), and is
- * gone? */
+/* Returns whether the line belongs to a program that has exited, or was replaced by exec. */
 bool run_exited(const struct run *run, uint32_t line);
 
-/* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */
+/* Returns the number of connected programs, including those that have only begun and those whose
+ * end was not delivered yet. */
 unsigned run_connected(const struct run *run);
 
 #endif

@@ -1,8 +1,8 @@
-/* What is known of a run's lines beside their order: whose they are, what they are called.
+/* Facts of a run's lines beside their order: owners and names.
  *
- * They lie in pages.  When all lines of a page are put away in the order (their events are
- * forgotten), the page is packed: each line as what differs from the one before it, a few bytes.
- * Whoever asks for one of them unpacks the page again. */
+ * They lie in pages.  When all lines of a page are evicted from the order (their events are
+ * discarded), the page is packed: each line as its difference to the line before it, a few
+ * bytes.  Access to one of them unpacks the page again. */
 #ifndef SERVER_RUN_RUN_LINES_H
 #define SERVER_RUN_RUN_LINES_H
 
@@ -35,7 +35,8 @@ void run_lines_unpack(struct run_lines *lines, size_t page);
 /* Packs pages of which `away` says that all lines are put away. */
 void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
                     const void *context);
-/* The same of the page of this number, which grows by one; true: there is none. */
+/* Packs the page of this number if possible, and increments the number; returns true if there is
+ * no such page. */
 bool run_lines_pack_next(struct run_lines *lines, size_t *number,
                          bool (*away)(const void *context, uint32_t line), const void *context);
 void run_lines_free(struct run_lines *lines);

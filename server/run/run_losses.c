@@ -1,8 +1,8 @@
 #include "server/run/run_losses.h"
 
-/* What a program dropped it tells by its numbers, too, unless it ends before.  What it left behind
- * was told by number as far as there was room; of the rest, the order may find numbers missing by
- * itself. */
+/* A program reports the numbers of events that it dropped, unless it ends before.  Events that
+ * it left behind were reported by number while there was room; for the rest, the order may find
+ * missing numbers by itself. */
 uint64_t run_lost(const struct run *run)
 {
     struct order_figures order = order_figures(run->order);

@@ -1,4 +1,4 @@
-/* What a run has lost. */
+/* Counts the lost events of a run. */
 #ifndef SERVER_RUN_RUN_LOSSES_H
 #define SERVER_RUN_RUN_LOSSES_H
 

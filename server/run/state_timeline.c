@@ -16,7 +16,7 @@ void timeline_set_source(enum timeline_source source, const struct timeline_call
 
 struct state_timeline {
     struct timeline_progress {
-        struct summary_tree *pyramid; /* NULL: nobody asked yet */
+        struct summary_tree *pyramid; /* NULL: not built yet */
         void *state;
         uint64_t known, made; /* made: the teller's number when it began */
     } told[TIMELINE_SOURCES];
@@ -41,7 +41,7 @@ static void course_free(struct state_timeline *course)
 static struct timeline_progress *timeline_progress_of(const struct run *run,
                                                       enum timeline_source source)
 {
-    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    struct run *cache = (struct run *)(uintptr_t)run; /* its observable state does not change */
     if (!cache->course)
         cache->course = xcalloc(1, sizeof *cache->course);
     cache->course_free = course_free;
@@ -58,7 +58,7 @@ bool timeline_build(const struct run *run, enum timeline_source source, uint64_t
 {
     struct timeline_progress *told = timeline_progress_of(run, source);
     uint64_t first = order_first(run->order), count = order_count(run->order);
-    if (first && source == TIMELINE_ORDER) /* (others begin anew then) */
+    if (first && source == TIMELINE_ORDER) /* (the others are rebuilt then) */
         summary_tree_discard(told->pyramid, first);
     told->known = told->known < first ? first : told->known;
     while (told->known < count && *budget)

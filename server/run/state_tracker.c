@@ -25,7 +25,7 @@ struct tracker_thread {
     struct event_id last; /* its last event */
 };
 
-/* What the descriptions say of a type on a kind. */
+/* The description's rule for a type on a kind of line. */
 struct tracker_rule {
     bool here, own, waits, about;
     uint8_t presence, about_presence;
@@ -218,7 +218,7 @@ static void state_tracker_report_changes(struct state_tracker *s, struct summary
     s->change_count = 0;
 }
 
-/* ---- waits for the end of another thread, which no event tells ---- */
+/* ---- waits for the end of another thread, which no event records ---- */
 
 static void tell_await(struct state_tracker *s, struct summary_tree *pyramid,
                        const struct order_event *e, uint64_t position)

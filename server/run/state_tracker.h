@@ -1,15 +1,16 @@
-/* In which state threads and other lines are, event by event, as the descriptions say.
+/* State tracker: follows the states of threads and other lines, event by event, by the rules of the
+ * descriptions.
  *
- * A thread may be in several lines at once, and how in each: it waits if it is blocked in one of
- * them, else it is in the one it came into last, else it runs.  Of a line that belongs to no thread
- * it counts who is in it. */
+ * A thread may occupy several lines at once: it is blocked if it is blocked in one of them, else
+ * it is in the line that it entered last, else it is running.  For a line that belongs to no
+ * thread the tracker counts the occupants. */
 #ifndef SERVER_RUN_STATE_TRACKER_H
 #define SERVER_RUN_STATE_TRACKER_H
 
 #include "server/run/state_timeline.h"
 
-/* Its codes are an enum band_state; what a state is about is the line that it is in, or waits
- * for. */
+/* The state codes are an enum band_state; the object of a state is the line that the thread is
+ * in, or waits for. */
 extern const struct timeline_callbacks state_tracker_source;
 
 #endif

@@ -29,7 +29,7 @@ static struct unordered_ranges *unordered_events_ranges_of(const struct run *run
 
 static struct unordered_ranges *unordered_events_build_ranges(const struct run *run, uint32_t line)
 {
-    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    struct run *cache = (struct run *)(uintptr_t)run; /* its observable state does not change */
     if (!cache->astray)
         cache->astray = xcalloc(1, sizeof *cache->astray);
     struct unordered_ranges *pieces = xcalloc(1, sizeof *pieces);

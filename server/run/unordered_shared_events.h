@@ -16,7 +16,7 @@ bool unordered_events_update(const struct run *run, uint32_t line, uint64_t *bud
 void unordered_events_visit(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
                             void (*visit)(void *context, uint64_t position, int64_t time_ns),
                             void *context);
-/* How many known events there are before a time. */
+/* Returns the number of known events before a time. */
 uint64_t unordered_events_before(const struct run *run, uint32_t line, int64_t time_ns);
 /* Lowers *first to the first position of a known event at or after a time, and raises *after to the
  * position after the last one before it. */

@@ -80,7 +80,8 @@ static uint64_t futexes_of(const struct run *run)
     return others ? 0 : untraced_process_count(run);
 }
 
-/* Once nobody is left who could tell their numbers. */
+/* Returns whether losses are unnumbered for good, since no peer is left that could report their
+ * numbers. */
 static bool untraced_has_unnumbered_losses(const struct run *run)
 {
     uint64_t dropped = 0, numbered = order_figures(run->order).lost;

@@ -1,27 +1,28 @@
-/* What a run does not see: reasons that programs told, and what counters say. */
+/* Untraced synchronization of a run: reasons that programs reported, and lost-event counters. */
 #ifndef SERVER_RUN_UNTRACED_REASONS_H
 #define SERVER_RUN_UNTRACED_REASONS_H
 
 #include "server/run/run.h"
 #include "wire/trace_view.h"
 
-#define UNTRACED_REASONS_MAX 256u /* of a run; what comes after is told by its reason alone */
+#define UNTRACED_REASONS_MAX 256u /* of a run; later ones are kept as a reason alone */
 
-/* A program, by its session, tells a reason and what it is about. */
+/* Records a reason that a program, by its session, reported, and its subject. */
 void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about);
 void untraced_reasons_free(struct run *run);
 
-/* Events that were lost without a number, or whose numbers are not told yet. */
+/* Returns the number of events that were lost without a number, or whose numbers were not
+ * received yet. */
 uint64_t untraced_reasons_lost(const struct run *run);
-/* Reasons that hold for the whole run, as bits: hiding ones; and those that do not forbid the
- * answer `concurrent`, but are said with it.  What is lost and was numbered is no such reason: what
- * follows it is doubtful. */
+/* Return reasons that hold for the whole run, as bits: those that hide order; and those that
+ * allow the answer `concurrent` but are named beside it.  Numbered lost events are no such
+ * reason: the events that follow them are uncertain. */
 uint32_t untraced_reasons_hiding_order(const struct run *run);
 uint32_t untraced_reasons_mechanisms(const struct run *run);
-/* Whether calls that would have been recorded are not: threads may hold, wait for or wake what is
- * not known. */
+/* Returns whether calls that should have been recorded are not: threads may have unrecorded
+ * locks, waits or wake-ups. */
 bool untraced_reasons_some(const struct run *run);
-/* All of them for people, new memory; what they are about is borrowed. */
+/* Returns all reasons, for display.  The caller frees the array; the run owns the texts in it. */
 struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *count);
 
 #endif
