@@ -1,8 +1,7 @@
-/* How far the streams of agents are in a journal: what a server that goes on with the file must
- * know of them.
+/* Positions of agents' streams in a journal, which a server needs to resume the file.
  *
- * A mark lies before each batch, and is written together with it; of those that a state knows the
- * news have what they came to. docs/tracefile.md, kind 97. */
+ * A mark lies before each batch, and is written together with it; for the marks that a state
+ * covers, the news hold the resulting positions. docs/tracefile.md, kind 97. */
 #ifndef SERVER_TRACEFILE_AGENT_POSITIONS_H
 #define SERVER_TRACEFILE_AGENT_POSITIONS_H
 
@@ -10,8 +9,7 @@
 
 #define AGENT_POSITION_NONE UINT32_MAX /* a session that has hung up, or is not believed */
 
-/* Where a message of NATS JetStream lies: of which stream, and before which one all is in the
- * journal. */
+/* The position in a stream of NATS JetStream: all messages before `next` are in the journal. */
 struct agent_position_message {
     uint64_t next; /* 0: it did not come from there */
     int64_t stream_ns; /* when the stream was made */
@@ -24,7 +22,7 @@ struct agent_position_mark {
     struct agent_position_message message;
     bool ended;
     char *run; /* the caller's */
-    uint32_t from; /* the first session there whose number is told */
+    uint32_t from; /* the first session there whose number is given */
     uint32_t *sessions; /* their numbers here; the caller's */
     uint32_t count;
 };

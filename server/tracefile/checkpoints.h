@@ -1,4 +1,4 @@
-/* Where the states of a trace file are: two slots in its head, which are written in turn. */
+/* The places of a trace file's states: two slots in its head, which are written alternately. */
 #ifndef SERVER_TRACEFILE_CHECKPOINTS_H
 #define SERVER_TRACEFILE_CHECKPOINTS_H
 
@@ -11,7 +11,7 @@
 #define CHECKPOINT_HEAD_BYTES 80u
 #define CHECKPOINT_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
 
-/* What a state's bytes are, before what the order says. */
+/* The bytes of a state before those of the order. */
 struct checkpoint_head {
     const uint8_t *parts,
         *threads; /* places; NULL in older ones, where a region begins with the threads */
@@ -20,7 +20,7 @@ struct checkpoint_head {
     size_t size;
 };
 
-/* The newest state of a file, from which it is gone on with. */
+/* The newest state of a file, from which it is resumed. */
 struct newest_checkpoint {
     uint64_t place, serial; /* 0: there is none, and the journal is read from its begin */
     uint32_t number, from_number; /* its own; of the mark that the journal is read from */
@@ -29,7 +29,7 @@ struct newest_checkpoint {
     uint8_t *data; /* the caller's */
     struct checkpoint_head head; /* in it */
 };
-/* False: something of it is damaged. */
+/* Finds the newest state.  Returns false if a part of it is damaged. */
 bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *state);
 
 bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);

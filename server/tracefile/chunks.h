@@ -21,29 +21,28 @@ enum chunk_kind {
     CHUNK_TARGET = 66, /* name and text of a description */
     CHUNK_END = 67, /* the run is complete; more may still come */
     CHUNK_THREADS = 68, /* where each thread stood when a region began */
-    CHUNK_NEXT = 69, /* where the journal goes on */
+    CHUNK_NEXT = 69, /* where the journal continues */
     CHUNK_NEWS = 70, /* names that were learnt between two states */
     CHUNK_STATE = 71,
     CHUNK_PART = 72, /* a finished part of the order */
     CHUNK_SLOTS = 73, /* SLOTS, packed (slot_compression.h) */
     CHUNK_SUMS = 74, /* what a thread measured of its calls by then (wire/profile_snapshot.h) */
     CHUNK_ENTRIES = 76, /* when calls of it began and ended (wire/call_records.h) */
-    CHUNK_SWITCHES =
-        77, /* when its threads went on processors and off them (wire/context_switches.h) */
+    CHUNK_SWITCHES = 77, /* context switches of its threads (wire/context_switches.h) */
     CHUNK_METERS =
-        78, /* what a thread counted in meters of its own by then (wire/metric_messages.h) */
+        78, /* a thread's counts of user-defined metrics by then (wire/metric_messages.h) */
     CHUNK_STEPS = 79, /* what a thread did since its record before (wire/activity_record.h) */
     CHUNK_SPANS =
         /* which tasks were on a carrier (server/decode/placement_records.h); thread: its number */
-        80,
-    CHUNK_PASSED = 88, /* a fact: where there are some that are forgotten with their events */
+    80,
+    CHUNK_PASSED = 88, /* a fact: place of a part of expiring records */
     CHUNK_AGENT = 90, /* first in an agent's journal: which stream it is, and of which run */
     CHUNK_FORWARDED = 91, /* the last one: all before it is where it was to go */
-    CHUNK_CLOCKS = 95, /* a fact: what server and agent told each other of their clocks
-                          (server/run/clock_exchanges.h) */
+    /* a fact: clock exchanges between server and agent (server/run/clock_exchanges.h) */
+    CHUNK_CLOCKS = 95,
     CHUNK_REACHED = 97, /* how far a stream of an agent is in the journal (agent_positions.h) */
     CHUNK_ALONE =
-        98, /* the other end of a stream was not told in time (server/decode/remote_ends.h) */
+        98, /* the other end of a stream was not reported in time (server/decode/remote_ends.h) */
     CHUNK_INPUT =
         96 /* a fact: what a call of a thread brought from outside (wire/recorded_input.h) */
 };
@@ -58,9 +57,9 @@ struct chunk {
 };
 
 void chunk_head(uint8_t head[CHUNK_HEAD_BYTES], const struct chunk *chunk);
-/* What a head says, before its checksum is looked at; false if it is none. */
+/* Decodes a head without checking its checksum; returns false if it is not a head. */
 bool chunk_read_head(const uint8_t head[CHUNK_HEAD_BYTES], struct chunk *chunk);
-/* Is the data the one that the head was written for? */
+/* Returns whether the data matches the checksum in the head. */
 bool chunk_is_whole(const uint8_t head[CHUNK_HEAD_BYTES], const uint8_t *data, size_t size);
 
 /* Little-endian, at any address. */

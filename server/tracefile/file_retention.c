@@ -1,5 +1,5 @@
-/* What of a trace file is still needed: the rest goes back to the file system, or is written
- * again. */
+/* Retention in a trace file: parts that are not needed any more are returned to the file system,
+ * or reused. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/tracefile/file_retention.h"

@@ -1,6 +1,6 @@
-/* Parts that a state rests on and no later one does: their room is given back to the file system.
- * Two states are kept, the newest and the one before it, and what either needs stays; the rest goes
- * after a while, since somebody may be opening the file by an older one. */
+/* Frees the space of parts that an old state needs and no kept state does.  The two newest
+ * states are kept, with all parts that either needs; the other parts are freed after a delay,
+ * since a process may be opening the file by an older state. */
 #define _GNU_SOURCE
 #include "server/tracefile/free_space.h"
 
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OPENING_SECONDS 120 /* nobody takes longer to open a file */
+#define OPENING_SECONDS 120 /* the longest time that opening a file takes */
 
 int free_space_by_place(const void *a, const void *b)
 {
@@ -54,8 +54,8 @@ static void free_space_postpone(struct tracefile *file, uint64_t from, uint64_t 
     unused->items[unused->count++] = (struct stretch_unused){from, to, free_space_now_seconds()};
 }
 
-/* Not every file system can; then the room stays taken.  It is not counted as given back:
- * forgetting does. */
+/* Punches holes for old stretches.  Not every file system can; then the space stays allocated.
+ * It is not counted as freed space: only discarding counts that. */
 static void punch_old(struct tracefile *file)
 {
     struct unused *unused = &file->unused;

@@ -24,7 +24,8 @@ struct journal_follower {
     size_t count, room;
 };
 
-/* anew: it is to be whole from its begin on. */
+/* Returns why the file cannot be read, else NULL. The last parameter requires that the journal
+ * is complete from its begin on. */
 static const char *trouble_of(int fd, bool anew)
 {
     static const uint8_t none[STATES_BYTES];

@@ -15,7 +15,7 @@ struct journal_position { /* a place of the journal, between two chunks */
     uint64_t chunk; /* how many were before it */
 };
 
-/* NULL with a reason. */
+/* Opens a journal for reading.  Returns NULL with a reason in *why. */
 struct journal_follower *journal_follower_new(const char *path, const char **why);
 /* From a place on, which a state names: what is behind it is whole. */
 struct journal_follower *journal_follower_from(const char *path, struct journal_position place,
@@ -25,11 +25,11 @@ void journal_follower_free(struct journal_follower *following);
 bool journal_follower_next(struct journal_follower *following, struct chunk *chunk);
 struct journal_position journal_follower_position(const struct journal_follower *following);
 void journal_follower_seek(struct journal_follower *following, struct journal_position place);
-/* A file that nobody writes is taken for oneself; false: somebody does. */
+/* Locks a file that no process writes; returns false if one does. */
 bool journal_follower_lock(struct journal_follower *following);
 /* Are there bytes behind the last whole chunk that are none, and not just room for more? */
 bool journal_follower_is_truncated(struct journal_follower *following);
-/* Writes a chunk behind the last one of a file that nobody else writes. */
+/* Appends a chunk to a file that no other process writes. */
 bool journal_follower_append(struct journal_follower *following, struct chunk chunk);
 
 #endif

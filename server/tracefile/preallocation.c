@@ -66,7 +66,7 @@ bool preallocation_reserve(struct tracefile *file, uint64_t bytes)
     return preallocation_at(file, at, bytes, end);
 }
 
-/* What was taken ahead and not used. */
+/* Returns preallocated, unused space to the file system. */
 void preallocation_give_back(struct tracefile *file)
 {
     struct stat st;

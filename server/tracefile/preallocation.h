@@ -7,7 +7,8 @@
 /* Room for so many bytes of the journal, and behind them for last words, up to `end`; false with
  * errno: the disk is full. */
 bool preallocation_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
-bool preallocation_reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
+/* where the journal continues */
+bool preallocation_reserve(struct tracefile *file, uint64_t bytes);
 uint64_t preallocation_bytes(const struct tracefile *file); /* of last words */
 void preallocation_give_back(struct tracefile *file);
 

@@ -1,5 +1,5 @@
-/* Marks: places of the journal from which it can be read on, since it is known where each thread
- * stood.  One is set where the order stands when a state begins. */
+/* Restart points (marks): places from which the journal can be read, since the position of each
+ * thread there is known.  One is set at the delivered position when a state begins. */
 #ifndef SERVER_TRACEFILE_RESTART_POINTS_H
 #define SERVER_TRACEFILE_RESTART_POINTS_H
 

@@ -56,7 +56,7 @@ static inline uint8_t *slot_codec_put_bytes(uint8_t *to, uint64_t v, unsigned le
     return to + length;
 }
 
-/* Any will do: whoever unpacks is told. */
+/* Any function will do: the index is stored for the decoder. */
 static inline unsigned index_of(const uint64_t words[WORDS])
 {
     uint64_t mixed = words[2] ^ words[0] << 40 ^ words[3] * 0x9e3779b97f4a7c15u;

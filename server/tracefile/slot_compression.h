@@ -18,10 +18,10 @@
 /* Packs whole records; the bytes, 0: it would not be shorter, or they are not whole.  `to` has room
  * for the slots as they are, and for SLOT_CODEC_SPARE_BYTES. */
 size_t slot_codec_encode(uint8_t *to, const struct ring_slot *slots, size_t count);
-/* How many slots a chunk says that it has. */
+/* Returns the number of slots that a chunk claims to have. */
 size_t slot_codec_count(const struct chunk *chunk);
-/* The slots of a chunk, packed or as they came: new memory, the caller's; NULL: it contradicts
- * itself. */
+/* Returns the slots of a chunk, packed or not, in new memory that the caller frees; NULL: the
+ * chunk is malformed. */
 struct ring_slot *slot_codec_decode(const struct chunk *chunk, size_t *count);
 
 #endif

@@ -172,7 +172,7 @@ void tracefile_close_first_region(struct tracefile *file)
     file->end = file->region.end;
 }
 
-/* Goes on in another region, with room for so many bytes. */
+/* Continues the journal in another region, with room for so many bytes. */
 static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
 {
     if (file->journal.failed)
@@ -292,7 +292,7 @@ static void clean_up(struct tracefile *file, bool written)
     errno = e;
 }
 
-/* Writes bytes where the journal goes on. */
+/* Writes bytes where the journal continues. */
 static bool write_journal(struct tracefile *file, const void *bytes, size_t size, bool failed)
 {
     failed |= file->torn && !cut_torn(file);
@@ -374,7 +374,7 @@ bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, boo
     return write_journal(file, bytes, size, !last && !preallocation_reserve(file, size));
 }
 
-/* ---- how far it was told ---- */
+/* ---- how far it was delivered ---- */
 
 void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
 

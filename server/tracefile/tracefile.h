@@ -1,5 +1,5 @@
-/* The trace file of one run: a journal of what programs told, as it came; finished parts of the
- * order; and now and then a state, from which both can be understood without reading them.
+/* The trace file of one run: a journal of what programs sent, as received; finished parts of the
+ * order; and occasional states, from which a reader can continue without reading either.
  * docs/tracefile.md gives the format byte by byte.
  *
  * The journal lies in regions of the file, each leading to the next.  Once a state is written,
@@ -8,8 +8,8 @@
  *
  * A batch is first appended to the journal and flushed; then it may be believed.
  *
- * One thread may write the journal (append, flush, begin, write, and the likes for last words)
- * while another puts parts, saves and forgets; apart from that it is not thread-safe. */
+ * One thread may write the journal (append, flush, begin, write, and the variants for its end)
+ * while another puts parts, saves and discards; apart from that it is not thread-safe. */
 #ifndef SERVER_TRACEFILE_TRACEFILE_H
 #define SERVER_TRACEFILE_TRACEFILE_H
 
@@ -35,7 +35,7 @@ void tracefile_close(struct tracefile *file);
 /* Says to readers whether more will come: a lock of the whole file, taken when it is created. */
 void tracefile_lock(struct tracefile *file, bool more_comes);
 
-/* What a server is to know that is started on the file again, in its head. */
+/* Kinds of file contents, stored in the head for a server that is restarted on the file. */
 enum tracefile_holds {
     TRACEFILE_HOLDS_SENT, /* all of it comes again, from agents */
     TRACEFILE_HOLDS_OWN, /* more than that, and it has not ended */
@@ -54,13 +54,14 @@ void tracefile_append(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush(struct tracefile *file);
 uint64_t tracefile_unflushed(const struct tracefile *file); /* bytes of the journal in memory */
 uint64_t tracefile_room(const struct tracefile *file); /* bytes free where the file lies */
-/* The same for few bytes that say how it ends: they may use up the room that is kept for them. */
+/* Appends the few bytes that end the journal, which may use the space reserved for them. */
 void tracefile_append_last(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush_last(struct tracefile *file);
 uint64_t tracefile_last_room(struct tracefile *file); /* bytes of it that are left */
 
-/* The same without a copy: room for at least `least` bytes where the journal goes on, of which
- * chunks carry this epoch.  last: for last words.  False with errno: there is none. */
+/* Appending without a copy: reserves at least `least` bytes where the journal continues; chunks
+ * in them must carry this epoch. last: uses the space reserved for the end.  Returns false with
+ * errno if there is no space. */
 struct journal_room {
     uint32_t epoch;
     uint64_t at, bytes;
@@ -71,15 +72,16 @@ bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, boo
 /* Reads bytes of the journal back; false if they are not all there. */
 bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size);
 
-/* The order may be behind the journal: a state says up to which place it has got.  From lagging on
- * that is what told says, `bytes` further than before, as programs told them. */
+/* The order may be behind the journal: a state holds the place up to which it was delivered.
+ * After tracefile_lagging() that is the place that tracefile_delivered() reports; `bytes` is the
+ * distance to the last one, in bytes as programs sent them. */
 void tracefile_lagging(struct tracefile *file);
 void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
 /* Tries again to write parts that found no room; false: there is none, and the journal waits,
  * too. */
 bool tracefile_sync(struct tracefile *file);
-/* What is told now comes under this number, from 1, which grows with every state; bytes that were
- * told since the last one. */
+/* Return the number of the current epoch, from 1, which grows with every state, and the bytes
+ * delivered since the last state. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
 void tracefile_small_regions(struct tracefile *file,
@@ -91,10 +93,10 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
 /* Gets it back as new memory with 8 more bytes behind it; NULL if it is damaged. */
 uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size);
 
-/* A state is of the moment when it begins: of the journal as far as it is told by then; `threads`
- * says where each thread stands.  What came before the number `oldest` will not be needed any
- * more.  Others may write the journal, tell more of it and put parts until it ends.  False with
- * errno: all stays as it was. */
+/* Begins to save a state of this moment: of the journal as far as it is delivered; `threads`
+ * holds the position of each thread.  Epochs before `oldest` will not be needed any more.  Until
+ * the save ends, the journal may be written and delivered and parts may be put.  Returns false
+ * with errno if nothing was changed. */
 bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest);
 struct checkpoint {
     const uint8_t *data;
@@ -119,10 +121,11 @@ struct tracefile *tracefile_open(const char *path, const char **why);
  * *damage: NULL, or what was lost, one line (caller frees). */
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage);
-/* Visits what the state knows, and no more: the journal behind it is left to who goes on. */
+/* Visits what the state covers only; the caller that resumes the file reads the journal behind
+ * it. */
 void tracefile_replay_known(struct tracefile *file, void (*visit)(void *context, struct chunk),
                             void *context, char **damage);
-/* How far tracefile_replay is, in bytes of the file. */
+/* Returns the progress of tracefile_replay, in bytes of the file. */
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
 bool tracefile_exists(const struct tracefile *file); /* it was not deleted meanwhile */
 const char *tracefile_run(const struct tracefile *file); /* its name */

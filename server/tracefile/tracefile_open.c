@@ -104,7 +104,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     file->size = (uint64_t)st.st_size;
     file->reading = true;
     file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    flock(fd, LOCK_UN); /* a server may want to go on with it */
+    flock(fd, LOCK_UN); /* a server may want to resume it */
     file->end = file->parts_at = PARTS_IN_MEMORY;
     return file;
 }

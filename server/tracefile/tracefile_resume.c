@@ -22,7 +22,7 @@ struct resume_scan {
     struct delivered_until told; /* from there on chunks are visited */
     resuming_visit *visit; /* NULL: only where it ends is looked for */
     void *context;
-    struct journal_position end; /* the journal goes on there */
+    struct journal_position end; /* the journal continues there */
 };
 
 static bool is_known(const struct resume_scan *w, const struct journal_position *at)
@@ -128,7 +128,7 @@ static void resume_continue_after(struct tracefile *file, const struct newest_ch
     struct rests *rests = &file->rests[(state->serial - 1) % 2];
     rests->count = state->head.part_count;
     rests->places = xmalloc((rests->count + 1) * sizeof *rests->places);
-    for (size_t i = 0; i < rests->count; i++) /* by place, or they are not given back */
+    for (size_t i = 0; i < rests->count; i++) /* sorted by place, which freeing requires */
         rests->places[i] = chunk_get_u64(state->head.parts + 8 * i);
     qsort(rests->places, rests->count, sizeof *rests->places, free_space_by_place);
 }

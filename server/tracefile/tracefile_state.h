@@ -1,4 +1,4 @@
-/* A trace file that is open, as the files of this room know it. */
+/* The state of an open trace file, for the files of server/tracefile alone. */
 #ifndef SERVER_TRACEFILE_TRACEFILE_STATE_H
 #define SERVER_TRACEFILE_TRACEFILE_STATE_H
 
@@ -20,7 +20,7 @@
 struct tracefile_region {
     uint64_t begin, end; /* end NO_END: the rest of the file */
     uint32_t epoch;
-    bool hole; /* free, and its room given back */
+    bool hole; /* free, and its space returned to the file system */
 };
 
 struct checkpoint_area { /* of a state */
@@ -32,9 +32,9 @@ struct delivered_until { /* up to which place of the journal */
     uint64_t at;
 };
 
-/* Two threads may use it: one writes the journal, the other puts parts and states.  `lock` is
- * around what both use: the regions, and how much of the file is given out.  It is never held while
- * much is written. */
+/* Two threads may use it: one writes the journal, the other puts parts and states. `lock`
+ * protects what both use: the regions, and how much of the file is allocated.  It is never held
+ * during large writes. */
 struct tracefile {
     int fd;
     char name[TRACEFILE_NAME_BYTES + 1];
@@ -54,22 +54,24 @@ struct tracefile {
     uint64_t unsaved;
     _Atomic uint64_t region_bytes; /* of new regions; set under the lock */
     uint64_t least_region_bytes;
-    /* how far it was told */
-    bool lagging; /* tracefile_delivered says it; else all that is flushed is told */
+    /* how far it was delivered */
+    /* set: tracefile_delivered reports the delivery; else all that is flushed counts as
+     * delivered */
+    bool lagging;
     struct delivered_until told;
     struct restart_point *marks; /* oldest first, see restart_points.h */
     size_t mark_count, mark_room;
     uint32_t marked; /* number of the newest, from 1: the journal's begin */
     _Atomic bool stuck; /* parts do not fit on the disk */
     /* parts */
-    uint64_t end; /* of the file, as far as it is given out */
-    struct encoder parts; /* not written yet; ends at `end` unless a region was given out since */
+    uint64_t end; /* of the allocated part of the file */
+    struct encoder parts; /* not written yet; ends at `end` unless a region was allocated since */
     struct checkpoint_area *gaps; /* in them: not to be written */
     size_t gap_count, gap_room;
     uint64_t parts_at, written; /* written: where the parts on disk end */
     struct checkpoint_area areas[2];
     uint64_t states; /* written so far */
-    uint64_t news; /* of one that is gone on with: place of the newest news in its state */
+    uint64_t news; /* of a resumed file: place of the newest news in its state */
     struct { /* the one that has begun */
         uint32_t number, from; /* its own; of the mark that reading begins at */
         struct delivered_until told; /* what the order knows */
@@ -86,8 +88,8 @@ struct tracefile {
         } *items;
         size_t count, room;
     } unused;
-    /* forgetting */
-    struct checkpoint_area *kept; /* NEWS chunks, and areas and regions, not to be given back */
+    /* discarding */
+    struct checkpoint_area *kept; /* NEWS chunks, and areas and regions, not to be freed */
     size_t kept_count, kept_room;
     uint64_t forgotten, given_back;
     /* reading: parts that are put stay in memory, at places that no file has */
