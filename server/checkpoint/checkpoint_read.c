@@ -73,8 +73,8 @@ bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void 
     return decoder_finish(&in);
 }
 
-/* What each process told of its losses, and after that who had hung up; run NULL: only that is
- * wanted. */
+/* Reads each process's reported losses, and then the sessions that had hung up; run NULL: skips
+ * the losses. */
 static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *hangups)
 {
     int64_t last_ns = (int64_t)decode_u64(in);

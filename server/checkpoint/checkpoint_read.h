@@ -1,5 +1,4 @@
-/* What was saved of a run (checkpoint_write.h), read again: its news, a state, where each thread
- * stood. */
+/* Reads a saved run (checkpoint_write.h): its news, a state, and the position of each thread. */
 #ifndef SERVER_CHECKPOINT_CHECKPOINT_READ_H
 #define SERVER_CHECKPOINT_CHECKPOINT_READ_H
 
@@ -17,15 +16,15 @@ bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void 
  * journal that follows. */
 bool checkpoint_read_state(struct run *run, struct chunk state, void (*restored)(void *context),
                            void (*hangup)(void *context, uint32_t session), void *context);
-/* Who had hung up by then (caller frees). */
+/* Returns the sessions that had hung up by then; the caller frees the array. */
 struct checkpoint_hangup *checkpoint_read_hangups(struct chunk state, size_t *count);
 void checkpoint_read_threads(struct run *run, struct chunk threads);
 
 /* Bits of what is written there. */
 #define CHECKPOINT_UNTRACED                                                                        \
-    0x80000000u /* with the number of processes: of each three figures are told, not two */
+    0x80000000u /* with the number of processes: each is followed by three numbers, not two */
 #define SITE_IN_FUNCTION                                                                           \
-    0x80000000u /* with the process of a site: the calls that led to it are told, too */
+    0x80000000u /* with the process of a site: the calls that led to it follow, too */
 #define NEWS_BRIEF 0x80000000u /* with the bytes of facts: they are written as delta_codec.h says */
 #define THREAD_UNCERTAINTY_SHIFT                                                                   \
     28 /* with a thread's session: what its next event may follow besides */

@@ -19,21 +19,22 @@
 #define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
 #define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
 #define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
-/* Where only a part is kept: so many times what is enough is told while a state is written, or
- * something is forgotten.  On a busy machine that takes long, and all of it is used. */
+/* If only a part of the run is kept: while a state is written or events are discarded, up to so
+ * many checkpoint intervals are delivered.  On a busy machine that takes long, and all of it is
+ * used. */
 #define LAG_MOST 1u
 #define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
 
 struct checkpoint_writer {
     struct encoder facts, texts; /* since the last news */
     struct delta_codec *brief; /* of the facts */
-    struct expiring_records *passing; /* those that are forgotten */
+    struct expiring_records *passing; /* records that are discarded with their events */
     size_t sites; /* written so far */
     uint64_t news; /* place of the newest */
     struct checkpoint_hangup *hangups;
     size_t hangup_count, hangup_room;
     uint64_t keep_bytes;
-    struct checkpoint_moment { /* what may be forgotten together */
+    struct checkpoint_moment { /* the data that may be discarded together */
         uint64_t place, position;
     } moments[EPOCHS_MAX];
     size_t moment_count;
@@ -45,8 +46,8 @@ struct checkpoint_writer {
         READY,
         FORGETTING,
         WRITING
-    } step; /* READY: to begin between two chunks that are told */
-    bool forgets; /* it begins with forgetting the first moment */
+    } step; /* READY: to begin between two chunks */
+    bool forgets; /* it begins with discarding the first moment */
     bool forgot; /* that is done */
     bool failed; /* the last one was not written */
     bool finishing; /* checkpoint_finish has begun */
@@ -82,7 +83,7 @@ static void keep_fact(struct run *run, struct chunk chunk)
     delta_codec_encode(s->brief, &s->facts, chunk);
 }
 
-/* Of sums the newest are enough. */
+/* Keeps only the newest sums. */
 static void keep_sums(void *user, const struct call_context_thread *thread,
                       const struct encoder *body)
 {
@@ -202,7 +203,7 @@ static void put_state(const struct run *run, struct encoder *out)
     }
 }
 
-/* Where each thread stands. */
+/* Writes the position of each thread. */
 static void put_threads(const struct run *run, struct encoder *out, uint32_t *oldest)
 {
     for (size_t i = 0; i < run->session_count; i++) {

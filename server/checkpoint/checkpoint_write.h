@@ -1,9 +1,10 @@
-/* Saving a run: what must be known, beside the finished parts of its order, to go on from here.
+/* Writes checkpoints of a run: all that is needed, beside the finished parts of its order, to
+ * continue from here.
  *
- * News are the names that were learnt (facts, as chunks of their own; call sites; texts), appended
- * once. A state is the rest; of its lines only what changed is written again.  A file is saved
- * whenever its journal has grown by a region, and when the run ends; in steps, between which the
- * run goes on. */
+ * News are names that were declared since the last checkpoint (facts, as chunks of their own;
+ * call sites; texts), appended once.  A state is the rest; of its lines only what changed is
+ * written again.  A file is saved whenever its journal has grown by a region, and when the run
+ * ends; in steps, between which the run continues. */
 #ifndef SERVER_CHECKPOINT_CHECKPOINT_WRITE_H
 #define SERVER_CHECKPOINT_CHECKPOINT_WRITE_H
 
@@ -19,21 +20,24 @@ struct checkpoint_hangup {
 /* From now on what the run learns is written down: saving is its keeper.  keep_bytes 0: everything
  * is kept. */
 void checkpoint_begin(struct run *run, uint64_t keep_bytes);
-/* Behind that, of a run that is gone on with: what was written down before. */
+/* Must follow checkpoint_begin() for a run that is resumed: passes what was saved before. */
 void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups,
                        size_t count);
-/* Begins to save, or forgets, if it is time.  Between two chunks that are told: the state is of
- * this moment. */
+/* Begins to save, or discards, if that is due.  Must be called between two chunks: the state is
+ * that of this moment. */
 void checkpoint_poll(struct run *run);
-/* Goes on with that for its share of the turn; true when there is no more to do now.  Between two
- * chunks, too. */
+/* Continues that for its share of the turn; returns true when there is no more to do now.  Must
+ * be called between two chunks, too. */
 bool checkpoint_step(struct run *run, struct loop_share share);
-/* Little should be told meanwhile: what is told is to be saved, and forgotten, too. */
+/* Returns whether little more should be delivered to the order for now: it would have to be
+ * saved, and discarded, too. */
 bool checkpoint_is_urgent(const struct run *run);
-/* So much was told meanwhile that nothing more should be before it is written: a loop that gets
- * little of the processor makes a step of it in a turn, and tells a whole chunk. */
+/* Returns whether so much was delivered since the save began that nothing more should be until
+ * the save is complete: a loop with little CPU time does one step of the save in a turn, but
+ * delivers a whole chunk. */
 bool checkpoint_is_overdue(const struct run *run);
-/* Saves if that spares a reader work; false: the share is spent, and there is more to do. */
+/* Saves if that spares a reader work; returns false if the share is spent and there is more to
+ * do. */
 bool checkpoint_finish(struct run *run, struct loop_share share);
 
 #endif

@@ -111,7 +111,7 @@ static bool expiring_records_apply_part(struct run *run, uint64_t place,
     return good;
 }
 
-/* Those that were put before the first event that is kept are given back, or will be. */
+/* Parts that end before the first kept event are skipped: their space is freed, or will be. */
 bool expiring_parts_apply(struct expiring_parts *passed, struct run *run,
                           void (*play)(void *, struct chunk), void *context)
 {

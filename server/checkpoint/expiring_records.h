@@ -1,10 +1,10 @@
-/* Facts that are forgotten with the events that they are of, as no names are: what threads did
- * between their events (STEPS), when their calls began and ended (ENTRIES), when they went on
- * processors and off them (SWITCHES).  They make parts of the file, which lie among those of the
- * order and go with them (--keep); a fact of a few bytes, PASSED, says where one lies.  What is not
- * in a part yet is in the journal.
+/* Expiring records: facts that are discarded with their events, unlike names: the activity of
+ * threads between their events (STEPS), begins and ends of their calls (ENTRIES), and their context
+ * switches (SWITCHES).  They are stored in parts of the file, which lie among those of the order
+ * and are discarded with them (--keep); a fact of a few bytes, PASSED, holds the place of a part.
+ * Records that are not in a part yet are in the journal.
  *
- * Of the facts of a thread the oldest go first, so that what is left has no gaps. */
+ * The oldest records of a thread are discarded first, so that the rest has no gaps. */
 #ifndef SERVER_CHECKPOINT_EXPIRING_RECORDS_H
 #define SERVER_CHECKPOINT_EXPIRING_RECORDS_H
 
@@ -41,8 +41,8 @@ struct expiring_parts {
 
 bool expiring_parts_note(struct expiring_parts *passed,
                          struct chunk fact); /* false: it cannot be */
-/* Once the order is there: plays what was not forgotten.  False: a part of it cannot be read.
- * Empties it. */
+/* Plays the records that were not discarded and empties `passed`; the order must have been
+ * restored.  Returns false if a part cannot be read. */
 bool expiring_parts_apply(struct expiring_parts *passed, struct run *run,
                           void (*play)(void *, struct chunk), void *context);
 

@@ -1,5 +1,5 @@
-/* Runs that have ended are put to rest: of most of them only the name, the file and two figures
- * stay, and whoever asks for one has it read again from its file. */
+/* Evicts ended runs from memory: of most of them only the name, the file and two counts stay,
+ * and a run is re-read from its file when a viewer opens it. */
 #define _GNU_SOURCE
 #include "server/checkpoint/idle_eviction.h"
 

@@ -1,10 +1,10 @@
-/* What has ended and nobody asks for takes no memory and no descriptors. */
+/* Evicts ended runs that no viewer uses, so that they take no memory and no descriptors. */
 #ifndef SERVER_CHECKPOINT_IDLE_EVICTION_H
 #define SERVER_CHECKPOINT_IDLE_EVICTION_H
 
 #include "server/checkpoint/run_registry.h"
 
-/* Puts runs to rest, apart from those asked for last. */
+/* Evicts ended runs, except for the most recently used ones. */
 void idle_evict_finished(struct run_registry *runs);
 /* A run of the server, read again if it was put to rest; NULL with a reason. */
 struct run *idle_reload_run(struct run_registry *runs, size_t index, const char **why);

@@ -69,7 +69,7 @@ static bool output_path_move_aside(const char *path, struct error *error)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
     ssize_t got = read_head(path, head);
-    if (got < 0) { /* whoever makes it finds out why */
+    if (got < 0) { /* its creation will report why */
         struct stat st;
         if (errno == EISDIR)
             return output_path_fail(error, path, "is a directory; name a file, or append /");

@@ -1,4 +1,4 @@
-/* What a server's runs are written to, when it starts. */
+/* The file or directory that a server writes its runs to, prepared when it starts. */
 #ifndef SERVER_CHECKPOINT_OUTPUT_PATH_H
 #define SERVER_CHECKPOINT_OUTPUT_PATH_H
 
@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 
-/* Makes the directory DIR/, or makes way for FILE: one that is there must be a trace, and is
- * written anew.  Where its server was killed and it holds what no agent sends again it is kept
- * under another name.  NULL: neither.  False: *error says why. */
+/* Creates the directory DIR/, or makes way for FILE: an existing file must be a trace and is
+ * overwritten.  If its server was killed and it holds data that no agent will resend, it is kept
+ * under another name. output NULL: does nothing.  Returns false with the reason in *error. */
 bool output_path_clear(const char *output, struct error *error);
-/* Is it a trace file that its server did not end, and that agents alone told? */
+/* Returns whether `output` is a trace file that its server did not complete and whose data came
+ * from agents alone. */
 bool output_path_holds_sent(const char *output);
 bool output_path_is_written(const char *path); /* by a server, now */
 /* Keeps a file under another name, which it returns (caller frees); NULL: it cannot, and *error

@@ -1,11 +1,11 @@
-/* A report of a run that has ended, for who asked for one beforehand (POET_REPORT): `poet report`
- * makes it, in a process of its own, as only clients know names. */
+/* Reports of ended runs that POET_REPORT requested: `poet report` makes each in a process of its
+ * own, since only clients resolve names. */
 #ifndef SERVER_CHECKPOINT_REPORT_RUN_H
 #define SERVER_CHECKPOINT_REPORT_RUN_H
 
 #include "server/run/run.h"
 
-/* If one was asked for; returns at once. */
+/* Starts the report if one was requested; does not wait for it. */
 void report_run_begin(const struct run *run);
 
 #endif

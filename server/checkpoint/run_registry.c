@@ -70,8 +70,8 @@ void run_registry_touch(struct run_registry *runs, struct run *run)
     run->asked = ++runs->askings;
 }
 
-/* A run that a server before this one began, and nobody has told more of: another one takes its
- * file's name. */
+/* Moves aside a run that an earlier server began and that no agent has continued: another run
+ * takes its file's name. */
 static void run_registry_move_aside(const struct run_registry *runs, const char *path)
 {
     for (size_t i = 0; i < runs->count; i++) {

@@ -11,7 +11,7 @@ struct run_registry {
     uint64_t askings;
     const char *output; /* FILE, DIR/ or NULL for the user's state directory */
     uint64_t keep_bytes; /* of each; 0: everything */
-    bool quiet; /* nothing is said of those that begin */
+    bool quiet; /* new runs are not logged */
 };
 
 /* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512
@@ -20,6 +20,7 @@ struct run *run_registry_find(struct run_registry *runs, const char *key, char *
 /* A directory of the user's state, made if need be, with a / at its end (caller frees). */
 char *run_registry_directory(const char *name);
 void run_registry_add(struct run_registry *runs, struct run *run);
-void run_registry_touch(struct run_registry *runs, struct run *run); /* somebody wants it, now */
+/* records that the run is used now */
+void run_registry_touch(struct run_registry *runs, struct run *run);
 
 #endif

@@ -23,21 +23,20 @@ struct trace_replay_state {
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
     struct expiring_parts passed; /* until the state was read */
-    struct checkpoint_hangup
-        *hangups; /* of a run that is gone on with: those that its state tells */
+    struct checkpoint_hangup *hangups; /* of a run that is resumed: those in its state */
     size_t hangup_count;
     bool resumed;
     uint64_t begin_ns, told_ns, chunks;
 };
 
 #define LOOKS 10000u /* a few milliseconds */
-#define TELL_NS 500000000u /* how often whoever waits is told how far it is */
+#define TELL_NS 500000000u /* interval of progress reports */
 
-static FILE *telling; /* NULL: nobody waits */
+static FILE *telling; /* NULL: no process waits */
 
 void trace_replay_set_progress(FILE *where) { telling = where; }
 
-/* For whoever started this server and waits: how much of the file was read. */
+/* Reports how much of the file was read to the process that started this server and waits. */
 static void trace_replay_print_progress(struct trace_replay_state *player)
 {
     uint64_t now = loop_clock_ns();
@@ -165,7 +164,7 @@ static void trace_replay_apply_metrics(struct trace_replay_state *player,
         player->trouble = error;
 }
 
-/* What somebody told who is no program. */
+/* Applies metrics that did not come from a program. */
 static bool trace_replay_apply_external(struct trace_replay_state *player, struct chunk chunk,
                                         bool stale)
 {
@@ -210,7 +209,7 @@ static void trace_replay_apply_placements(struct trace_replay_state *player,
         player->trouble = error;
 }
 
-/* What a program told, now or before the state was written. */
+/* Applies a program's message, sent now or before the state was written. */
 static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk)
 {
     const char *error = NULL;
@@ -303,7 +302,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
     }
 }
 
-/* What a chunk sets going is worked off before the next one. */
+/* Does all work that a chunk causes before the next one. */
 static void trace_replay_apply_all(void *context, struct chunk chunk)
 {
     struct trace_replay_state *player = context;
@@ -331,7 +330,7 @@ struct run *trace_replay(const char *path, const char **why)
     }
     free(player.passed.items);
     run_pack(player.run);
-    player.run->connected = 0; /* nobody is, to a file */
+    player.run->connected = 0; /* no program is, to a file */
     if (player.lost) {
         free(damage);
         run_free(player.run);

@@ -6,10 +6,11 @@
 
 #include <stdio.h>
 
-/* NULL with *why if it is no trace file.  run->damage says what is missing. */
+/* Reads a trace file into a new run.  Returns NULL with the reason in *why if it is not a trace
+ * file. run->damage describes missing parts. */
 struct run *trace_replay(const char *path, const char **why);
-/* A run out of a file that is gone on with (tracefile_resume), as far as its newest state knows it;
- * the rest of its journal is to be told.  It takes the file over, in any case. */
+/* Returns the run of a file that is resumed (tracefile_resume), as of its newest state; the
+ * caller must deliver the rest of the journal.  Takes ownership of the file, also on failure. */
 struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint64_t keep_bytes,
                                  const char **why);
 /* If reading takes more than a second, "progress PERCENT" goes there now and then; NULL nowhere. */
