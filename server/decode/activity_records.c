@@ -1,4 +1,4 @@
-/* What a thread did between its events, as its records tell it, and as it was kept of them. */
+/* Decodes the activity of threads between their events, from records and from saved bodies. */
 #include "server/decode/declarations.h"
 #include "server/run/activity_store.h"
 #include "server/run/cpu_placement.h"

@@ -1,4 +1,4 @@
-/* When calls of threads began and ended, as a session is told of it. */
+/* Decodes the begins and ends of threads' calls for a session. */
 #include "server/decode/declarations.h"
 
 bool program_session_decode_calls(struct program_session *session, uint32_t code,

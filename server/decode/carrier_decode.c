@@ -1,5 +1,5 @@
-/* Which task of a program is on which of its carriers (wire/task_placement.h), as a session is told
- * of it. */
+/* Decodes the placement of a program's tasks on its carriers (wire/task_placement.h) for a
+ * session. */
 #include "server/decode/declarations.h"
 #include "server/timing/placements.h"
 #include "server/run/cpu_placement.h"

@@ -105,9 +105,8 @@ void declarations_notify(struct program_session *session, enum declaration_kind 
 static void set_line(struct program_session *session, uint32_t code, uint32_t line)
 {
     declarations_notify(session, DECLARED_LINE, code);
-    if (code >=
-        NEAR_LINES +
-            2 * session->own_line_count) { /* codes are told in any order, but without large gaps */
+    /* codes are declared in any order, but without large gaps */
+    if (code >= NEAR_LINES + 2 * session->own_line_count) {
         map_put(&session->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
     }
@@ -256,7 +255,7 @@ static bool read_line(struct program_session *session, struct decoder *in, uint3
     return !in->error;
 }
 
-/* The line of that code; 0, with in->error, if nobody announced it. */
+/* Returns the line of that code; 0, with in->error set, if it was not declared. */
 static uint32_t announced_line(const struct program_session *session, struct decoder *in,
                                uint32_t code)
 {
@@ -421,7 +420,7 @@ static bool read_ends(struct program_session *session, struct decoder *in)
     return !in->error;
 }
 
-/* A fact, too: whoever reads only the last state of a run knows of it. */
+/* It is kept as a fact, too, for readers that read only the last state of a run. */
 static bool read_awaits(struct program_session *session, struct decoder *in, uint32_t thread)
 {
     struct awaits_message told;
@@ -477,7 +476,7 @@ static bool read_input(struct program_session *session, struct decoder *in, uint
     return true;
 }
 
-/* What describes it is in the journal, before. */
+/* The description itself is earlier in the journal. */
 static bool read_describe(struct decoder *in)
 {
     struct describe_message told;
@@ -498,7 +497,7 @@ static size_t kept_size(unsigned type, struct decoder in)
     return since ? in.size - 8 : in.size;
 }
 
-/* What later chunks rely on must outlive forgetting. */
+/* Keeps declarations on which later chunks rely as facts, which are never discarded. */
 static void declarations_keep_fact(struct program_session *session, unsigned type,
                                    const struct decoder *in, uint32_t thread)
 {

@@ -1,5 +1,5 @@
-/* What a session knows, and the messages that teach it: types, shapes, lines, names.
- * Shared by session.c, declarations.c and loss_records.c alone. */
+/* The declarations of a session and their messages: types, shapes, lines, names.  Internal to
+ * server/decode. */
 #ifndef SERVER_DECODE_DECLARATIONS_H
 #define SERVER_DECODE_DECLARATIONS_H
 
@@ -26,7 +26,7 @@ struct thread_state {
     bool ready;          /* it need not wait any more */
 };
 
-/* What a slot may name before it is announced: the code of one of these. */
+/* Kinds of codes that a slot may name before they are declared. */
 enum declaration_kind { DECLARED_LINE, DECLARED_TYPE, DECLARED_SHAPE };
 
 #define NEAR_LINES 65536u
@@ -59,7 +59,8 @@ struct program_session {
     struct early_loss {
         uint32_t code;
         uint64_t first, count;
-    } *early; /* told by the connection, which may be faster than the queue that announces the line */
+        /* received over the connection, which may be faster than the queue that declares the line */
+    } *early;
     size_t early_count, early_room;
     uint32_t batch; /* region of the journal that slots come from */
     bool stale; /* a part of the journal that is read again: all but its events is known */
@@ -71,31 +72,31 @@ static inline struct run_process *program_session_process(const struct program_s
 }
 
 struct thread_state *thread_state_for(struct program_session *session, uint32_t thread);
-/* Of threads whose lines are closed nothing more is expected; a program may have had millions of
- * them. */
+/* Frees the state of threads whose lines are closed, from which no more slots can come; a
+ * program may have had millions of them. */
 void program_session_forget_ended(struct program_session *session);
-/* declarations_complete.c: true if all that the slot names was announced; else *missing is what it
- * waits for. */
+/* declarations_complete.c: returns true if all codes that the slot names were declared; else
+ * sets *missing to the first that was not. */
 struct missing_declaration {
     enum declaration_kind what;
     uint32_t code;
 };
 bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
                            struct missing_declaration *missing);
-/* Those who wait for it may go on. */
+/* Marks the threads that wait for this declaration as ready. */
 void declarations_notify(struct program_session *session, enum declaration_kind what,
                          uint32_t code);
 uint32_t program_session_line(const struct program_session *session,
                               uint32_t code); /* 0: not announced */
-/* It is another program's, of which events may be told by that one alone; others' may be about it,
- * or its partners. */
+/* Returns whether the line belongs to another program.  Only that program may send events of it;
+ * others' events may name it as object or partner. */
 bool program_session_is_foreign(const struct program_session *session, uint32_t code);
 
-/* Takes one message body, of a thread if it is not 0.  False with in->error. */
+/* Decodes one message body, of a thread if it is not 0. Returns false with in->error set. */
 bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in,
                         uint32_t thread);
 
-/* What a record's payload tells that was measured (activity_records.c). */
+/* Decodes the measurements in a record's payload (activity_records.c). */
 void program_session_decode_measured(struct program_session *session, uint32_t thread,
                                      const struct ring_slot *slot, struct event_id at);
 

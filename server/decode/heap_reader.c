@@ -142,7 +142,7 @@ static uint32_t bad_count(const struct heap_reader *h, struct heap_bad *bad)
     return count;
 }
 
-/* Nodes that are whole, from those on that were told last: how many are put. */
+/* Encodes complete nodes behind those that were reported last; returns their number. */
 static uint32_t put_nodes(const struct heap_reader *h, struct encoder *body, uint32_t count)
 {
     uint32_t n = count > h->told_nodes ? count - h->told_nodes : 0, put = 0;
@@ -195,7 +195,7 @@ static void put_head(const struct heap_reader *h, struct encoder *body,
 struct heap_reading {
     struct heap_head head;
     struct heap_sum *sums;
-    uint32_t count, next; /* to be told */
+    uint32_t count, next; /* to be reported */
     uint64_t ns;
 };
 

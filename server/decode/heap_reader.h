@@ -1,8 +1,8 @@
-/* The memory of a heap (wire/heap_region.h), as it is read: what of it is told becomes bodies of
- * the journal's HEAP.
+/* Reads the shared memory of a heap (wire/heap_region.h) and encodes it as bodies of the journal's
+ * HEAP.
  *
- * It is read, not mapped: so nothing that the program does to it can harm, and holes stay holes.
- * Nothing in it is trusted. */
+ * The memory is read with pread, not mapped: so the program cannot cause a fault, and holes stay
+ * holes.  The server does not trust its contents. */
 #ifndef SERVER_DECODE_HEAP_READER_H
 #define SERVER_DECODE_HEAP_READER_H
 
@@ -11,10 +11,10 @@
 
 struct heap_reader {
     int fd; /* the caller's */
-    struct heap_sum *told; /* as they were told last, by number */
+    struct heap_sum *told; /* as last reported, by number */
     uint32_t told_count, told_bad, told_nodes;
     uint64_t unseen, unknown;
-    /* Takes a body; false: there is no room for it now, so it is to be told again. */
+    /* Receives a body; returns false if there is no room for it now, and it must be sent again. */
     bool (*tell)(void *context, const struct encoder *body);
     void *context;
 };

@@ -4,8 +4,8 @@
 
 #include "server/decode/usage_records.h"
 
-/* False, with in->error: it cannot be read.  What threads took that are not announced counts as
- * that of one that is not recorded. */
+/* Decodes heap records.  Returns false with in->error set if they are malformed.  Allocations of
+ * undeclared threads count as those of an unrecorded thread. */
 bool heap_records_decode(const struct usage_target *by, struct decoder *in);
 
 #endif

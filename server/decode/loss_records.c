@@ -22,7 +22,7 @@ static void loss_add(struct loss_records *losses, const struct program_session *
     losses->items[losses->count++] = (struct loss_record){line, first, count, dropped};
 }
 
-/* A shape that nobody was taught yet. */
+/* Decodes the declaration of a shape that the session has not seen yet. */
 static void learn_shape(struct loss_records *losses, const struct ring_slot *slot)
 {
     struct decoder in = decoder_init(slot + 1, slot->payload_bytes);

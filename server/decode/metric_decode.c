@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Each kind has its codes, and who tells it. */
+/* Returns whether codes and sender of a metric are valid for its kind. */
 static bool can_be(uint32_t session, uint32_t code, unsigned kind)
 {
     if (session == PROGRAM_METRICS_NO_PROCESS)

@@ -1,5 +1,5 @@
-/* METER and CELLS: meters of a program's own, as its journal has them; or of nobody, told from
- * outside. */
+/* Decodes METER and CELLS of the journal: user-defined metrics of a program, and external
+ * metrics. */
 #ifndef SERVER_DECODE_METRIC_DECODE_H
 #define SERVER_DECODE_METRIC_DECODE_H
 
@@ -7,8 +7,8 @@
 #include "server/run/program_metrics.h"
 #include "wire/message.h"
 
-/* Of a session and its process, or of PROGRAM_METRICS_NO_PROCESS and OS_METRICS_NO_PROCESS.  False,
- * with in->error: it cannot be read. */
+/* The metrics are those of a session and its process, or external:  PROGRAM_METRICS_NO_PROCESS
+ * and OS_METRICS_NO_PROCESS. Return false with in->error set if the body is malformed. */
 bool metric_decode_name(struct run *run, uint32_t session, uint32_t process, struct decoder *in);
 bool metric_decode_samples(struct run *run, uint32_t session, uint32_t process, struct decoder *in);
 

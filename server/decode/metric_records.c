@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each number once, whoever writes there meanwhile. */
+/* Reads each number once, since the program may write it concurrently. */
 #define LOOK(member) (*(const volatile __typeof__(member) *)&(member))
 
 static const struct profile_region_cell *cell_at(const struct region_reader *region, uint32_t code)

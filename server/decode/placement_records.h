@@ -1,12 +1,12 @@
-/* Which task is on which carrier of a program (wire/task_placement.h): the ring of one carrier, as
- * the server empties it into bodies of SPANS, and what a session is told of it.  Nothing in a ring
- * is trusted.
+/* Placement of a program's tasks on its carriers (wire/task_placement.h): encodes the ring of one
+ * carrier as bodies of SPANS and decodes them for a session.  The contents of a ring are not
+ * trusted.
  *
  * The body: u32 the task that is on the carrier when it begins, 0 none, and u64 since when; u64
- * switches that are lost before it; u64 a time; u32 how many switches there are; each then two
- * numbers, seven bits at a time as in wire/varint.h: the ns since the one before, and the task.
- * Tasks are codes, times CLOCK_MONOTONIC's; where switches are lost in between, another body
- * begins, on which nothing is known to be. */
+ * switches lost before it; u64 a time; u32 the number of switches; then for each switch two
+ * numbers, encoded as in wire/varint.h: the ns since the one before, and the task.  Tasks are
+ * codes, times CLOCK_MONOTONIC's; after lost switches another body begins, with an unknown task
+ * on the carrier. */
 #ifndef SERVER_DECODE_PLACEMENT_RECORDS_H
 #define SERVER_DECODE_PLACEMENT_RECORDS_H
 
@@ -21,7 +21,7 @@ struct placement_ring {
     uint64_t taken; /* switches; our own copy */
     uint32_t on; /* the task that is on it, 0 none, */
     uint64_t since_ns; /* and since when */
-    uint64_t last_ns, lost; /* of the switch before; switches, not told yet */
+    uint64_t last_ns, lost; /* of the switch before; lost switches, not reported yet */
 };
 
 /* Maps a ring and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what

@@ -1,4 +1,4 @@
-/* What threads measured of their calls, as a session is told of it. */
+/* Decodes the call profiles of threads for a session. */
 #include "server/decode/declarations.h"
 #include "server/run/os_metrics.h"
 #include "server/run/program_metrics.h"

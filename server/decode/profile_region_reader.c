@@ -80,7 +80,7 @@ struct region_moment region_reader_now(struct tsc_clock *ticks, bool all)
 
 /* ---- looking ---- */
 
-/* Each number once, whoever writes there meanwhile. */
+/* Reads each number once, since the program may write it concurrently. */
 #define LOOK(member) (*(const volatile __typeof__(member) *)&(member))
 
 static uint64_t clock_now(const struct region_reader *region, const struct region_moment *moment)
@@ -175,8 +175,8 @@ static bool looked_at_end(const struct region_reader *region)
            !LOOK(region->head->blind);
 }
 
-/* What passed since the innermost call went on, but for what is known that the thread did not
- * run. */
+/* Returns the time since the innermost call resumed, without the time that the thread is known
+ * not to have run. */
 static uint64_t region_reader_running_ticks(const struct region_reader *region,
                                             const struct profile_region_frame *frame, uint64_t now)
 {
@@ -184,7 +184,8 @@ static uint64_t region_reader_running_ticks(const struct region_reader *region,
     return ran && off <= now && ran <= all ? all - ran : 0;
 }
 
-/* Of a function the outermost call alone: those within it take no time of their own. */
+/* Returns whether a call is the outermost of its function: recursive calls within it take no
+ * time of their own. */
 static bool is_outermost(struct map *functions, const struct snapshot_scope *is)
 {
     if (map_get(functions, is->function, is->scope))
@@ -278,7 +279,7 @@ bool region_reader_poll(struct region_reader *region, const struct region_moment
     return changed;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static uint64_t in_ns(const struct region_reader *region, const struct region_moment *moment,
                       uint64_t ticks)
@@ -291,7 +292,7 @@ static uint64_t in_ns(const struct region_reader *region, const struct region_mo
     return ns < (double)SNAPSHOT_TIME_MOST / 2 ? (uint64_t)(ns + .5) : SNAPSHOT_TIME_MOST / 2;
 }
 
-/* As of when what is told is true, by the program's clock. */
+/* Returns the time, by the program's clock, for which the reported values hold. */
 static uint64_t told_ns(const struct region_reader *region, const struct region_moment *moment)
 {
     uint64_t now = clock_now(region, moment),

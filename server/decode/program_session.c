@@ -360,7 +360,7 @@ static void wait_for(struct program_session *session, struct thread_state *state
     map_put(&session->waiting, missing.what, missing.code, state);
 }
 
-/* Goes on with one thread. */
+/* Continues decoding the held slots of one thread. */
 static void release_one(struct program_session *session, struct thread_state *state)
 {
     const char *error;
@@ -380,8 +380,8 @@ static void release_one(struct program_session *session, struct thread_state *st
         wait_for(session, state, missing);
 }
 
-/* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order
- * in which they are announced, and whoever reads the journal again must number them alike. */
+/* Decodes other threads' slots as soon as their declaration is there: lines are numbered in the
+ * order of declaration, and a later reader of the journal must number them alike. */
 static void release_ready(struct program_session *session)
 {
     if (session->releasing)

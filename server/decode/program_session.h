@@ -12,7 +12,7 @@
 
 struct program_session;
 
-/* What HELLO said; strings belong to the struct. */
+/* A decoded HELLO message, which owns its strings. */
 struct hello_message {
     uint32_t version;
     uint8_t role;
@@ -22,7 +22,7 @@ struct hello_message {
     char **arguments, **variables;
     size_t argument_count, variable_count;
 };
-/* False with in->error if the body is bad. */
+/* Decodes a HELLO. Returns false with in->error set if the body is malformed. */
 bool hello_message_decode(struct decoder *in, struct hello_message *hello);
 void hello_message_free(struct hello_message *hello);
 
@@ -37,7 +37,7 @@ bool program_session_decode_message(struct program_session *session, unsigned ty
 /* Takes what a thread has measured of its calls by now: the body of a SUMS. */
 bool program_session_decode_profile(struct program_session *session, uint32_t thread,
                                     const uint8_t *body, size_t size, const char **error);
-/* Takes what a thread has counted in meters of its own by now: the body of a METERS. */
+/* Decodes a thread's counts of user-defined metrics: the body of a METERS. */
 bool program_session_decode_metrics(struct program_session *session, uint32_t thread,
                                     const uint8_t *body, size_t size, const char **error);
 bool program_session_decode_calls(struct program_session *session, uint32_t thread,
@@ -63,7 +63,8 @@ bool program_session_decode_slots(struct program_session *session, uint32_t thre
 void program_session_close(struct program_session *session);
 /* From now on slots come from this region of the journal; stale: facts in it are known. */
 void program_session_batch(struct program_session *session, uint32_t epoch, bool stale);
-/* Frees the session and tells the order nothing: a file of a run that is not over ends here. */
+/* Frees the session without ending its lines in the order: for a file that ends before its run
+ * does. */
 void program_session_free(struct program_session *session);
 
 /* The line of a thread by the code that the program has for it; 0: not announced. */

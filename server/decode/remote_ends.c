@@ -1,5 +1,5 @@
-/* What programs tell of streams between machines, and what a server notes of them, for the
- * order. */
+/* Decodes programs' reports about streams between hosts, and a server's notes about them, for
+ * the order. */
 #include "server/decode/remote_ends.h"
 
 #include "wire/event_types.h"

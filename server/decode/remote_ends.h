@@ -1,4 +1,4 @@
-/* What programs tell of streams between machines. */
+/* Decodes programs' reports about streams between hosts. */
 #ifndef SERVER_DECODE_REMOTE_ENDS_H
 #define SERVER_DECODE_REMOTE_ENDS_H
 
@@ -9,7 +9,8 @@
  * False with in->error. */
 bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line);
 bool remote_end_decode_gap(struct run *run, struct decoder *in);
-/* That its other end was not told in time, as a server noted; false: it cannot be read. */
+/* Decodes a server's note that the other end of a stream was not reported in time; returns false
+ * if it is malformed. */
 bool remote_end_decode_alone(struct run *run, const uint8_t *body, size_t size);
 void remote_end_encode_alone(struct encoder *out, uint64_t stream);
 

@@ -16,10 +16,10 @@ struct shared_queue {
     uint64_t slots, tail; /* our own copies */
     uint64_t there;       /* slots beyond the tail, when it was looked at */
     uint64_t copied;      /* of them, those that are on their way into the journal */
-    uint64_t goal;        /* a tail that somebody waits for */
+    uint64_t goal;        /* the tail that capture_set_target set as target */
     uint64_t waited_ns, dropped, unfollowed;
     uint32_t thread;
-    bool done; /* the thread has ended, or goes on in another queue */
+    bool done; /* the thread has ended, or continues in another queue */
     bool goes_on; /* it does, but that one may not be here yet */
     struct shared_queue *after; /* what is in that comes first; NULL once it is gone */
     bool followed;
@@ -40,19 +40,19 @@ struct shared_queue_request {
 };
 #define SLOTS_DESCRIBE 1u /* a description is named */
 #define SLOTS_BROKEN 2u /* they do not end with a record */
-/* Copies whole records of what there is; how many slots, 0: the first record needs more room.  What
- * is copied is looked at only there: the program may write on in the queue.  *what: what else there
- * is to know of them.  Where there is no whole record, all is copied, to be refused by whoever
- * reads it. */
+/* Copies whole records and returns their number of slots, 0: the first record needs more room.
+ * Only the copy is checked, since the program may overwrite the queue. *what:  SLOTS_ flags of
+ * the copy.  If there is no whole record, all slots are copied, so that the decoder rejects
+ * them. */
 size_t shared_queue_copy(const struct shared_queue *queue, struct ring_slot *to,
                          const struct shared_queue_request *want, unsigned *what);
 /* The times, as the program stamped them, of the first record that is there and of the last one
  * within `most` slots; false: none has a time. */
 bool shared_queue_times(const struct shared_queue *queue, size_t most, uint64_t *first,
                         uint64_t *last);
-/* Tells the program whether there is room for what is in it. */
+/* Reports to the program whether the disk has room for what is in the queue. */
 void shared_queue_announce_space(struct shared_queue *queue, bool room);
-/* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */
+/* Frees the slots before `tail` for the program and wakes a thread that waits for room. */
 void shared_queue_release(struct shared_queue *queue);
 
 #endif

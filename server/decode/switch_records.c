@@ -1,4 +1,4 @@
-/* What the kernel said of a program's threads, as a session is told of it. */
+/* Decodes the kernel's context switches of a program's threads for a session. */
 #include "server/decode/declarations.h"
 #include "server/run/cpu_placement.h"
 #include "wire/context_switches.h"

@@ -22,20 +22,20 @@ bool tsc_clock_known(void); /* whether this machine has the counter */
 /* Reads both clocks, unless it did within the last millisecond. */
 void tsc_clock_read(struct tsc_clock *ticks);
 uint64_t tsc_clock_counter(void); /* now; 0 where there is none */
-/* How long a tick is on the average over all readings, in ns; 0: there are not two. */
+/* Returns the average length of a tick over all readings, in ns; 0: there are fewer than two
+ * readings. */
 double tsc_clock_rate(const struct tsc_clock *ticks);
 void tsc_clock_add(struct tsc_clock *ticks, uint64_t counter, uint64_t ns);
 /* The time of a counter's value.  Even beyond the readings; monotonic among values that lie before
  * the last one.  There must be two readings. */
 uint64_t tsc_clock_ns(const struct tsc_clock *ticks, uint64_t counter);
 
-/* The same for many values that lie near each other: what holds for all from one up to before
- * another (which is in it, too, where it is the highest there is), until there is another
- * reading. */
+/* Conversion of many nearby values: a range holds for the values from .. to - 1 (and for `to`
+ * itself if it is UINT64_MAX), until the next reading. */
 struct tsc_clock_range {
     uint64_t from, to;
     uint64_t ticks, ns; /* where it begins */
-    uint64_t otherwise; /* ns of a counter that nobody read */
+    uint64_t otherwise; /* ns of a counter value out of range */
     double slope;
 };
 struct tsc_clock_range tsc_clock_span(const struct tsc_clock *ticks, uint64_t counter);

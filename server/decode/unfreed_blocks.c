@@ -1,4 +1,4 @@
-/* The blocks of a heap that were not given back. */
+/* Reads the blocks of a heap that were not freed. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/decode/heap_reader.h"

@@ -5,7 +5,7 @@
 #include "server/decode/program_session.h"
 #include "wire/message.h"
 
-/* Whose it is. */
+/* The process that usage records are about. */
 struct usage_target {
     struct run *run;
     uint32_t process;
@@ -14,8 +14,8 @@ struct usage_target {
                      uint32_t code); /* of the run; 0: none is announced */
 };
 
-/* False, with in->error: it cannot be read.  Figures of threads that are not announced are left
- * out, and so are meters that are not known. */
+/* Decodes usage records.  Returns false with in->error set if they are malformed.  Ignores
+ * values of undeclared threads and unknown metrics. */
 bool usage_records_decode(const struct usage_target *by, struct decoder *in);
 
 #endif
