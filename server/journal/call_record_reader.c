@@ -6,7 +6,7 @@
 
 #define PARTS_IN_A_TURN (CALL_RECORDS_WORDS / RING_READER_CHUNK) /* of one ring */
 
-/* What there is no room for is lost; the file says nothing of it then, the log does. */
+/* Records for which there is no room are lost; only the server's log reports that, not the file. */
 static bool call_record_write(struct captured_program *program, const struct ring_reader *ring,
                               const struct encoder *body, bool last)
 {

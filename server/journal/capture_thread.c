@@ -1,4 +1,4 @@
-/* The taker: a thread that goes round over the queues of all programs. */
+/* The capture thread, which polls the queues of all programs. */
 #define _GNU_SOURCE
 #include "server/eventloop/loop_turn.h"
 #include "base/alloc.h"
@@ -16,16 +16,16 @@
 
 #define REST_LEAST_NS 100000u /* between two rounds */
 #define REST_MOST_NS 10000000u /* so often a queue is looked at */
-#define IDLE_ROUNDS 1000u /* then what is kept for the next burst is let go */
+#define IDLE_ROUNDS 1000u /* after so many, buffers kept for the next burst are freed */
 #define FULL_WANTED 64u /* of 256: how full the fullest queue is to be at the next round */
-#define TELL_BYTES (32u << 10) /* that wait: the loop is told at once */
+#define TELL_BYTES (32u << 10) /* undelivered: the loop is woken immediately */
 
 struct capture_thread {
-    /* the door */
+    /* the capture lock */
     pthread_mutex_t lock;
     pthread_cond_t served;
     uint64_t next, serving; /* numbers, as they are drawn */
-    /* in the door */
+    /* protected by the capture lock */
     struct captured_program *programs,
         *last; /* in the order of their coming, as their lines are to be */
     struct captured_program *turn;            /* the next one; NULL the first */
@@ -40,7 +40,7 @@ struct capture_thread {
     _Atomic bool stop;
 };
 
-/* ---- the door ---- */
+/* ---- the capture lock ---- */
 
 void capture_lock(struct capture_thread *taker)
 {
@@ -139,7 +139,7 @@ void capture_set_target(struct capture_thread *taker, const struct capture *taki
             q->goal = atomic_load(&q->head->head);
 }
 
-/* Of who is not believed any more nothing is waited for. */
+/* Programs that were rejected are not waited for. */
 bool capture_target_reached(const struct capture_thread *taker, const struct capture *taking)
 {
     if (taking->unwritten)
@@ -200,7 +200,7 @@ void capture_sync(struct capture_thread *taker, uint64_t ns)
 }
 
 /* A queue that is still small when it is emptied again stays in the processors' caches, and its
- * thread need neither wake us nor go on in a larger one. */
+ * thread need neither wake the capture thread nor continue in a larger one. */
 uint64_t capture_sleep_ns(uint64_t last_ns, unsigned full)
 {
     uint64_t most = 2 * last_ns < REST_MOST_NS ? 2 * last_ns : REST_MOST_NS,

@@ -104,8 +104,8 @@ static uint32_t session_of(const struct forwarded_batch_state *b, uint32_t there
     return begun < b->begun ? b->taking->sessions + (uint32_t)begun : FORWARDED_SOURCE_NONE;
 }
 
-/* Our own description of an environment, if we have one: who sends another harms nobody else's
- * lines. */
+/* Uses the server's own description of an environment, if there is one: an agent with a
+ * different one must not affect other hosts' lines. */
 static bool forwarded_source_read_description(struct forwarded_batch_state *b,
                                               const struct forwarded_chunk *chunk)
 {

@@ -1,9 +1,9 @@
-/* Where chunks come from that another machine journalled: one stream of an agent, or a file of
- * one.  In the door.
+/* A source of chunks that another host journalled: a stream of an agent, or an agent's file.  Must
+ * hold the capture lock.
  *
- * Its chunks go into the journal of the run as if its programs had spoken to this server; their
- * sessions get the numbers that are next here.  What is known already is dropped, what comes too
- * early is not taken. */
+ * The chunks go into the journal of the run as if its programs were connected to this server;
+ * their sessions get the next free numbers.  Duplicate chunks are dropped; chunks that come too
+ * early are refused. */
 #ifndef SERVER_JOURNAL_FORWARDED_SOURCE_H
 #define SERVER_JOURNAL_FORWARDED_SOURCE_H
 
@@ -33,9 +33,9 @@ enum receive_result {
 };
 
 struct forwarded_source *forwarded_source_new(const uint8_t *id);
-/* The same, whose marks are put into the journal of that run. */
+/* Like forwarded_source_new(), for a source whose marks are written to the journal of that run. */
 struct forwarded_source *forwarded_source_marked(const uint8_t *id, const char *run);
-/* One that is gone on with. */
+/* Returns a source that is resumed at a position. */
 struct forwarded_source *forwarded_source_resumed(const struct agent_position *reached);
 void forwarded_source_free(struct forwarded_source *origin);
 /* Takes `count` chunks, of which the first has number `first`. */

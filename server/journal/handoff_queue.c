@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define BUFFERS_MOST                                                                               \
-    (HANDOFF_QUEUE_BYTES / HANDOFF_BUFFER_BYTES) /* that are kept though nobody needs them: */
+    (HANDOFF_QUEUE_BYTES / HANDOFF_BUFFER_BYTES) /* unused buffers kept for the next burst */
 #define BUFFERS_LEAST                                                                              \
     3u /* memory that is new takes longer than to fill it; when all rests, so many */
 

@@ -1,11 +1,11 @@
-/* What was journalled and is not told yet: stretches of the journal, from whoever takes to whoever
- * orders.
+/* Queue of journalled but undelivered extents of the journal, from the capture thread to the
+ * ordering thread.
  *
- * A stretch is whole chunks, byte for byte as they are in the file.  The newest bytes of all runs
- * together stay in memory, up to HANDOFF_QUEUE_BYTES; of the others only the place is known, and
- * they are read back.
+ * An extent is whole chunks, byte for byte as in the file.  The newest bytes of all runs together
+ * stay in memory, up to HANDOFF_QUEUE_BYTES; for the others only the place is kept, and they are
+ * read back.
  *
- * One thread at a time puts, one takes; each call is thread-safe. */
+ * One thread at a time may push and one may pop; each call is thread-safe. */
 #ifndef SERVER_JOURNAL_HANDOFF_QUEUE_H
 #define SERVER_JOURNAL_HANDOFF_QUEUE_H
 
@@ -30,7 +30,7 @@ struct handoff_extent {
 struct handoff_queue {
     pthread_mutex_t lock;
     struct handoff_extent *first, *last;
-    _Atomic uint64_t ahead; /* bytes that were put and are not told */
+    _Atomic uint64_t ahead; /* bytes that were pushed and not delivered */
 };
 
 void handoff_queue_begin(struct handoff_queue *hand);
@@ -39,18 +39,18 @@ void handoff_queue_end(struct handoff_queue *hand);
 /* Buffers of HANDOFF_BUFFER_BYTES, aligned for slots; they are kept to be used again. */
 uint8_t *handoff_buffer_acquire(void);
 void handoff_buffer_release(uint8_t *buffer);
-void handoff_buffers_trim(void); /* nobody has needed them for long: few are kept */
+void handoff_buffers_trim(void); /* frees most buffers after a long time without use */
 
-/* Puts bytes in, of which at, size, taken_ns, epoch and unwritten are told; they are copied.  Where
- * `buffer` says that they are in one, and they fill much of it, it goes with them.  Returns the one
- * to go on with. */
+/* Pushes a copy of `bytes`; the caller sets at, size, taken_ns, epoch and unwritten.  If
+ * `buffer` says that they are in a buffer, and they fill much of it, the queue takes the buffer
+ * instead of copying.  Returns the buffer to continue with. */
 uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch,
                             uint8_t *bytes);
-/* The same of bytes that are only in the file. */
+/* Pushes an extent whose bytes are only in the file. */
 void handoff_queue_push_written(struct handoff_queue *hand, struct handoff_extent stretch);
 /* The oldest one, or NULL. */
 struct handoff_extent *handoff_queue_pop(struct handoff_queue *hand);
-/* Of one that was taken, so many bytes are told. */
+/* Records that so many bytes of a popped extent were delivered. */
 void handoff_queue_mark_delivered(struct handoff_queue *hand, uint64_t bytes);
 void handoff_extent_free(struct handoff_extent *stretch);
 

@@ -1,4 +1,4 @@
-/* What goes into the journal beside the queues: messages, descriptions, last words. */
+/* Writes the journal's chunks that do not come from queues: messages, descriptions, and the end. */
 #define _GNU_SOURCE
 #include "config/description_path.h"
 #include "config/description_read.h"
@@ -131,8 +131,8 @@ bool journal_append_quiet(struct capture *taking, struct chunk chunk)
 
 /* ---- descriptions ----
  *
- * They go into the file before the events that need them: whoever reads it again must know them by
- * then. */
+ * They are written before the events that need them, since a reader of the file must know them
+ * by then. */
 
 bool journal_is_described(const struct capture *taking, const char *name)
 {
@@ -149,7 +149,7 @@ void journal_note_described(struct capture *taking, const char *name)
     taking->described[taking->described_count++] = xstrdup(name);
 }
 
-/* False: it has mistakes, which are told. */
+/* Returns false if the description has errors, which are reported. */
 static bool journal_is_valid_description(const char *name, const char *text)
 {
     struct target *target = target_read(text, name, stderr);
@@ -158,7 +158,7 @@ static bool journal_is_valid_description(const char *name, const char *text)
     return target != NULL;
 }
 
-/* told: the text that somebody else has for it, NULL none. */
+/* told: the text that the sender has for it, NULL: none. */
 static bool journal_add_description(struct capture *taking, const char *name, const char *told)
 {
     if (!*name || strchr(name, '/') || journal_is_described(taking, name))

@@ -3,7 +3,7 @@
 #include "server/decode/placement_records.h"
 #include "server/eventloop/server_log.h"
 
-/* What there is no room for is lost; the file says nothing of it then, the log does. */
+/* Records for which there is no room are lost; only the server's log reports that, not the file. */
 static void placement_reader_drain(struct captured_program *program, struct placement_ring *ring,
                                    struct tsc_clock *ticks)
 {

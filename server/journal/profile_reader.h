@@ -1,4 +1,5 @@
-/* The regions of a program, read now and then; what they say goes to the journal.  In the door. */
+/* Reads the regions of a program at intervals and writes their measurements to the journal.
+ * Must hold the capture lock. */
 #ifndef SERVER_JOURNAL_PROFILE_READER_H
 #define SERVER_JOURNAL_PROFILE_READER_H
 
@@ -7,7 +8,7 @@
 #define PROFILE_READ_INTERVAL_NS UINT64_C(1000000000) /* so often, if no more is to be written */
 #define PROFILE_READ_NS_PER_BYTE 1000u /* no more than 1 MB a second, on the average */
 
-/* Reads those that are due, and those of threads that have ended, which are given back. */
+/* Reads the regions that are due, and reads and frees those of threads that have ended. */
 void profile_reader_poll(struct captured_program *program, struct tsc_clock *ticks);
 /* Reads all of them.  last: nothing more will come. */
 void profile_reader_now(struct captured_program *program, struct tsc_clock *ticks, bool last);

@@ -1,5 +1,5 @@
-/* One round over the queues of a program: copied, checked as far as it must be before it can be
- * written, written; then the room is given back. */
+/* One round over the queues of a program: copies the slots, checks them as far as writing
+ * requires, writes them, and frees their room. */
 #define _GNU_SOURCE
 #include "server/eventloop/loop_turn.h"
 #include "base/alloc.h"
@@ -49,7 +49,7 @@ static uint64_t queue_poll_check_all(struct captured_program *program)
     return count;
 }
 
-/* What the threads count themselves. */
+/* Adds up the counters that the threads keep in their queues. */
 static void note_figures(struct captured_program *program)
 {
     uint64_t figures[] = {program->waited_ns, program->dropped, program->unfollowed};
@@ -63,7 +63,8 @@ static void note_figures(struct captured_program *program)
             atomic_store(&program->figures[i], figures[i]);
 }
 
-/* What was not followed is a reason to doubt answers: it must outlive the server, if roughly. */
+/* Journals the number of untraced calls, which make answers uncertain: it must outlive the
+ * server, at least roughly. */
 static void note_unfollowed(struct captured_program *program)
 {
     uint64_t now = atomic_load(&program->figures[2]);
@@ -90,8 +91,8 @@ static void queue_poll_release_followers(struct captured_program *program,
         q->after = q->after == gone ? NULL : q->after;
 }
 
-/* A thread that goes on in another queue is not gone until that is here: it would be taken for one
- * that has ended, and what it measures would not be read any more. */
+/* A thread that continues in another queue counts as running until that queue is here: otherwise
+ * it would be taken for one that has ended, and its measurements would not be read any more. */
 static bool queue_poll_is_finished(const struct shared_queue *q)
 {
     return q->done && (!q->goes_on || q->followed) && q->tail == atomic_load(&q->head->head);
@@ -244,9 +245,9 @@ static bool queue_poll_take_some(struct poll_batch *batch, struct shared_queue *
     }
 }
 
-/* Where there is more than fits into a round, threads are taken as far as one time: what one did
- * waits in the order for what others did before.  That is the time which the one that goes on least
- * would come to. */
+/* If a round cannot hold all slots, all threads are captured up to one time, since events of one
+ * thread are pending until earlier ones of others are there.  That time is the earliest to which
+ * a thread's share of the round reaches. */
 static void set_horizon(struct poll_batch *batch, size_t most)
 {
     const struct shared_queue *q = batch->program->queues;
@@ -275,8 +276,8 @@ static size_t count_busy(const struct captured_program *program)
     return count ? count : 1;
 }
 
-/* Several threads have something there: one alone waits for nobody, and to look for its times takes
- * long. */
+/* Returns whether several threads have slots: a single one need not wait for others, and
+ * searching its times is slow. */
 static bool queue_poll_several_ready(const struct captured_program *program)
 {
     size_t count = 0;

@@ -1,13 +1,13 @@
-/* One round over the queues of a program. */
+/* Polling rounds over the queues of a program. */
 #ifndef SERVER_JOURNAL_QUEUE_POLL_H
 #define SERVER_JOURNAL_QUEUE_POLL_H
 
 #include "server/journal/capture.h"
 
-/* What rounds are made with, one at a time. */
+/* Buffers of polling rounds, which are made one at a time. */
 struct poll_buffers {
     struct tsc_clock ticks;
-    /* of handoff_queue.h: what goes into the journal; a round may go on in another one */
+    /* of handoff_queue.h: bytes for the journal; a round may continue in another one */
     uint8_t *buffer;
     struct ring_slot *slots; /* POLL_SLOTS, out of the queues */
 };
