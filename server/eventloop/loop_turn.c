@@ -18,7 +18,7 @@ static struct {
     ev_check check;
     ev_prepare prepare;
     uint64_t number, read_until_ns;
-    uint64_t limit_ns; /* 0: nobody wants to know */
+    uint64_t limit_ns; /* 0: not measured */
     struct loop_turn_piece begin, now, most,
         longest; /* now: when it began; longest: of all turns, most: of this one */
 } turn;

@@ -1,9 +1,9 @@
-/* A turn of the loop: all that it does between two waits.
+/* Turns of the event loop: the work that it does between two waits.
  *
- * Nothing may hold the loop for long: whoever has more to do than fits into its share of a turn
- * does the rest in the next one.  With POET_TEST_WATCHDOG_MS set, turns that worked longer are
- * logged, with what took the most of them, and at the end the longest one; what other processes had
- * of the processor meanwhile is not counted. */
+ * No function may hold the loop for long: one with more work than fits into its share of a turn
+ * does the rest in the next turn.  With POET_TEST_WATCHDOG_MS set, longer turns are logged with
+ * the activity that took most of their time, and the longest turn at the end; CPU time of other
+ * processes is not counted. */
 #ifndef SERVER_EVENTLOOP_LOOP_TURN_H
 #define SERVER_EVENTLOOP_LOOP_TURN_H
 
@@ -30,10 +30,9 @@ struct loop_share loop_share_new(uint64_t ns);
 bool loop_share_left(struct loop_share share);
 
 void loop_turn_watch(struct ev_loop *loop);
-void loop_turn_set_activity(
-    const char *what); /* a constant: from now on, until somebody says another */
+void loop_turn_set_activity(const char *what); /* a constant; holds until the next call */
 uint64_t loop_turn_number(void);
-/* What is left of the time for reading, of all peers together. */
+/* Returns whether the time for reading in this turn, shared by all peers, is not used up. */
 bool loop_turn_may_read(void);
 void loop_turn_report(void); /* at the end */
 

@@ -2,7 +2,8 @@
 #ifndef SERVER_EVENTLOOP_SERVER_LOG_H
 #define SERVER_EVENTLOOP_SERVER_LOG_H
 
-/* A line of it: standard error, with a time.  What is not printable is masked. */
+/* Writes a line of the server's log to standard error, with a time; masks unprintable
+ * characters. */
 void server_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
