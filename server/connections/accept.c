@@ -1,4 +1,5 @@
-/* Who may connect.  Over a Unix socket: the server's user.  Over a network: whoever has the key. */
+/* Accepts and refuses connections.  Over a Unix socket the server's user may connect, over a
+ * network any peer that has the key. */
 #define _GNU_SOURCE
 #include "server/connections/accept.h"
 #include "server/connections/handshake.h"
@@ -51,8 +52,8 @@ static size_t accept_connections_of(const struct server *server)
     return count;
 }
 
-/* Without a descriptor to accept with, the one kept in reserve serves to refuse; else the loop
- * would wake up for whoever waits for ever. */
+/* Refuses a connection by means of the reserve descriptor if no other is left; otherwise the
+ * loop would wake up for the waiting peer again and again. */
 static void refuse_one(struct server *server, int listener)
 {
     if (!server->out_of_descriptors)
@@ -65,7 +66,7 @@ static void refuse_one(struct server *server, int listener)
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Whoever shows by TLS that it has the key. */
+/* Accepts a peer that proves by TLS that it has the key. */
 static void accept_remote(struct server *server, int fd)
 {
     char name[64], host[INET6_ADDRSTRLEN] = "";

@@ -1,4 +1,4 @@
-/* Who may come in. */
+/* Accepts and refuses connections. */
 #ifndef SERVER_CONNECTIONS_ACCEPT_H
 #define SERVER_CONNECTIONS_ACCEPT_H
 
@@ -6,7 +6,7 @@ struct server;
 
 #include <stdbool.h>
 
-/* Takes or refuses whoever waits at a listener; far: by TLS. */
+/* Accepts or refuses a connection that waits at a listener; far: over TLS. */
 void accept_connection(struct server *server, int listener, bool far);
 
 #endif

@@ -25,10 +25,10 @@
 struct agent_source {
     struct forwarded_source *origin;
     struct run *run; /* NULL: it is complete, and all of it is in the file of its run */
-    struct connection *peer; /* who sends it now; NULL nobody */
+    struct connection *peer; /* the connection that sends it now; NULL: none */
     uint32_t stream; /* by which number */
     uint64_t complete; /* chunks */
-    bool resumed; /* it is in the file of a server before this one; and nobody has sent more yet */
+    bool resumed; /* it is in the file of an earlier server, and no agent has sent more yet */
     bool settled; /* it has ended, and what clocks said by then is kept */
 };
 
@@ -39,7 +39,7 @@ struct agent_peer { /* of an agent's peer */
     struct clock_offset offset; /* of its clock */
     struct clock_samples clocking; /* of its host, for runs; of a reader, of others */
     bool heard; /* something was, since it was kept */
-    uint64_t asked_ns; /* by ours, when that was asked last; 0 never */
+    uint64_t asked_ns; /* by the local clock: time of the last clock request; 0: never */
     bool waits; /* for the answer */
     unsigned answers;
     struct agent_position_message message; /* where its next batch comes from, if that is NATS */
@@ -52,7 +52,7 @@ struct agent_sources {
     size_t raw_room;
 };
 
-/* ---- what is told ---- */
+/* ---- messages to agents ---- */
 
 static void agent_connection_send_position(struct connection *peer, enum message_type type,
                                            uint32_t stream, uint64_t next)
@@ -105,8 +105,8 @@ static struct agent_source *agent_connection_find_source(struct agent_sources *s
                                                          const uint8_t *id)
 {
     for (size_t i = 0; i < sources->count; i++) {
-        uint8_t differs =
-            0; /* who knows an id speaks for its stream: it takes equal time to guess one */
+        /* compared in constant time, since a peer that knows an id may continue its stream */
+        uint8_t differs = 0;
         for (size_t k = 0; k < FORWARD_ID_BYTES; k++)
             differs |= sources->items[i].origin->id[k] ^ id[k];
         if (!differs)
@@ -120,7 +120,7 @@ static struct agent_source *agent_connection_begin_source(struct connection *pee
 {
     struct agent_sources *sources = peer->server->sources;
     char why[512], *key = text_readable(stream->run, strlen(stream->run), false);
-    idle_evict_finished(&peer->server->runs); /* one that has ended is not gone on with */
+    idle_evict_finished(&peer->server->runs); /* a run that has ended is not continued */
     struct run *run = run_registry_find(&peer->server->runs, key ? key : "", why, sizeof why);
     free(key);
     if (!run || !run->live) {
@@ -184,7 +184,8 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
                                         sizeof *far->sources);
     far->count = stream.stream >= far->count ? stream.stream + 1 : far->count;
     far->sources[stream.stream] = (size_t)(source - sources->items) + 1;
-    source->peer = peer; /* who sent it before has lost its connection, and does not know it yet */
+    /* the previous sender has lost its connection, and has not noticed it yet */
+    source->peer = peer;
     source->stream = stream.stream;
     if (source->resumed && !peer->server->quiet)
         server_log("%s: %s resumes with chunk %llu", source->run->file, peer->name,
@@ -250,7 +251,7 @@ static void agent_connection_receive_batch(struct connection *peer, const uint8_
         agent_connection_send_position(peer, MESSAGE_ACK, batch.stream, source->origin->next);
 }
 
-/* Of what is read from NATS: where that goes on once the next batch is there. */
+/* From a NATS reader: the position behind the next batch. */
 static void agent_connection_receive_position(struct connection *peer, const uint8_t *body,
                                               size_t size)
 {
@@ -315,7 +316,7 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
                                         &(struct clock_request){asked, heard, said, here});
 }
 
-/* Of what is read from NATS: what the clock of some agent's host said, whom the reader asked. */
+/* From a NATS reader: a response about the clock of an agent's host. */
 static void agent_connection_receive_answered(struct connection *peer, const uint8_t *body,
                                               size_t size)
 {

@@ -1,4 +1,4 @@
-/* Agents: servers on other machines that forward what programs told them
+/* Connections of agents: servers on other hosts that forward the journals of their programs
  * (wire/forwarding_messages.h). */
 #ifndef SERVER_CONNECTIONS_AGENT_CONNECTION_H
 #define SERVER_CONNECTIONS_AGENT_CONNECTION_H
@@ -11,17 +11,17 @@ struct server;
 
 extern const struct connection_handler agent_handler;
 
-/* Its first message; false: it was refused. */
+/* Handles the first message of an agent; returns false if it was refused. */
 bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t size);
-/* A session that an agent told of is not believed any more. */
+/* Rejects further chunks of a session that an agent forwards. */
 void agent_connection_reject(struct server *server, const struct run *run, uint32_t session,
                              const char *why);
-/* Streams of a run that is gone on with. */
+/* Restores the streams of a run that is resumed. */
 void agent_connection_resume(struct server *server, struct run *run,
                              const struct agent_positions *reached);
-void agent_connection_poll(struct server *server); /* which runs have ended is told */
+void agent_connection_poll(struct server *server); /* reports ended runs to the agents */
 bool agent_connection_expected(
-    const struct server *server); /* what some of them have begun is not at its end */
+    const struct server *server); /* some agents have streams that have not ended */
 void agent_connections_free(struct server *server);
 
 #endif

@@ -20,8 +20,8 @@
 struct cell_sampler {
     int fd;
     uint64_t began_ns, looked_ns;
-    uint32_t named; /* that its program has told of */
-    uint32_t cells; /* that were told, as they were: */
+    uint32_t named; /* declared by the program */
+    uint32_t cells; /* reported cells, with their values: */
     int64_t told[WATCH_CELLS];
 };
 
@@ -72,8 +72,8 @@ void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t siz
         peer->celling->named = cell + 1;
 }
 
-/* They are read, not mapped: nothing that the program does to the memory can harm.  False: they are
- * as they were told. */
+/* Reads the cells with pread, not by a mapping, so that the program cannot cause a fault.
+ * Returns false if no value has changed. */
 static bool put_changed(struct connection *peer, struct encoder *body)
 {
     struct cell_sampler *c = peer->celling;

@@ -1,6 +1,7 @@
-/* A channel: bytes to and from the other side, and descriptors where they can come along.
+/* A channel: transfers bytes to and from the peer, and descriptors where the transport supports
+ * them.
  *
- * What the bytes go through is in its table: a socket, or TLS over one.  Nothing waits. */
+ * The table of functions implements the transport: a socket, or TLS over one.  No call blocks. */
 #ifndef SERVER_CONNECTIONS_CHANNEL_H
 #define SERVER_CONNECTIONS_CHANNEL_H
 
@@ -19,13 +20,15 @@ struct channel {
 };
 
 struct channel_kind {
-    /* How many bytes; 0: the other side has ended; -1 with errno, EAGAIN or EINTR: not now. */
+    /* Returns the number of bytes; 0: the peer has closed; -1 with errno, EAGAIN or EINTR: retry
+     * later. */
     ssize_t (*read)(struct channel *channel, void *bytes, size_t size);
-    /* How many went out, with the descriptor, -1 none; -1 with errno likewise. */
+    /* Returns the number of bytes sent, with the descriptor (-1: none); -1 with errno as for
+     * read. */
     ssize_t (*write)(struct channel *channel, const void *bytes, size_t size, int descriptor);
     bool (*has_ended)(const struct channel *channel); /* though not all that it sent was read */
     void (*close)(struct channel *channel);
-    const char *(*why)(const struct channel *channel); /* after EPROTO: why it is not spoken with */
+    const char *(*why)(const struct channel *channel); /* after EPROTO: returns the reason */
 };
 
 /* The channel closes the socket. */

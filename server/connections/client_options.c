@@ -71,7 +71,8 @@ static bool read_measure(const char *path, struct measurement_spec *measure)
     return good;
 }
 
-/* What cannot be read changes nothing, but nobody waits for it. */
+/* Applies a file of measurement settings.  An unreadable file changes no setting, but ends the
+ * program's wait for it. */
 static void client_options_receive_file(struct connection *peer, const char *path)
 {
     struct measurement_spec measure = {0};

@@ -1,6 +1,5 @@
-/* What clocks of agents' hosts said when they were asked, by the connection over which they were:
- * by an agent's own, of its host; by that of a reader of NATS, of the hosts of all agents of its
- * run. */
+/* Clock samples of agents' hosts, by connection: an agent's own connection has those of its
+ * host; that of a NATS reader has those of the hosts of all agents of its run. */
 #ifndef SERVER_CONNECTIONS_CLOCK_SAMPLES_H
 #define SERVER_CONNECTIONS_CLOCK_SAMPLES_H
 
@@ -11,21 +10,22 @@
 struct run;
 struct server;
 
-struct clock_samples { /* zeroes: nothing was asked */
+struct clock_samples { /* zeroes: no samples */
     struct sampled_clock *items;
     size_t count, room;
 };
 
-/* A question that went at `asked`, came there at `heard`; whose answer went at `said`, and was here
- * at `here`. */
+/* A request that was sent at `asked` and arrived at `heard`; its response was sent at `said` and
+ * arrived at `here`. */
 struct clock_request {
     uint64_t asked, heard, said, here;
 };
 
-/* False: so many hosts cannot be. */
+/* Adds a sample; returns false if there are too many hosts. */
 bool clock_samples_receive(struct clock_samples *clocking, const char *host,
                            const struct clock_request *asking);
-/* What is new goes into the journal of a run: soon, now and then, and at the end. */
+/* Writes new samples into the journal of a run: soon after the begin, at intervals, and at the
+ * end. */
 void clock_samples_save(struct clock_samples *clocking, struct server *server, struct run *run,
                         bool last);
 /* A run has ended. */

@@ -1,6 +1,7 @@
-/* Peers: whoever is connected.  Bytes in, messages out; what they mean is the business of a talk.
+/* Connections of peers: reads bytes, splits them into messages, and passes these to the handler of
+ * the kind of peer.
  *
- * A bad one is answered, flushed and dropped alone. */
+ * A peer that violates the protocol gets an answer and is dropped; the others are not affected. */
 #ifndef SERVER_CONNECTIONS_CONNECTION_H
 #define SERVER_CONNECTIONS_CONNECTION_H
 
@@ -19,21 +20,20 @@ struct server;
 enum readiness {
     READY,       /* for its next message */
     CONNECTION_READY_LATER, /* in a next turn */
-    CONNECTION_NOT_READY,   /* until whoever talks with it says so (connection_resume_reading) */
+    CONNECTION_NOT_READY,   /* until its handler calls connection_resume_reading */
 };
 
-/* How one kind of peer is talked with: one that has not said yet who it is (handshake.h), a
- * program, a viewer. */
+/* The handler of one kind of peer: one before its HELLO (handshake.h), a program, a viewer, an
+ * agent. */
 struct connection_handler {
-    const char *doing; /* what the turn is said to do with its messages */
+    const char *doing; /* activity of the loop turn while it handles messages */
     /* All that it has sent is read before anything else is done; and when it has hung up, it stays
      * until it is dropped. */
     bool whole;
     enum readiness (*ready)(struct connection *peer);
     void (*message)(struct connection *peer, unsigned type, const uint8_t *body, size_t size);
     void (*was_read)(struct connection *peer); /* all that there was; NULL: does not matter */
-    void (*refill)(
-        struct connection *peer); /* there is room for what it is to be told; NULL likewise */
+    void (*refill)(struct connection *peer); /* there is room for messages to it; NULL likewise */
     bool (*has_more)(const struct connection *peer); /* for when there is; NULL: never */
     void (*gone)(struct connection *peer); /* it is being dropped; NULL likewise */
 };
@@ -42,7 +42,7 @@ struct connection {
     struct server *server;
     struct connection *next, *previous;
     struct channel channel;
-    const struct connection_handler *talk; /* what it is spoken to as */
+    const struct connection_handler *talk; /* the handler of its kind */
     char name[64];
     uint8_t role; /* 0: not known yet */
     ev_io readable, writable;
@@ -55,13 +55,13 @@ struct connection {
     bool unread; /* messages were left for the next turn */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
-    struct captured_program *program; /* what of it the taker has */
-    const char *wrong; /* with what it told; NULL: nothing */
+    struct captured_program *program; /* its state in the capture thread */
+    const char *wrong; /* error in its messages; NULL: none */
     unsigned wrong_kind; /* of the message */
     bool shares; /* it has queues, or had */
     bool woken; /* a queue fills up */
     struct process_sampler
-        *watch; /* of process_sampler.c alone; NULL: nobody can look at it from here */
+        *watch; /* of process_sampler.c alone; NULL: it cannot be sampled from here */
     struct cell_sampler *celling; /* of cell_sampler.c alone; NULL: it shares no cells */
     struct heap_sampler
         *heaping; /* of heap_sampler.c alone; NULL: it does not count what it takes */
@@ -73,7 +73,7 @@ struct connection {
     bool follows_newest;
     uint8_t feeding; /* an enum feed */
     uint32_t newer_told; /* number of the newest run that it knows of */
-    bool telling; /* not all that is new was told */
+    bool telling; /* not all updates were sent */
     bool held; /* its messages wait until it has read */
     struct request_queue desk; /* its questions */
     uint64_t fed_generation;
@@ -91,7 +91,7 @@ void connection_send(struct connection *peer); /* what is in out */
 void connection_resume_reading(
     struct connection *peer); /* it is ready for what was not taken, and for more */
 void connection_step(struct server *server); /* messages that were put off */
-void connection_retry(struct server *server); /* those who are stalled */
+void connection_retry(struct server *server); /* resumes the stalled peers */
 void connection_read_rest(struct connection *peer); /* what it has sent, without looking at it */
 
 #endif

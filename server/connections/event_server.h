@@ -18,13 +18,13 @@ struct agent_sources;
 struct server {
     struct ev_loop *loop;
     struct capture_thread *taker;
-    ev_async taken; /* much waits to be told */
+    ev_async taken; /* much waits to be delivered */
     _Atomic bool asked_to_tell;
     bool once;  /* end when the last peer is gone */
     bool quiet; /* log what is wrong alone */
     struct connection *peers, *last_peer;
     struct connection *reader; /* its messages are read first; NULL the first peer's */
-    size_t tell_first;   /* likewise a run that is told */
+    size_t tell_first;   /* index of the run that is delivered first */
     size_t mappings;     /* how many queues there may be */
     struct shared_queue *retired; /* of programs that are gone, not unmapped yet */
     size_t retired_count;
@@ -32,12 +32,12 @@ struct server {
     struct run_registry runs;
     ev_timer poll, feed, idle;
     ev_timer pace; /* of process_sampler.c alone: while some program is sampled often */
-    double asked; /* when a viewer asked last; 0: since then all runs were put to rest */
+    double asked; /* time of the last viewer request; 0: all runs were evicted since then */
     ev_idle work; /* active while viewers wait for windows */
     ev_io *listeners;
     char **endpoints;
     size_t listener_count;
-    struct network_key *key; /* of those who come by TLS; NULL none */
+    struct network_key *key; /* of peers that connect over TLS; NULL: none */
     struct agent_sources *sources; /* of agents.c alone */
     char *directory; /* of an agent: where its journals are */
     struct agent *agent; /* this server is one: it orders nothing; NULL it is none */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An agent's first program is told what is wrong with where it forwards to, which it knows in a
- * moment, or is given up. */
+/* Seconds that an agent's first program waits for the agent to reach its destination, so that an
+ * error of the destination can be reported to it. */
 #define AGENT_SECONDS 1.0
 
 static bool must_wait(const struct server *server)

@@ -1,4 +1,5 @@
-/* First words: the secret, where there is one, and HELLO, which says who it is. */
+/* The handshake: the first messages of a peer, the secret if one is required, and HELLO, which
+ * identifies the peer. */
 #ifndef SERVER_CONNECTIONS_HANDSHAKE_H
 #define SERVER_CONNECTIONS_HANDSHAKE_H
 

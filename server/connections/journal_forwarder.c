@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It is in the journal, from where it goes on. */
+/* Drops the undelivered extents: they are in the journal, from which they are forwarded. */
 static void journal_forwarder_release_runs(struct run *run)
 {
     struct handoff_extent *stretch;
@@ -19,7 +19,8 @@ static void journal_forwarder_release_runs(struct run *run)
     }
 }
 
-/* Its programs are gone: the journal ends, and whoever comes with its name begins another one. */
+/* Ends the journal of a run whose programs have left; a later program of the same run begins
+ * another one. */
 static void journal_forwarder_end_run(struct server *server, size_t i)
 {
     struct run *run = server->runs.items[i];

@@ -1,5 +1,5 @@
-/* In place of telling, where this server is an agent: what was taken is not ordered, but passed on
- * from the journal. */
+/* Journal forwarding, which replaces delivery if this server is an agent: captured chunks are
+ * not ordered, but forwarded from the journal. */
 #ifndef SERVER_CONNECTIONS_JOURNAL_FORWARDER_H
 #define SERVER_CONNECTIONS_JOURNAL_FORWARDER_H
 
@@ -9,7 +9,7 @@
 
 struct server;
 
-/* True if nothing is left to do. */
+/* Forwards captured chunks; returns true if nothing is left to do. */
 bool journal_forwarder_step(struct server *server, struct loop_share share);
 void journal_forwarder_finish(struct server *server); /* the journals end here */
 

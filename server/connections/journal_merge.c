@@ -43,8 +43,8 @@ static bool open_all(struct merged_journal *all, size_t count)
     return true;
 }
 
-/* The next chunks of a file go into the journal; the first ones only until its first program is
- * there: while somebody is whose file comes later, nobody has waited in vain. */
+/* Writes the next chunks of a file to the journal; at first only until its first program is
+ * there, so that no wait for a program of a later file times out. */
 static bool journal_merge_take_chunks(struct server *server, struct run *run,
                                       struct merged_journal *file, struct encoder *raw)
 {

@@ -1,5 +1,4 @@
-/* Merging: journals of agents that lie in files are ordered as one run, as if they were forwarded
- * now. */
+/* Journal merging: orders agents' journal files as one run, as if they were forwarded now. */
 #ifndef SERVER_CONNECTIONS_JOURNAL_MERGE_H
 #define SERVER_CONNECTIONS_JOURNAL_MERGE_H
 
@@ -8,7 +7,7 @@
 
 struct server;
 
-/* All is said; false: nothing was made. */
+/* Reports its errors; returns false if no run was made. */
 bool journal_merge(struct server *server, const char *const *files, size_t count);
 
 #endif

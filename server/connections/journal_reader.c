@@ -89,7 +89,7 @@ static uint64_t weight_of(const struct chunk *chunk)
            (packed ? (uint64_t)slot_codec_count(chunk) * SLOT_BYTES : (uint64_t)chunk->size);
 }
 
-/* The chunk was told. */
+/* Records that the chunk was delivered. */
 static void journal_reader_note_delivered(struct run *run, const struct chunk *chunk)
 {
     struct capture *taking = run->taking;
@@ -103,9 +103,9 @@ static void journal_reader_note_delivered(struct run *run, const struct chunk *c
         end_stretch(taking);
 }
 
-/* ---- telling it ---- */
+/* ---- delivery ---- */
 
-/* Whoever told it is refused when its peer is looked at. */
+/* Rejects the sender of a bad chunk: a program is dropped when its connection is next checked. */
 static void journal_reader_reject_program(struct server *server, const struct run *run,
                                           const struct chunk *chunk, const char *error)
 {
@@ -161,7 +161,7 @@ static bool journal_reader_deliver_slots(struct run *run, struct program_session
     return good;
 }
 
-/* Somebody who is no program. */
+/* Delivers metrics that did not come from a program. */
 static bool journal_reader_deliver_external(struct run *run, struct chunk chunk)
 {
     struct decoder in = decoder_init(chunk.data, chunk.size);
@@ -283,7 +283,7 @@ static bool journal_reader_finish_run(struct server *server, struct run *run,
 
 /* ---- in time ---- */
 
-/* Works off what telling has set going; true if all of it is done before the time is over. */
+/* Does the work that delivery has caused; returns true if all of it was done within the share. */
 static bool journal_reader_process_backlog(struct server *server, struct run *run,
                                            struct loop_share share)
 {
@@ -312,7 +312,8 @@ static bool journal_reader_is_paused(void)
     return file && access(file, F_OK) == 0;
 }
 
-/* Works off what the last chunk set going, and tells one more; true if there was one. */
+/* Does the work that the last chunk has caused, and delivers one more; returns true if there was
+ * one. */
 static bool journal_reader_deliver_one(struct server *server, struct run *run,
                                        struct loop_share share)
 {
@@ -327,8 +328,8 @@ static bool journal_reader_deliver_one(struct server *server, struct run *run,
     return true;
 }
 
-/* What is told is bounded by what was forgotten, not by the time that either takes: true if that
- * comes first. */
+/* Bounds delivery by the progress of saving and discarding, not by time: returns true if a step
+ * of these must come first. */
 static bool catch_up(struct run *run)
 {
     if (!run->live || !checkpoint_is_overdue(run))

@@ -1,5 +1,5 @@
-/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever
- * reads the file again will tell it. */
+/* Journal reader: delivers captured chunks to the order, chunk by chunk in the order of the
+ * journal, as a later reader of the file does. */
 #ifndef SERVER_CONNECTIONS_JOURNAL_READER_H
 #define SERVER_CONNECTIONS_JOURNAL_READER_H
 
@@ -10,10 +10,11 @@
 struct run;
 struct server;
 
-/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing
- * is left to do. */
+/* Delivers the captured chunks of all runs; little: the share for runs that should save first.
+ * Returns true if nothing is left to do. */
 bool journal_reader_step(struct server *server, struct loop_share share, struct loop_share little);
-/* All of one run; false: not all is told, or worked off. */
+/* Delivers everything of one run; returns false if not all was delivered or processed within the
+ * share. */
 bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share);
 bool journal_reader_is_done(const struct run *run);
 void journal_reader_end(struct server *server,

@@ -14,7 +14,7 @@ static void settings_set_bits(const struct shared_queue *queue, uint32_t mask, u
                              memory_order_relaxed);
 }
 
-/* One that follows another goes on as that one was. */
+/* A queue that follows another keeps the settings of that one. */
 void measurement_settings_queue(const struct connection *peer)
 {
     const struct pending_settings *wants = &peer->run->wants;
@@ -30,7 +30,7 @@ static bool is_meant(const struct measurement_request *want, uint32_t line)
     return meant;
 }
 
-/* In the door. */
+/* Must hold the capture lock. */
 static void settings_apply_request(const struct connection *peer,
                                    const struct measurement_request *want)
 {

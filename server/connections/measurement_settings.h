@@ -1,11 +1,11 @@
-/* What viewers want measured is passed on to the threads of programs: bits in the heads of their
- * queues. */
+/* Passes the measurement settings that viewers requested to the threads of programs, as bits in
+ * the heads of their queues. */
 #ifndef SERVER_CONNECTIONS_MEASUREMENT_SETTINGS_H
 #define SERVER_CONNECTIONS_MEASUREMENT_SETTINGS_H
 
 #include "server/connections/connection.h"
 
-/* It has one queue more: what is wanted of all. In the door. */
+/* Applies the settings to a new queue of a program.  Must hold the capture lock. */
 void measurement_settings_queue(const struct connection *peer);
 void measurement_settings_step(struct server *server);
 

@@ -1,4 +1,4 @@
-/* What a server reads itself instead of being told it: a run from NATS. */
+/* Reads a run from NATS into a server. */
 #ifndef SERVER_CONNECTIONS_NATS_INPUT_H
 #define SERVER_CONNECTIONS_NATS_INPUT_H
 

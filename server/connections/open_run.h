@@ -1,4 +1,4 @@
-/* A run of which something comes: its journal is open. */
+/* Runs that receive chunks: opens their journals. */
 #ifndef SERVER_CONNECTIONS_OPEN_RUN_H
 #define SERVER_CONNECTIONS_OPEN_RUN_H
 

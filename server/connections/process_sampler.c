@@ -13,19 +13,19 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define DOOR_NS 100000000u /* who takes from queues is disturbed no more often */
+#define DOOR_NS 100000000u /* least interval between two holds of the capture lock */
 #define USAGES_HELD 32u
 
 struct process_sampler {
     struct usage_sampler *sampler;
-    struct switch_reader *switches; /* NULL: nobody tells them */
+    struct switch_reader *switches; /* NULL: unavailable */
     bool same_numbers; /* it has the numbers of processes and threads that we have */
-    bool wanted; /* its queues were told so */
-    struct sampled_thread *threads; /* as they were when the door was entered last */
+    bool wanted; /* its queues have the request */
+    struct sampled_thread *threads; /* as they were when the capture lock was last held */
     size_t thread_count;
-    struct encoder usage[USAGES_HELD], switched; /* not told yet */
+    struct encoder usage[USAGES_HELD], switched; /* not reported yet */
     size_t usage_count;
-    uint64_t due_ns; /* the door is entered again */
+    uint64_t due_ns; /* when the capture lock is taken again */
     bool fast; /* more often than the loop looks by itself */
 };
 
@@ -80,7 +80,7 @@ void process_sampler_begin(struct connection *peer, uint32_t pid)
     begin_switches(peer, who.pid);
 }
 
-/* Its threads that have not ended; the caller's.  In the door. */
+/* Returns the threads that have not ended; the caller frees them.  Must hold the capture lock. */
 static struct sampled_thread *threads_of(const struct connection *peer, size_t *count)
 {
     struct sampled_thread *threads = xcalloc(peer->program->queue_count + 1, sizeof *threads);
@@ -93,7 +93,7 @@ static struct sampled_thread *threads_of(const struct connection *peer, size_t *
     return threads;
 }
 
-/* Whether its thread is to say itself at its end what it used.  In the door. */
+/* Sets whether a thread reports its own usage at its end.  Must hold the capture lock. */
 static void process_sampler_request_usage(struct shared_queue *queue, bool wanted)
 {
     if (wanted)
@@ -123,7 +123,7 @@ void process_sampler_queue(const struct connection *peer)
     peer->watch->due_ns = 0;
 }
 
-/* In the door. */
+/* Must hold the capture lock. */
 static void process_sampler_write_journal(struct connection *peer, unsigned kind,
                                           const struct encoder *body)
 {
@@ -181,7 +181,7 @@ static void process_sampler_poll(struct connection *peer, uint64_t now)
         process_sampler_take_sample(peer, now);
 }
 
-/* All that there is to tell. */
+/* Reports all remaining samples. */
 static void process_sampler_poll_last(struct connection *peer)
 {
     struct process_sampler *w = peer->watch;

@@ -35,7 +35,7 @@ static struct capture_thread *program_connection_lock_capture(const struct conne
     return peer->server->taker;
 }
 
-/* In the door. */
+/* Must hold the capture lock. */
 static bool program_connection_write_journal(struct connection *peer, unsigned kind,
                                              uint32_t thread, const void *data, size_t size,
                                              bool last)
@@ -51,12 +51,12 @@ static bool program_connection_write_journal(struct connection *peer, unsigned k
 
 /* ---- what was taken ---- */
 
-/* What the threads count themselves. */
+/* Adds up the counters that the threads keep in their queues. */
 static void note_figures(const struct connection *peer)
 {
     const struct run *run = peer->run;
     if (peer->program->session >= run->process_count)
-        return; /* it is not told yet */
+        return; /* it was not delivered yet */
     struct run_process *process = &run->processes[peer->program->session];
     uint64_t *told[] = {&process->waited_ns, &process->dropped, &process->unfollowed};
     for (size_t i = 0; i < 3; i++) {
@@ -65,7 +65,7 @@ static void note_figures(const struct connection *peer)
     }
 }
 
-/* Those that cannot be believed any more. */
+/* Drops rejected programs. */
 static void program_connection_poll_all(struct server *server)
 {
     for (struct connection *peer = server->peers; peer; peer = peer->next) {
@@ -93,8 +93,9 @@ static bool free_retired(struct server *server, size_t most)
     return !server->retired;
 }
 
-/* Is all taken that it left, and what the others had by then? What it left and there is no room for
- * can only be named once all before is told. */
+/* Returns whether everything that a program left, and that the others had written by then, was
+ * captured.  If the disk is full, the number of lost events is known only after all earlier
+ * chunks were delivered. */
 static bool may_leave(struct connection *peer)
 {
     struct capture_thread *taker = program_connection_lock_capture(peer);
@@ -109,8 +110,8 @@ static bool may_leave(struct connection *peer)
            (!full || journal_reader_is_done(peer->run));
 }
 
-/* A program that hung up stays until all that the others had said by then has been taken: lines
- * that it has with them must not look as if nobody numbered them any more. */
+/* Drops programs that hung up, each only after all that the others had written by then was
+ * captured: lines that it shares with them must not look as if no program used them any more. */
 static void drop_closed(struct server *server)
 {
     for (struct connection *peer = server->peers, *next; peer; peer = next) {
@@ -122,7 +123,7 @@ static void drop_closed(struct server *server)
     }
 }
 
-/* Somebody asks what threads measure of themselves. */
+/* Reads the profiles of threads, which a viewer requested. */
 static void read_wanted(struct server *server)
 {
     for (struct connection *peer = server->peers; peer; peer = peer->next)
@@ -216,7 +217,8 @@ static bool socket_slots(struct connection *peer, const uint8_t *body, size_t si
     return true;
 }
 
-/* What a program says itself of what it dropped, beside what its queues say.  In the door. */
+/* Records a program's own report of dropped events, beside the counts of its queues.  Must hold
+ * the capture lock. */
 static void note_losses(const struct connection *peer, const uint8_t *body, size_t size)
 {
     struct losses_message told;
@@ -333,7 +335,8 @@ static void was_read(struct connection *peer)
 
 /* ---- the end ---- */
 
-/* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
+/* Captures what a program left in its queues, within a limited time if it was rejected or the
+ * server is ending. */
 static void drain_last(struct connection *peer)
 {
     struct loop_share share =
@@ -346,7 +349,8 @@ static void drain_last(struct connection *peer)
     } while (taken == POLL_MORE && loop_share_left(share));
 }
 
-/* What it left behind in its queues and there is no room for.  In the door. */
+/* Records the events that a program left in its queues and that the disk has no room for.  Must
+ * hold the capture lock. */
 static void program_connection_count_remaining(struct connection *peer,
                                                const struct program_session *session,
                                                struct loss_records *losses)
@@ -372,7 +376,7 @@ static void program_connection_count_remaining(struct connection *peer,
     free(slots);
 }
 
-/* What it sent and there is no room for. */
+/* Counts the sent slots for which there is no room. */
 static void count_unread(struct connection *peer, const struct program_session *session,
                          struct loss_records *losses)
 {
@@ -397,8 +401,8 @@ static void count_unread(struct connection *peer, const struct program_session *
     }
 }
 
-/* Says which numbers will never come, as far as there is room to say it, and counts the others: how
- * many were told. */
+/* Journals the numbers that will never come, while there is room, and counts the others; returns
+ * how many were journalled. */
 static uint64_t program_connection_report_losses(struct connection *peer,
                                                  struct loss_records *losses)
 {
@@ -421,7 +425,7 @@ static uint64_t program_connection_report_losses(struct connection *peer,
     return told;
 }
 
-/* What is told of a program beside its events. */
+/* Writes a program's lost and untraced event counts to the journal. */
 static void program_connection_report_gap(struct connection *peer, uint64_t left,
                                           uint64_t left_told)
 {
@@ -485,7 +489,8 @@ void program_connection_finish(struct server *server)
     capture_sync(server->taker, left_ns(server->last));
     if (!server->agent)
         journal_reader_step(server, server->last,
-                            server->last); /* what is lost can be named once all before is told */
+                            /* lost events can be counted once all earlier chunks are delivered */
+                            server->last);
     program_connection_poll_all(server);
     while (server->peers)
         connection_close(server->peers, NULL);
@@ -498,6 +503,6 @@ void program_connection_finish(struct server *server)
         struct run *run = server->runs.items[i];
         if (run->live && run->taking && !run->finished &&
             !journal_reader_finish(server, run, server->last) && run->taking->sessions)
-            journal_reader_end(server, run); /* whoever reads the file does the rest */
+            journal_reader_end(server, run); /* a reader of the file does the rest */
     }
 }

@@ -6,7 +6,7 @@
 #include "server/decode/program_session.h"
 #include "server/connections/connection.h"
 
-/* Its HELLO was told; false: it was refused. */
+/* Handles the HELLO of a program; returns false if it was refused. */
 bool program_handshake_receive(struct connection *peer, const uint8_t *body, size_t size,
                                struct hello_message *hello);
 void program_handshake_reply(

@@ -24,7 +24,7 @@ struct journal_tail {
         uint32_t size;
     } *words;
     size_t word_count, word_room;
-    struct handoff_extent *stretches; /* to be told */
+    struct handoff_extent *stretches; /* to be delivered */
     size_t stretch_count, stretch_room;
     uint32_t sessions;
     uint64_t bytes;
@@ -124,7 +124,7 @@ static void resume_run_attach_capture(struct server *server, struct run *run,
         stretch.taken_ns = loop_clock_ns();
         handoff_queue_push_written(&taking->hand, stretch);
     }
-    /* nobody is left who could say that he goes */
+    /* no peer is left that could report its end */
     run->ending = run->process_count && !run->connected && !tail->sessions;
     server->behind = true;
 }
@@ -159,7 +159,7 @@ static bool resume_run_step(struct server *server, struct tracefile *file,
     return good;
 }
 
-#define OTHER_MS 2000 /* a server that was killed lets go of its file meanwhile */
+#define OTHER_MS 2000 /* the time within which a killed server's file lock is released */
 
 static bool is_written(const char *path)
 {

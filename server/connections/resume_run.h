@@ -1,4 +1,4 @@
-/* A server that was killed, started again on its file: it goes on where it got to. */
+/* Resumes the run of a server that was killed and is restarted on its file. */
 #ifndef SERVER_CONNECTIONS_RESUME_RUN_H
 #define SERVER_CONNECTIONS_RESUME_RUN_H
 
@@ -7,10 +7,10 @@
 struct error;
 struct server;
 
-/* Before anybody is let in: goes on with the run in the server's FILE where agents alone told it
- * and it has not ended; else makes way for a new one (output_path.h).  What the file's state knows
- * is there at once, the rest of its journal is told as if it had just come.  False: *error says
- * why. */
+/* Resumes the run in the server's FILE if only agents contributed to it and it has not ended;
+ * else makes way for a new one (output_path.h).  Must be called before connections are accepted.
+ * The file's state is restored immediately, the rest of its journal is delivered as if it had
+ * just been received.  Returns false with the reason in *error. */
 bool resume_run(struct server *server, struct error *error);
 
 #endif

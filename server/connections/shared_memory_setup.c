@@ -55,8 +55,8 @@ const char *register_queue(struct connection *peer, struct decoder *in)
     return error;
 }
 
-/* Where there are too many, those that have ended are given back; until then new ones are not
- * looked at. */
+/* If there are too many regions, those of ended threads are freed soon; until then new ones are
+ * ignored. */
 static const char *add_region(struct connection *peer, int fd, uint32_t thread)
 {
     struct capture_thread *taker = shared_memory_lock_capture(peer);

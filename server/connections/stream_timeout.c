@@ -1,9 +1,9 @@
-/* How long a server waits for the other end of a stream between machines: that nobody of the run
- * has it is not told by anybody.
+/* Timeout of waiting for the other end of a stream between hosts: no peer reports that no program
+ * of the run has it.
  *
- * What agents tell is here a few milliseconds later where all is well, and some hundred where a
- * queue is long; a lost packet or a link that comes back costs TCP a second or a few.  Who waits
- * meanwhile is not drawn: somebody who looks on should not have to wait longer. */
+ * Agents' chunks normally arrive after a few milliseconds, or some hundred if a queue is long; a
+ * lost packet or a restored link delays TCP by a second or a few.  Pending events are not drawn,
+ * so a longer timeout would make the user of a live diagram wait. */
 #include "server/connections/stream_timeout.h"
 
 #include "server/decode/remote_ends.h"
@@ -12,7 +12,7 @@
 
 #define PATIENCE_NS 5000000000u
 
-/* It is noted in the journal, so that whoever reads that gets the same order. */
+/* Writes the timeout to the journal, so that a later reader gets the same order. */
 static bool stream_timeout_write_journal(struct server *server, struct run *run, uint64_t stream)
 {
     struct encoder out = {0};

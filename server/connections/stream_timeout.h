@@ -1,10 +1,10 @@
-/* How long a server waits for the other end of a stream between machines. */
+/* Timeout of waiting for the other end of a stream between hosts. */
 #ifndef SERVER_CONNECTIONS_STREAM_TIMEOUT_H
 #define SERVER_CONNECTIONS_STREAM_TIMEOUT_H
 
 struct server;
 
 void stream_timeout_check(
-    struct server *server); /* whom it has waited for long enough, in all runs */
+    struct server *server); /* ends the waits that have timed out, in all runs */
 
 #endif

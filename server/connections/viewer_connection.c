@@ -31,10 +31,10 @@ static size_t viewer_find_run(const struct server *server, const char *which)
     return SIZE_MAX;
 }
 
-/* ---- what is told without being asked ---- */
+/* ---- notifications ---- */
 
-/* What is new goes before every answer.  False: not all of it is told; the rest goes out as the
- * viewer reads, and until then nothing else is answered. */
+/* Sends updates before every response.  Returns false if not all of them fit; the rest is sent
+ * as the viewer reads, and until then no request is answered. */
 static bool viewer_send_updates(struct connection *peer)
 {
     if (!peer->telling || peer->out.size < DUMP_BYTES)
@@ -56,7 +56,7 @@ static enum readiness viewer_readiness(struct connection *peer)
     return peer->held ? CONNECTION_NOT_READY : READY;
 }
 
-/* The lines that are named in what is put between the two are told before it. */
+/* Begins a message; the facts of the lines named in it are sent before it by have_named. */
 static size_t viewer_begin_line_info(struct connection *peer)
 {
     referenced_lines_begin(peer->run, &peer->known);
@@ -110,7 +110,7 @@ static void viewer_deselect_run(struct connection *peer)
 
 static void select_run(struct connection *peer, struct run *run, bool named)
 {
-    request_queue_clear(&peer->desk, &peer->out); /* what it asked was about another run */
+    request_queue_clear(&peer->desk, &peer->out); /* its requests were about another run */
     viewer_deselect_run(peer);
     peer->run = run;
     peer->desk.run = run;

@@ -1,4 +1,5 @@
-/* Viewers: what they ask, and what they are told without asking.  A slow one is not waited for. */
+/* Connections of viewers: answers their requests and sends notifications.  The server never
+ * waits for a slow viewer. */
 #ifndef SERVER_CONNECTIONS_VIEWER_CONNECTION_H
 #define SERVER_CONNECTIONS_VIEWER_CONNECTION_H
 
@@ -7,8 +8,8 @@
 extern const struct connection_handler viewer_handler;
 
 void viewer_notify(
-    struct server *server); /* tells those who want to know that their runs have grown */
+    struct server *server); /* notifies viewers that subscribed to the growth of their runs */
 bool viewer_process_requests(
-    struct server *server); /* a step for each; false if nobody waits for another */
+    struct server *server); /* a step for each; false if no request needs another step */
 
 #endif
