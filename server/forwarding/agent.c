@@ -32,7 +32,7 @@ struct agent {
     struct encoder raw, packed;
 };
 
-/* ---- what it tells ---- */
+/* ---- sending ---- */
 
 static void agent_offer_stream(struct agent *agent, size_t i)
 {
@@ -177,7 +177,7 @@ void agent_end(struct agent *agent, const char *path)
     }
 }
 
-/* What an agent that is gone has left. */
+/* Finds the journals that an earlier agent left. */
 static void agent_find_remaining(struct agent *agent)
 {
     DIR *directory = opendir(agent->directory);

@@ -1,8 +1,8 @@
-/* An agent: what its server journals goes on to another one, which orders it; nothing is ordered
- * here.
+/* An agent: forwards the journals of its server to another server, which orders them; the agent
+ * orders nothing.
  *
- * Journals stay until the destination has said that their run has ended with all of them, also when
- * the agent is killed meanwhile; then they are removed, or kept where they are wanted. */
+ * A journal is kept until the destination has reported that the run has ended and all of it was
+ * received, even if the agent is killed meanwhile; then it is removed, unless it is to be kept. */
 #ifndef SERVER_FORWARDING_AGENT_H
 #define SERVER_FORWARDING_AGENT_H
 
@@ -20,14 +20,13 @@ const char *agent_where(const struct agent *agent);
 /* The first chunk of a journal that is to be forwarded. */
 void agent_head(struct encoder *out, const char *run);
 void agent_begin(struct agent *agent, const char *path); /* that chunk is in it */
-void agent_end(struct agent *agent, const char *path); /* nobody writes it any more */
-/* Sends what there is and there is room for; true: nothing is left for now. */
+void agent_end(struct agent *agent, const char *path); /* it is complete */
+/* Sends what the destination has room for; returns true if nothing is left for now. */
 bool agent_step(struct agent *agent, struct loop_share share);
 bool agent_is_done(
     const struct agent *agent); /* nothing is left to be forwarded, or acknowledged */
 bool agent_is_away(const struct agent *agent); /* its destination */
-/* Whether it has heard anything of its destination, and what is wrong with that now: "", or one
- * line. */
+/* Return whether the destination has answered yet, and its present error: "", or one line. */
 bool agent_is_known(const struct agent *agent);
 const char *agent_error(const struct agent *agent);
 void agent_disconnect(const struct agent *agent); /* says what is left, and where */

@@ -1,6 +1,6 @@
-/* Where an agent's journals go, as a table of functions: another server (direct_destination.c),
- * NATS (nats_destination.c), or whatever else takes numbered batches, keeps them and says so.
- * Nothing waits; all is told in the loop's thread. */
+/* The destination of an agent's journals, as a table of functions: another server
+ * (direct_destination.c), NATS (nats_destination.c), or another store that keeps numbered
+ * batches and acknowledges them.  No call blocks; all callbacks are called in the loop's thread. */
 #ifndef SERVER_FORWARDING_DESTINATION_H
 #define SERVER_FORWARDING_DESTINATION_H
 
@@ -13,25 +13,26 @@ struct destination {
     const struct destination_kind *kind;
 };
 
-/* What a destination tells whoever opened it.  Not from within open and close. */
+/* Callbacks of a destination; they are never called from within open and close. */
 struct destination_callbacks {
-    void (*here)(void *context); /* it is there: what was offered before is forgotten */
-    void (*away)(void *context, const char *why); /* it is not; it is tried again */
-    /* So much of a stream is kept there: the chunk that is wanted next.  The first word about a
-     * stream. */
+    void (*here)(void *context); /* it is connected; earlier offers are void */
+    void (*away)(void *context, const char *why); /* it is disconnected and will be retried */
+    /* Reports the next chunk of a stream that the destination wants; all before it are kept
+     * there.  This is the first callback for a stream. */
     void (*expects)(void *context, uint32_t stream, uint64_t next);
-    /* Nothing of a stream is wanted any more: its run has ended, with all chunks up to this one. */
+    /* Reports that no more of a stream is wanted: its run has ended, with all chunks up to this
+     * one. */
     void (*complete)(void *context, uint32_t stream, uint64_t next);
     void (*room)(void *context); /* there is room again */
 };
 
 struct destination_kind {
-    /* NULL with a reason: nothing can ever come of it. */
+    /* Returns NULL with a reason if the address can never work. */
     struct destination *(*open)(struct ev_loop *loop, const char *where, const char *host,
                                 const struct destination_callbacks *hears, void *context,
                                 struct error *error);
     void (*offer)(struct destination *to, uint32_t stream, const uint8_t *id, const char *run);
-    /* A batch of a stream that was offered; false: there is no room for it now. */
+    /* Sends a batch of an offered stream; returns false if there is no room for it now. */
     bool (*publish)(struct destination *to, const struct forwarded_batch *batch);
     void (*close)(struct destination *to);
 };

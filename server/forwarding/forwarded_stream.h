@@ -1,7 +1,8 @@
 /* A stream: one journal that is forwarded, from the chunk on that is wanted.
  *
- * It is read from its file, whether it is still written or was left by an agent that is gone; of
- * the latter it ends with what that could not say any more: that its programs hung up. */
+ * It is read from its file, which may still be written or may be left by an agent that has
+ * ended; in the latter case the stream ends with what that agent could not write any more: that
+ * its programs hung up. */
 #ifndef SERVER_FORWARDING_FORWARDED_STREAM_H
 #define SERVER_FORWARDING_FORWARDED_STREAM_H
 
@@ -29,21 +30,21 @@ struct outgoing_stream {
     uint64_t under_way; /* bytes */
 };
 
-/* What an agent's journal begins with. */
+/* Encodes the first chunk of an agent's journal. */
 void encode_stream_head(struct encoder *out, const uint8_t *id, const char *run, const char *host);
-/* NULL with a reason: the file is none of an agent's, or somebody writes it though it is not
- * live. */
+/* Opens an agent's journal.  Returns NULL with a reason if the file is not one, or if a process
+ * writes it although it is not live. */
 struct outgoing_stream *outgoing_stream_new(const char *path, bool live, const char **why);
-/* Any journal, of a server, too. */
+/* Opens any journal, including a server's. */
 struct outgoing_stream *outgoing_stream_of_file(const char *path, const char **why);
 void outgoing_stream_free(struct outgoing_stream *stream);
 /* The next chunk; false: there is none now. */
 bool outgoing_stream_next(struct outgoing_stream *stream, struct forwarded_chunk *chunk);
 /* Reads up to the chunk that is wanted, for some thousand chunks; true: it is there. */
 bool outgoing_stream_advance(struct outgoing_stream *stream);
-/* So much is acknowledged, of what went out. */
+/* Records that all chunks before `next` are acknowledged. */
 void outgoing_stream_keep(struct outgoing_stream *stream, uint64_t next);
-/* Goes back to where it is to be sent from. */
+/* Goes back to the chunk from which it must be sent again. */
 void outgoing_stream_go_back(struct outgoing_stream *stream, uint64_t next);
 void outgoing_stream_mark(struct outgoing_stream *stream,
                           uint64_t bytes); /* a batch up to here is under way */

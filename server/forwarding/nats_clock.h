@@ -1,6 +1,6 @@
-/* The clocks of hosts whose agents publish through NATS: who reads asks all agents of its run at
- * once, now and then, and what they answer goes to the server.  The answers are taken, and given,
- * in threads of libnats. */
+/* Clock exchanges with hosts whose agents publish through NATS: the reader sends a request to
+ * all agents of its run at intervals and passes their responses to the server.  Threads of
+ * libnats receive and send the responses. */
 #ifndef SERVER_FORWARDING_NATS_CLOCK_H
 #define SERVER_FORWARDING_NATS_CLOCK_H
 
@@ -18,10 +18,10 @@ natsSubscription *nats_clock_answer(const struct nats_connection *link, const ch
 struct nats_clock; /* its questions, through one connection */
 struct nats_clock *nats_clock_new(const struct nats_connection *link, const char *run);
 void nats_clock_request_soon(struct nats_clock *clock); /* another agent is there */
-/* Asks a few times, and waits for the answers: where there is nobody, for a tenth of a second; not
- * if it was done just now. */
+/* Sends a few requests and waits for the responses, for a tenth of a second if no agent
+ * responds; does nothing if this was done just before. */
 void nats_clock_sync(struct nats_clock *clock);
-/* Asks, if it is time to, and puts what was answered as messages (ANSWERED). */
+/* Sends a request if one is due, and appends received responses as messages (ANSWERED). */
 void nats_clock_step(struct nats_clock *clock, struct encoder *out);
 void nats_clock_free(struct nats_clock *clock);
 

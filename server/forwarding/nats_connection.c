@@ -11,7 +11,7 @@
 
 #define CONNECT_MS 3000
 #define WAIT_MS 5000 /* for an answer of JetStream */
-#define PING_MS 10000 /* where nothing is heard, it is asked for */
+#define PING_MS 10000 /* after so long without data, a ping is sent */
 
 static const char *nats_connection_environment(const char *name)
 {
@@ -73,7 +73,7 @@ static bool are_usable(const struct nats_address *where, char *why)
     return good;
 }
 
-/* Who we are, where the address does not say it. */
+/* Sets the credentials, if the address has none. */
 static natsStatus nats_connection_print_identity(natsOptions *options, const char **which)
 {
     const char *creds = nats_connection_environment("POET_NATS_CREDS"),
@@ -115,7 +115,7 @@ static natsStatus load_tls(natsOptions *options, const struct nats_address *wher
 
 /* ---- what went wrong ---- */
 
-/* libnats says of a name that nobody knows that there is no server. */
+/* Checks that the host name resolves: libnats reports an unknown name as a missing server. */
 static bool is_known(const struct nats_address *where, char *why)
 {
     struct addrinfo *found = NULL, wanted = {.ai_socktype = SOCK_STREAM};
@@ -127,7 +127,7 @@ static bool is_known(const struct nats_address *where, char *why)
     return !e;
 }
 
-/* Which of the ways to say who we are it did not like. */
+/* Returns advice about the kind of credentials that was used and rejected. */
 static const char *nats_connection_auth_advice(void)
 {
     if (nats_connection_environment("POET_NATS_CREDS"))
@@ -165,7 +165,7 @@ static const char *nats_connection_certificate_advice(void)
                  "POET_NATS_CERT and POET_NATS_KEY";
 }
 
-/* What libnats said last, without where in it. */
+/* Returns the last error text of libnats, without its source location. */
 static const char *nats_connection_last_error_text(void)
 {
     natsStatus ignored;

@@ -18,7 +18,7 @@ struct nats_connection {
 bool nats_connection_open(struct nats_connection *link, const struct nats_address *where,
                           char *why);
 void nats_connection_close(struct nats_connection *link);
-/* What went wrong with a stream, and what to do. */
+/* Formats an error of a stream and its remedy. */
 void nats_connection_error_text(char *why, const struct nats_address *where, const char *stream,
                                 natsStatus status, jsErrCode code);
 

@@ -1,8 +1,10 @@
-/* A destination that keeps: nats://HOST:PORT, a stream of JetStream for each run (nats_message.h).
+/* A destination that stores batches: nats://HOST:PORT, a stream of JetStream for each run
+ * (nats_message.h).
  *
- * What waits for answers is a thread of its own, which takes orders from the loop's and tells it
- * news by ev_async.  A message goes when the one before it on its subject is kept, since its number
- * is expected there: so two agents that hold the same journal for theirs cannot both go on. */
+ * A separate thread waits for responses; it gets orders from the loop's thread and notifies it
+ * by ev_async.  A message is sent when the one before it on its subject is stored, since its
+ * sequence number is expected there: so of two agents with the same journal only one can
+ * continue. */
 #define _GNU_SOURCE
 #include "server/forwarding/nats_worker.h"
 

@@ -1,9 +1,8 @@
-/* What lies in a stream of NATS JetStream, and what it is called: names, addresses, and batches as
- * messages.
+/* Contents of a NATS JetStream stream: names, addresses, and batches as messages.
  *
- * A run has a stream, poet-RUN; a journal that is forwarded has a subject in it, poet.RUN.ID.  A
- * batch is one message, or parts of it where it is larger than messages may be.  Nothing here needs
- * libnats. */
+ * A run has a stream, poet-RUN; a journal that is forwarded has a subject in it, poet.RUN.ID. A
+ * batch is one message, or parts of it where it is larger than messages may be.  Nothing here
+ * needs libnats. */
 #ifndef SERVER_FORWARDING_NATS_MESSAGE_H
 #define SERVER_FORWARDING_NATS_MESSAGE_H
 
@@ -17,15 +16,15 @@
 
 struct nats_address { /* nats://[USER[:PASSWORD]@]HOST[:PORT][#RUN], or tls:// */
     char *url; /* as libnats wants it */
-    char *shown; /* without who we are */
+    char *shown; /* without credentials */
     char *host, *port;
     char *run; /* NULL none */
     bool tls;
 };
 
-/* Whether it is one at all. */
+/* Returns whether the text is an address. */
 bool nats_is_address(const char *where);
-char *nats_display_text(const char *where); /* without who we are */
+char *nats_display_text(const char *where); /* without credentials */
 bool nats_address_parse(struct nats_address *read, const char *where, struct error *error);
 void nats_address_free(struct nats_address *where);
 
@@ -42,20 +41,20 @@ struct nats_message {
     struct forwarded_batch batch; /* packed: of this part */
 };
 
-/* How many parts, if a message has at most so many bytes; 0: that cannot be. */
+/* Returns the number of parts, if a message has at most so many bytes; 0: impossible. */
 uint32_t nats_parts(size_t packed_bytes, size_t most);
-/* One of them.  message->batch is the whole one. */
+/* Encodes one part; message->batch is the whole batch. */
 void encode_nats_message(struct encoder *out, const struct nats_message *message, size_t most);
 bool decode_nats_message(struct decoder *in, struct nats_message *message);
 /* The chunk that is wanted behind this message, if it is the last one. */
 uint64_t nats_next(const struct nats_message *message);
 
-/* What hosts' clocks say is asked beside the stream: a question goes to all agents of a run, and
- * each of them answers. */
+/* Clocks of hosts are compared outside the stream: a request goes to all agents of a run, and
+ * each of them responds. */
 char *nats_clock_subject(const char *run); /* in no stream */
 struct
-    /* when the question went, by the clock of who asks; when it was there, and when this went, by
-     * that of a host */
+    /* when the request was sent, by the requester's clock; when it arrived, and when this
+     * response was sent, by the clock of a host */
     nats_answer {
     uint64_t asked, heard, said;
     char *host; /* readable; the caller's */
@@ -71,8 +70,8 @@ struct nats_assembly {
     uint32_t count, raw, part, parts;
     struct encoder packed;
 };
-/* True: message->batch is whole now, good until the next call.  What fits to nothing is dropped: it
- * comes again. */
+/* Returns true if message->batch is complete now; it is valid until the next call.  A part that
+ * does not fit is dropped: it will be resent. */
 bool nats_assemble(struct nats_assembly *assembly, struct nats_message *message);
 
 #endif

@@ -27,8 +27,8 @@
 
 struct nats_journal { /* of an agent */
     uint8_t id[FORWARD_ID_BYTES];
-    uint64_t next; /* the chunk that the server is to be told next */
-    bool ends, complete; /* all was told; the server has said that its run has ended */
+    uint64_t next; /* the next chunk to be sent to the server */
+    bool ends, complete; /* all was delivered; the server has reported that its run has ended */
     bool broken; /* chunks are missing */
     struct nats_assembly assembly;
     uint64_t begun; /* message that it begins with */
@@ -107,7 +107,7 @@ static void nats_reader_send_positions(struct nats_reader *r)
     }
 }
 
-/* ---- what agents told ---- */
+/* ---- messages of agents ---- */
 
 /* Where all journals so far have ended, the next one belongs to another run of that name, whenever
  * it is read. */
@@ -150,8 +150,8 @@ static struct nats_journal *journal_of(struct nats_reader *r, const uint8_t *id)
     return add_journal(r, id, 0, false);
 }
 
-/* The message from which a server that is killed and started again must read on: before it all is
- * told. */
+/* Returns the message from which a restarted server must continue reading: all before it were
+ * delivered. */
 static uint64_t nats_reader_safe_position(const struct nats_reader *r)
 {
     uint64_t next = r->next;

@@ -240,7 +240,7 @@ static bool publish_it(struct nats_destination *n, struct nats_order *order, cha
     return good;
 }
 
-/* Until it goes away, or nobody wants it any more. */
+/* Serves orders until the connection is lost, or the destination is closed. */
 static void nats_worker_serve_orders(struct nats_destination *n, char *why)
 {
     bool good = true, stop = false;
@@ -283,7 +283,7 @@ static void nats_worker_disconnect(struct nats_destination *n)
     nats_connection_close(&link);
 }
 
-/* True: nobody wants it any more. */
+/* Returns true if the destination is being closed. */
 static bool pause_for(struct nats_destination *n, unsigned ms)
 {
     struct timespec until = in_ms(ms);

@@ -1,5 +1,5 @@
-/* What an agent and the thread that speaks with NATS for it have in common: inside
- * nats_destination.c, in the loop's thread, and nats_worker.c, which is the other one. */
+/* State shared by an agent's loop thread (nats_destination.c) and the thread that talks to NATS
+ * for it (nats_worker.c). */
 #ifndef SERVER_FORWARDING_NATS_WORKER_H
 #define SERVER_FORWARDING_NATS_WORKER_H
 
