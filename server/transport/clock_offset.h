@@ -1,9 +1,9 @@
-/* How far the clock of another machine is ahead of ours, between two bounds that are certain.
+/* Offset of a remote host's clock from the local one, between two certain bounds.
  *
- * A question goes there at t0 and its answer is here at t3, by our clock; it was there at t1 and
- * left at t2, by the other one.  The question cannot have come before it went, nor the answer: so
- * the other clock is ahead by at least t2 - t3, at most t1 - t0 (Cristian 1989; NTP takes the
- * middle).  With time the bounds grow wider, since clocks drift. */
+ * A request is sent at t0 and its response arrives at t3, by the local clock; the request
+ * arrived at t1 and the response was sent at t2, by the remote one.  No message arrives before
+ * it was sent: so the remote clock is ahead by at least t2 - t3 and at most t1 - t0 (Cristian
+ * 1989; NTP takes the middle).  The bounds widen with time, since clocks drift. */
 #ifndef SERVER_TRANSPORT_CLOCK_OFFSET_H
 #define SERVER_TRANSPORT_CLOCK_OFFSET_H
 

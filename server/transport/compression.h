@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How much room `size` bytes may need. */
+/* Returns the greatest compressed size of `size` bytes. */
 size_t compression_bound(size_t size);
-/* The bytes that were written; 0: they did not fit. */
+/* Returns the number of bytes written; 0: they did not fit. */
 size_t compression_compress(void *to, size_t room, const void *from, size_t size);
 /* Exactly `size` bytes come out, and never more is written; false: they do not. */
 bool compression_decompress(void *to, size_t size, const void *from, size_t bytes);
-void compression_release(void); /* lets go of what is kept for the next time */
+void compression_release(void); /* frees the contexts kept for the next call */
 
 #endif

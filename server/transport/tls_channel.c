@@ -108,7 +108,7 @@ static ssize_t tls_fail(struct tls *tls, int e)
     return -1;
 }
 
-/* What GnuTLS says, as recv and send say it. */
+/* Maps a result of GnuTLS to one of recv and send. */
 static ssize_t tls_map_result(struct tls *tls, ssize_t n)
 {
     if (n >= 0)
@@ -147,7 +147,7 @@ ssize_t tls_read(struct tls *tls, void *bytes, size_t size)
     while (size - done >= TLS_RECORD_BYTES) {
         ssize_t n = gnutls_record_recv(tls->session, (char *)bytes + done, size - done);
         if (n <= 0 && done)
-            break; /* it is told when it is asked again */
+            break; /* the next call reports it */
         if (n <= 0)
             return tls_map_result(tls, n);
         done += (size_t)n;

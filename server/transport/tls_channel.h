@@ -1,8 +1,8 @@
 /* TLS 1.3 over a socket, with a key that both sides have beforehand (GnuTLS).  Nothing waits.
  *
- * Both sides prove that they have the key; each connection has keys of its own (ECDHE), so what was
- * recorded neither can be played again nor read by who learns the key later.  No older version is
- * spoken. */
+ * Both sides prove that they have the key; each connection has keys of its own (ECDHE), so
+ * recorded traffic can neither be replayed nor decrypted by a party that learns the key later.
+ * No older version is accepted. */
 #ifndef SERVER_TRANSPORT_TLS_CHANNEL_H
 #define SERVER_TRANSPORT_TLS_CHANNEL_H
 
@@ -17,9 +17,9 @@ bool tls_is_available(void); /* Poet was built with it */
  * reason. */
 struct tls *tls_new(int fd, bool server, const struct network_key *key, struct error *error);
 void tls_free(struct tls *tls);
-/* As recv and send: 0 the other side has ended, -1 with errno.  EAGAIN: not now.  EPROTO: it cannot
- * be spoken with, tls_error_text says why.  Of a write that did not go the same bytes are tried
- * next, or more. */
+/* Return as recv and send do: 0 if the peer has closed, -1 with errno.  EAGAIN: retry later.
+ * EPROTO: a protocol error, for which tls_error_text returns the reason.  After a failed write
+ * the caller must retry with the same bytes, or more. */
 ssize_t tls_read(struct tls *tls, void *bytes, size_t size);
 ssize_t tls_write(struct tls *tls, const void *bytes, size_t size);
 bool tls_wants_to_write(const struct tls *tls); /* what it waits for, after EAGAIN */
