@@ -22,8 +22,8 @@ size_t proc_stat(const char *text, size_t size, struct proc_units units, struct 
  * is not said). */
 size_t proc_status(const char *text, size_t size, bool *filtered, struct usage_figure *to,
                    size_t room);
-/* Of the same: it has one process id alone, in the name space of this /proc, and in none within
- * that. */
+/* Returns whether a /proc/PID/status shows only one process id: the process is in the PID name
+ * space of this /proc, not in one within that. */
 bool proc_same_numbers(const char *text, size_t size);
 /* /proc/PID/io */
 size_t proc_io(const char *text, size_t size, struct usage_figure *to, size_t room);

@@ -36,9 +36,9 @@ struct switch_reader {
     struct switch_ring *rings; /* of each processor */
     int count;
     struct map threads; /* tid -> code */
-    struct switch_seen *seen; /* that were not told yet */
+    struct switch_seen *seen; /* that were not reported yet */
     size_t seen_count, seen_room;
-    uint64_t lost; /* not told yet */
+    uint64_t lost; /* not reported yet */
     uint64_t gone_ns; /* when the process became another program; 0: it has not */
 };
 
@@ -202,7 +202,7 @@ static void read_ring(struct switch_reader *s, const struct switch_ring *ring)
     __atomic_store_n(&ring->page->data_tail, end, __ATOMIC_RELEASE);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -213,7 +213,7 @@ static int by_time(const void *a, const void *b)
            (y->to == CONTEXT_SWITCH_TO_RUN); /* it goes before it comes */
 }
 
-/* How many are told now: those up to a time. */
+/* Returns how many switches are reported now: those up to a time. */
 static size_t switches_due_count(const struct switch_reader *s, uint64_t until_ns)
 {
     size_t n = 0;

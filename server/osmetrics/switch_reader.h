@@ -1,9 +1,9 @@
-/* The switches of one program's threads, as the kernel tells them (perf_event_open(2)): who went on
- * a processor and off it, and whether that was taken from it.
+/* Reads the context switches of one program's threads from the kernel (perf_event_open(2)): which
+ * thread was switched in or out on which CPU, and whether it was preempted.
  *
- * Nothing runs in the program for it.  Where that is not permitted there is none of it: the
- * kernel's setting perf_event_paranoid, a seccomp filter, another user, or POET_PERF=off in the
- * server's environment. */
+ * Nothing runs in the program for it.  It is unavailable if the kernel's setting
+ * perf_event_paranoid, a seccomp filter, a different user of the program, or POET_PERF=off in
+ * the server's environment forbids it. */
 #ifndef SERVER_OSMETRICS_SWITCH_READER_H
 #define SERVER_OSMETRICS_SWITCH_READER_H
 
@@ -14,8 +14,9 @@
 
 struct switch_reader;
 
-/* Of a program, by its number here, and of all threads that its first one makes from now on.  NULL:
- * *why, a constant or what strerror says, says why not. */
+/* Opens a reader for a process, by its PID in the server's name space, and all threads that its
+ * first one creates from now on.  Returns NULL with the reason in *why, a constant or the text
+ * of strerror. */
 struct switch_reader *switch_reader_new(pid_t pid, const char **why);
 void switch_reader_free(struct switch_reader *switches); /* of NULL nothing */
 

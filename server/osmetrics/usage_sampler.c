@@ -21,7 +21,8 @@
 #define COST_PARTS                                                                                 \
     100u /* of a processor: no more than one of them goes into that, else they come more rarely */
 #define KEPT_MOST 1024u /* descriptors */
-#define ASLEEP_NS 100000000u /* a thread that did not run for so long is asked where it sleeps */
+/* after so long without running, the call in which a thread sleeps is looked up */
+#define ASLEEP_NS 100000000u
 #define CLOSED (-1)
 #define FIGURES 32u         /* of one process or thread, at most */
 
@@ -31,10 +32,10 @@ struct usage_sampler {
     uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
     uint64_t last_ns; /* when threads were read last */
     uint64_t process_ns; /* and the process */
-    uint64_t told_ns[USAGE_METERS]; /* when something of that of the process was told last */
+    uint64_t told_ns[USAGE_METERS]; /* time of the last report of this metric for the process */
     uint64_t every_ns; /* 0: as it sees fit */
     struct proc_units units;
-    struct map told; /* thread and meter -> value + 1 that was told last */
+    struct map told; /* thread and metric -> last reported value + 1 */
     struct map kept; /* code of a thread -> struct kept */
     uint64_t round;
 };
@@ -43,10 +44,10 @@ struct sampler_thread { /* of a thread */
     int schedstat; /* CLOSED: it cannot be read */
     pid_t tid;
     uint64_t round; /* when it was there last */
-    uint64_t told_ns; /* when something of it was told last */
+    uint64_t told_ns; /* time of its last report */
     uint64_t still_ns; /* the sample by which it had run last */
     bool looked; /* where it sleeps since then */
-    uint8_t asleep; /* an enum asleep, as it was told last */
+    uint8_t asleep; /* an enum asleep, as last reported */
 };
 
 static size_t text_of_file(const struct usage_sampler *s, const char *name, char *to, size_t room)
@@ -170,7 +171,8 @@ static void usage_end(struct sampler_usage *usage)
 
 /* ---- what has changed ---- */
 
-/* Its value + 1 that was told last, NULL: none; what is the same now is not told. */
+/* Returns whether a value differs from the last reported one (*before: that value + 1, 0: none);
+ * unchanged values are not reported. */
 static bool has_changed(struct usage_sampler *s, uint32_t thread, const struct usage_figure *figure,
                         uint64_t *before)
 {
@@ -260,8 +262,8 @@ static enum sleep_call asleep_in(const struct usage_sampler *s, pid_t tid)
     return is == SLEEP_IN_FUTEX && is_of_loader(s, word) ? SLEEP_IN_LOADER : is;
 }
 
-/* Once for each sleep.  That it runs again is told a sample later: what it runs only to end says
- * nothing. */
+/* Looks once for each sleep.  Reports that the thread runs again one sample later, since running
+ * only to exit means nothing. */
 static void put_asleep(const struct usage_sampler *s, const struct sampled_thread *thread,
                        struct sampler_thread *kept, bool ran, struct sampler_usage *now,
                        uint64_t now_ns)
@@ -372,8 +374,8 @@ void usage_sampler_sample(struct usage_sampler *s, uint64_t now_ns,
     struct sampler_usage process = usage_begin(&bodies[0], s->process_ns),
                          last = usage_begin(&bodies[1], s->last_ns),
                          now = usage_begin(&bodies[2], now_ns);
-    if (s->told.count >
-        2 * USAGE_METERS * (1 + count)) { /* of threads that are long gone: all is told again */
+    /* of threads that exited long ago: all values are reported again */
+    if (s->told.count > 2 * USAGE_METERS * (1 + count)) {
         map_free(&s->told);
         s->told = (struct map){0};
     }

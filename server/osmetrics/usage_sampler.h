@@ -1,10 +1,10 @@
 /* A sampler: reads now and then what the operating system says of one program that runs on this
  * machine.
  *
- * It reads often while the program is young and more and more rarely later, so that a day of it
- * takes some thousand samples; what has not changed is not told again.  Threads are read ten times
- * as often as the rest, over descriptors that it keeps, and more rarely where that would take more
- * than a hundredth of a processor. */
+ * It samples often while the program is young and more and more rarely later, so that a day
+ * takes some thousand samples; unchanged values are not reported again.  Threads are read ten
+ * times as often as the rest, over descriptors that it keeps, and more rarely where that would
+ * take more than a hundredth of a processor. */
 #ifndef SERVER_OSMETRICS_USAGE_SAMPLER_H
 #define SERVER_OSMETRICS_USAGE_SAMPLER_H
 
@@ -23,21 +23,21 @@ struct sampled_thread {
 /* NULL: there is no such process here, or it may not be looked at; or /proc here is that of other
  * processes than those whose ids we know. */
 struct usage_sampler *usage_sampler_new(pid_t pid);
-/* Its threads have the ids that it knows them by: it has no name space of its own for them. */
+/* Returns whether the program's thread ids are those of the server's PID name space. */
 bool usage_sampler_same_numbers(const struct usage_sampler *sampler);
 void usage_sampler_free(struct usage_sampler *sampler); /* of NULL nothing */
 /* From now on so many times a second, 1 to 1000, however old it gets. */
 void usage_sampler_rate(struct usage_sampler *sampler, unsigned hertz);
 bool usage_sampler_due(const struct usage_sampler *sampler, uint64_t now_ns);
-/* Appends the bodies of USAGEs with all that changed since the last time: the last one is of now;
- * those before, of the last times, say what the process and its threads still stood at then that
- * had not changed for longer.  An empty one: there is nothing to tell. */
+/* Appends the bodies of USAGEs with all values that changed since the last call: the last body
+ * is of now; those before it are of the last samples, and hold the values that had been
+ * unchanged for longer until then.  An empty body: there is nothing to report. */
 #define SAMPLER_BODIES 3
 void usage_sampler_sample(struct usage_sampler *sampler, uint64_t now_ns,
                           const struct sampled_thread *threads, size_t count,
                           struct encoder bodies[SAMPLER_BODIES]);
-/* Its system calls are filtered, as far as that is known: nobody may make it call anything that it
- * does not itself. */
+/* Returns whether the program's system calls are filtered, or that is unknown: the server must
+ * not make it do calls that it does not do itself. */
 bool usage_sampler_filtered(const struct usage_sampler *sampler);
 
 #endif
