@@ -1,4 +1,5 @@
-/* What C++ puts between a program and its calls. */
+/* Calls that the C++ runtime makes on behalf of a program: what a std::thread runs, and call sites
+ * within the runtime. */
 #ifndef CLIENTS_LIBPOET_CORE_CXX_RUNTIME_H
 #define CLIENTS_LIBPOET_CORE_CXX_RUNTIME_H
 
@@ -7,12 +8,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What a new thread runs, seen from the function and argument that it is created with. */
+/* Returns the function that a new thread will run, given the function and argument that it is
+ * created with. */
 uintptr_t cxx_callable(uintptr_t function, const void *argument);
-/* Whether the call that returns there went to the C++ runtime, which jumped on (a tail call). */
+/* Returns whether the call that returns to this address went to the C++ runtime, possibly by a tail
+ * call. */
 bool cxx_calls_runtime(uintptr_t returns);
-bool cxx_in_library(
-    uintptr_t site); /* in a function of the C++ library that lives in the program */
+/* Returns whether the site is in a function of the C++ library that was compiled into the
+ * program. */
+bool cxx_in_library(uintptr_t site);
 
 #pragma GCC visibility pop
 #endif

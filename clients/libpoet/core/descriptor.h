@@ -1,14 +1,14 @@
-/* The numbers of libpoet's own descriptors, which are not to be in the program's way. */
+/* Numbers of libpoet's own file descriptors, which must not collide with the program's. */
 #ifndef CLIENTS_LIBPOET_CORE_DESCRIPTOR_H
 #define CLIENTS_LIBPOET_CORE_DESCRIPTOR_H
 
 #pragma GCC visibility push(hidden)
 
-/* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it
- * has closed them. */
+/* Duplicates the descriptor under a number of at least `least` and closes the old one. Returns `fd` itself if that fails. 0 to 2
+ * belong to the program, even if it has closed them. */
 int server_connection_move_fd(int fd, int least);
-/* The same, for good: beyond what the program may open, so that it takes no number of the
- * program's, or as high as that is possible. */
+/* Moves the descriptor for good, beyond the numbers that the program may open, or as high as
+ * possible. */
 int descriptor_aside(int fd);
 
 #pragma GCC visibility pop

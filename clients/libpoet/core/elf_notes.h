@@ -1,4 +1,4 @@
-/* Notes of a module, as the linker puts them together: one behind the other, each with a name and a
+/* Iterator over the ELF notes of a module, which the linker concatenates; each has a name and a
  * value. */
 #ifndef CLIENTS_LIBPOET_CORE_ELF_NOTES_H
 #define CLIENTS_LIBPOET_CORE_ELF_NOTES_H
@@ -14,7 +14,7 @@ struct elf_note {
     size_t name_bytes, value_bytes;
 };
 
-/* The next one of those from *at to `end`; false: there is none. */
+/* Gets the next note between *at and `end`, and advances *at. Returns false if there is none. */
 static inline bool note_next(const char **at, const char *end, struct elf_note *note)
 {
     if ((size_t)(end - *at) < sizeof(ElfW(Nhdr)))

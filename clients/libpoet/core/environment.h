@@ -1,7 +1,7 @@
-/* The environment of the process, read and changed without the program's help: a program may have a
- * getenv or setenv of its own (bash has), with another idea of what the environment is.
+/* The environment of the process, read and changed without the program's functions: a program may
+ * define a getenv or setenv of its own (bash does) that works differently.
  *
- * In a program that runs with rights its user does not have (setuid, setgid, capabilities), nothing
+ * In a program with privileges that its user does not have (setuid, setgid, capabilities), nothing
  * is read: its user chose the variables. */
 #ifndef CLIENTS_LIBPOET_CORE_ENVIRONMENT_H
 #define CLIENTS_LIBPOET_CORE_ENVIRONMENT_H
@@ -10,13 +10,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Whether the program has rights that its user does not have. */
+/* Returns whether the program has privileges that its user does not have. */
 bool environment_is_unsafe(void);
-/* The value, owned by the environment; NULL: it is not set, or may not be trusted. */
+/* Returns the value, which the environment owns, or NULL if it is not set or must not be
+ * trusted. */
 const char *environment_get(const char *name);
-/* For the programs that this one starts.  Never in a signal handler, and only while no other thread
- * may change the environment: at the start, and in a child after fork.  What is unset stays
- * allocated. */
+/* Change the environment for the programs that this one starts. Not async-signal-safe; no other
+ * thread may change the environment meanwhile: at the start, and in a child after fork. Memory of
+ * unset variables stays allocated. */
 void environment_set(const char *name, const char *value);
 void environment_unset(const char *name);
 

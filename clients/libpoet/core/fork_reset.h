@@ -1,4 +1,4 @@
-/* After a fork, in the child: nobody else is there any more. */
+/* Resets after a fork, in the child, where the other threads do not exist any more. */
 #ifndef CLIENTS_LIBPOET_CORE_FORK_RESET_H
 #define CLIENTS_LIBPOET_CORE_FORK_RESET_H
 
@@ -11,7 +11,7 @@ struct sync_object;
 void sync_objects_begin_child(void);
 void condition_signals_begin_child(struct sync_object *condition);
 void barriers_forked(void);
-void sync_objects_forked(void); /* in the child: nobody else is there any more */
+void sync_objects_forked(void); /* Resets all objects in the child. */
 void type_code_forked(void);
 void modules_forked(void);
 void thread_lifetime_forked(bool was_traced);

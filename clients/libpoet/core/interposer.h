@@ -1,4 +1,4 @@
-/* The functions that we stand before, and how their entries are made. */
+/* The interposed functions, and macros that define their entry points. */
 #ifndef CLIENTS_LIBPOET_CORE_INTERPOSER_H
 #define CLIENTS_LIBPOET_CORE_INTERPOSER_H
 
@@ -128,7 +128,7 @@ union sigval;
     R(int, sem_post, sem_post, (sem_t *))
 /* clang-format on */
 
-/* Words that a program may use for something of its own: they are neither redirected nor
+/* Names that a program may use for something of its own: they are neither redirected nor
  * wrapped. */
 #define REAL_WORDS(R)                                                                              \
     R(int, kill, kill, (pid_t, int))                                                               \
@@ -136,7 +136,7 @@ union sigval;
     R(int, raise, raise, (int))                                                                    \
     R(handler_function, signal, signal, (int, handler_function))                                   \
     R(int, system, system, (const char *))
-/* Not in static programs: NULL there. */
+/* Not in static programs, where they are NULL. */
 #define REAL_SHARED(R)                                                                             \
     R(void, register_cancel, __pthread_register_cancel, (void *))                                  \
     R(void, register_cancel_defer, __pthread_register_cancel_defer, (void *))                      \
@@ -170,17 +170,17 @@ static inline void real_find(void) /* called before the first use */
         real_functions_look_up();
 }
 
-/* In a static program the linker (--wrap) lets __wrap_NAME stand before NAME, which __real_NAME
- * is. */
+/* In a static program the linker (--wrap) puts __wrap_NAME in front of NAME, which becomes
+ * __real_NAME. */
 #if defined(POET_STATIC)
 #define PLAIN(name) __wrap_##name
 #else
 #define PLAIN(name) name
 #endif
 
-/* Defines the two entries of one call: NAME, by which code comes that was not compiled with
- * -trace, and the redirected one.  Both land in trace_NAME with the call's site, 0 if it is not
- * to be recorded. */
+/* Defines the two entry points of one call: NAME, which code reaches that was not compiled with
+ * -trace, and the redirected one. Both call trace_NAME with the call's site, 0 if it must not be
+ * recorded. */
 #define SITE ((uintptr_t)__builtin_return_address(0) - 1)
 #define UNTRACED_SITE site_of_untraced
 #define ENTRIES(result, give, name, parameters, ...)                                               \
@@ -197,7 +197,7 @@ static inline void real_find(void) /* called before the first use */
     }                                                                                              \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters)
 #define ENTRY(result, name, parameters, ...) ENTRIES(result, return, name, parameters, __VA_ARGS__)
-/* The same without parameters. */
+/* Defines the entry points of a call without parameters. */
 #define ENTRY_NONE(result, name)                                                                   \
     static result trace_##name(uintptr_t site);                                                    \
     __attribute__((visibility("default"))) result PLAIN(name)(void);                               \
@@ -212,7 +212,7 @@ static inline void real_find(void) /* called before the first use */
     }                                                                                              \
     static result trace_##name(uintptr_t site)
 #define ENTRY_VOID(name, parameters, ...) ENTRIES(void, , name, parameters, __VA_ARGS__)
-/* The same for calls that do not return. */
+/* Defines the entry points of a call that does not return. */
 #define ENTRY_LAST(name, parameters, ...)                                                          \
     __attribute__((noreturn)) static void trace_##name(uintptr_t site, POET_UNWRAP parameters);    \
     __attribute__((visibility("default"), noreturn)) void PLAIN(name) parameters;                  \

@@ -1,9 +1,10 @@
-/* Included before every file of libpoet.  A program may define functions of the C library itself (a
- * runtime that has threads of its own defines pthread_*, poll, dl_iterate_phdr), which may not be
- * called before it is ready, or from outside of its threads: libpoet calls the C library's
- * (libc_binding.c).  The calls below go through a table, since libpoet stands before some of them
- * itself.  Memory comes from the system, never from the program's malloc: a signal handler may need
- * it. */
+/* Included before every file of libpoet. A program may define functions of the C library itself (a
+ * runtime with its own threads defines pthread_*, poll, dl_iterate_phdr), which must not be called
+ * before it is ready, or from outside of its threads: libpoet calls the C library's
+ * (libc_binding.c). The calls below go through a table, since libpoet interposes some of them
+ * itself.
+ *
+ * Memory comes from the system, never from the program's malloc: a signal handler may need it. */
 #ifndef CLIENTS_LIBPOET_CORE_LIBC_CALLS_H
 #define CLIENTS_LIBPOET_CORE_LIBC_CALLS_H
 

@@ -1,5 +1,5 @@
-/* What found no room: it is counted, and the numbers that it took are told once there is room
- * again, by the thread itself or, where that has ended, by others. */
+/* Events that found no room in a queue. They are counted, and their numbers are reported once there
+ * is room again, by the thread itself or, if it has ended, by another one. */
 #ifndef CLIENTS_LIBPOET_CORE_LOST_EVENTS_H
 #define CLIENTS_LIBPOET_CORE_LOST_EVENTS_H
 
@@ -13,22 +13,24 @@
 
 extern _Atomic uint64_t dropped_events; /* events that found no room in time */
 
-/* So many events found no room, and no numbers were taken for them. */
+/* Counts events that found no room, if they took no numbers. */
 void lost_events_count_dropped(struct traced_thread *thread, unsigned events);
-/* Likewise, with their numbers on a line. */
+/* Counts events that found no room, with the numbers that they took on a line. */
 void lost_events_add(struct traced_thread *thread, uint32_t line, uint64_t first, uint64_t count);
-/* Makes room for more ranges: others tell what there is of them.  False: there are too many. */
+/* Makes room for more ranges by handing those that there are to other threads. Returns false if
+ * there are too many. */
 bool lost_events_hand_over(struct traced_thread *thread);
-/* How many events lie in the queue from tail to head: the server has not taken them. */
+/* Returns how many events lie in the queue from tail to head, which the server has not taken. */
 uint64_t lost_events_count_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
-/* As the process ends with this thread: how many events of it are lost at least, where the server
- * says that it has no room; else 0. */
+/* Returns, as the process ends with this thread, how many of its events are lost at least if the
+ * server reports that it has no room; else 0. */
 uint64_t lost_events_count_no_room(const struct traced_thread *thread);
-/* Tells what the calling thread dropped, if there is room.  Call while busy. */
+/* Reports what the calling thread dropped, if there is room. Must be called while busy. */
 void lost_events_announce(struct traced_thread *thread);
-/* Tells what was dropped, also by threads that have ended, as far as there is room. */
+/* Reports what was dropped, also by threads that have ended, as far as there is room. */
 void lost_events_forward(struct traced_thread *thread);
-void lost_events_thread_end(struct traced_thread *thread); /* it ends: others tell the rest */
+/* The thread ends: other threads report the rest. */
+void lost_events_thread_end(struct traced_thread *thread);
 void lost_events_send(void); /* the process ends */
 void lost_events_forked(void);
 

@@ -1,4 +1,4 @@
-/* What a thread tells beside its events: messages, in their place among its slots. */
+/* Messages that a thread sends beside its events, in their place among its slots. */
 #ifndef CLIENTS_LIBPOET_CORE_MESSAGE_QUEUE_H
 #define CLIENTS_LIBPOET_CORE_MESSAGE_QUEUE_H
 
@@ -10,17 +10,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Writes a control: a message body of that type. */
+/* Writes a control slot: a message body of that type. */
 bool message_queue_send(struct traced_thread *thread, enum message_type type,
                         const struct encoder *body);
-/* Calls that are not in the trace may come before events of any thread: the run says so, once a
- * life.  Call while busy. */
+/* Reports, once a lifetime, that calls that are not in the trace may come before events of any
+ * thread. Must be called while busy. */
 void message_queue_report_untraced(struct traced_thread *thread);
-bool message_queue_untraced_is_reported(
-    enum untraced_reason reason,
-    const struct traced_thread *thread); /* thread->untold was told in its life */
+/* Returns whether thread->untold was reported in the thread's lifetime. */
+bool message_queue_untraced_is_reported(enum untraced_reason reason,
+                                        const struct traced_thread *thread);
 
-/* The program ends by itself.  Not in a signal handler that came while its thread was busy. */
+/* Reports that the program ends by itself. Not for a signal handler that runs while its thread is
+ * busy. */
 void message_queue_send_end(enum program_end how);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Texts on their way into messages. */
+/* Encoding of texts into messages. */
 #ifndef CLIENTS_LIBPOET_CORE_MESSAGE_TEXT_H
 #define CLIENTS_LIBPOET_CORE_MESSAGE_TEXT_H
 
@@ -10,14 +10,15 @@
 
 struct traced_thread;
 
-/* The size without a character that is not whole at its end. */
+/* Returns the size without an incomplete UTF-8 character at the end. */
 size_t message_text_trim(const char *text, size_t size);
-size_t message_text_size(const char *text, size_t most); /* of a string as far as it is kept */
-struct text_view message_text_limit(const char *text,
-                                    size_t most); /* the same, to be told; NULL is "" */
+/* Returns the size of a string, truncated to what is kept. */
+size_t message_text_size(const char *text, size_t most);
+/* Writes a string, truncated to what is kept; NULL is "". */
+struct text_view message_text_limit(const char *text, size_t most);
 #define NAME_BYTES 255u /* of kinds and descriptions */
-/* Where a message of so many bytes is put together: in `small`, or in the thread's scratch.  Call
- * while busy until it is told.  It has failed if it does not fit. */
+/* Returns a buffer for a message of so many bytes: `small`, or the thread's scratch. Must be called
+ * while busy, until the message is sent. The encoder has failed if the message does not fit. */
 struct encoder message_text_buffer(struct traced_thread *thread, void *small, size_t small_bytes,
                                    size_t needed);
 

@@ -1,4 +1,4 @@
-/* What is mapped, and whose calls are recorded without -trace. */
+/* Loaded modules, and whether their calls are recorded without -trace. */
 #ifndef CLIENTS_LIBPOET_CORE_MODULES_H
 #define CLIENTS_LIBPOET_CORE_MODULES_H
 
@@ -11,16 +11,17 @@
 #pragma GCC visibility push(hidden)
 
 struct traced_thread;
-extern bool modules_trace_untraced; /* some calls of untraced code are */
-/* The site of a call by untraced code as far as it is recorded, else 0: the call itself, or what
- * in the program made the C++ runtime call. */
+extern bool modules_trace_untraced; /* Some calls of untraced code are recorded. */
+/* Returns the site of a call by untraced code if it is recorded (the call itself, or the call in
+ * the program that made the C++ runtime call), else 0. */
 uintptr_t modules_site(uintptr_t site);
 static inline uintptr_t site_of_untraced(uintptr_t site)
 {
     return LIKELY(!modules_trace_untraced) ? 0 : modules_site(site);
 }
-/* The same of a call that locks, waits or wakes: also 0 if Python's interpreter makes it, whose own
- * locks say nothing of the program that it runs. */
+/* modules_lock_site() does the same for a call that locks, waits or wakes. It also returns 0 if
+ * Python's interpreter makes the call: its own locks do not synchronize the program that it
+ * runs. */
 extern bool modules_interpreter;
 uintptr_t modules_lock_site(uintptr_t site);
 static inline uintptr_t site_of_lock(uintptr_t site)
@@ -29,26 +30,29 @@ static inline uintptr_t site_of_lock(uintptr_t site)
            : modules_interpreter           ? modules_lock_site(site)
                                            : modules_site(site);
 }
-void modules_begin(void); /* before any other */
+void modules_begin(void); /* Must be called before any other. */
 bool modules_under_record(void);
-void modules_rescan(void); /* for what was loaded meanwhile */
-void modules_announce(struct encoder *out); /* a MODULE for each */
-/* A record comes from a module that is not the thread's last one; announces what is new. */
+void modules_rescan(void); /* Looks for modules that were loaded meanwhile. */
+void modules_announce(struct encoder *out); /* Writes a MODULE message for each. */
+/* Called when a record comes from a module that is not the thread's last one; announces new
+ * modules. */
 void modules_check_caller(struct traced_thread *thread, uintptr_t site);
-/* Announces libraries that were opened meanwhile; nothing in a thread that is busy, or NULL. */
+/* Announces libraries that were opened meanwhile. Does nothing if the thread is busy, or NULL. */
 void modules_announce_opened(struct traced_thread *thread);
-/* The same, if the calling thread calls a function where nothing was known to lie. */
+/* Announces them if the calling thread calls a function at an address that belongs to no known
+ * module. */
 void modules_check_function(uintptr_t function);
-/* Libraries were closed: reserves the addresses of those that are gone, as far as there is room
- * for it, so that no other code comes to lie there and bears their names. */
+/* Reserves the addresses of libraries that were closed, as far as there is room, so that no other
+ * code is loaded there and gets their names. */
 void modules_reserve_closed(struct traced_thread *thread);
 bool modules_has_code(uintptr_t address);
 bool modules_is_runtime(uintptr_t address);
-bool modules_program_data(uintptr_t address); /* in what was loaded with the program itself */
-/* The file that an address was loaded from, and where to; NULL unknown. */
+/* Returns whether the address is in data of a module that was loaded with the program itself. */
+bool modules_program_data(uintptr_t address);
+/* Returns the file that an address was loaded from, and sets its load bias; NULL: not known. */
 const char *modules_path(uintptr_t address, uintptr_t *bias);
-/* The site of a call by traced code: the call itself, or what called the C++ library's inline
- * function that it lies in. */
+/* Returns the site of a call by traced code: the call itself, or, within an inline function of the
+ * C++ library, the caller of that. */
 uintptr_t modules_user_site(uintptr_t site);
 extern bool modules_cxx; /* a C++ runtime is loaded */
 static inline uintptr_t site_of_traced(uintptr_t site)
@@ -56,9 +60,8 @@ static inline uintptr_t site_of_traced(uintptr_t site)
     return LIKELY(!modules_cxx) ? site : modules_user_site(site);
 }
 
-/* The same for calls whose names are words, which programs use for their own things, so that they
- * are not redirected: those of the program itself are recorded, as if it were compiled with
- * -trace. */
+/* Returns the site of a call whose name programs also use for functions of their own, so that it is
+ * not redirected: calls of the program itself are recorded as if it were compiled with -trace. */
 uintptr_t modules_program_site(uintptr_t site);
 static inline uintptr_t site_of_program(uintptr_t site)
 {

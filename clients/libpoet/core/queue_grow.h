@@ -1,4 +1,4 @@
-/* A queue that is full goes on in a larger one. */
+/* Replacement of a full queue by a larger one. */
 #ifndef CLIENTS_LIBPOET_CORE_QUEUE_GROW_H
 #define CLIENTS_LIBPOET_CORE_QUEUE_GROW_H
 
@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A larger queue for a thread whose queue is full; false: there is none now. */
+/* Makes a larger queue for a thread whose queue is full. Returns false if there is none now. */
 bool queue_grow(struct traced_thread *thread);
 void queue_drop_older(struct traced_thread *thread);
 void queue_grow_forget(const struct traced_thread *thread); /* it is done */

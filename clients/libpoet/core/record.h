@@ -24,26 +24,28 @@ struct record {
     unsigned take_a, take_b; /* numbers taken on each */
     uint32_t about;
     uintptr_t site;
-    uint64_t began; /* it happened then already, by record_time; 0: now */
+    uint64_t began; /* when it happened, by record_time; 0: now */
     struct event_id partner; /* if b is NULL: line_b and number_b as they are */
     uint64_t key;
     uint32_t count;
     const void *payload;
     uint32_t payload_bytes;
-    bool answers; /* what the text says is to be the same in a run that is repeated */
+    bool answers; /* what the text says must be the same in a replayed run */
 };
 
-/* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if
- * it was dropped without a trace but a count. */
+/* Writes one record and publishes it. Returns the first number taken on a, and sets *first_b to the
+ * first on b; returns 0 if it was dropped and only counted. */
 uint64_t record_write(struct traced_thread *thread, const struct record *record, uint64_t *first_b);
 uint64_t record_time(const struct traced_thread *thread);
-/* A pair, on b and after take_a - 1 others on a; the hot path.  Call while busy. */
+/* Writes a pair, on b and after take_a - 1 other events on a; the hot path. Must be called while
+ * busy. */
 void record_pair(struct traced_thread *thread, uint16_t shape, struct trace_line *a,
                  unsigned take_a, struct trace_line *b, uintptr_t site);
-/* A thread does not get what it asked for: after its petition, or with it. */
+/* Records that a lock request or another request of a thread failed: after its lock request, or
+ * with it. */
 void record_refused(struct traced_thread *thread, const struct trace_line *line, bool petitioned,
                     uintptr_t site);
-/* A single event without partners; its number. */
+/* Writes a single event without partners. Returns its number. */
 uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line,
                       uint32_t about, uintptr_t site);
 

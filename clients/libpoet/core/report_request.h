@@ -1,4 +1,4 @@
-/* POET_REPORT: a report of the run when it has ended, which the server has made. */
+/* POET_REPORT: request for a report of the run, which the server writes when the run has ended. */
 #ifndef CLIENTS_LIBPOET_CORE_REPORT_REQUEST_H
 #define CLIENTS_LIBPOET_CORE_REPORT_REQUEST_H
 
@@ -8,13 +8,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Is it to be printed to standard error?  Then a server of the program's own keeps that open. */
+/* Returns whether the report goes to standard error. A server that the program started then keeps
+ * that open. */
 bool report_request_is_stderr(void);
-/* What is to be said where there is an agent, which makes none; once for this process and those
- * that it starts.  NULL: nothing. */
+/* Returns a message for the user if the server is an agent, which writes no report; once for this
+ * process and those that it starts. NULL: none. */
 const char *report_request_agent_message(void);
-/* Asks for it, if somebody wants one; own: of a server that this program started.  NULL, or what is
- * to be said. */
+/* Requests the report, if the user wants one; own: the server was started by this program. Returns
+ * a message for the user, or NULL. */
 const char *report_request_announce(struct encoder *out, bool own);
 
 #pragma GCC visibility pop

@@ -1,6 +1,5 @@
-/* Slots of the calling thread's queue: is there room, writing them, and handing them over.
- *
- * The thread alone writes it; a server on another core reads it.  What is here is called while the
+/* Slots of the calling thread's queue: checks for room, writes and publishes them. Only the thread
+ * writes the queue; a server on another core reads it. All functions must be called while the
  * thread is busy. */
 #ifndef CLIENTS_LIBPOET_CORE_RING_SLOTS_H
 #define CLIENTS_LIBPOET_CORE_RING_SLOTS_H
@@ -27,8 +26,8 @@ static inline bool ring_slots_fit(struct traced_thread *t, uint64_t slots)
     return t->head + slots - t->tail <= t->mask + 1;
 }
 
-/* The queue is full: wait for the server, but only up to the bound, and once a stall.  False: there
- * is no room. */
+/* Waits for the server while the queue is full, up to a bound, and once a stall. Returns false if
+ * there is no room. */
 bool ring_slots_wait(struct traced_thread *thread, uint64_t slots);
 
 static inline struct ring_slot *ring_slots_get(struct traced_thread *t, uint64_t i)
@@ -50,13 +49,14 @@ static inline void ring_slots_publish(struct traced_thread *t, uint64_t slots)
     }
 }
 
-/* Behind the slot that the thread writes now, so many bytes after it: whole sixteens. */
+/* Writes a payload behind the slot that the thread is writing, `behind` bytes after it: multiples
+ * of 16. */
 void ring_slots_put_payload(struct traced_thread *thread, uint32_t behind, const void *payload,
                             uint32_t bytes);
-/* A whole control, a message body of that type; false: there is no room. */
+/* Writes a whole control slot, a message body of that type. Returns false if there is no room. */
 bool ring_slots_control(struct traced_thread *thread, enum message_type type,
                         const struct encoder *body);
-/* The thread's last event; line 0: none. */
+/* Returns the thread's last event; line 0: none. */
 struct event_id ring_slots_last(struct traced_thread *thread);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* Which of the system calls that libpoet makes by itself the filters of this process allow
- * (seccomp(2)): asked before each that can be done without. */
+/* Which of libpoet's own system calls the seccomp(2) filters of this process allow; checked before
+ * each call that libpoet can do without. */
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H
 
@@ -13,18 +13,18 @@
 enum seccomp_need {
     /* waking the server, waiting for it, locks: without these nothing is recorded */
     ALLOWED_RECORDING,
-    ALLOWED_QUEUES, /* memory that is shared: for threads that begin, queues that grow, regions */
-    ALLOWED_CPU, /* the processor clock of a thread, which no vDSO has */
-    ALLOWED_USAGE, /* what getrusage(2) and proc(5) say of a thread at its end */
+    ALLOWED_QUEUES, /* shared memory: for threads that begin, queues that grow, regions */
+    ALLOWED_CPU, /* the CPU clock of a thread, which the vDSO does not provide */
+    ALLOWED_USAGE, /* getrusage(2) and proc(5) of a thread at its end */
     ALLOWED_FILES, /* reading /proc/self: mappings, modules */
-    ALLOWED_PROGRAMS, /* looking at the file of a program before it is executed */
-    ALLOWED_SIGNALS, /* sending a signal with what it takes along */
-    ALLOWED_PEEK, /* reading memory that may not be there */
-    ALLOWED_STACKS, /* where signal handlers run */
-    ALLOWED_SAYING, /* on standard error */
-    ALLOWED_CONNECTING, /* to a server: in children, and again */
-    ALLOWED_STREAMS, /* what libpoet-process asks of descriptors */
-    ALLOWED_LIMITS, /* asking for and changing how many descriptors there may be */
+    ALLOWED_PROGRAMS, /* reading the file of a program before it is executed */
+    ALLOWED_SIGNALS, /* sending a signal with a value */
+    ALLOWED_PEEK, /* reading memory that may not be mapped */
+    ALLOWED_STACKS, /* alternate stacks of signal handlers */
+    ALLOWED_SAYING, /* messages on standard error */
+    ALLOWED_CONNECTING, /* connecting to a server: in children, and again */
+    ALLOWED_STREAMS, /* queries of descriptors by libpoet-process */
+    ALLOWED_LIMITS, /* getting and setting the limit of descriptors */
     ALLOWED_COUNT
 };
 
@@ -35,8 +35,8 @@ static inline bool seccomp_allows(enum seccomp_need what)
     return !(atomic_load_explicit(&seccomp_denied, memory_order_relaxed) & 1u << what);
 }
 
-/* What such a filter does not allow, as bits; NULL: it cannot be read, and nothing is taken for
- * granted that can be done without. */
+/* Returns what such a filter does not allow, as bits. With NULL the filter cannot be read, and
+ * everything counts as denied that libpoet can do without. */
 uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* What a seccomp filter says of a system call: its instructions (classic BPF, as far as seccomp(2)
- * has them), carried out. */
+/* Interpreter for seccomp filters (the part of classic BPF that seccomp(2) accepts): evaluates a
+ * filter for a system call. */
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_BPF_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_BPF_H
 
@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* SECCOMP_RET_*; SECCOMP_RET_KILL_PROCESS where the kernel would not take the filter. */
+/* Returns SECCOMP_RET_*; SECCOMP_RET_KILL_PROCESS if the kernel would not accept the filter. */
 uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
                          const struct seccomp_data *call);
 

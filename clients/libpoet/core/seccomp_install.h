@@ -1,4 +1,4 @@
-/* What the calling thread forbids itself. */
+/* Restrictions that the calling thread puts on its own system calls (prctl, seccomp). */
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_INSTALL_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_INSTALL_H
 
@@ -6,13 +6,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Before a call of prctl or seccomp, with its first three arguments; whether
- * seccomp_install_failed() is to be called where it fails, and seccomp_install_done() where it does
- * not. */
+/* Must be called before a call of prctl or seccomp, with its first three arguments. Returns whether
+ * the caller must call seccomp_install_failed() if that fails, and seccomp_install_done() if it
+ * succeeds. */
 bool seccomp_install_begin(long number, long what, long how, long program);
-void seccomp_install_failed(void); /* all goes on as before */
+void seccomp_install_failed(void); /* Restores the previous state. */
 void seccomp_install_done(void);
-bool seccomp_is_quiet(void); /* the thread must not make any system call */
+bool seccomp_is_quiet(void); /* Returns whether the thread must not make any system call. */
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,5 @@
-/* Whether system calls were filtered when the program began: by whoever started it. */
+/* Whether system calls were already filtered when the program began, by the process that started
+ * it. */
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_STATE_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_STATE_H
 
@@ -6,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The kernel said that they were not, when this was asked first. */
+/* Returns whether the kernel reported no filter when it was first queried. */
 bool seccomp_filter_is_none(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Starting a server of our own, or an agent. */
+/* Start of a server, or of an agent, by the program. */
 #ifndef CLIENTS_LIBPOET_CORE_SERVER_LAUNCH_H
 #define CLIENTS_LIBPOET_CORE_SERVER_LAUNCH_H
 
@@ -8,20 +8,22 @@
 #pragma GCC visibility push(hidden)
 
 struct server_launch {
-    const char *name; /* all processes of this name have one; NULL: this one has one of its own */
-    const char *to; /* it is an agent, which forwards there; NULL: it orders, and writes a file */
+    const char *name; /* all processes with this name share one; NULL: this process has its own */
+    const char *to; /* start an agent that forwards there; NULL: a server that writes a file */
 };
 
-/* A connection to it, or -1.  Sets *endpoint to where it listens and *file to what it writes.  Of a
- * launch with a name the first process starts it, the others join (*joined; *file is not set); they
- * wait for each other, at most 3 s, until server_launch_done() says that it answers. */
+/* Returns a connection to the server, or -1. Sets *endpoint to the address on which it listens and
+ * *file to the file that it writes. In a launch with a name, the first process starts the server
+ * and the others join (*joined; *file is not set); they wait for each other, at most 3 s, until
+ * server_launch_done() reports that it answers. */
 int server_launch_start(const struct server_launch *launch, bool *joined, char *file,
                         size_t file_size, char *endpoint, size_t endpoint_size);
 void server_launch_done(void);
-/* At the end of the first process of a container, with which the system ends its server: not before
- * that has all, but for so long at most. */
+/* Called at the end of the first process of a container, with which the system kills its server:
+ * waits until the server has received everything, but at most `ms` milliseconds. */
 void server_launch_wait(unsigned ms);
-void server_launch_end(void); /* of the process that started it: nobody else will come */
+/* Called by the process that started it: no other process will join. */
+void server_launch_end(void);
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-/* Lines, and the objects at addresses that threads meet at. */
+/* Trace lines, and the synchronization objects at addresses. */
 #ifndef CLIENTS_LIBPOET_CORE_SYNC_OBJECT_H
 #define CLIENTS_LIBPOET_CORE_SYNC_OBJECT_H
 
@@ -16,9 +16,9 @@
 
 struct trace_line {
     _Atomic uint32_t index;  /* 0: not announced yet */
-    _Atomic uint32_t life;   /* the life of the process in which it was */
+    _Atomic uint32_t life;   /* the lifetime of the process in which it was */
     _Atomic uint64_t number; /* last one taken */
-    _Atomic uint32_t script; /* the line that it is in a script; 0: not known */
+    _Atomic uint32_t script; /* its line in a replay schedule; 0: not known */
     _Atomic uint32_t lifetime; /* with `far`: the lifetime of the object that the line is of */
     _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
 };
@@ -37,50 +37,51 @@ enum sync_object_kind {
 
 struct traced_thread;
 
-/* Something at an address that threads meet at.  Never freed; a destroyed one has no address, and
- * is used again for another object whose address belongs into the same bucket. */
+/* A synchronization object at an address. Never freed; a destroyed one has no address, and is
+ * reused for another object whose address belongs into the same bucket. */
 struct sync_object {
     struct sync_object *_Atomic next;
     const void *address;
     enum sync_object_kind kind;
     struct trace_line line;
-    latch opening; /* one thread announces the line */
-    uint64_t visit; /* counts lives and, of monitors, outermost visits; under the mutex */
-    bool held; /* monitors: a recorded visit goes on; under the mutex */
+    latch opening; /* held by the one thread that announces the line */
+    /* counts lifetimes and, for mutexes, outermost critical sections; under the mutex */
+    uint64_t visit;
+    bool held; /* mutexes: in a recorded critical section; under the mutex */
     _Atomic bool missed; /* it had no line, and calls on it were not recorded: hidden_uses.c */
     _Atomic bool hidden; /* code that is not recorded has released it: hidden_uses.c */
     _Atomic bool counted; /* SYNC_SEMAPHORE: `units` is known */
-    _Atomic uint32_t hidden_by; /* the line of the thread that used it so, */
-    uint64_t hidden_visit; /*   and the visit then */
-    _Atomic int64_t units; /* SYNC_SEMAPHORE: at least what it has */
-    bool marked; /* its memory has borne the mark; under `opening` */
-    bool begins; /* it was initialised, and has no line since */
-    bool in_shared; /* shared_objects.c: processes share it, or did */
+    _Atomic uint32_t hidden_by; /* the line of the thread that released it so, */
+    uint64_t hidden_visit; /* and `visit` at that time */
+    _Atomic int64_t units; /* SYNC_SEMAPHORE: lower bound of its value */
+    bool marked; /* its memory has had the mark; under `opening` */
+    bool begins; /* it was initialized, and has had no line since */
+    bool in_shared; /* shared_objects.c: processes share it, or have shared it */
     struct sync_object *next_shared;
     struct thread_info *_Atomic task; /* SYNC_TASK */
     struct condition_signals *_Atomic signals; /* SYNC_CONDITION */
     struct rounds *_Atomic rounds; /* SYNC_BARRIER */
-    struct event_id initialised; /* SYNC_ONCE: written before the real once lets others go, */
+    struct event_id initialised; /* SYNC_ONCE: set before the real once call unblocks others, */
     uint32_t initialised_life; /*   and when that was */
-    bool thrown; /*   it did not return: that is where it was left, for the next one */
-    _Atomic unsigned opened; /* SYNC_SEMAPHORE: how often by name */
+    bool thrown; /* the initializer did not return: this is where it was left, for the next one */
+    _Atomic unsigned opened; /* SYNC_SEMAPHORE: how often it was opened by name */
     struct coroutine
         *_Atomic strand; /* SYNC_COROUTINE: what runs on there, NULL a thread's own stack */
     struct coroutine *made; /*   the one that was made there, for the next */
     uintptr_t entry; /* SYNC_COROUTINE: its function; else where it was made, 0 unknown */
 };
 
-/* A mutex or read-write lock may be made without a call (PTHREAD_MUTEX_INITIALIZER, every
- * std::mutex) where a dead one was: on the next frame, the next thread's stack, in memory that was
- * given back.  So the first recorded thread that holds it marks it, in a field that the C library
- * leaves to other kinds of locks; what makes another one there wipes the mark out.  NULL: such a
- * one is made by calls only, or has no such field. */
+/* A mutex or read-write lock may be created without a call (PTHREAD_MUTEX_INITIALIZER, every
+ * std::mutex) at the address of a dead one: on the next frame, on the next thread's stack, in
+ * memory that was freed. So the first recorded thread that holds it marks it, in a field that the C
+ * library uses for other kinds of locks only; initialization of another one there overwrites the
+ * mark. Returns NULL if such an object is created by calls only, or has no such field. */
 static inline uint64_t *sync_object_mark(const void *address, enum sync_object_kind kind)
 {
 #if defined(__GLIBC__) && __WORDSIZE == 64
     void *p = (void *)(uintptr_t)address;
     if (kind ==
-        SYNC_MUTEX) /* not robust, of a priority protocol, or shared: their lists are in use */
+        SYNC_MUTEX) /* not robust, with a priority protocol, or shared: their lists are in use */
         return (((const pthread_mutex_t *)address)->__data.__kind & 0xf0) == 0
                    ? (uint64_t *)(void *)&((pthread_mutex_t *)p)->__data.__list.__prev
                    : NULL;
@@ -92,13 +93,13 @@ static inline uint64_t *sync_object_mark(const void *address, enum sync_object_k
     return NULL;
 }
 
-/* Another one at another address, a copy, is not marked. */
+/* Returns a mark that a copy of the object at another address does not match. */
 static inline uint64_t sync_object_mark_value(const void *address)
 {
     return (uint64_t)(uintptr_t)address ^ 0xb5c0f1a39e3779b9u;
 }
 
-/* Whether a thread that holds the object now finds it marked. */
+/* Returns whether a thread that now holds the object finds it marked. */
 static inline bool sync_object_is_marked(const struct sync_object *o)
 {
     const uint64_t *mark = sync_object_mark(o->address, o->kind);
@@ -106,8 +107,8 @@ static inline bool sync_object_is_marked(const struct sync_object *o)
            LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == sync_object_mark_value(o->address));
 }
 
-/* It holds one that is not marked: the object is another one, under a new line, if it was marked
- * before. NULL: the line cannot be announced. */
+/* Called by the holder of an object that is not marked: if it was marked before, it is another
+ * object now, and gets a new line. Returns NULL if the line cannot be announced. */
 struct trace_line *sync_object_check_mark(struct traced_thread *thread, struct sync_object *object);
 
 #define SYNC_OBJECT_BUCKET_BITS 18
@@ -121,7 +122,7 @@ static inline struct sync_object *_Atomic *sync_object_bucket(const void *addres
     return &sync_object_buckets[h >> (64 - SYNC_OBJECT_BUCKET_BITS)];
 }
 
-/* Or NULL. */
+/* Returns the object, or NULL if there is none. */
 static inline struct sync_object *sync_object_find(const void *address, enum sync_object_kind kind)
 {
     if (!atomic_load_explicit(&sync_object_count, memory_order_relaxed))
@@ -132,18 +133,18 @@ static inline struct sync_object *sync_object_find(const void *address, enum syn
     return o;
 }
 
-struct sync_object *sync_object_add(const void *address,
-                                    enum sync_object_kind kind); /* unless it is there */
+/* Returns the object, created if needed. */
+struct sync_object *sync_object_add(const void *address, enum sync_object_kind kind);
 
-/* NULL: the table is full. */
+/* Returns the object, created if needed, or NULL if the table is full. */
 static inline struct sync_object *sync_object_get(const void *address, enum sync_object_kind kind)
 {
     struct sync_object *o = sync_object_find(address, kind);
     return LIKELY(o != NULL) ? o : sync_object_add(address, kind);
 }
 
-/* Whether the object of a line that processes share was initialised again since, here or
- * elsewhere. */
+/* Returns whether the object of a shared line was initialized again since, in this process or
+ * another one. */
 static inline bool trace_line_is_over(const struct trace_line *line)
 {
     const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
@@ -151,18 +152,18 @@ static inline bool trace_line_is_over(const struct trace_line *line)
                                 atomic_load_explicit(&line->lifetime, memory_order_relaxed);
 }
 
-/* A line that is over becomes that of the object that is there now; false: it cannot be
- * announced. */
+/* Replaces a line that is over by one of the object that is there now. Returns false if it cannot
+ * be announced. */
 bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *line);
 
-/* The object's line, announced if need be by the calling thread; created: its first
- * event comes after what the thread did last.  NULL if it cannot be announced. */
+/* Returns the object's line, announced by the calling thread if needed; created: its first event
+ * comes after the last event of the thread. Returns NULL if it cannot be announced. */
 struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *object,
                                     bool created);
 void sync_object_destroy(const void *address, enum sync_object_kind kind);
 void sync_object_renew(
-    struct sync_object *object); /* what is at its address is another one from now on */
-/* A new object, made by a call at `site`: with a line if that is recorded. */
+    struct sync_object *object); /* From now on another object is at this address. */
+/* Registers a new object, created by a call at `site`; it gets a line if that call is recorded. */
 void sync_object_created(const void *address, enum sync_object_kind kind, uintptr_t site);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* What the system says a thread used, told by itself at its end. */
+/* Resource usage of a thread, which it reports itself at its end. */
 #ifndef CLIENTS_LIBPOET_CORE_THREAD_USAGE_H
 #define CLIENTS_LIBPOET_CORE_THREAD_USAGE_H
 
@@ -6,14 +6,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Tells getrusage(2) of the calling thread, or of the whole process, if the server wants it: only
- * where no filter of system calls could object. */
+/* Reports getrusage(2) of the calling thread, or of the whole process, if the server wants it and
+ * no seccomp filter could reject the call. */
 void thread_usage_send(struct traced_thread *thread, bool process);
-/* Of the process alone, where no thread that is recorded ends it: in a program of a runtime's
+/* Reports the usage of the process only, if no recorded thread ends it: in a program of a runtime's
  * tasks. */
 void thread_usage_send_process(void);
-void thread_usage_begin_main(void); /* in the main thread, when it begins to be traced */
-void thread_usage_forked(void); /* in a child: its processor time begins anew */
+/* Must be called in the main thread, when it begins to be traced. */
+void thread_usage_begin_main(void);
+void thread_usage_forked(void); /* Called in a child, whose CPU time starts at 0. */
 
 #pragma GCC visibility pop
 #endif

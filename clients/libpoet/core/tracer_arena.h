@@ -1,4 +1,4 @@
-/* The memory that libpoet lives on. */
+/* Allocator for libpoet's own memory. */
 #ifndef CLIENTS_LIBPOET_CORE_TRACER_ARENA_H
 #define CLIENTS_LIBPOET_CORE_TRACER_ARENA_H
 
@@ -6,11 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Zeroed, aligned to 16 bytes, never given back and never malloc's; at most 256 KB at once.  NULL:
- * the system has none.  From any thread; in a signal handler only while the thread is not busy
- * (thread.h). */
+/* Returns zeroed memory, aligned to 16 bytes, never freed and not taken from malloc; at most 256 KB
+ * at once. Returns NULL if the system has none. Thread-safe; in a signal handler only while the
+ * thread is not busy (thread.h). */
 void *tracer_arena_alloc(size_t bytes);
-void tracer_arena_forked(void); /* in a child: what was being taken is left behind */
+/* Called in a child: memory that another thread was allocating is lost. */
+void tracer_arena_forked(void);
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-/* The clock of the slots. */
+/* The clock of timestamps in slots. */
 #ifndef CLIENTS_LIBPOET_CORE_TRACER_CLOCK_H
 #define CLIENTS_LIBPOET_CORE_TRACER_CLOCK_H
 
@@ -15,14 +15,15 @@
 #define CLOCK_TICKS() 0
 #endif
 
-uint64_t tracer_clock_now(void); /* ns, monotonic */
-const char *tracer_clock_host(void); /* what a test calls this machine; NULL: it does not */
-/* Now in the unit of a queue (QUEUE_CLOCK_...), without the counter. */
+uint64_t tracer_clock_now(void); /* Returns the monotonic time in ns. */
+/* Returns the host name that a test gives to this machine, or NULL. */
+const char *tracer_clock_host(void);
+/* Returns the time in the unit of a queue (QUEUE_CLOCK_...), without the counter. */
 uint64_t tracer_clock_now_in_unit(uint32_t unit);
-extern _Atomic bool tracer_clock_ticks; /* slots of new queues bear the time-stamp counter */
+extern _Atomic bool tracer_clock_ticks; /* slots of new queues have the time-stamp counter */
 void tracer_clock_begin(void);
 void tracer_clock_forbidden(
-    void); /* from here on the counter is not read, nor anything that reads it */
+    void); /* From here on neither the counter is read, nor anything that reads it. */
 
 #pragma GCC visibility pop
 #endif

@@ -1,10 +1,9 @@
-/* The locks between our own threads of execution: held for a few instructions, or while the server
- * is told something, and never across a call of the program's.
+/* Locks between libpoet's own threads of execution: held for a few instructions, or while a message
+ * is sent to the server, and never across a call of the program's.
  *
- * A thread that waits lends its priority to the one that holds (a priority-inheriting futex), so
- * that a real-time thread never spins before a thread that it keeps from running.  A thread that
- * holds one is busy: a signal handler that comes in between records nothing, and so never wants the
- * same lock. */
+ * A waiter lends its priority to the holder (a priority-inheriting futex), so that a real-time
+ * thread never spins while it keeps the holder from running. The holder is busy: a signal handler
+ * that interrupts it records nothing, and so never needs the same lock. */
 #ifndef CLIENTS_LIBPOET_CORE_TRACER_LOCK_H
 #define CLIENTS_LIBPOET_CORE_TRACER_LOCK_H
 
@@ -19,7 +18,7 @@ typedef _Atomic uint32_t latch; /* 0 free, else the holder's thread number and t
 void latch_lock(latch *lock);
 bool latch_try_lock(latch *lock);
 void latch_unlock(latch *lock);
-/* In a child after fork: whoever held it is not there any more. */
+/* Resets a lock in a child after fork, where its holder does not exist any more. */
 static inline void latch_reset(latch *lock) { atomic_store(lock, 0); }
 void latches_forked(void);
 

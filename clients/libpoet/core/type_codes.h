@@ -1,4 +1,4 @@
-/* Codes: the types and compound shapes that libpoet itself uses, and those of the program. */
+/* Codes of types and compound shapes: those that libpoet itself uses, and those of the program. */
 #ifndef CLIENTS_LIBPOET_CORE_TYPE_CODES_H
 #define CLIENTS_LIBPOET_CORE_TYPE_CODES_H
 
@@ -66,15 +66,15 @@ enum trace_shape {
 };
 
 void type_code_announce(struct encoder *out);
-/* A code for a name of the program's own; announced by the calling thread. */
+/* Returns a code for the program's own type name; the calling thread announces it. */
 poet_type_t type_code_get(const char *name, const char *const *after);
-/* A compound shape for a pair of types. */
+/* Returns a compound shape for a pair of types. */
 uint16_t type_code_get_pair(poet_type_t a, poet_type_t b);
-unsigned type_code_event_count(uint16_t shape); /* of one record */
-/* Its steps, CODES_STEPS at most; returns how many. */
+unsigned type_code_event_count(uint16_t shape); /* Returns the number of events of one record. */
+/* Writes the steps of a shape, at most CODES_STEPS; returns how many. */
 unsigned type_code_steps(uint16_t shape, struct shape_step *steps);
 #define CODES_STEPS 3u
-const char *type_code_name(uint16_t type); /* NULL: there is none of that code */
+const char *type_code_name(uint16_t type); /* Returns the name, or NULL if there is no such code. */
 
 #pragma GCC visibility pop
 #endif

@@ -6,9 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Appends them all, with the values of those that are of the description or named by
- * POET_VARIABLES; none of them where that says so.  Only while no other thread may change the
- * environment. */
+/* Appends all of them, with the values of those that the description or POET_VARIABLES names; none
+ * if POET_VARIABLES says so. No other thread may change the environment meanwhile. */
 void variables_encode(struct encoder *out, const char *description);
 
 #pragma GCC visibility pop
