@@ -41,8 +41,7 @@ uint64_t record_time(const struct traced_thread *thread);
  * busy. */
 void record_pair(struct traced_thread *thread, uint16_t shape, struct trace_line *a,
                  unsigned take_a, struct trace_line *b, uintptr_t site);
-/* Records that a lock request or another request of a thread failed: after its lock request, or
- * with it. */
+/* Records that a request of a thread failed, after its lock request or together with it. */
 void record_refused(struct traced_thread *thread, const struct trace_line *line, bool petitioned,
                     uintptr_t site);
 /* Writes a single event without partners. Returns its number. */
