@@ -1,8 +1,6 @@
-/* What a thread did since its last record: the steps that it ran (wire/activity_record.h), told
- * with the next one.
- *
- * The thread alone writes it, and handlers that come in between; what such a one meets half done it
- * leaves right, or some of its time is not told, never any twice. */
+/* Code segments that a thread has run since its last record (wire/activity_record.h), reported with
+ * the next record. Only the thread and its signal handlers write them; an update that a handler
+ * interrupts stays correct, or some of its time is not reported, but none is counted twice. */
 #ifndef CLIENTS_LIBPOET_PROFILE_ACTIVITY_H
 #define CLIENTS_LIBPOET_PROFILE_ACTIVITY_H
 
@@ -13,16 +11,16 @@
 
 struct activity_step {
     uint64_t ticks;
-    uint32_t calls, epoch; /* of another epoch: it is not among those of this one */
+    uint32_t calls, epoch; /* of another epoch: not one of the segments of this one */
 };
 
 #define ACTIVITY_REST_STEP (2 * REGION_CONTEXTS)
 #define ACTIVITY_BYTES ((ACTIVITY_REST_STEP + 1) * sizeof(struct activity_step))
 
-/* False: there is no memory for it, and no steps are told. */
+/* Allocates the segments. Returns false if there is no memory; then none are reported. */
 bool activity_begin(struct thread_profile *m);
 void activity_end(struct thread_profile *m);
-/* Which step it is in from now on, as it is not among those since the last record. */
+/* Begins a segment that is not yet among those since the last record. */
 void activity_add_segment(struct thread_profile *m, uint32_t step);
 
 static inline uint64_t activity_elapsed(uint64_t from, uint64_t to)
@@ -30,7 +28,7 @@ static inline uint64_t activity_elapsed(uint64_t from, uint64_t to)
     return (int64_t)(to - from) > 0 ? to - from : 0;
 }
 
-/* From `now` on it is in that step. */
+/* The thread is in that segment from `now` on. */
 static inline void activity_switch(struct thread_profile *m, uint64_t now, uint32_t step)
 {
     if (!m->did)
@@ -47,16 +45,16 @@ static inline void activity_switch(struct thread_profile *m, uint64_t now, uint3
     m->did[m->at].calls++;
 }
 
-/* Bytes that are to go with a record that is made now; then, with the time of the record, to write
- * them.  Nothing happens in between but handlers. */
+/* Returns the size in bytes of the segments to append to the record that is being made; then they
+ * are written, with the time of the record. Only signal handlers may run in between. */
 uint32_t activity_size(struct thread_profile *m, bool wanted);
 void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, uint64_t now,
                     struct ring_slot *(*at)(void *context, uint64_t i), void *queue);
-/* A record without them was made: the thread is in the step that was told last, or nothing can be
- * told of what it did. */
+/* Called when a record was made without segments: the thread stays in the last reported segment, or
+ * its activity cannot be reported. */
 void activity_skip(struct thread_profile *m, uint64_t now);
 
-/* A record must tell of steps. */
+/* Returns whether the next record must report segments. */
 static inline bool activity_is_pending(const struct thread_profile *m) { return m->moved; }
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* What measuring takes itself. */
+/* Measurement of the instrumentation overhead. */
 #ifndef CLIENTS_LIBPOET_PROFILE_CALIBRATION_H
 #define CLIENTS_LIBPOET_PROFILE_CALIBRATION_H
 
@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Measures it once in a process, on a region that is nobody's yet and is written over; under a
- * millisecond.  How long a tick is comes out of it, too. */
+/* Measures the overhead, and the length of a tick, once in a process, on a region that is not in
+ * use yet and is overwritten; takes less than a millisecond. */
 void calibration_run(struct traced_thread *thread, struct thread_profile *m);
-/* Puts what is known of it into a region. */
+/* Writes the results to a region. */
 void calibration_apply(struct thread_profile *m);
 
 #pragma GCC visibility pop

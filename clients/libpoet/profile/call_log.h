@@ -1,5 +1,5 @@
-/* When each call began and ended, where that is wanted (WANTED_EVERY): words in a ring that the
- * server empties (wire/call_records.h). */
+/* Call log (WANTED_EVERY): when each call began and ended, as words in a ring that the server
+ * empties (wire/call_records.h). */
 #ifndef CLIENTS_LIBPOET_PROFILE_CALL_LOG_H
 #define CLIENTS_LIBPOET_PROFILE_CALL_LOG_H
 
@@ -8,15 +8,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A call has begun in a frame, at that time; and the call in it has ended. */
+/* A call has begun in a frame, at that time; and the call in a frame has ended. */
 void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
                     uint32_t context, uint64_t now);
 void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
                   uint32_t context, uint64_t now);
-/* The thread ends: the ring is the server's alone; in a child after fork it is the parent's. */
+/* Leaves the ring to the server when the thread ends; in a child after fork, to the parent. */
 void call_log_leave(struct thread_profile *m);
 void call_log_forked(struct thread_profile *m);
-/* While it is found out what measuring takes: written to nobody.  false: there is no memory. */
+/* Sets up a ring that no reader empties, to measure the overhead. Returns false if there is no
+ * memory. */
 bool call_log_rehearse(struct thread_profile *m);
 
 #pragma GCC visibility pop

@@ -1,71 +1,69 @@
-/* The calls that a thread is in: a call begins, and ends. */
+/* Call stack of a thread: function calls that have begun and not ended. */
 #ifndef CLIENTS_LIBPOET_PROFILE_CALL_STACK_H
 #define CLIENTS_LIBPOET_PROFILE_CALL_STACK_H
 
 #include "clients/libpoet/profile/thread_profile.h"
 #include "wire/slot.h"
 
-/* How far the stack pointer may move to and fro within one function, between calls that were put
- * into it. */
+/* Largest difference of the stack pointer between the instrumented places of one function. */
 #define CALL_STACK_SLACK 128u
 
 #pragma GCC visibility push(hidden)
 
-/* A call of a function begins, or what else an enum profile_scope says.  wanted: one of
- * WANTED_CALLS is among it; site: where it was called from, 0 not known; stack: the stack pointer,
- * about. */
+/* Begins a call of a function, or another scope (enum profile_scope). wanted: includes one of
+ * WANTED_CALLS; site: the call site, 0 if not known; stack: the approximate stack pointer. */
 void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
                                uint64_t site, uint32_t scope, uint64_t stack);
-/* The innermost call of that function has ended; where none is open, that is counted. */
+/* Ends the innermost call of that function; if none is open, that is counted. */
 void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_t function,
                               uint64_t stack);
-/* The innermost part of that scope, likewise. */
+/* Ends the innermost part of that scope; if none is open, that is counted. */
 void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t scope);
-/* All that lie below a place on the stack: a jump to there has ended them. */
+/* Ends all calls whose frames lie below a place on the stack, to which the program has jumped. */
 void call_stack_cut(struct thread_profile *m, uint32_t wanted, uint64_t stack);
-/* In a child of fork: calls whose frames lie above that place its parent began. */
+/* Called in a child of fork: calls whose frames lie above that address were begun by its parent. */
 void frames_forked(uint64_t stack);
-/* After jumps out of signal handlers: what began, or ended, and was left half done has ended
+/* Called after jumps out of signal handlers: calls whose begin or end was interrupted have ended
  * once. */
 void frames_settle(struct thread_profile *m);
-/* The calls of a child of vfork (vforked.h) have ended, as of the last look; and in its parent,
- * where the child has become another program. */
+/* Ends the calls of a child of vfork (vforked.h) at the time of the last look; also called in its
+ * parent, when the child has executed another program. */
 void frames_leave_child(struct thread_profile *m);
 void frames_rejoin(struct thread_profile *m);
-/* The innermost one has ended, whatever it is; `ran` is what call_stack_now() said with that
+/* Ends the innermost call, of whatever kind; `ran` is what call_stack_now() returned for that
  * `now`. */
 void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran);
 
-/* For calls that go on elsewhere, and later here again (coroutine_stacks.h): */
+/* For calls that are paused and resumed later (coroutine_stacks.h): */
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran);
-/* The innermost one pauses: its time until now is told, but it has not ended; and it goes on, in
- * that context. */
+/* Pauses the innermost call: its time until `now` is counted, but it has not ended; and resumes it,
+ * in that context. */
 void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran);
 void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
                        uint64_t function, uint64_t stack);
-/* One more frame of the thread itself, under calls on another stack; false: there is no room.  And
- * without it. */
+/* Adds one more frame of the thread itself, under calls on another stack; returns false if there is
+ * no room. And removes it. */
 bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted);
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran);
 
-/* What is done with the calls of a function, where the user named some; NULL: all are measured.
- * Asked where a call is not known yet, and wherever it ends and was not measured: also in signal
+/* How calls of a function are measured, if the user named functions; NULL: all are. Called when a
+ * call is not known yet, and at the end of each call that was not measured: also in signal
  * handlers. */
 enum function_measurement {
     MEASUREMENT_DEFAULT,
     MEASUREMENT_FULL,
-    MEASUREMENT_EXCLUDED, /* nor is what it calls: its time is its caller's */
-    MEASUREMENT_SKIPPED, /* but what it calls is */
-    MEASUREMENT_COUNTED /* likewise, and its calls are counted */
+    MEASUREMENT_EXCLUDED, /* nor are its callees: its time is its caller's */
+    MEASUREMENT_SKIPPED, /* but its callees are */
+    MEASUREMENT_COUNTED /* but its callees are, and its calls are counted */
 };
-/* A path to a function was met first; NULL: that is of no interest. */
+/* Called when a path to a function occurs for the first time; NULL: not wanted. */
 extern void (*_Atomic call_stack_on_new_function)(uintptr_t function);
 extern enum function_measurement (*_Atomic call_stack_filter)(uint64_t function);
-/* No ignored call is open any more. */
+/* Ends all ignored calls. */
 void call_stack_end_ignored(struct thread_profile *m);
 
-/* The number of a context below another one, made if need be: the same is wanted again and
- * again. */
+/* Returns the number of a context below another one, and creates it if needed. Repeated calls of
+ * one path are fast. */
 uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function,
                            uint64_t site, uint32_t scope);
 
@@ -75,8 +73,8 @@ static inline _Atomic uint32_t *context_tree_cached(struct thread_profile *m, ui
     return &m->known[((function >> 4) + site + parent * 0x9e3779b1u) % KNOWN_CONTEXTS];
 }
 
-/* Of calls that are counted only: no straight way looks there for the same function, so that none
- * has a frame. */
+/* Cache for calls that are only counted: the fast path of other calls does not look for functions
+ * there, so none of them has a frame. */
 static inline _Atomic uint32_t *context_tree_cached_counted(struct thread_profile *m,
                                                             uint32_t parent, uint64_t function,
                                                             uint64_t site)
@@ -84,8 +82,8 @@ static inline _Atomic uint32_t *context_tree_cached_counted(struct thread_profil
     return &m->known[(context_tree_cached(m, parent, function, site) - m->known) ^ 1];
 }
 
-/* It is that one; not the thread itself, which has no function; and no two scopes have the same
- * ones. */
+/* Returns whether the context is that of the function. Not for the thread itself, which has no
+ * function; no two scopes share a function. */
 static inline bool context_tree_is(const struct profile_region_context *is, uint32_t parent,
                                    uint64_t function, uint64_t site)
 {
@@ -102,15 +100,15 @@ static inline uint32_t context_tree_find_cached(struct thread_profile *m, uint32
     return context_tree_find(m, parent, function, site, scope);
 }
 
-/* The gap rule: between two looks at a clock a thread was off its processor for no longer than was
- * between them.  Where that is short it is taken to have run; after a gap it looks at its processor
- * clock how long it ran in all, so that what was missed before comes in.  A look takes some hundred
- * times as long as reading the counter. */
+/* The gap rule: between two readings of a clock, a thread was off-CPU for no longer than the time
+ * between them. If that is short, the thread counts as running; after a gap its CPU clock is read,
+ * which corrects earlier errors. Reading the CPU clock takes about a hundred times as long as
+ * reading the counter. */
 #define GAP_NS 4000u
-bool cpu_gap_check(struct thread_profile *m,
-                   const struct profile_region_frame *innermost); /* false: it is at it */
-/* Another task goes on in its place on a thread of the system; and it goes on there, where its
- * processor time is wanted. */
+/* Returns false if a reading is in progress. */
+bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost);
+/* Called when another task replaces this one on a thread of the system, and when it resumes there,
+ * if CPU time is wanted. */
 void cpu_gap_leave(struct thread_profile *m, uint64_t now);
 void cpu_gap_return(struct thread_profile *m, uint64_t now);
 
@@ -119,15 +117,15 @@ static inline uint32_t call_stack_depth(const struct thread_profile *m)
     return atomic_load_explicit(&m->head->depth, memory_order_relaxed);
 }
 
-/* The innermost frame that there is. */
+/* Returns the innermost frame. */
 static inline struct profile_region_frame *call_stack_top(const struct thread_profile *m)
 {
     uint32_t depth = call_stack_depth(m);
     return &frames_of(m)[(depth < REGION_FRAMES ? depth : REGION_FRAMES) - 1];
 }
 
-/* The context whose time passes while that frame is the innermost one.  Of a call that a signal
- * handler found half begun, or half ended, no time is counted: it is the time of its caller. */
+/* Returns the context whose time passes while that frame is the innermost one. A call whose begin
+ * or end a signal handler interrupted gets no time: it counts for its caller. */
 static inline struct profile_region_context *frames_timed(const struct thread_profile *m,
                                                           const struct profile_region_frame *f)
 {

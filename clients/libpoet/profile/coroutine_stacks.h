@@ -1,4 +1,4 @@
-/* The calls of coroutines, while a thread is elsewhere. */
+/* Call stacks of coroutines that are suspended. */
 #ifndef CLIENTS_LIBPOET_PROFILE_COROUTINE_STACKS_H
 #define CLIENTS_LIBPOET_PROFILE_COROUTINE_STACKS_H
 
@@ -8,19 +8,19 @@
 
 struct coroutine_calls;
 
-/* The thread leaves the innermost coroutine that it runs: its calls are kept in *kept, which is
- * NULL at first. */
+/* Saves the calls of the innermost coroutine, which the thread leaves, in *kept, which is NULL at
+ * first. */
 void coroutine_stack_leave(struct traced_thread *thread, struct coroutine_calls **kept);
-/* It runs another one, in which those are open. */
+/* Restores the calls of a coroutine that the thread enters. */
 void coroutine_stack_enter(struct traced_thread *thread, struct coroutine_calls *kept);
-/* The innermost one has ended, and all its calls. */
+/* Ends the innermost coroutine and all its calls. */
 void coroutine_stack_end(struct traced_thread *thread);
 
-/* The outermost call of the innermost coroutine is called once more, as a resume of it is; not
- * where none is open. */
+/* Counts another call of the outermost function of the innermost coroutine, as for a resume; does
+ * nothing if no call is open. */
 void coroutine_stack_call_again(struct traced_thread *thread);
 
-/* What is kept is another coroutine's from now on. */
+/* Forgets saved calls, when another coroutine reuses them. */
 void coroutine_stack_forget(struct coroutine_calls *kept);
 
 #pragma GCC visibility pop

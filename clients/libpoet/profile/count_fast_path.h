@@ -1,6 +1,6 @@
-/* The straight way of calls that are counted and not timed: what has begun before is counted
- * again.  It is part of the two functions that compilers put into all others, so it is short: it
- * makes no calls and keeps nothing on the stack. */
+/* Fast path of calls that are counted and not timed, for paths that have occurred before. It is
+ * part of the two functions that compilers insert into all others, so it is short: it makes no
+ * calls and keeps nothing on the stack. */
 #ifndef CLIENTS_LIBPOET_PROFILE_COUNT_FAST_PATH_H
 #define CLIENTS_LIBPOET_PROFILE_COUNT_FAST_PATH_H
 
@@ -25,32 +25,32 @@ static inline void fast_path_count_call(struct profile_region_context *to)
         sum_add(&to->concurrent, 1);
 }
 
-/* What a handler's calls are put below. */
+/* Sets what the calls of a signal handler are placed below. */
 static inline void fast_path_set_context(struct profile_region_frame *f, uint32_t context,
                                          uint32_t lands, uint64_t stack)
 {
-    uint64_t which =
-        (uint64_t)lands << 32 | context; /* one store, of a register that loads are served from */
+    /* one store, from which loads of either half are forwarded */
+    uint64_t which = (uint64_t)lands << 32 | context;
     memcpy(f, &which, sizeof which);
     f->stack = stack;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* The frame of a call that is to be open; f lies at that depth. */
+/* Writes the frame of a call that becomes open; f is the frame at that depth. */
 static inline __attribute__((always_inline)) void
 fast_path_push(struct profile_region_head *head, struct profile_region_frame *f, uint32_t depth,
                const struct profile_region_context *of, uint32_t context, uint64_t function,
                uint64_t stack)
 {
     uint32_t lands = of->lands;
-    fast_path_set_context(f, context, lands,
-                          stack); /* a handler may come before its place is reserved, */
+    /* a handler may run before its place is reserved, */
+    fast_path_set_context(f, context, lands, stack);
     fast_path_set_depth(head, depth + 1);
     fast_path_set_context(f, context, lands, stack); /* and have used it */
     f->function = function;
 }
 
-/* False: nothing was done, and call_stack_function_enter() knows what to do. */
+/* Returns false if nothing was done; the caller must then call call_stack_function_enter(). */
 static inline __attribute__((always_inline)) bool
 fast_path_enter(struct thread_profile *m, uint64_t function, uint64_t site, uint64_t stack)
 {
@@ -70,7 +70,7 @@ fast_path_enter(struct thread_profile *m, uint64_t function, uint64_t site, uint
     return true;
 }
 
-/* False: the same, of call_stack_function_exit(). */
+/* Returns false if nothing was done; the caller must then call call_stack_function_exit(). */
 static inline __attribute__((always_inline)) bool fast_path_exit(const struct thread_profile *m,
                                                                  uint64_t function)
 {

@@ -1,5 +1,5 @@
-/* What compilers put at the begin and the end of every function, where they are asked to
- * (-finstrument-functions). */
+/* Hooks that compilers insert at the begin and the end of every function with
+ * -finstrument-functions. */
 #ifndef CLIENTS_LIBPOET_PROFILE_INSTRUMENT_HOOKS_H
 #define CLIENTS_LIBPOET_PROFILE_INSTRUMENT_HOOKS_H
 
@@ -12,16 +12,17 @@ HOOK void __cyg_profile_func_exit(void *function, void *site);
 
 #pragma GCC visibility push(hidden)
 
-void instrument_begin(void); /* looks who else has such */
-void exceptions_begin(void); /* looks for what handlers of exceptions begin by */
+void instrument_begin(void); /* Finds out whether other libraries define such hooks. */
+void exceptions_begin(void); /* Finds the function with which exception handlers begin. */
 
-/* What is wanted of a thread that is measured, as bits of WANTED. */
+/* Returns what is wanted of a measured thread, as WANTED bits. */
 static inline uint32_t instrument_wanted(const struct traced_thread *t)
 {
     return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
 }
 
-/* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
+/* Returns the measurements of a thread whose calls are wanted, and sets *wanted; NULL if nothing is
+ * measured. */
 struct thread_profile *instrument_first_call(struct traced_thread *thread);
 static inline struct thread_profile *instrument_get_measured(struct traced_thread *t,
                                                              uint32_t *wanted)
@@ -34,7 +35,7 @@ static inline struct thread_profile *instrument_get_measured(struct traced_threa
     return LIKELY(t->measured != NULL) ? t->measured : instrument_first_call(t);
 }
 
-/* The thread begins to wait, at an event of that type and site (0: not known), and goes on. */
+/* Mark the beginning of a wait, at an event of that type and site (0: not known), and its end. */
 void instrument_wait_begin(struct traced_thread *thread, uint32_t type, uintptr_t site);
 void instrument_wait_end(struct traced_thread *thread, uint32_t type);
 

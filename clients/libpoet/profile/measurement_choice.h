@@ -1,12 +1,13 @@
-/* What is measured, where others choose it (POET_MEASURE=@FILE, ask), and what the server has to do
- * with it. */
+/* Choice of what is measured, if it is made outside of the program (POET_MEASURE=@FILE, ask), and
+ * the server's part in it. */
 #ifndef CLIENTS_LIBPOET_PROFILE_MEASUREMENT_CHOICE_H
 #define CLIENTS_LIBPOET_PROFILE_MEASUREMENT_CHOICE_H
 
 #pragma GCC visibility push(hidden)
 
-void measurement_choice_announce(void); /* to a server that has just been found */
-/* Until it is chosen, if others do that, but at most 60 seconds; by the first thread, once. */
+void measurement_choice_announce(void); /* Announces it to a server that has just been connected. */
+/* Waits until the choice is made, if it is made outside of the program, but at most 60 seconds;
+ * called once, by the first thread. */
 void measurement_choice_await(void);
 
 #pragma GCC visibility pop

@@ -4,8 +4,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void sampled_cells_announce(void); /* to a server that has just been found */
-void sampled_cells_forked(void); /* in a child: they are its own from now on */
+void sampled_cells_announce(void); /* Announces them to a server that has just been connected. */
+void sampled_cells_forked(void); /* Called in a child, which gets its own cells. */
 
 #pragma GCC visibility pop
 #endif

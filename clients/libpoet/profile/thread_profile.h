@@ -1,7 +1,5 @@
-/* What a thread keeps to itself of what it measures; the sums lie in its region
- * (wire/profile_region.h).
- *
- * The thread alone writes all of it, and signal handlers that come in between it: they leave the
+/* Measurement state that a thread keeps to itself; the sums are in its region
+ * (wire/profile_region.h). Only the thread and its signal handlers write it: handlers leave the
  * frames as they found them, and each number is changed by one instruction, or may be changed
  * late. */
 #ifndef CLIENTS_LIBPOET_PROFILE_THREAD_PROFILE_H
@@ -22,65 +20,64 @@
 #define KNOWN_CONTEXTS 4096u
 #define FIRST_CONTEXTS 8192u
 #define OTHER_CONTEXTS 8192u
-/* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine
- * runs. */
+/* Stack pointer of a frame that lies above all calls: of the thread itself, and of a coroutine's
+ * stack. */
 #define OUTERMOST UINT64_MAX
 
 struct call_records_head;
 
 struct thread_profile {
-    _Atomic uint32_t
-        known[KNOWN_CONTEXTS]; /* contexts, by their parent and function; the first member: that
-                                             * takes an instruction less */
+    /* contexts, by their parent and function; the first member, which saves an instruction */
+    _Atomic uint32_t known[KNOWN_CONTEXTS];
     struct profile_region_head *head;
-    uint64_t last; /* ticks, when it was last known to run */
-    /* ticks, for how long in all it had not run by its last look at its processor clock */
+    uint64_t last; /* ticks, when it was last known to be running */
+    /* ticks, total time off-CPU at the last reading of its CPU clock */
     uint64_t off;
-    uint64_t gap; /* ticks: the least for which a thread is asked whether it ran */
-    int process; /* its number; another one looks: that is a child of vfork */
+    uint64_t gap; /* ticks: minimum gap after which the CPU clock is read */
+    int process; /* process id; a different one means a child of vfork */
     uint32_t clock; /* QUEUE_CLOCK_* */
     uint32_t serial; /* no other region of the process has it */
     _Atomic uint32_t next; /* context; may be above REGION_CONTEXTS */
-    /* frames that calls may take the straight way: REGION_FRAMES; 0: an ignored one is open */
+    /* frames that the fast path may use: REGION_FRAMES; 0: an ignored call is open */
     uint32_t room;
-    bool all; /* whatever the user named */
-    uint32_t throttled; /* so many functions that are counted only are heeded (throttle.h) */
-    uint32_t ignored_open; /* how often the ignored function is */
-    uint64_t ignored, ignored_stack; /* the outermost one, and where its frame is; 0: none */
-    /* Where on the stack it looks at the processor clock, and where the frame is of a call that
-     * begins or ends; 0: it does not.  Else handlers that are in between leave it alone, and jumps
-     * out of them mend it. */
+    bool all; /* regardless of the functions that the user named */
+    uint32_t throttled; /* how many of the throttled functions it has noticed (throttle.h) */
+    uint32_t ignored_open; /* how many calls of the ignored function are open */
+    uint64_t ignored, ignored_stack; /* the outermost one, and its stack address; 0: none */
+    /* Stack addresses at which it is reading the CPU clock, and at which a call is being begun or
+     * ended; 0: neither. Otherwise handlers that interrupt it leave that alone, and jumps out of
+     * them repair it. */
     uint64_t looking, changing;
     /* Jumps since the numbers of ended calls were settled. */
     uint32_t jumps;
-    /* Calls of a coroutine have paused: which calls have ended cannot be told from frames. */
+    /* Calls of a coroutine have paused: frames do not show which calls have ended. */
     bool paused;
-    /* vforked.h: a child of vfork in the thread's place, 0: none is known; how many frames are its
-     * parent's; and it is about to become another program. */
+    /* vforked.h: process id of a child of vfork that runs in the thread's place, 0: none is known;
+     * how many frames are its parent's; whether it is about to execute another program. */
     int vforked;
     uint32_t vforked_depth;
     bool vforked_leaves;
-    bool anchored; /* and the rest is known: what off is counted from */
+    bool anchored; /* the first reading was made, from which `off` is counted */
     uint64_t from_ticks, from_ns, from_cpu, from_off;
     /* activity.h: */
-    struct activity_step *did; /* by step; NULL: none are told */
-    uint64_t since; /* ticks, from when on it is in this step */
-    uint32_t step, at; /* where it is; whose time that counts as */
-    uint32_t epoch; /* one from record to record */
-    bool stepping; /* its step is known */
-    bool moved; /* more than by the last record */
+    struct activity_step *did; /* by segment; NULL: none are reported */
+    uint64_t since; /* ticks, when it entered this segment */
+    uint32_t step, at; /* where it is; the segment to which its time is attributed */
+    uint32_t epoch; /* increases with each record */
+    bool stepping; /* its segment is known */
+    bool moved; /* segments have changed since the last record */
     uint32_t touched_count, touched[ACTIVITY_AT_ONCE];
-    uint64_t left; /* ticks, when another task went on in its place; 0: none */
-    struct call_records_head
-        *every; /* when each call began and ended; NULL: not wanted, or not to be had */
-    uint32_t every_later; /* how often that is not tried again yet */
-    uint64_t every_room; /* so many words may have been reserved, by the last look */
+    uint64_t left; /* ticks, when another task replaced it; 0: not replaced */
+    /* call log; NULL: not wanted, or not available */
+    struct call_records_head *every;
+    uint32_t every_later; /* how often to skip before the next attempt */
+    uint64_t every_room; /* how many words may have been reserved, at the last look */
     _Atomic uint64_t every_open; /* calls whose end will be written, too */
-    _Atomic uint64_t every_lost; /* calls that are not there, and it is not said yet */
-    uint8_t every_told[REGION_FRAMES]; /* of each frame: its begin was written */
-    _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function, by it */
+    _Atomic uint64_t every_lost; /* calls that are missing, not reported yet */
+    uint8_t every_told[REGION_FRAMES]; /* for each frame: its begin was written */
+    _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function */
     _Atomic uint32_t other; /* context of SCOPE_OTHER; 0: there is none */
-    _Atomic uint32_t others[OTHER_CONTEXTS]; /* below it, of each function, by it */
+    _Atomic uint32_t others[OTHER_CONTEXTS]; /* below it, of each function */
 };
 
 /* [0]: the thread itself, always open */
@@ -117,7 +114,7 @@ static inline uint64_t thread_profile_ticks(const struct thread_profile *m)
                                                    : tracer_clock_now_in_unit(m->clock);
 }
 
-/* The same after all that the program did before. */
+/* Reads the counter after all earlier instructions. */
 static inline uint64_t thread_profile_ticks_from(void)
 {
 #if defined(__x86_64__)
@@ -134,7 +131,7 @@ static inline uint64_t thread_profile_ticks_later(const struct thread_profile *m
     return thread_profile_ticks(m);
 }
 
-/* A handler in between two instructions would have its own addition undone. */
+/* Adds in one instruction; with two, an addition by a handler in between would be lost. */
 static inline void sum_add(_Atomic uint64_t *sum, uint64_t n)
 {
 #if defined(__x86_64__)

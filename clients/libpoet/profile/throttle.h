@@ -1,6 +1,6 @@
-/* Functions that are called very often and for a very short time: they become counted only while
- * the program runs, where that is wanted (WANTED_THROTTLE).  The rule is TAU's (Shende and Malony,
- * The TAU Parallel Performance System, 2006), with what measuring takes here as the bound. */
+/* Throttling (WANTED_THROTTLE): functions that are called very often and take very little time are
+ * only counted from then on. The rule is TAU's (Shende and Malony, The TAU Parallel Performance
+ * System, 2006), with the measured overhead as the bound. */
 #ifndef CLIENTS_LIBPOET_PROFILE_THROTTLE_H
 #define CLIENTS_LIBPOET_PROFILE_THROTTLE_H
 
@@ -8,14 +8,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* How many there are by now; a thread heeds those that there were when it looked last. */
+/* Number of throttled functions; a thread uses those that there were at its last look. */
 extern _Atomic uint32_t throttle_count;
 
-/* A timed call begins in that context. */
+/* Checks the rule when a timed call begins in that context. */
 void throttle_check(struct thread_profile *m, uint32_t context);
-/* Is it one of those that the thread heeds?  Also in signal handlers. */
+/* Returns whether the function is one of those that the thread has noticed. Async-signal-safe. */
 bool throttle_is_throttled(const struct thread_profile *m, uint64_t function);
-/* Since when, by the monotonic clock; 0: it is none. */
+/* Returns when the function was throttled, by the monotonic clock; 0: it is not. */
 uint64_t throttle_since(uint64_t function);
 
 #pragma GCC visibility pop

@@ -1,12 +1,13 @@
-/* Meters of the program's own: what they are called, for servers that come and children that are
- * born. */
+/* User-defined metrics: their names, kept for servers that connect later and for child
+ * processes. */
 #ifndef CLIENTS_LIBPOET_PROFILE_USER_METRICS_H
 #define CLIENTS_LIBPOET_PROFILE_USER_METRICS_H
 
 #pragma GCC visibility push(hidden)
 
-void user_metrics_announce(void); /* to a server that has just been found: all that there are */
-void user_metrics_forked(void); /* in a child: shared cells are its own from now on */
+/* Announces all metrics to a server that has just been connected. */
+void user_metrics_announce(void);
+void user_metrics_forked(void); /* Called in a child, which gets its own shared cells. */
 
 #pragma GCC visibility pop
 #endif

@@ -1,8 +1,6 @@
-/* The calls of a child of vfork, which runs in its parent's place, on its stack, and never returns
- * from them: they have ended when it has, or becomes another program (frames_rejoin).
- *
- * Such a child is known from where its processor clock is looked at first (cpu_gap.c): what calls
- * were open then are its parent's. */
+/* Calls of a child of vfork, which runs in its parent's place, on its stack, and never returns from
+ * them: they end when it ends or executes another program (frames_rejoin). Such a child is detected
+ * at the first reading of its CPU clock (cpu_gap.c): calls that were open then are its parent's. */
 #ifndef CLIENTS_LIBPOET_PROFILE_VFORKED_H
 #define CLIENTS_LIBPOET_PROFILE_VFORKED_H
 
@@ -12,8 +10,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of the calling thread, which may be its parent's or not be measured at all: the child ends; it is
- * about to become another program; and it did not. */
+/* For the calling thread, which may be the child's parent or not be measured at all: the child
+ * ends; it is about to execute another program; and that failed. */
 void vforked_ends(struct thread_profile *m);
 void vforked_leaves(struct thread_profile *m);
 static inline void vforked_stays(struct thread_profile *m)
@@ -24,7 +22,7 @@ static inline void vforked_stays(struct thread_profile *m)
     m->room = m->ignored ? 0 : REGION_FRAMES;
 }
 
-/* In a child, at the innermost call. */
+/* Called in a child, at the innermost call. */
 static inline void vforked_seen(struct thread_profile *m,
                                 const struct profile_region_frame *innermost)
 {
