@@ -1,5 +1,5 @@
-/* How much of the time that went by a thread could have used: where others had its processor it was
- * not slow itself. */
+/* How much of an elapsed time a thread could have used: it was not slow itself while other threads
+ * had its CPU. */
 #ifndef CLIENTS_LIBPOET_REPLAY_CPU_TIME_USED_H
 #define CLIENTS_LIBPOET_REPLAY_CPU_TIME_USED_H
 
@@ -7,12 +7,13 @@
 
 #pragma GCC visibility push(hidden)
 
-struct cpu_time_sample { /* a thread, as it was looked at last; zeroes: it was not */
+struct cpu_time_sample { /* a thread at the last sample; zeroes: not sampled yet */
     uint32_t process, id;
     uint64_t ran_ns, queued_ns;
 };
 
-/* Of what went by since then, all of it where that is not known.  Errno stays. */
+/* Returns the share of the time since the last sample, all of it if that is not known. Preserves
+ * errno. */
 uint64_t cpu_time_used(struct cpu_time_sample *slow, uint32_t process, uint32_t id,
                        uint64_t elapsed_ns);
 

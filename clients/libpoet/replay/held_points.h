@@ -1,8 +1,7 @@
-/* A run that is led towards an order (wire/schedule_control.h): threads are held at points of the
- * code until others are where they are to be, a second at most.
- *
- * As in DeadlockFuzzer (Joshi, Park, Sen and Naik 2009): who is about to take a lock while it holds
- * another is held until the others of a cycle have come, too. */
+/* Schedule control (wire/schedule_control.h): threads are held at points of the code until others
+ * are in position, at most a second. As in DeadlockFuzzer (Joshi, Park, Sen and Naik 2009): a
+ * thread that is about to acquire a lock while it holds another is held until the other threads of
+ * a cycle have come, too. */
 #ifndef CLIENTS_LIBPOET_REPLAY_HELD_POINTS_H
 #define CLIENTS_LIBPOET_REPLAY_HELD_POINTS_H
 
@@ -17,11 +16,11 @@ struct trace_line;
 
 extern bool hold_points_active; /* set at the start and never changed */
 
-bool hold_point_begin(void); /* reads POET_SCHEDULE_CONTROL */
-/* Before a thread asks for a lock. */
+bool hold_point_begin(void); /* Reads POET_SCHEDULE_CONTROL. */
+/* Called before a thread requests a lock. */
 void hold_point_before_lock(struct traced_thread *thread, const struct trace_line *line,
                             uintptr_t site);
-/* Before a record takes its numbers, and afterwards. */
+/* Called before a record takes its numbers, and afterwards. */
 void hold_point_before_event(struct traced_thread *thread, const struct record *record);
 void hold_point_after_event(void);
 

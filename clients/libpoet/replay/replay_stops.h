@@ -1,9 +1,9 @@
-/* Stops: threads of a repeated run that are held before an event, for a debugger
+/* Breakpoints of a replayed run: threads are held before an event, for a debugger
  * (wire/replay_schedule.h).
  *
- * The debugger writes into the script before which event each thread is to be held and whom it
- * waits for, and sets a breakpoint at poet_stop_reached(), which is called once all of them are
- * there.  So it stops once, however far that is. */
+ * The debugger writes into the schedule before which event each thread must be held and which
+ * threads it waits for, and sets a breakpoint at poet_stop_reached(), which is called once all of
+ * them are there. So it stops once, however far that is. */
 #ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 
@@ -16,20 +16,21 @@ static inline bool replay_stop_is_debugged(void)
     return atomic_load_explicit(&shared_schedule->debugged, memory_order_relaxed) != 0;
 }
 
-/* This process has the script.  The first one is the debugger's. */
+/* This process has mapped the schedule. The first one is the debugger's. */
 void replay_stop_begin(void);
-/* The calling thread plays that part. */
+/* The calling thread has taken that schedule. */
 void replay_stop_check(struct schedule_line *me);
-/* Which process that thread plays its part in, and which thread it is there; 0: none yet. */
+/* Return the process in which a thread of the schedule runs, and its thread id there; 0: none
+ * yet. */
 uint32_t replay_stop_process(uint32_t line);
 uint32_t replay_stop_id(uint32_t line);
-/* It is about to make its events `first` to `last`: held here while it is not to make one of them.
- * (Before it waits for its turn: nothing of what it waits for can need it then.) amid: the record
- * that they are of has some before, which are done when it is. */
+/* The thread is about to make its events `first` to `last`: holds it while it must not make one of
+ * them. (Called before it waits for its turn: no other thread can need its progress then.) amid:
+ * the record of these events has earlier ones, which are done when it is. */
 void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, bool amid);
-/* Somebody has done some. */
+/* Some thread has made progress. */
 void replay_stop_done(void);
-/* The debugger is told, if it wants to be. */
+/* Notifies the debugger, if it wants that. */
 void replay_stop_report(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Turns: a thread waits until a line has come to a number. */
+/* Turns in a replay: a thread waits until a line has reached a number. */
 #ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
 
@@ -16,16 +16,17 @@ static inline bool replay_ticket_is_reached(const struct schedule_line *line, ui
 }
 
 bool replay_ticket_wait_for(struct schedule_line *me, struct schedule_line *line, uint32_t number);
-/* Until `line` has come to `number`; me: the thread that waits.  False: the script was left. */
+/* Waits until `line` has reached `number`; me: the waiting thread. Returns false if the schedule
+ * was abandoned. */
 static inline bool replay_ticket_wait(struct schedule_line *me, uint32_t line, uint32_t number)
 {
     struct schedule_line *l = shared_schedule_line(line);
     return LIKELY(replay_ticket_is_reached(l, number)) || replay_ticket_wait_for(me, l, number);
 }
-/* Those who wait for what it has come to since `before`. */
+/* Wakes the threads that wait for a number that the line has reached since `before`. */
 void replay_ticket_wake(struct schedule_line *line, uint32_t before, uint32_t number);
-/* It has; quietly: nearly nobody waits for that, and who begins to just now sees it only when he
- * looks the next time. */
+/* Sets the number that the line has reached. quietly: hardly any thread waits for it, so none is
+ * woken; one that begins to wait just now notices at its next check. */
 static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, bool quietly)
 {
     struct schedule_line *l = shared_schedule_line(line);
@@ -37,9 +38,9 @@ static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, boo
     if (!LIKELY(!atomic_load(&l->waiting)))
         replay_ticket_wake(l, before, number);
 }
-/* So long a thread is waited for at most, until it comes to its next event. */
+/* Returns the maximum time to wait for a thread to make its next event. */
 unsigned replay_ticket_patience_ms(const struct schedule_line *thread);
-/* The script is left, unless it was: *end says why. */
+/* Abandons the schedule, unless that was done already; *end is the reason. */
 void shared_schedule_abandon(const struct schedule_end *end);
 
 #pragma GCC visibility pop

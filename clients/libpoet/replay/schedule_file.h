@@ -1,4 +1,4 @@
-/* The file of a script, mapped, once all that it says of itself has been looked at. */
+/* The file of a replay schedule: mapped and validated. */
 #ifndef CLIENTS_LIBPOET_REPLAY_SCHEDULE_FILE_H
 #define CLIENTS_LIBPOET_REPLAY_SCHEDULE_FILE_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* NULL: there is none that can be played, and `wrong` says why. */
+/* Returns NULL if there is none that can be replayed, and sets `wrong` to the reason. */
 struct schedule_head *schedule_file_open(const char *path, const char **wrong);
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
-/* Who plays which part of a script, and which line of it is which of this process: inside
- * thread_schedule.c, which asks what comes next, and apply_event.c, which compares what is done. */
+/* Mapping between a replay schedule and this process: which thread follows which schedule, and
+ * which line is which. Internal to thread_schedule.c, which queries what comes next, and
+ * apply_event.c, which compares what is recorded. */
 #ifndef CLIENTS_LIBPOET_REPLAY_SCHEDULE_MAPPING_H
 #define CLIENTS_LIBPOET_REPLAY_SCHEDULE_MAPPING_H
 
@@ -13,9 +14,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Finds the thread's, which it may have none of. */
+/* Finds the thread's schedule, if it has one. */
 void schedule_map_find_thread(struct traced_thread *thread);
-/* A thread's, found when it is first asked for; NULL: it has none, or the script is left. */
+/* Returns the thread's schedule, found at the first call, or NULL if it has none or the schedule
+ * was abandoned. */
 static inline struct thread_schedule *schedule_map_thread(struct traced_thread *thread)
 {
     struct thread_schedule *part = &thread->part;
@@ -23,8 +25,9 @@ static inline struct thread_schedule *schedule_map_thread(struct traced_thread *
         schedule_map_find_thread(thread);
     return LIKELY(part->line != NULL) && shared_schedule_is_active() ? part : NULL;
 }
-#define SCHEDULE_MAP_WINDOW 32u /* events that may be met before the first one that is not */
-/* The k-th event that is not met; NULL: there is none. */
+/* events that may happen before an earlier one of the thread's schedule */
+#define SCHEDULE_MAP_WINDOW 32u
+/* Returns the k-th event that has not happened, or NULL if there is none. */
 static inline const struct schedule_event *schedule_map_peek(const struct thread_schedule *part,
                                                              unsigned k)
 {
@@ -38,11 +41,11 @@ static inline const struct schedule_event *schedule_map_peek(const struct thread
     return NULL;
 }
 
-/* 1 + that of the script, SCRIPT_NO_TYPE: none; 0: schedule_map_find_type() was not asked yet.  By
- * ours and the program's. */
+/* 1 + the type's index in the schedule, SCRIPT_NO_TYPE: none; 0: schedule_map_find_type() was not
+ * called yet. By libpoet's and the program's types. */
 extern _Atomic uint16_t schedule_map_types[LIMIT_TYPES];
 uint16_t schedule_map_find_type(uint16_t type);
-/* Is an event of that type of ours, or of the program's own? */
+/* Returns whether an event has that type, one of libpoet's or of the program's own. */
 static inline bool schedule_map_is_type(const struct schedule_event *event, uint16_t type)
 {
     uint16_t of = type < LIMIT_TYPES
@@ -50,32 +53,34 @@ static inline bool schedule_map_is_type(const struct schedule_event *event, uint
                       : SCRIPT_NO_TYPE;
     return event->type == (LIKELY(of) ? of : schedule_map_find_type(type)) - 1u;
 }
-extern uint8_t schedule_map_own_types[LIMIT_TYPES]; /* an enum trace_type, by types of the script */
-/* Its type as one of ours; TYPE_NONE: it is of the program's own, or NULL. */
+/* an enum trace_type, by types of the schedule */
+extern uint8_t schedule_map_own_types[LIMIT_TYPES];
+/* Returns the type as one of libpoet's; TYPE_NONE if it is the program's own, or event is NULL. */
 static inline enum trace_type schedule_map_own_type(const struct schedule_event *event)
 {
     return event && event->type < LIMIT_TYPES ? (enum trace_type)schedule_map_own_types[event->type]
                                               : TYPE_NONE;
 }
 bool schedule_map_bind_line(struct trace_line *line, uint32_t as);
-/* A line of this run is that one of the script from here on; false: it is another one. */
+/* Maps a line of this run to one of the schedule from here on. Returns false if it is mapped to
+ * another one. */
 static inline bool schedule_map_accept_line(struct trace_line *line, uint32_t as)
 {
     uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed);
     return LIKELY(is) ? is == as : schedule_map_bind_line(line, as);
 }
-/* this one, as bound of struct shared_schedule_line names it */
+/* This process, as `bound` of struct shared_schedule_line names it. */
 extern uint64_t schedule_map_process;
-/* The code of a line of the script in this process, and the other way; 0: it has none here, as far
- * as is known. */
+/* Return the code in this process of a line of the schedule, and the reverse; 0: it has none here,
+ * as far as is recorded. */
 static inline uint32_t schedule_map_code(uint32_t as)
 {
     uint64_t bound = as ? atomic_load(&shared_schedule_line(as)->bound) : 0;
     return bound >> 32 == schedule_map_process ? (uint32_t)bound : 0;
 }
 uint32_t schedule_map_line(uint32_t code);
-/* The thread is about to do that: to make a process, or another program of this one, which will say
- * that it comes from the message of that number (0: it will not). */
+/* The thread is about to create a process, or to execute another program, which will report that it
+ * comes from the message of that number (0: it will not). */
 void schedule_map_new_process(const struct schedule_event *event, uint64_t message);
 static inline void schedule_map_note_birth(const struct schedule_event *event, uint64_t message)
 {
@@ -83,7 +88,7 @@ static inline void schedule_map_note_birth(const struct schedule_event *event, u
     if (!LIKELY(type != TYPE_FORK && type != TYPE_EXEC))
         schedule_map_new_process(event, message);
 }
-/* The script is left: a thread did something else, at that line. */
+/* Abandons the schedule: a thread did something else, at that line. */
 void schedule_map_diverge(const struct thread_schedule *part, uint16_t type, uint32_t line);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* The script that all processes of a repeated run share (wire/replay_schedule.h), as this one has
- * it mapped. */
+/* The replay schedule that all processes of a replayed run share (wire/replay_schedule.h), as
+ * mapped in this one. */
 #ifndef CLIENTS_LIBPOET_REPLAY_SCHEDULE_MEMORY_H
 #define CLIENTS_LIBPOET_REPLAY_SCHEDULE_MEMORY_H
 
@@ -18,7 +18,7 @@ static inline bool shared_schedule_is_active(void)
            atomic_load_explicit(&shared_schedule->state, memory_order_relaxed) == SCHEDULE_ACTIVE;
 }
 
-/* What is beyond the last one is line 0. */
+/* Returns a line of the schedule; line 0 for numbers beyond the last one. */
 static inline struct schedule_line *shared_schedule_line(uint32_t line)
 {
     struct schedule_line *all = (void *)((char *)shared_schedule + shared_schedule->lines_at);
