@@ -1,4 +1,4 @@
-/* Cancellation. */
+/* Thread cancellation. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_CANCELLATION_H
 #define CLIENTS_LIBPOET_INTERPOSE_CANCELLATION_H
 
@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void cancellation_watch(
-    struct traced_thread *thread); /* the calling one: it is seen when it is cancelled */
+/* Sets up the calling thread so that its cancellation is noticed. */
+void cancellation_watch(struct traced_thread *thread);
 
 #pragma GCC visibility pop
 #endif

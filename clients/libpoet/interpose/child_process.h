@@ -1,7 +1,6 @@
-/* Processes of the run that wait for each other.
- *
- * What a process says to its next program and to its parent it puts beside its process id into the
- * numbers that all processes of the run share. */
+/* Order between processes of the run: fork, exec, exit and wait. What a process reports to its next
+ * program and to its parent is stored beside its process id in the counters that all processes of
+ * the run share. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_CHILD_PROCESS_H
 #define CLIENTS_LIBPOET_INTERPOSE_CHILD_PROCESS_H
 
@@ -12,49 +11,58 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What an event of another thread or process was, for the event that comes after it. */
+/* An event of another thread or process, as the predecessor of a later event. */
 struct event_origin {
-    struct event_id at;  /* number 0: it is not known */
+    struct event_id at; /* number 0: it is not known */
     /* 0: at is an event of this process; else its number is the second half of a key */
     uint64_t key;
-    unsigned doubt; /* enum untraced_reason: more may be before it */
+    unsigned doubt; /* enum untraced_reason: it may have more predecessors */
 };
 
-uint64_t child_serial(void); /* of a message between processes of the run; 0: there are none */
-uint64_t child_key_high(void); /* first half of the keys of such messages */
-void child_fork_begin(uint64_t serial); /* in a child after its fork, by the message `serial` */
-struct event_origin child_program_begin(void); /* a program begins to record: after what */
-void child_recording_begin(void); /* so does a child of a fork, which knows after what */
-void child_record_exit(uintptr_t site); /* the process is about to end: its last event */
-void child_record_exit_at_once(uintptr_t site); /* the same, or so is a child of vfork */
-bool child_is_known(pid_t pid); /* it is of the run */
-bool child_is_traced(pid_t pid); /* it is of the run, records, and its signals all come to us */
-void child_set_foreign_threads(void); /* some of its own do not */
-/* A message to another process; its number, 0 where it could not be told. */
+/* Returns a number for a message between processes of the run; 0: there are no shared counters. */
+uint64_t child_serial(void);
+uint64_t child_key_high(void); /* Returns the first half of the keys of such messages. */
+/* Called in a child after its fork, by the message `serial`. */
+void child_fork_begin(uint64_t serial);
+/* Called when a program begins to record; returns the event after which it does. */
+struct event_origin child_program_begin(void);
+/* Called when a child of a fork begins to record, which knows its predecessor. */
+void child_recording_begin(void);
+/* Records the last event of a process that is about to end. */
+void child_record_exit(uintptr_t site);
+/* Does the same for _exit, also by a child of vfork. */
+void child_record_exit_at_once(uintptr_t site);
+bool child_is_known(pid_t pid); /* Returns whether the process belongs to the run. */
+/* Returns whether it belongs to the run, records, and libpoet receives all its signals. */
+bool child_is_traced(pid_t pid);
+/* Notes that some signals of this process do not reach libpoet. */
+void child_set_foreign_threads(void);
+/* Records a message to another process. Returns its number, 0 if it could not be recorded. */
 uint64_t child_message(struct traced_thread *thread, uint16_t type, uintptr_t site);
 
-void fork_call_prepare(
-    void); /* the prepare handler that runs after those of the program: records the fork */
-void fork_call_prepared(bool registered); /* it will be called */
-void fork_call_release_signals(
-    void); /* in the parent, and in a child that has begun: signals come again */
+/* Prepare handler that runs after those of the program: records the fork. */
+void fork_call_prepare(void);
+void fork_call_prepared(bool registered); /* Sets whether it will be called. */
+/* Called in the parent, and in a child that has begun: unblocks signals. */
+void fork_call_release_signals(void);
 
-/* It becomes another program, unless that fails.  A child of vfork is still in its parent's
- * thread. */
+/* State of an exec, needed if that fails. A child of vfork is still in its parent's thread. */
 struct exec_attempt {
     _Atomic uint64_t *slot;
     uint64_t before;
-    bool paused; /* the sender has said that all is sent */
-    struct thread_profile *vforked; /* of a child of vfork: what its parent measures; else NULL */
+    bool paused; /* the sender has reported that everything is sent */
+    struct thread_profile *vforked; /* child of vfork: its parent's measurements; else NULL */
 };
 struct exec_attempt child_exec_begin(uintptr_t site);
-int child_exec_failed(struct exec_attempt becoming, int result); /* it failed; returns result */
+/* Undoes the preparations when the exec failed; returns result. */
+int child_exec_failed(struct exec_attempt becoming, int result);
 
-_Atomic uint64_t *child_spawning(pid_t parent); /* how many it is making now */
-/* Says whose message is for the child, unless that has begun without it. */
+/* Returns the number of children that it is creating now. */
+_Atomic uint64_t *child_spawning(pid_t parent);
+/* Sets the message that is meant for the child, unless the child has begun without it. */
 void child_set_message(pid_t child, uint64_t serial);
 
-/* The end of a child that its parent has seen; last: it will not be asked for again. */
+/* Returns the end of a child that its parent has observed; last: it will not be queried again. */
 struct event_origin child_get_end(pid_t pid, bool last);
 
 #pragma GCC visibility pop

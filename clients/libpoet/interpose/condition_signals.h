@@ -12,10 +12,10 @@
 struct sync_object;
 struct traced_thread;
 
-/* What a waiter remembers of its condition variable from the time before it waits. */
+/* State of a condition variable at the beginning of a wait. */
 struct condition_signals_wait {
     struct sync_object *condition;
-    uint64_t since; /* signals that cannot be meant for it */
+    uint64_t since; /* signals up to this one cannot be meant for it */
     uint64_t bare;  /* calls without the mutex, begun and ended */
     unsigned mixed; /* how often another mutex was used, too */
     bool shared;    /* other processes may signal */
@@ -41,7 +41,7 @@ bool condition_signals_are_ordered(const struct condition_signals_wait *wait);
 bool condition_signals_add(struct sync_object *condition, struct traced_thread *thread, uint32_t by,
                            struct event_id at, bool shared);
 void condition_signals_call_end(struct sync_object *condition);
-/* The memory of the condition variable has become another one. */
+/* Another condition variable is at the same address now. */
 void condition_signals_renew(struct sync_object *condition);
 
 #pragma GCC visibility pop

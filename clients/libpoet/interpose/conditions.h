@@ -1,4 +1,4 @@
-/* Waiting on conditions and waking, by whichever name. */
+/* Waiting on condition variables and waking, by whichever name. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_CONDITIONS_H
 #define CLIENTS_LIBPOET_INTERPOSE_CONDITIONS_H
 

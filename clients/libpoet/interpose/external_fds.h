@@ -1,4 +1,4 @@
-/* Which descriptors bring something from outside of the run. */
+/* File descriptors that get input from outside of the run. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_EXTERNAL_FDS_H
 #define CLIENTS_LIBPOET_INTERPOSE_EXTERNAL_FDS_H
 
@@ -8,14 +8,15 @@
 
 #pragma GCC visibility push(hidden)
 
-void external_fd_add_inherited(
-    void); /* by the first program of a run: its standard ones are from outside */
+/* Called by the first program of a run: its standard descriptors are external. */
+void external_fd_add_inherited(void);
 bool external_fd_is_external(int fd);
-/* A socket that gets datagrams from anybody: each has its sender, who is here or elsewhere. */
+/* Returns whether the socket receives datagrams from any sender, so that each must be checked. */
 bool external_fd_is_per_sender(int fd);
-bool external_fd_is_remote_sender(const struct sockaddr_storage *sender); /* is elsewhere */
-void external_fd_skip(int fd,
-                      int64_t bytes); /* what was given back is not there to be read again */
+/* Returns whether the sender is outside of the run. */
+bool external_fd_is_remote_sender(const struct sockaddr_storage *sender);
+/* Skips replayed input, so that it is not read again. */
+void external_fd_skip(int fd, int64_t bytes);
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-/* Forks by the system call itself. */
+/* Forks by direct system calls. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_FORK_CALLS_H
 #define CLIENTS_LIBPOET_INTERPOSE_FORK_CALLS_H
 
@@ -7,11 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-bool fork_call_is_fork(long number, long a,
-                       long b); /* the call makes a process with memory of its own */
+/* Returns whether the call creates a process with its own memory. */
+bool fork_call_is_fork(long number, long a, long b);
 void fork_call_begin(uintptr_t site);
-void fork_call_end(long number, long a, long b,
-                   long child); /* in both of them, and where it failed */
+/* Called in both processes, and when the call failed. */
+void fork_call_end(long number, long a, long b, long child);
 
 #pragma GCC visibility pop
 #endif

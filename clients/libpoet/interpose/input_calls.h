@@ -14,34 +14,35 @@
 
 struct traced_thread;
 
-/* Before signals come: finds what we stand before. */
+/* Finds the interposed functions; must be called before signals arrive. */
 void input_call_find_functions(void);
-/* Reads POET_INPUT, and POET_REPLAY_INPUT.  first: of the run, its pipes are from outside. */
+/* Reads POET_INPUT and POET_REPLAY_INPUT. first: this is the first program of the run, whose pipes
+ * are external. */
 void input_call_begin(bool first);
-void input_call_report_stdio(
-    void); /* tells what will not be recorded, once there is a thread that can */
-void input_call_enter_handler(
-    int enters); /* the calling thread is in a signal handler, or leaves it (-1) */
+/* Reports what will not be recorded, once there is a thread that can. */
+void input_call_report_stdio(void);
+/* The calling thread enters a signal handler, or leaves it (-1). */
+void input_call_enter_handler(int enters);
 
 /* ---- for the calls ---- */
 
 extern bool input_call_is_traced, input_call_is_replayed; /* set at the start and never changed */
 
-/* Who calls from a site of the program; NULL: it is not looked at. */
+/* Returns the thread that calls from a site of the program; NULL if the call is not recorded. */
 struct traced_thread *input_call_thread(uintptr_t site);
 
-/* Was the call given back?  Then result and errno are there. */
+/* Replays the call. Returns true, with result and errno set, if it was recorded. */
 bool input_call_replay(struct traced_thread *thread, struct input *call,
                        struct replayed_input *given);
-/* The same, and up to `room` bytes that it brought. */
+/* Does the same and copies up to `room` bytes of its input. */
 bool input_call_replay_bytes(struct traced_thread *thread, struct input *call, void *bytes,
                              size_t room);
-/* It is over: recorded is its result, errno if that is negative, and so many bytes. */
+/* Records the call when it has returned: its result, or errno if negative, and its bytes. */
 void input_call_end(struct traced_thread *thread, struct input *call, int64_t result,
                     const void *bytes, size_t size);
 
-/* What a call brought that lies in several places: some in front, and those of a program, as far as
- * `size` goes. */
+/* Input of a call that is scattered: in leading buffers, then in the program's, up to `size`
+ * bytes. */
 #define INPUT_FRONT 3
 struct input_buffers {
     struct iovec front[INPUT_FRONT];
@@ -51,10 +52,10 @@ struct input_buffers {
 void input_call_end_vector(struct traced_thread *thread, struct input *call, int64_t result,
                            const struct input_buffers *brought);
 
-/* It brought what was sent on this machine, as it turned out. */
+/* Ends the call without recording: its input was sent on this machine. */
 void input_call_end_local(struct traced_thread *thread, struct input *call);
 
-#if defined(POET_STATIC) /* the program may have calls of its own of that name (next_input.h) */
+#if defined(POET_STATIC) /* the program may define functions of that name (next_input.h) */
 #define INPUT_EXPORTED __attribute__((visibility("default"), weak))
 #else
 #define INPUT_EXPORTED __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-/* A lock in a run that is repeated: what was asked for there, and what came of it. */
+/* Lock requests in a replayed run: the recorded request and its result. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_LOCK_REPLAY_H
 #define CLIENTS_LIBPOET_INTERPOSE_LOCK_REPLAY_H
 
@@ -11,12 +11,12 @@
 #pragma GCC visibility push(hidden)
 
 struct lock_replay {
-    enum trace_type got; /* TYPE_NONE: what there was ended before that */
-    bool last; /* and it was asked for: the thread is to wait for it */
-    bool petitioned; /* that was recorded anew */
+    enum trace_type got; /* TYPE_NONE: the recording ended before that */
+    bool last; /* and it was requested: the thread must wait for it */
+    bool petitioned; /* the request was recorded again */
 };
 
-/* Where nothing came of it the thread has had its turn when this returns. */
+/* If the recorded request had no result, the thread's turn is over when this returns. */
 struct lock_replay lock_replay_requested(struct traced_thread *thread,
                                          const struct trace_line *line, uintptr_t site);
 

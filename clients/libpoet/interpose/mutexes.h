@@ -14,8 +14,8 @@
 int follow_lock(uintptr_t site, enum call_variant how, pthread_mutex_t *m, clockid_t clock,
                 const struct timespec *ts);
 int follow_unlock(uintptr_t site, pthread_mutex_t *m);
-/* A mutex that the thread holds though its lock was not recorded: from here on it is; NULL: it does
- * not. */
+/* Returns the hold of a mutex whose acquisition was not recorded, which is tracked from here on;
+ * NULL if the thread does not hold it. */
 struct object_hold *follow_held(uintptr_t site, struct traced_thread *thread, pthread_mutex_t *m);
 void follow_mutex_made(uintptr_t site, pthread_mutex_t *m);
 

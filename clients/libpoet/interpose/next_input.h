@@ -1,5 +1,5 @@
-/* What stands behind the calls that bring input: the C library's, or those of who else stands
- * before it. */
+/* The next definitions of interposed input calls: the C library's, or those of another interposing
+ * library. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_NEXT_INPUT_H
 #define CLIENTS_LIBPOET_INTERPOSE_NEXT_INPUT_H
 
@@ -32,7 +32,7 @@
     C(unsigned, arc4random, (void), __arc4random)                                                  \
     C(void, arc4random_buf, (void *, size_t), __arc4random_buf)                                    \
     C(unsigned, arc4random_uniform, (unsigned), __arc4random_uniform)
-/* What has no other name there is made of those. */
+/* Calls that are derived from those above where they have no other name. */
 #define NEXT_INPUT_DERIVED(C)                                                                             \
     C(ssize_t, __read_chk, (int, void *, size_t, size_t))                                          \
     C(ssize_t, __pread_chk, (int, void *, size_t, off_t, size_t))                                  \
@@ -65,9 +65,9 @@ extern struct next_input_calls {
 #undef C
 } next_input;
 
-void next_input_find(void); /* looks all of them up */
+void next_input_find(void); /* Looks all of them up. */
 
-/* find_read(): the one to be called. */
+/* find_read() and so on return the function to call. */
 #define C(result, name, parameters)                                                                \
     result(*behind_##name(void)) parameters;                                                       \
     static inline result(*find_##name(void)) parameters                                            \

@@ -1,4 +1,4 @@
-/* What is done once, by whichever name. */
+/* One-time initialization (pthread_once, call_once), by whichever name. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_ONCE_CALLS_H
 #define CLIENTS_LIBPOET_INTERPOSE_ONCE_CALLS_H
 

@@ -1,8 +1,6 @@
-/* What a signal takes with it: which event sent it, in bytes of its siginfo that say nothing to
- * anybody.
- *
- * The kernel carries them only if the signal comes as by sigqueue(); what it really was the token
- * says as well. */
+/* Token of a signal: identifies the event that sent it, in bytes of siginfo that no receiver uses.
+ * The kernel passes them on only for signals sent like sigqueue(); so the token also contains the
+ * signal's real code. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_SIGNAL_TOKEN_H
 #define CLIENTS_LIBPOET_INTERPOSE_SIGNAL_TOKEN_H
 
@@ -14,11 +12,12 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t signal_token_keys(void); /* first half of the keys of messages to other processes */
+/* Returns the first half of the keys of messages to other processes. */
+uint64_t signal_token_keys(void);
 
 struct signal_token {
     uint64_t which; /* line << 40 | number, or the second half of a key */
-    /* of which, the process or all of them, and what the code was; 0: there is none */
+    /* checksum of `which`, the process or all of them, and the code; 0: no token */
     uint64_t check;
 };
 
@@ -26,7 +25,7 @@ struct signal_token {
  * really is (SI_USER...). */
 struct signal_token signal_token_make(uint64_t which, uint64_t scope, int code);
 void signal_token_attach(siginfo_t *info, struct signal_token token);
-/* Takes it out again; false: there is none. */
+/* Removes the token and returns its contents. Returns false if there is none. */
 bool signal_token_consume(siginfo_t *info, struct event_origin *from, int *code);
 
 #pragma GCC visibility pop

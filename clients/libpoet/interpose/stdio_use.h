@@ -1,4 +1,4 @@
-/* Whether the program reads through C's stdio: the C library reads then, unseen. */
+/* Whether the program reads by C's stdio, whose reads within the C library are not traced. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_STDIO_USE_H
 #define CLIENTS_LIBPOET_INTERPOSE_STDIO_USE_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-bool stdio_use_report_reads(void); /* as its file says which calls it makes */
+bool stdio_use_report_reads(void); /* Reports it if the program's file imports such calls. */
 
 #pragma GCC visibility pop
 #endif

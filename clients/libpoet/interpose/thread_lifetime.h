@@ -1,4 +1,4 @@
-/* The life of a thread. */
+/* The lifetime of a thread: start, end and lines of threads. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_THREAD_LIFETIME_H
 #define CLIENTS_LIBPOET_INTERPOSE_THREAD_LIFETIME_H
 
@@ -9,31 +9,31 @@
 
 #pragma GCC visibility push(hidden)
 
-/* threads were created by calls that are not recorded */
+/* Threads were created by calls that are not recorded. */
 extern _Atomic bool untraced_threads_exist;
 void thread_lifetime_begin_main(void);
 void thread_lifetime_end_main(void);
-/* The calling thread is recorded from here on, and busy; NULL: it is not. */
+/* Makes the calling thread recorded, and busy. Returns NULL if it is not recorded. */
 struct traced_thread *thread_lifetime_begin(struct thread_info *task);
-/* Its line ends here, also where its end was dropped. */
+/* Returns whether the thread's line ends here, even if its end event was dropped. */
 bool thread_lifetime_existed(const struct thread_info *task);
 void thread_lifetime_close(struct traced_thread *thread, struct thread_info *task, unsigned type,
                            uintptr_t site);
-/* Gives the calling thread a line, and leaves it busy until its start is told; NULL: it gets
- * none. */
+/* Gives the calling thread a line, and leaves it busy until its start is recorded. Returns NULL if
+ * it gets none. */
 struct traced_thread *thread_lifetime_begin_thread(struct thread_info *task, const char *name);
-void thread_lifetime_at_end(
-    void *p); /* what the thread's end is told by, in each round of its specific data */
-void thread_lifetime_bind(struct thread_info *task,
-                          const pthread_t *id); /* it is found by its id from here on */
-/* It has ended without a line; nothing of it is looked at here any more. */
+/* Destructor of thread-specific data that records the thread's end; called in each round. */
+void thread_lifetime_at_end(void *p);
+/* From here on the thread is found by its id. */
+void thread_lifetime_bind(struct thread_info *task, const pthread_t *id);
+/* The thread has ended without a line; its state is not used here any more. */
 void thread_lifetime_ended(struct thread_info *task);
-bool thread_lifetime_renew(
-    struct traced_thread *thread); /* under another server; call while busy */
-struct traced_thread *
-thread_lifetime_begin_child(uint64_t high, uint64_t low); /* after the message with this key */
+/* Called under another server, while busy. */
+bool thread_lifetime_renew(struct traced_thread *thread);
+/* Begins after the message with this key. */
+struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low);
 
-unsigned thread_lifetime_count(void); /* how many are recorded now */
+unsigned thread_lifetime_count(void); /* Returns how many threads are recorded now. */
 
 #pragma GCC visibility pop
 #endif

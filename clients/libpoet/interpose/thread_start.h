@@ -1,4 +1,4 @@
-/* What a new thread is to run, until it has begun. */
+/* Start function and argument of a new thread, until it has begun. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_THREAD_START_H
 #define CLIENTS_LIBPOET_INTERPOSE_THREAD_START_H
 
@@ -17,10 +17,10 @@ struct thread_start {
     struct mask_new mask;
 };
 
-/* From memory that is used again; NULL: there is none. */
+/* Returns an entry from reused memory, or NULL if there is none. */
 struct thread_start *thread_start_pop(void);
 void thread_start_push(struct thread_start *start);
-void thread_start_forked(void); /* in the child: nobody begins any more */
+void thread_start_forked(void); /* Called in the child, where no thread is about to begin. */
 
 #pragma GCC visibility pop
 #endif
