@@ -1,5 +1,5 @@
-/* Carriers: threads of the system that run tasks of the program's own; which task is on which of
- * them is told whenever that changes (wire/task_placement.h). */
+/* Carrier threads: threads of the system that run user-level tasks. Each change of a task's carrier
+ * is reported (wire/task_placement.h). */
 #ifndef CLIENTS_LIBPOET_CARRIER_THREADS_H
 #define CLIENTS_LIBPOET_CARRIER_THREADS_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The calling thread of the system goes from one task to another; NULL, or what is no task:
+/* The calling thread of the system switches from one task to another; NULL, or what is not a task:
  * none. */
 void carrier_switch(struct traced_thread *from, struct traced_thread *to);
 

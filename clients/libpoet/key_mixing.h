@@ -1,5 +1,5 @@
-/* How keys by which events meet are made of what is known on both sides.  Both sides must mix
- * alike: what is here is a part of what processes of one run agree on. */
+/* Mixing of the 128-bit keys by which events are paired, from what both sides know. Processes of
+ * one run must mix alike: the functions here are part of the protocol between them. */
 #ifndef CLIENTS_LIBPOET_KEY_MIXING_H
 #define CLIENTS_LIBPOET_KEY_MIXING_H
 

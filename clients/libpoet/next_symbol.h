@@ -1,5 +1,5 @@
-/* The function that a call would reach if the library that this is included in were not there.
- * Shared by the libraries that stand before calls; it needs none of them. */
+/* Lookup of the function that a call would reach if the including library were not loaded. Shared
+ * by the interposing libraries; it depends on none of them. */
 #ifndef CLIENTS_LIBPOET_NEXT_SYMBOL_H
 #define CLIENTS_LIBPOET_NEXT_SYMBOL_H
 
@@ -33,8 +33,8 @@ static inline bool next_is_ours(const void *symbol)
     return (uintptr_t)symbol - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
 }
 
-/* Returns the newer functions of condition variables where the oldest would be found by their name
- * alone.  What is not found is no error that the program's next dlerror() would return. */
+/* Returns the newer versions of condition variable functions where a lookup by name alone finds the
+ * oldest. A failed lookup leaves no error for the program's next dlerror(). */
 static inline void *next_in(void *handle, const char *name)
 {
     void *p = dlsym(handle, name);
@@ -54,16 +54,16 @@ static inline void *next_in(void *handle, const char *name)
     return p;
 }
 
-/* Returns the C library's, whatever the program or a library before it defines. */
+/* Returns the C library's function, whatever the program or an earlier library defines. */
 static inline void *next_libc_call(const char *name)
 {
     void *p = next_in(RTLD_NEXT, name), *handle;
     return p || !(handle = next_libc()) ? p : next_in(handle, name);
 }
 
-/* Returns what stands behind this library (a sanitizer, say, or the C library).  Where the C
- * library stands before it, as in a program that was not linked with it but uses a library that
- * was, returns what the program itself would call.  NULL if there is none. */
+/* Returns the next definition behind this library (a sanitizer's, say, or the C library's). If the
+ * C library comes before it, as in a program that was not linked with it but uses a library that
+ * was, returns what the program itself would call. Returns NULL if there is none. */
 static inline void *next_call(const char *name)
 {
     void *p = next_in(RTLD_NEXT, name);
@@ -72,7 +72,7 @@ static inline void *next_call(const char *name)
     return p ? p : next_libc_call(name);
 }
 
-/* What is called in place of a function that this C library does not have. */
+/* Replaces a function that this C library does not have. */
 static inline long next_none(void)
 {
     errno = ENOSYS;

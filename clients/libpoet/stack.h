@@ -1,4 +1,4 @@
-/* The stacks that a task runs on besides its own. */
+/* Additional stacks of a task. */
 #ifndef CLIENTS_LIBPOET_STACK_H
 #define CLIENTS_LIBPOET_STACK_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The task ends: it is on none of them any more. */
+/* The task ends and leaves all of them. */
 void stack_forget_all(struct traced_thread *thread);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* The calls that libpoet follows, one line each.  POET_OWN_PTHREADS: the compiler's runtime defines
+/* The calls that libpoet traces, one line each. POET_OWN_PTHREADS: the compiler's runtime defines
  * pthread_* itself, for its own threads. */
 #if !defined(POET_OWN_PTHREADS)
 POET_REDIRECT(pthread_create)

@@ -1,4 +1,4 @@
-/* Lines of the program's own, by their codes. */
+/* Trace lines that the program opened, by their codes. */
 #ifndef CLIENTS_LIBPOET_USER_LINES_H
 #define CLIENTS_LIBPOET_USER_LINES_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct trace_line *user_line_find(poet_line_t index); /* NULL: there is none */
+struct trace_line *user_line_find(poet_line_t index); /* Returns NULL if there is none. */
 
 #pragma GCC visibility pop
 #endif
