@@ -1,4 +1,4 @@
-/* The calls that bytes go through: what a thread is writing while a signal interrupts it. */
+/* Calls that read and write bytes: what a thread is writing while a signal interrupts it. */
 #ifndef CLIENTS_LIBPOET_IPC_BYTE_CALLS_H
 #define CLIENTS_LIBPOET_IPC_BYTE_CALLS_H
 
@@ -6,9 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-void byte_calls_forked(void); /* in the child: the thread that forked writes nothing there */
-/* In a signal handler: records what is written and read already, before the call that writes
- * has come back.  False: it cannot be told whether that is recorded yet. */
+/* Called in the child: the thread that forked is not writing there. */
+void byte_calls_forked(void);
+/* Called in a signal handler: records what is already written and read, before the interrupted call
+ * returns. Returns false if it is not known whether that has been recorded. */
 bool byte_calls_interrupted(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Streams: one way that bytes take, and how far they are written and read. */
+/* Byte streams: one direction of a pipe or socket, and how far it is written and read. */
 #ifndef CLIENTS_LIBPOET_IPC_BYTE_STREAMS_H
 #define CLIENTS_LIBPOET_IPC_BYTE_STREAMS_H
 
@@ -17,40 +17,39 @@ struct ipc_stream {
     uint64_t key;     /* the same in all processes; 0: unknown */
     uint64_t *flags;  /* STREAM_..., writers << 8, readers << 16, generation << 32 */
     uint64_t *written, *claimed, *read; /* bytes; claimed: written, or being written */
-    uint64_t *changed; /* when `read` last did: nanoseconds of the monotonic clock */
+    uint64_t *changed; /* when `read` changed last: ns of the monotonic clock */
     uint64_t *event;   /* of the last write: its number << 24 and its line, */
-    uint64_t *life;    /*   in the process with this identity, */
+    uint64_t *life;    /* in the process with this identity, */
     uint64_t *begun;   /*   and its first byte */
-    uint64_t *
-        ends; /* how often an end was closed that writes; << 32: the process that wrote last, and did
-                        * not close */
+    /* how often a writing end was closed; << 32: the process that wrote last and has not closed */
+    uint64_t *ends;
 };
 #define STREAM_CREATED 1u
 #define STREAM_BROKEN 2u
-#define STREAM_LEFT 4u /* an end that writes may have been closed by whom nobody told of it */
+#define STREAM_LEFT 4u /* a writing end may have been closed without a record */
 #define STREAM_WRITER (1u << 8)
 #define STREAM_READER (1u << 16)
 #define STREAM_GENERATION (1ull << 32)
 
 struct ipc_stream stream_find(uint64_t key);
-void stream_make(uint64_t key); /* begins anew */
-void stream_open(uint64_t key, bool empty); /* begins if it did not, and is empty */
-void stream_never(uint64_t key); /* it is used, but was not seen from its beginning */
-bool stream_enter(struct ipc_stream *stream,
-                  uint64_t side); /* a call is under way; false: not followed */
+void stream_make(uint64_t key); /* Begins again. */
+void stream_open(uint64_t key, bool empty); /* Begins, if it has not, and is empty. */
+void stream_never(uint64_t key); /* It is used, but was not traced from its beginning. */
+/* Begins a call on the stream. Returns false if it is not traced. */
+bool stream_enter(struct ipc_stream *stream, uint64_t side);
 void stream_leave(struct ipc_stream *stream, uint64_t side);
 void stream_break(struct ipc_stream *stream, const char *why);
 poet_line_t stream_line(const struct ipc_stream *stream);
 void stream_wrote(const struct ipc_stream *stream, poet_event_t event, uint64_t from, size_t bytes);
-bool stream_last_write(const struct ipc_stream *stream, uint64_t byte,
-                       poet_event_t *event); /* if that wrote it */
+/* Gets the event of the last write. Returns false if that did not write the byte. */
+bool stream_last_write(const struct ipc_stream *stream, uint64_t byte, poet_event_t *event);
 void stream_written_by(const struct ipc_stream *stream, uint32_t process);
-void stream_shut(const struct ipc_stream *stream,
-                 const void *site); /* an end that writes is about to close */
-void stream_left(
-    const struct ipc_stream *stream); /* the same, and it cannot be told when or whether */
-void stream_ended(const struct ipc_stream *stream, enum ipc_event found,
-                  const void *site); /* found: by a read, ENDED; without one, HANGUP */
+/* Called before a writing end is closed. */
+void stream_shut(const struct ipc_stream *stream, const void *site);
+/* A writing end may be closed at an unknown time, or not at all. */
+void stream_left(const struct ipc_stream *stream);
+/* found: by a read, ENDED; without one, HANGUP */
+void stream_ended(const struct ipc_stream *stream, enum ipc_event found, const void *site);
 
 #pragma GCC visibility pop
 #endif

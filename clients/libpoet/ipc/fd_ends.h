@@ -1,4 +1,4 @@
-/* What a descriptor is an end of. */
+/* Classification of file descriptors: the object of which a descriptor is an end. */
 #ifndef CLIENTS_LIBPOET_IPC_FD_ENDS_H
 #define CLIENTS_LIBPOET_IPC_FD_ENDS_H
 
@@ -15,17 +15,18 @@ enum fd_end_kind { FD_END_NONE, FD_END_STREAM, FD_END_EVENTFD, FD_END_TCP };
 struct fd_end {
     enum fd_end_kind kind;
     uint64_t key; /* of a stream, an eventfd; else 0 */
-    poet_place_t here, there; /* of FD_END_TCP (tcp_peers.h); ports 0: not known any more */
+    poet_place_t here, there; /* of FD_END_TCP (tcp_peers.h); ports 0: no longer known */
 };
 struct fd_end fd_end_find(int fd, bool out);
-struct fd_end fd_end_of_status(int fd, const struct stat *st, bool out); /* of streams alone */
-bool fd_end_writes(int fd, const struct stat *st); /* its closing may be the end of a stream */
+struct fd_end fd_end_of_status(int fd, const struct stat *st, bool out); /* For streams only. */
+/* Returns whether closing it may be the end of a stream. */
+bool fd_end_writes(int fd, const struct stat *st);
 void fd_end_pipe(const int fds[2]);
-void fd_end_fifo(int fd); /* a file was opened: if it is one */
+void fd_end_fifo(int fd); /* Called when a file was opened, which may be a FIFO. */
 void fd_end_socketpair(const int fds[2]);
 void fd_end_listen(int fd);
-void fd_end_connecting(int fd, const struct sockaddr *to, socklen_t size); /* before, */
-void fd_end_connected(int fd, const struct sockaddr *to, bool done); /* and after */
+void fd_end_connecting(int fd, const struct sockaddr *to, socklen_t size); /* Called before, */
+void fd_end_connected(int fd, const struct sockaddr *to, bool done); /* and after connecting. */
 void fd_end_accepted(int listener, int fd);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* File locks: what other calls mean for them. */
+/* File locks: effects of other calls on them. */
 #ifndef CLIENTS_LIBPOET_IPC_FILE_LOCKS_H
 #define CLIENTS_LIBPOET_IPC_FILE_LOCKS_H
 
@@ -8,7 +8,7 @@
 
 void file_locks_closing(int fd, const struct stat *st, const void *site);
 void file_locks_duplicated(int from, int to);
-void file_locks_end(const void *site); /* of the process */
+void file_locks_end(const void *site); /* Called at the end of the process. */
 void file_locks_forked(void);
 
 #pragma GCC visibility pop

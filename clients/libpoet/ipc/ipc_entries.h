@@ -1,4 +1,4 @@
-/* Which calls are looked at, and how they are stood before. */
+/* Entry points of the interposed calls, and which calls are traced. */
 #ifndef CLIENTS_LIBPOET_IPC_IPC_ENTRIES_H
 #define CLIENTS_LIBPOET_IPC_IPC_ENTRIES_H
 
@@ -13,18 +13,19 @@
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 
-extern __thread bool ipc_inside_library
-    __attribute__((tls_model("initial-exec"))); /* the library itself is calling */
-bool ipc_entry_is_traced(
-    const void *site); /* whether a call from there is to be looked at; our own are not */
-bool ipc_entry_is_shut(void); /* none is, and no system call is made for looking */
-bool ipc_entry_is_own_process(
-    void);    /* not a child that shares its memory with its parent (vfork) */
-void *ipc_entry_next_call(const char *name); /* the call that we stand before */
-uint64_t now_ns(void); /* of the monotonic clock */
-void ipc_entry_begin(void);       /* in this process, which may be a fork */
+/* the library itself is making a call */
+extern __thread bool ipc_inside_library __attribute__((tls_model("initial-exec")));
+/* Returns whether a call from there is traced; the library's own are not. */
+bool ipc_entry_is_traced(const void *site);
+bool ipc_entry_is_shut(void); /* Returns whether no call is traced, without a system call. */
+/* Returns false in a child that shares its memory with its parent (vfork). */
+bool ipc_entry_is_own_process(void);
+/* Returns the next definition of an interposed call. */
+void *ipc_entry_next_call(const char *name);
+uint64_t now_ns(void); /* Returns the time of the monotonic clock in ns. */
+void ipc_entry_begin(void);       /* Called in this process, which may be a fork. */
 
-/* Done without the program noticing; `saved` is its errno. */
+/* Runs a call without an effect that the program could notice; `saved` is its errno. */
 #define QUIETLY(what)                                                                              \
     do {                                                                                           \
         int saved = errno;                                                                         \
@@ -34,7 +35,8 @@ void ipc_entry_begin(void);       /* in this process, which may be a fork */
         errno = saved;                                                                             \
     } while (0)
 
-/* A call that is stood before: looked up at the start, or when it is made before that. */
+/* The real function of an interposed call: looked up at the start, or when it is called before
+ * that. */
 #define REAL(result, name, parameters)                                                             \
     static result(*real_##name) parameters;                                                        \
     __attribute__((constructor)) static void find_##name(void)                                     \

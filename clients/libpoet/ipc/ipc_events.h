@@ -1,4 +1,5 @@
-/* What is told through poet.h: the types of events, and the lines that they are on or about. */
+/* Events of libpoet-process, recorded through poet.h: their types, and the lines that they are on
+ * or name as objects. */
 #ifndef CLIENTS_LIBPOET_IPC_IPC_EVENTS_H
 #define CLIENTS_LIBPOET_IPC_IPC_EVENTS_H
 
@@ -46,11 +47,12 @@ enum ipc_object_kind {
 };
 
 poet_type_t event_type(enum ipc_event event);
-poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key,
-                           const char *name); /* 0: not recorded */
-poet_line_t ipc_event_line_known(uint64_t key); /* the same, if it was asked for lately; else 0 */
-poet_line_t
-ipc_event_line_remote(const uint64_t identity[2]); /* of a thread, perhaps of another process */
+/* Returns 0 if it is not recorded. */
+poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key, const char *name);
+/* Returns the line if it was used recently; else 0. */
+poet_line_t ipc_event_line_known(uint64_t key);
+/* Of a thread, possibly of another process. */
+poet_line_t ipc_event_line_remote(const uint64_t identity[2]);
 void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site);
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
                     const void *site);

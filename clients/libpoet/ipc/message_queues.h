@@ -6,9 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-void mqueues_forked(void); /* in the child: the thread that forked sends nothing there */
-/* In a signal handler: records a message that is sent and received already.  False: it cannot
- * be told whether that is recorded yet. */
+void mqueues_forked(void); /* Called in the child: the thread that forked is not sending there. */
+/* Called in a signal handler: records a message that is already sent and received. Returns false if
+ * it is not known whether that has been recorded. */
 bool mqueues_interrupted(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Calls that find that there is something to be read. */
+/* Calls that report readiness: poll, select, epoll and the like. */
 #ifndef CLIENTS_LIBPOET_IPC_POLL_RESULTS_H
 #define CLIENTS_LIBPOET_IPC_POLL_RESULTS_H
 
@@ -11,7 +11,7 @@
 
 int poll_result_query(struct pollfd *fds, nfds_t count, int timeout);
 
-/* A call that began then (now_ns) has found that there is something to be read, or the end. */
+/* A call that began at that time (now_ns) has found data to read, or the end. */
 void stream_polled(int fd, const struct ipc_stream *stream, uint64_t began, const void *site);
 
 #pragma GCC visibility pop

@@ -12,35 +12,37 @@
 #pragma GCC visibility push(hidden)
 
 struct tcp_peer {
-    uint64_t *flags; /* FAR_..., writers << 8, generation << 32; NULL: it is not followed */
+    uint64_t *flags; /* FAR_..., writers << 8, generation << 32; NULL: not traced */
     uint64_t *written,
-        *read; /* bytes: told, also as those that no event wrote; as far as it is known */
-    /* how often its end that writes was closed; << 32: the process that told of it last */
+        *read; /* bytes: reported, also as those that no event wrote; as far as recorded */
+    /* how often its writing end was closed; << 32: the process that reported it last */
     uint64_t *ends;
     uint64_t out, in, cookie; /* keys of its two streams */
     poet_place_t here, there;
-    uint64_t began; /* a call that writes: what it gives may be read from then on */
-    bool again; /* its addresses and ports were another connection's before */
+    uint64_t began; /* a call that writes: its bytes may be read from then on */
+    bool again; /* another connection had its addresses and ports before */
 };
 
-bool tcp_peer_find(int fd, const struct fd_end *end,
-                   struct tcp_peer *far); /* false: it is not followed */
-void tcp_peer_enter(struct tcp_peer *far); /* a call that writes is under way */
-void tcp_peer_leave(const struct tcp_peer *far); /* it moved nothing, or nobody will know what */
+/* Returns false if it is not traced. */
+bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *far);
+void tcp_peer_enter(struct tcp_peer *far); /* A call that writes begins. */
+/* The call moved nothing, or what it moved will not be known. */
+void tcp_peer_leave(const struct tcp_peer *far);
 void tcp_peer_record_written(int fd, const struct tcp_peer *far, size_t bytes, size_t asked,
                              const void *site);
 void tcp_peer_record_read(int fd, const struct tcp_peer *far, size_t bytes, size_t asked,
                           const void *site);
-void tcp_peer_looked(int fd, const struct tcp_peer *far, const void *site); /* poll, MSG_PEEK */
-void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found,
-                    const void *site); /* as stream_ended */
+/* A call such as poll, or with MSG_PEEK. */
+void tcp_peer_looked(int fd, const struct tcp_peer *far, const void *site);
+/* As stream_ended. */
+void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found, const void *site);
 poet_line_t tcp_peer_line(const struct tcp_peer *far, bool out);
 
-/* An end that writes is about to be closed; and it was. */
+/* Called before and after a writing end is closed. */
 void tcp_peer_shut(int fd, const struct tcp_peer *far, const void *site);
 void tcp_peer_closed(const struct tcp_peer *far);
-void tcp_peer_shut_down(const struct tcp_peer *far); /* for all who have it */
-void tcp_peer_exits(const struct tcp_peer *far); /* with its process */
+void tcp_peer_shut_down(const struct tcp_peer *far); /* For all that share it. */
+void tcp_peer_exits(const struct tcp_peer *far); /* The process exits. */
 void tcp_peer_forked(void);
 
 #pragma GCC visibility pop
