@@ -1,13 +1,14 @@
-/* Plans of collective calls: who needs whom.  What they order is what their data needs (MPI 3.1,
- * chapter 5):
+/* Plans of collective calls: which member depends on which. They order what their data flow orders
+ * (MPI 3.1, chapter 5):
  *
- *     all of all    Barrier, Allreduce, Allgather, Alltoall, Reduce_scatter: one point for all members
- *     from the root Bcast, Scatter: the root's event is before what each other gets
- *     to the root   Reduce, Gather: what each other gives is before what the root gets
- *     upwards       Scan, Exscan: each one's is before what those with a higher rank get
+ *     all of all     Barrier, Allreduce, Allgather, Alltoall, Reduce_scatter: one synchronization
+ *                    point for all members
+ *     from the root  Bcast, Scatter: the root's event happened before those of the others
+ *     to the root    Reduce, Gather: the events of the others happened before the root's
+ *     upwards        Scan, Exscan: each member's event happened before those of higher ranks
  *
- * Where parts are empty, or the call is only begun and waited for later, they are sends and
- * receives between those who really need each other. */
+ * Where parts are empty, or the call is nonblocking, they are sends and receives between those
+ * members that really depend on each other. */
 #ifndef CLIENTS_LIBPOET_MPI_COLLECTIVE_PLAN_H
 #define CLIENTS_LIBPOET_MPI_COLLECTIVE_PLAN_H
 
@@ -20,15 +21,17 @@
 
 struct collective_plan;
 
-/* Each counts one more collective call of the communicator.  begun: the call returns before it is
- * done; empty: no data go anywhere. */
-struct collective_plan *collective_plan_new(struct communicator *c); /* nobody needs anybody */
+/* Create the plan of a call; each counts one more collective call of the communicator. begun: the
+ * call is nonblocking; empty: no data are transferred. */
+/* No member depends on another. */
+struct collective_plan *collective_plan_new(struct communicator *c);
 struct collective_plan *collective_plan_all_of_all(struct communicator *c, bool begun, bool empty);
 struct collective_plan *collective_plan_from_root(struct communicator *c, int root, bool empty);
 struct collective_plan *collective_plan_to_root(struct communicator *c, int root, bool empty);
 struct collective_plan *collective_plan_prefix(struct communicator *c, bool empty);
 
-/* Where parts may be empty.  counts: one for each member; own: what this one gets, or gives. */
+/* For calls whose parts may be empty. counts: one for each member; own: what this one receives or
+ * sends. */
 struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts,
                                                 int own);
 struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts,
@@ -42,9 +45,9 @@ struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, c
 
 void collective_plan_begin(struct collective_plan *plan, enum mpi_event type, poet_line_t about,
                            const void *site);
-void collective_plan_end(struct collective_plan *plan,
-                         const void *site); /* it is complete; frees it */
-void collective_plan_free(struct collective_plan *plan); /* NULL too */
+/* Called when it is complete; frees it. */
+void collective_plan_end(struct collective_plan *plan, const void *site);
+void collective_plan_free(struct collective_plan *plan); /* May be NULL. */
 
 #pragma GCC visibility pop
 #endif

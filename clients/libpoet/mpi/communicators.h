@@ -1,4 +1,4 @@
-/* The communicators that are followed: who is in them, and an id that all members know. */
+/* The traced communicators: their members, and an id that all members know. */
 #ifndef CLIENTS_LIBPOET_MPI_COMMUNICATORS_H
 #define CLIENTS_LIBPOET_MPI_COMMUNICATORS_H
 
@@ -13,7 +13,7 @@
 struct mpi_request; /* see request.h */
 
 struct communicator {
-    uint64_t id; /* the same in all members, and no other communicator's */
+    uint64_t id; /* the same in all members, different from every other communicator's */
     int rank, size;
     bool inter;
     bool whole;      /* all members are traced */
@@ -25,12 +25,13 @@ struct communicator {
     struct mpi_request *first, *last; /* posted receives, the oldest first */
 };
 
-/* NULL: it is not followed. */
+/* Returns NULL if it is not traced. */
 struct communicator *communicator_find(MPI_Comm handle);
 void communicators_begin(void);
-int communicator_world_rank(const struct communicator *comm, int rank); /* in the world; -1 none */
-poet_line_t communicator_line(const struct communicator *comm,
-                              int rank); /* of MPI_ANY_SOURCE: the communicator's */
+/* Returns the rank in MPI_COMM_WORLD; -1: none. */
+int communicator_world_rank(const struct communicator *comm, int rank);
+/* For MPI_ANY_SOURCE: the communicator's. */
+poet_line_t communicator_line(const struct communicator *comm, int rank);
 
 #pragma GCC visibility pop
 #endif

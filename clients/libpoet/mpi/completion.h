@@ -1,4 +1,4 @@
-/* Requests that are complete. */
+/* Completed requests. */
 #ifndef CLIENTS_LIBPOET_MPI_COMPLETION_H
 #define CLIENTS_LIBPOET_MPI_COMPLETION_H
 
@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A request is complete: records what it brought. */
+/* Records what a completed request received. */
 bool completion_finish(struct mpi_request *request, const MPI_Status *status, const void *site);
 
 #pragma GCC visibility pop

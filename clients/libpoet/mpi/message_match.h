@@ -1,4 +1,5 @@
-/* Which message a receive got: the keys by which sends and receives meet.  All under the lock. */
+/* Message matching: which message a receive got, and the keys that pair sends and receives. Must
+ * hold the lock for all functions. */
 #ifndef CLIENTS_LIBPOET_MPI_MESSAGE_MATCH_H
 #define CLIENTS_LIBPOET_MPI_MESSAGE_MATCH_H
 
@@ -14,13 +15,14 @@ uint64_t message_match_send_sequence(const struct communicator *comm, int destin
 void message_match_send_key(const struct communicator *comm, int destination, int tag,
                             uint64_t sequence, uint64_t key[2]);
 
-/* A receive is posted: call it in the order of posting, under the lock. */
+/* Registers a posted receive. Must be called in the order of posting, under the lock. */
 void message_match_post(struct mpi_request *receive);
-/* The key of the message that it got, and it leaves the posted ones; false: it cannot be told. */
+/* Gets the key of the message that it received, and removes it from the posted ones. Returns false
+ * if it cannot be determined. */
 bool message_match_receive(struct mpi_request *receive, int source, int tag, uint64_t key[2]);
-void message_match_unpost(struct mpi_request *receive); /* cancelled or freed */
-/* The key of the next message that a receive posted now would get.  sequence: it is taken out of
- * their order, as this number; NULL: it is not. */
+void message_match_unpost(struct mpi_request *receive); /* Called when it was cancelled or freed. */
+/* Gets the key of the next message that a receive posted now would get. sequence: the message is
+ * consumed out of order, as this number; NULL: it is not consumed. */
 bool message_match_next(struct communicator *comm, int source, int tag, uint64_t *sequence,
                         uint64_t key[2]);
 

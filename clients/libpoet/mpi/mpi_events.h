@@ -1,4 +1,4 @@
-/* The events that MPI calls leave, told through poet.h. */
+/* The events of MPI calls, recorded through poet.h. */
 #ifndef CLIENTS_LIBPOET_MPI_MPI_EVENTS_H
 #define CLIENTS_LIBPOET_MPI_MPI_EVENTS_H
 
@@ -27,34 +27,36 @@ enum mpi_event {
 };
 /* clang-format on */
 
-/* Makes the types known, before the first event. */
+/* Declares the types, before the first event. */
 void mpi_events_begin(void);
 
-/* An event where the thread is; site: the call's. */
+/* Records an event on the line where the thread is; site: the call's. */
 poet_event_t event_record(enum mpi_event type, poet_line_t about, const void *site);
 poet_event_t event_record_send(enum mpi_event type, poet_line_t about, uint64_t high, uint64_t low,
                                int receives, const void *site);
 poet_event_t event_record_receive(enum mpi_event type, uint64_t high, const uint64_t *low,
                                   int count, bool last, const void *site);
-/* What got the message of `source`, which answers that ask (0: none); key NULL: which message is
- * not known. together: the call tells of another one behind it. */
+/* Records an event that received the message of `source`, as the result of that nondeterministic
+ * call (0: none); key NULL: it is not known which message. together: the call reports the following
+ * event, too. */
 poet_event_t mpi_event_record_received(enum mpi_event type, poet_line_t about,
                                        const uint64_t key[2], uint32_t asked, int source,
                                        bool together, const void *site);
-/* A receive is one ask, whether or not that is told.  From MPI_ANY_SOURCE (`from`): whose message
- * it got when it was recorded, in a run that is repeated; else `from`, and for all others. */
+/* Counts a receive as a nondeterministic call, even if it is not recorded as one. Returns, for
+ * MPI_ANY_SOURCE in a replayed run, the recorded source; else `from`. */
 int mpi_event_request_source(enum mpi_event type, int from, uint32_t *asked);
-/* For what was there then: who only looks looks again, and may have more to do. */
+/* Limit of repetitions of a test for what the recorded run found: a program that only polls may
+ * poll again, and do other work meanwhile. */
 #define LOOKS_MOST 1000
-/* Whether the thread's next event then was of that type; -1: nothing is repeated. */
+/* Returns whether the thread's next recorded event has that type; -1: no run is being replayed. */
 int mpi_event_replay_next(enum mpi_event type);
-/* Which ask the next event, of that type, tells of, and what that got; 0: none.  together: its call
- * told of the event behind it, too. */
+/* Returns which nondeterministic call the next event, of that type, reports, and its result; 0:
+ * none. together: its call reports the following event, too. */
 uint32_t mpi_event_replay_choice(enum mpi_event type, int *got, bool *together);
 poet_event_t event_record_group(enum mpi_event type, uint64_t high, uint64_t low, int members,
                                 const void *site);
 
-/* A call that waits, told by an event of that type. */
+/* A call that waits, recorded by an event of that type. */
 #define WAITING(type, call)                                                                        \
     ({                                                                                             \
         mpi_event_wait_begin(type);                                                                \

@@ -1,5 +1,5 @@
-/* Requests: sends, receives and collective calls that were begun, by their handles.  All under the
- * lock. */
+/* Requests: pending sends, receives and collective calls, by their handles. Must hold the lock for
+ * all functions. */
 #ifndef CLIENTS_LIBPOET_MPI_MPI_REQUEST_H
 #define CLIENTS_LIBPOET_MPI_MPI_REQUEST_H
 
@@ -19,18 +19,18 @@ struct mpi_request {
     MPI_Request handle;
     bool known; /* it has a handle */
     bool persistent, active;
-    bool awaited; /* some thread waits for it now: not to be looked at */
-    bool taken; /* by a call under way: several sends may have the same handle */
+    bool awaited; /* some thread is waiting for it: must not be accessed */
+    bool taken; /* in use by a call in progress: several sends may have the same handle */
     bool over; /* complete, but which message it got is not known yet */
-    bool assigned; /* `sequence` is */
+    bool assigned; /* `sequence` is set */
     struct communicator *comm;
-    int peer, tag; /* as posted; of what is over: as received */
+    int peer, tag; /* as posted; of completed receives: as received */
     uint64_t sequence;
     uint32_t asked; /* which poet_replay_begin_nondeterministic it is; 0: none */
-    bool any; /* whose message it gets, or whether it comes before others, is luck: it is told */
-    bool together; /* told by a call that tells of another one behind it */
-    struct persistent_recv
-        *prepared; /* persistent_recv_replay.h; NULL: it is started as it was made */
+    bool any; /* its source, or its order of completion, is nondeterministic: it is recorded */
+    bool together; /* reported by a call that reports the following event, too */
+    /* persistent_recv_replay.h; NULL: it is started as created */
+    struct persistent_recv *prepared;
     struct collective_plan *plan;
     struct mpi_request *before, *after; /* among the posted receives */
     struct mpi_request *next; /* in the table, or free */
@@ -38,10 +38,10 @@ struct mpi_request {
 
 struct mpi_request *mpi_request_new(struct communicator *comm, int peer, int tag);
 void mpi_request_keep(struct mpi_request *request, MPI_Request handle);
-struct mpi_request *
-mpi_request_find(MPI_Request handle); /* one that is not taken; NULL: not followed */
-void mpi_request_rename(struct mpi_request *request,
-                        MPI_Request handle); /* it has another one now */
+/* Returns one that is not taken; NULL: not traced. */
+struct mpi_request *mpi_request_find(MPI_Request handle);
+/* The request has another handle now. */
+void mpi_request_rename(struct mpi_request *request, MPI_Request handle);
 void mpi_request_forget(struct mpi_request *request);
 
 #pragma GCC visibility pop

@@ -1,6 +1,5 @@
-/* Receives from anybody that are prepared once and started again and again (MPI_Recv_init), in a
- * run that is repeated: each start takes the message of whom it took, by another request of MPI's,
- * which takes the place of the program's. */
+/* Persistent receives from any source (MPI_Recv_init) in a replayed run: each start receives from
+ * the recorded source, by another MPI request that replaces the program's. */
 #ifndef CLIENTS_LIBPOET_MPI_PERSISTENT_RECV_REPLAY_H
 #define CLIENTS_LIBPOET_MPI_PERSISTENT_RECV_REPLAY_H
 
@@ -10,17 +9,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A receive was prepared so; NULL: nothing is repeated, or there is no memory. */
+/* Creates the replacement for a persistent receive. Returns NULL if no run is being replayed, or
+ * there is no memory. */
 struct persistent_recv *persistent_recv_create(MPI_Request own, void *data, int n,
                                                MPI_Datatype type, int tag, MPI_Comm comm);
-/* It is started, to take the message of `from` (MPI_ANY_SOURCE: anybody's): what is to be
- * started. */
+/* Returns the request to start instead, which receives from `from` (MPI_ANY_SOURCE: any source). */
 MPI_Request persistent_recv_start(struct persistent_recv *prepared, int from);
-/* Handles of which the program has kept copies: each becomes the one that was started.  Under the
+/* Replaces handles of which the program has kept copies by those that were started. Must hold the
  * lock. */
 void persistent_recv_find(int count, MPI_Request *handles);
-void persistent_recv_free(
-    struct persistent_recv *prepared); /* NULL too; the handle that was started last stays */
+/* May be NULL; the handle that was started last stays. */
+void persistent_recv_free(struct persistent_recv *prepared);
 
 #pragma GCC visibility pop
 #endif

@@ -9,16 +9,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All ranks take part, those that are not traced, too: each tells the others who its line is.
- * own: this one's rank; line: its line, 0 if it is not traced. */
+/* Exchanges the lines of all ranks. Collective: ranks that are not traced must take part, too. own:
+ * this process's rank; line: its line, 0 if it is not traced. */
 void ranks_exchange(poet_line_t line, int own);
 int ranks_count(void);
 bool ranks_all_traced(void);
 
-/* The line of a rank of MPI_COMM_WORLD; 0: it is not traced. */
+/* Returns the line of a rank of MPI_COMM_WORLD; 0: it is not traced. */
 poet_line_t rank_line(int world);
 bool rank_traced(int world);
-/* A number of this MPI_COMM_WORLD alone. */
+/* Returns a number that identifies this MPI_COMM_WORLD. */
 uint64_t rank_job_key(void);
 
 #pragma GCC visibility pop

@@ -10,24 +10,25 @@
 #pragma GCC visibility push(hidden)
 
 struct request_batch {
-    struct mpi_request **requests; /* NULL: not followed */
+    struct mpi_request **requests; /* NULL: not traced */
     MPI_Status *statuses, *own;
     int count;
-    bool any; /* is followed, and under way */
+    bool any; /* one is traced and pending */
 };
 
 struct request_batch request_batch_begin(int count, MPI_Request *handles, MPI_Status *statuses);
 void request_batch_end(struct request_batch *batch);
 
-/* The thread waits: for the first of them that is under way. */
+/* Records that the thread waits for the first pending one of them. */
 void request_batch_wait_begin(struct request_batch *batch, const void *site);
 void request_batch_wait_end(struct request_batch *batch);
 
-/* What one that is complete brought, and whether that is an event. */
+/* Records what a completed request received; returns whether that is an event. */
 bool request_batch_complete_one(struct request_batch *batch, int i, const MPI_Status *status,
                                 const void *site);
 void request_batch_complete_all(struct request_batch *batch, bool waited, const void *site);
-/* Which of them are done first is luck, and so it is told; in the order of `indices`. */
+/* Records several completions, in the order of `indices`, since it depends on scheduling which
+ * requests complete first. */
 void request_batch_complete_some(struct request_batch *batch, int count, const int *indices,
                                  bool waited, const void *site);
 

@@ -1,4 +1,4 @@
-/* Whether calls are followed, and what following them takes: memory, and one lock. */
+/* Global state of MPI tracing: whether calls are traced, its memory, and its lock. */
 #ifndef CLIENTS_LIBPOET_MPI_TRACING_STATE_H
 #define CLIENTS_LIBPOET_MPI_TRACING_STATE_H
 
@@ -13,15 +13,14 @@
 extern bool mpi_tracing;  /* between MPI_Init and MPI_Finalize of a traced program */
 extern bool mpi_is_threaded; /* several threads may call at once */
 
-/* What is known of communicators and requests is touched under it.  Never held while a call may
- * block. */
+/* The lock of communicators and requests. Must never be held while a call may block. */
 void tracing_state_lock(void);
 void tracing_state_unlock(void);
 
-/* Zeroed memory of ours.  Where there is none, what is under way gets the last of it, and nothing
- * is followed any more; NULL: even that is too little. */
+/* Returns zeroed memory. If there is none, operations in progress get a reserve, and nothing is
+ * traced any more; NULL: the reserve is used up, too. */
 void *tracing_state_alloc(size_t n, size_t each);
-void tracing_state_free(void *p); /* what take() gave; NULL too */
+void tracing_state_free(void *p); /* p: from tracing_state_alloc, or NULL. */
 
 #pragma GCC visibility pop
 #endif
