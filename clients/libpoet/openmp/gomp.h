@@ -1,4 +1,4 @@
-/* The calls of programs that gcc compiled, to libgomp. */
+/* Entry points of libgomp, for programs compiled with gcc. */
 #ifndef CLIENTS_LIBPOET_OPENMP_GOMP_H
 #define CLIENTS_LIBPOET_OPENMP_GOMP_H
 
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The member that a call from `site` is of; NULL: none that is followed here. */
+/* Returns the member of a team that a call from `site` belongs to; NULL: none that is traced. */
 static inline struct team_member *gomp_current_member(const void *site)
 {
     struct team_member *m = member_current();
     return m && !omp_runtime_is_llvm(site) ? m : NULL;
 }
 
-/* Reductions by tasks, NULL: none, which the runtime finds by the task that it knows to be running:
- * none may be held, then. */
+/* Reductions by tasks; NULL: none. The runtime finds them by the task that it regards as running,
+ * so that none may be held then. */
 static inline uintptr_t *gomp_reduces(uintptr_t *reductions)
 {
     if (reductions)

@@ -1,4 +1,4 @@
-/* The events that OpenMP leaves, told through poet.h. */
+/* The events of OpenMP, recorded through poet.h. */
 #ifndef CLIENTS_LIBPOET_OPENMP_OMP_EVENTS_H
 #define CLIENTS_LIBPOET_OPENMP_OMP_EVENTS_H
 
@@ -27,17 +27,17 @@ enum omp_event {
 
 #define KEYS_MOST 4096u /* of one receive */
 
-/* What all keys of this process have in common, and no other process of the run has; 0: it is not
- * recorded. */
+/* Returns the first half of all keys of this process, which no other process of the run has; 0: it
+ * is not recorded. */
 uint64_t omp_event_key_high(void);
 
-/* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or
- * POET_DOUBT_... */
+/* Records an event on the line where the thread is; site: the call's. Returns whether it was
+ * recorded. doubt: 0 or POET_DOUBT_... */
 bool event_record(enum omp_event type, poet_line_t about, unsigned doubt, const void *site);
 poet_event_t omp_event_record_sent(enum omp_event type, poet_line_t about, uint64_t low,
                                    const void *site);
 bool event_record_send(enum omp_event type, poet_line_t about, uint64_t low, const void *site);
-/* As many events as the keys need; without any it is an event without a message. */
+/* Records as many events as the keys need; without keys, one event without a message. */
 bool event_record_receive(enum omp_event type, poet_line_t about, const uint64_t *low, size_t count,
                           unsigned doubt, const void *site);
 bool event_record_group(enum omp_event type, poet_line_t about, uint64_t low, uint32_t members,

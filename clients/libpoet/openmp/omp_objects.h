@@ -1,5 +1,5 @@
-/* Lines of what threads meet at: regions, critical sections and locks, each found by its address.
- * A line is opened when it is first asked for, and again under another server and after a fork.
+/* Lines of synchronization objects of OpenMP: regions, critical sections and locks, each found by
+ * its address. A line is opened at its first use, and again under another server and after a fork.
  * Thread-safe. */
 #ifndef CLIENTS_LIBPOET_OPENMP_OMP_OBJECTS_H
 #define CLIENTS_LIBPOET_OPENMP_OMP_OBJECTS_H
@@ -11,21 +11,21 @@
 #pragma GCC visibility push(hidden)
 
 enum omp_object_kind { OMP_OBJECT_REGION, OMP_OBJECT_CRITICAL, OMP_OBJECT_LOCK };
-/* That of the object at an address; a new one if there is none yet.  0: it is not recorded, or
- * there is no memory. */
+/* Returns the line of the object at an address; opened if needed. 0: it is not recorded, or there
+ * is no memory. */
 poet_line_t omp_object_line(enum omp_object_kind kind, const void *object, const char *name,
                             const void *site);
-/* The object is gone, or another one: its line is not found any more. */
+/* The object is destroyed or replaced: its line is not found any more. */
 void omp_object_forget(enum omp_object_kind kind, const void *object);
-/* One more comes to it; whether somebody else has come who has not gone. */
+/* A thread arrives at the object. Returns whether another thread has arrived and not left. */
 bool omp_object_arrive(enum omp_object_kind kind, const void *object);
 void omp_object_depart(enum omp_object_kind kind, const void *object);
-/* The thread goes into a line that is not 0, after it has got what that stands for; and out of it,
- * before it gives it back. */
+/* The thread enters the line (not 0) after it has acquired the object; and leaves it before it
+ * releases that. */
 void omp_object_enter(poet_line_t line, const void *site);
 void omp_object_leave(enum omp_object_kind kind, const void *object, const void *site);
-/* How often its holder has entered it, for locks that nest; its holder alone may touch it.  NULL:
- * none yet. */
+/* Returns how often the holder has acquired it, for nestable locks; only the holder may access it.
+ * NULL: none yet. */
 unsigned *omp_object_depth(enum omp_object_kind kind, const void *object);
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
-/* The calls of the OpenMP runtime that we stand before.  A process may have several runtimes, and
- * one that was opened by dlopen() is in nobody's global scope: which one a call is for, its caller
- * decides. */
+/* The interposed calls of the OpenMP runtime.
+ *
+ * A process may have several runtimes, and one that was opened by dlopen() is not in the global
+ * scope: the caller decides which one a call is for. */
 #ifndef CLIENTS_LIBPOET_OPENMP_OMP_RUNTIME_H
 #define CLIENTS_LIBPOET_OPENMP_OMP_RUNTIME_H
 
@@ -73,16 +74,17 @@ enum real_call {
         REAL_COUNT
 };
 
-/* What the caller at `site` would have reached without us; NULL: nothing, there is no runtime. */
+/* Returns the function that the caller at `site` would reach without libpoet-omp; NULL: there is no
+ * runtime. */
 void *omp_runtime_function(enum real_call call, const void *site);
-/* Is the runtime that the caller at `site` uses LLVM's, which tells us by itself what it does? */
+/* Returns whether the caller at `site` uses LLVM's runtime, which reports its actions by OMPT. */
 bool omp_runtime_is_llvm(const void *site);
 
 /* real(GOMP_barrier, site, void, (void))(): its pointer. */
 #define REAL(name, site, result, parameters)                                                       \
     ((result(*) parameters)(uintptr_t)omp_runtime_function(REAL_##name, site))
 
-/* Tasks that the calling one makes are run at once. */
+/* Returns whether tasks that the calling task creates run immediately. */
 static inline bool omp_runtime_in_final_task(const void *site)
 {
     int (*final)(void) = REAL(omp_in_final, site, int, (void));

@@ -1,5 +1,5 @@
-/* What is needed here of OpenMP's interface for tools (OMPT; OpenMP 5.0, chapter 4): the same names
- * and numbers as in omp-tools.h, which not every machine has that has a runtime. */
+/* The part of OpenMP's tools interface (OMPT; OpenMP 5.0, chapter 4) that is needed here, with the
+ * names and numbers of omp-tools.h, which is missing on some machines that have a runtime. */
 #ifndef CLIENTS_LIBPOET_OPENMP_OMPT_H
 #define CLIENTS_LIBPOET_OPENMP_OMPT_H
 
@@ -50,7 +50,7 @@ enum { ompt_task_initial = 1, ompt_task_taskwait = 0x10 };
 enum { ompt_dependence_type_in = 1, ompt_dependence_type_mutexinoutset = 4 };
 enum { ompt_cancel_activated = 0x10, ompt_cancel_detected = 0x20 };
 
-enum { /* why a thread goes from one task to another */
+enum { /* reasons for a task switch */
        ompt_task_complete = 1,
        ompt_task_yield = 2,
        ompt_task_cancel = 3,

@@ -1,4 +1,4 @@
-/* What LLVM's runtime tells by OMPT, and what the calls that we stand before add to that. */
+/* OMPT tool: events that LLVM's runtime reports, complemented by the interposed calls. */
 #ifndef CLIENTS_LIBPOET_OPENMP_OMPT_TOOL_H
 #define CLIENTS_LIBPOET_OPENMP_OMPT_TOOL_H
 
@@ -8,26 +8,26 @@
 
 #pragma GCC visibility push(hidden)
 
-bool ompt_tool_is_active(void); /* the runtime has begun to tell us */
-struct ompt_task_data; /* what the runtime keeps for us with a task */
-/* Where the calling thread is about to have the runtime make a task, unless that was said already;
- * NULL: it was made. */
+bool ompt_tool_is_active(void); /* Returns whether the runtime has initialized the tool. */
+struct ompt_task_data; /* data that the runtime keeps for the tool with a task */
+/* Sets the site at which the calling thread is about to create a task, unless one is set; NULL: the
+ * task was created. */
 void ompt_tool_begin_task(const void *site);
-/* The same, of all tasks that a loop makes: gives what was said before, which is to be said again
- * afterwards. */
+/* Sets the site of all tasks that a loop creates. Returns the previous site, which must be set
+ * again afterwards. */
 const void *ompt_tool_begin_loop(const void *site);
-/* A task that the calling thread makes, and the runtime does not know of yet; NULL: there is no
- * memory.  ompt_tool_hand_over: the next one that the runtime is given by the calling thread,
- * whoever made it, is that; it goes with that. */
+/* Registers a task that the calling thread creates and that the runtime does not know yet; NULL:
+ * there is no memory. ompt_tool_hand_over(): the next task that the runtime gets from the calling
+ * thread, whichever thread created it, is that one; the data go with it. */
 struct ompt_task_data *ompt_tool_create_task(const void *site);
 struct omp_task *ompt_tool_task(struct ompt_task_data *kept);
 void ompt_tool_hand_over(struct ompt_task_data *kept);
-void ompt_tool_hide_task(void); /* that one is no task of the program's */
-/* It depends on a place, in one of OMPT's ways. */
+void ompt_tool_hide_task(void); /* The next task is not one of the program's. */
+/* Adds a dependence on a storage location, in one of OMPT's types. */
 void ompt_tool_depends(struct omp_task *task, const void *place, int how);
 
-/* The next region that the calling thread begins: where, and what each of its members runs.  NULL:
- * over. */
+/* Sets the site of the next region that the calling thread begins, and the function that its
+ * members run. NULL: it is over. */
 void ompt_tool_begin_region(const void *site, const void *body);
 
 #pragma GCC visibility pop

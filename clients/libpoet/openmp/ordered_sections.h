@@ -1,4 +1,4 @@
-/* Ordered sections of loops: each after the one of the iterations before. */
+/* Ordered sections of loops: each comes after that of the previous iterations. */
 #ifndef CLIENTS_LIBPOET_OPENMP_ORDERED_SECTIONS_H
 #define CLIENTS_LIBPOET_OPENMP_ORDERED_SECTIONS_H
 
@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-void ordered_section_request(struct team_member *member,
-                             const void *site); /* before it waits for its turn */
+/* Called before it waits for its turn. */
+void ordered_section_request(struct team_member *member, const void *site);
 void ordered_section_begin(struct team_member *member, const void *site);
-void ordered_section_end(struct team_member *member,
-                         const void *site); /* before others may begin theirs */
+/* Called before others may begin theirs. */
+void ordered_section_end(struct team_member *member, const void *site);
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-/* Which of its siblings a task depends on: by the places that they read and write (OpenMP's
+/* Dependences among sibling tasks, by the storage locations that they read and write (OpenMP's
  * depend). */
 #ifndef CLIENTS_LIBPOET_OPENMP_TASK_DEPENDS_H
 #define CLIENTS_LIBPOET_OPENMP_TASK_DEPENDS_H
@@ -10,17 +10,17 @@
 #pragma GCC visibility push(hidden)
 
 struct task_dependences;
-/* What a task does with a place.  Members of a set come in any order. */
+/* How a task accesses a storage location. Members of a set run in any order. */
 enum dependence { DEPEND_READS, DEPEND_WRITES, DEPEND_IN_SET };
 
-struct task_dependences *task_depends_new(void); /* NULL: there is no memory */
-void task_depends_free(struct task_dependences *depends); /* NULL too */
-/* All that were told so far have ended, and been waited for. */
-void task_depends_forget(struct task_dependences *depends); /* NULL too */
+struct task_dependences *task_depends_new(void); /* Returns NULL if there is no memory. */
+void task_depends_free(struct task_dependences *depends); /* May be NULL. */
+/* All tasks that were added so far have ended, and were waited for. */
+void task_depends_forget(struct task_dependences *depends); /* May be NULL. */
 
-/* A task is known by the key of its end.  Adds the keys of those that it comes after, to a list
- * from malloc that keeps room for one more.  task 0: it only looks.  false: it may come after
- * more. */
+/* Adds a task, identified by the key of its end (0: only a query), and appends the keys of the
+ * tasks that it depends on to a list from malloc, which keeps room for one more. Returns false if
+ * it may depend on more. */
 bool task_depends_add(struct task_dependences *depends, const void *place, enum dependence how,
                       uint64_t task, uint64_t **before, uint32_t *count);
 

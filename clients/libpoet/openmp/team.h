@@ -1,12 +1,14 @@
-/* Teams: the threads of one parallel region, and the barriers at which they meet.
+/* Teams: the threads of one parallel region, and the barriers at which they synchronize.
  *
- * A runtime's own barrier at the end of a region does not tell when its workers may leave it: they
- * stay in there until there is other work.  So each member waits right before that barrier until
- * all members have come to the end of the region.  That orders nothing that the region's end does
- * not order, and no barrier of the runtime is passed for it: the members meet in the program's
- * barriers alone.  A member that waits there runs no tasks; where the team has made some, each
- * member passes one barrier of the runtime more instead.  Where a region can be cancelled, barriers
- * need not be passed by all: there messages take the place of one point for all. */
+ * A runtime's own barrier at the end of a region does not show when its workers leave it: they stay
+ * in there until there is other work. So each member waits right before that barrier until all
+ * members have come to the end of the region. That orders nothing that the region's end does not
+ * order, and passes no barrier of the runtime: the members synchronize in the program's barriers
+ * only. A member that waits there runs no tasks; if the team has created some, each member passes
+ * one additional barrier of the runtime instead.
+ *
+ * In a region that can be cancelled, not all members need to pass a barrier: there messages replace
+ * the synchronization point of all. */
 #ifndef CLIENTS_LIBPOET_OPENMP_TEAM_H
 #define CLIENTS_LIBPOET_OPENMP_TEAM_H
 
@@ -19,44 +21,45 @@
 
 #pragma GCC visibility push(hidden)
 
-#define ORDERED_LOOPS 16u /* that members of a team may be in at once */
+#define ORDERED_LOOPS 16u /* loops that members of a team may be in at the same time */
 
 struct team {
     uint64_t id;
     poet_line_t line;       /* of the region */
-    const void *master;     /* the thread: the address of something of its own */
+    const void *master;     /* the thread: an address that only it has */
     const void *site;       /* of the region's begin */
     const void *body;       /* the function that every member runs */
-    uint32_t of;            /* who begins it has this number in a team, */
+    uint32_t of;            /* number of the thread that begins it in an outer team, */
     bool nested;            /*   if that is so */
     bool followed;          /* its begin was recorded */
-    bool cancellable;       /* members may leave barriers without having met */
-    _Atomic uint32_t size;  /* 0: nobody has begun yet */
-    _Atomic uint64_t passed; /* the last barrier that somebody is known to have passed */
+    bool cancellable;       /* members may leave barriers without having synchronized */
+    _Atomic uint32_t size;  /* 0: no member has begun yet */
+    _Atomic uint64_t passed; /* the last barrier that a member is known to have passed */
     _Atomic uint64_t unmet; /* from this barrier on not all members are recorded */
-    _Atomic uint32_t done;  /* members who told their end by a message */
-    _Atomic bool tasks;     /* it has made tasks: set by team_makes_tasks() */
+    _Atomic uint32_t done;  /* members that recorded their end by a message */
+    _Atomic bool tasks;     /* it has created tasks: set by team_makes_tasks() */
     _Atomic uint32_t over;  /* members that have come to the end of the region */
-    _Atomic uint64_t came;  /* the last barrier that a member has come to; */
+    _Atomic uint64_t came;  /* the last barrier that a member has arrived at; */
     _Atomic uint64_t fewest; /*   how many the members at the end have passed, the fewest */
-    _Atomic bool uneven; /* a member is at the end without the barrier that another has come to */
-    _Atomic uint32_t changes, sleepers; /* of these (futex); members that wait for one */
-    _Atomic bool doubtful; /* what a member or a task did is not told */
-    _Atomic bool later; /* a member that told its end may run tasks behind that */
-    /* its tasks are left to the runtime, whatever is repeated (task_replay.h) */
+    /* a member is at the end without the barrier that another member has arrived at */
+    _Atomic bool uneven;
+    _Atomic uint32_t changes, sleepers; /* of these (futex); members that wait for a change */
+    _Atomic bool doubtful; /* an action of a member or a task is not recorded */
+    _Atomic bool later; /* a member that recorded its end may run tasks after that */
+    /* its tasks are left to the runtime, even in a replay (task_replay.h) */
     _Atomic bool apart;
     atomic_flag sharing; /* worksharing.h */
-    uint64_t copies; /* under it: blocks of `single copyprivate` that somebody has come to */
+    uint64_t copies; /* under it: blocks of `single copyprivate` that a member has come to */
     atomic_flag ordering;
     struct ordered {
         uint64_t loop, sections;
     } ordered[ORDERED_LOOPS]; /* under it */
 };
 
-/* What one thread is in a team. */
+/* A thread's membership in a team. */
 struct team_member {
     struct team *team;
-    struct team_member *outer; /* in which the team lies */
+    struct team_member *outer; /* in which the team is nested */
     struct task_frame frame; /* of its implicit task */
     struct task_frame *outer_frame;
     uint64_t barriers, loops; /* that it has come to the end of */
@@ -64,34 +67,34 @@ struct team_member {
     uint32_t number;
     bool inside; /* it is in a barrier, */
     const void *inside_at;
-    bool over; /* it has met the others at the end */
+    bool over; /* it has synchronized with the others at the end */
 };
 
-/* The member that the calling thread is; NULL: of no team that is known. */
+/* Returns the member that the calling thread is; NULL: of no known team. */
 struct team_member *member_current(void);
-const void *team_thread_address(void); /* something that each thread has of its own */
+const void *team_thread_address(void); /* Returns an address that only the calling thread has. */
 
-/* The master's: before the region, and after it. */
+/* Called by the master, before the region and after it. */
 void team_begin(struct team *team, const void *body, bool cancellable, const void *site);
 void team_end(struct team *team, const void *site);
-/* A thread of the team makes a task: members that wait at the end have to help. */
+/* A thread of the team creates a task: members that wait at the end must run tasks. */
 void team_makes_tasks(struct team *team);
 
-/* A thread takes part in a team of `size` as number `number`, until it has done its part.  There it
- * waits for the others: with `barrier` where it may have to run tasks meanwhile; NULL: not. */
+/* A thread takes part in a team of `size` as number `number`, until its part is done. Then it waits
+ * for the others: with `barrier` if it may have to run tasks meanwhile; NULL: not. */
 void member_begin(struct team_member *member, struct team *team, uint32_t size, uint32_t number);
 void member_over(struct team_member *member, void (*barrier)(const void *context),
                  const void *context);
 void member_end(struct team_member *member);
 
-/* A barrier, explicit or at the end of a construct: right before, and right after it. */
+/* Called right before and right after a barrier, explicit or at the end of a construct. */
 void team_barrier_arrive(struct team_member *member, const void *site);
 void team_barrier_pass(struct team_member *member, bool cancelled, const void *site);
-/* Who is still in a barrier that others have passed may run tasks that these made since: before it
- * does that, it is through as well. */
+/* A thread that is still in a barrier may run tasks that others created after they had passed it:
+ * it is recorded as having passed before it does that. */
 void team_barrier_late(struct team_member *member);
-void team_barrier_retry(struct team_member *member,
-                        const void *site); /* it was let go on at once, to come again */
+/* it left at once, and will come again */
+void team_barrier_retry(struct team_member *member, const void *site);
 
 #pragma GCC visibility pop
 #endif
