@@ -1,4 +1,4 @@
-/* Figures of a heap that its threads add to (wire/heap_region.h). */
+/* Counters of a heap, to which its threads add (wire/heap_region.h). */
 #ifndef CLIENTS_LIBPOET_HEAP_HEAP_COUNTERS_H
 #define CLIENTS_LIBPOET_HEAP_HEAP_COUNTERS_H
 
@@ -21,8 +21,8 @@ static inline uint64_t heap_counter_value(const _Atomic uint64_t *figure)
     return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
-/* Of the thread's own: nobody else writes there.  One instruction, where there is one, so that it
- * is never half done. */
+/* Adds to a counter of the calling thread, which no other thread writes: with one instruction,
+ * where there is one, so that a signal handler never finds it half done. */
 static inline void heap_counter_add_own(_Atomic uint64_t *figure, uint64_t n)
 {
 #if defined(__x86_64__)
@@ -50,24 +50,26 @@ static inline struct heap_sum *heap_counter_sum(void *heap, uint32_t i)
     return (struct heap_sum *)heap_counter_part(heap, HEAP_SUMS_AT) + i % HEAP_SUMS;
 }
 
-/* Is the sum written by this thread alone? */
+/* Returns whether only this thread writes the sum. */
 static inline bool heap_counter_is_own(const struct heap_sum *sum, uint32_t thread)
 {
     return thread && sum->thread == thread;
 }
 
-/* A number that nobody has, and from now on the caller's; 0: there are no more. */
+/* Returns an unused number, which the caller owns from now on; 0: there are no more. */
 uint32_t stack_table_new_number(_Atomic uint32_t *count, uint32_t most);
-/* The number of the sum of a thread with a stack, made if need be; 0: there are no more. */
+/* Returns the number of the sum of a thread with a stack, created if needed; 0: there are no
+ * more. */
 uint32_t stack_table_find_sum(void *heap, uint32_t node, uint32_t thread);
 
 /* ---- how much there is at once ---- */
 
-struct heap_thread *heap_size_new_record(void *heap); /* a new one, or the first */
+struct heap_thread *heap_size_new_record(void *heap); /* Returns a new record, or the first. */
 void heap_size_report(struct heap_head *head, int64_t now, int64_t most, uint64_t most_ns);
 void heap_size_report_all(struct heap_head *head, struct heap_thread *thread);
 
-/* The first record is of all who got none of their own: each of theirs is told at once. */
+/* The first record is shared by all threads that got none of their own: each of their changes is
+ * reported immediately. */
 static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine, int64_t blocks,
                                      int64_t bytes, uint64_t now_ns)
 {

@@ -1,4 +1,4 @@
-/* The allocator that the program has: the C library's, or its own. */
+/* The real allocator of the program: the C library's, or its own. */
 #ifndef CLIENTS_LIBPOET_HEAP_REAL_ALLOCATOR_H
 #define CLIENTS_LIBPOET_HEAP_REAL_ALLOCATOR_H
 
@@ -30,7 +30,7 @@ struct allocator_functions {
 extern struct allocator_functions real_functions;
 extern bool real_found;
 
-/* False: they are being looked for by this very thread. */
+/* Returns false if this very thread is looking up the functions. */
 bool real_allocator_find(void);
 static inline bool real_allocator_ready(void)
 {
@@ -38,10 +38,10 @@ static inline bool real_allocator_ready(void)
            real_allocator_find();
 }
 
-/* What is allocated while they are looked for is never given back. */
+/* Allocates during that lookup; the memory is never freed. */
 void *real_allocator_first_alloc(size_t bytes);
 bool real_allocator_is_first(const void *block);
-size_t real_allocator_first_bytes(const void *block); /* that were asked for */
+size_t real_allocator_first_bytes(const void *block); /* Returns the requested size. */
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-/* The stack of the calling thread, as a node of the heap (wire/heap_region.h). */
+/* Stack unwinder: the stack of the calling thread, as a node of the heap (wire/heap_region.h). */
 #ifndef CLIENTS_LIBPOET_HEAP_STACK_UNWIND_H
 #define CLIENTS_LIBPOET_HEAP_STACK_UNWIND_H
 
@@ -12,18 +12,18 @@
 
 #define STACK_UNWIND_CACHED 64u
 
-/* A caller's registers, as they were at the call. */
+/* The registers of a caller at the time of the call. */
 struct unwind_position {
     uintptr_t site, stack, frame;
 };
 
-/* What a thread remembers of its stacks; zero-initialised.  Of the last one, the outermost place
- * first: */
+/* A thread's cache of its last stack; zero-initialized. Outermost call site first: */
 struct stack_unwind_cache {
     uint32_t count;
     uint32_t end; /* how it ended */
     struct unwind_position at[HEAP_DEPTH];
-    const uintptr_t *saved[HEAP_DEPTH]; /* where its caller's frame pointer lies, or a copy of it */
+    /* address of its caller's saved frame pointer, or of a copy */
+    const uintptr_t *saved[HEAP_DEPTH];
     uint32_t node[HEAP_DEPTH];
     struct {
         uint64_t site, context; /* as poet_heap_context() has it */
@@ -31,14 +31,13 @@ struct stack_unwind_cache {
     } known[STACK_UNWIND_CACHED];
 };
 
-void stack_unwind_begin(void); /* by the first thread */
-/* frame: of the function that was called and whose caller is to be known; site: within that
- * call. */
+void stack_unwind_begin(void); /* Called by the first thread. */
+/* frame: of the called function, whose caller is wanted; site: within that call. */
 uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
                                struct poet_heap_where where, const uintptr_t *frame);
 
-/* Where one place of a stack is as it was, what is above it can be compared without finding it
- * anew: who called is where it was, and so is the frame pointer. */
+/* Returns whether a frame of the stack is unchanged, so that the frames above it can be compared
+ * without unwinding them again: return address and frame pointer are the same. */
 static inline bool stack_unwind_is_above(const struct stack_unwind_cache *mine, uint32_t i)
 {
     for (; i > 0; i--) {
@@ -50,7 +49,7 @@ static inline bool stack_unwind_is_above(const struct stack_unwind_cache *mine, 
     return true;
 }
 
-/* Most often it is as the last one was. */
+/* Most often the stack is the same as the last one. */
 static inline uint32_t stack_unwind_find_node(void *heap, struct stack_unwind_cache *mine,
                                               struct poet_heap_where where, const uintptr_t *frame)
 {

@@ -1,9 +1,7 @@
-/* How the frame of a function is laid out at a place of its code: from there who called it is
- * found.
- *
- * That is read out of the tables that compilers write for exceptions (.eh_frame; System V ABI,
- * DWARF 5, 6.4), once for each place, and kept.  Where a place has no such table, or one that says
- * more than is understood here, it is unknown. */
+/* Unwind rules: the layout of a function's frame at an address of its code, from which its caller
+ * is found. A rule is read from the unwind tables of compilers (.eh_frame; System V ABI, DWARF 5,
+ * 6.4), once for each address, and cached. Where an address has no such table, or one with
+ * instructions that are not supported here, the rule is unknown. */
 #ifndef CLIENTS_LIBPOET_HEAP_UNWIND_RULES_H
 #define CLIENTS_LIBPOET_HEAP_UNWIND_RULES_H
 
@@ -19,14 +17,15 @@ struct unwind_rule {
     /* the frame begins `up` bytes above the frame pointer, else above the stack pointer */
     bool by_frame;
     uint32_t up;
-    /* the caller's frame pointer is that many bytes below that; 0: it is as it is */
+    /* the caller's frame pointer is saved that many bytes below that; 0: it is unchanged */
     uint32_t saved;
 };
 
-/* Of an address within a call.  Allocates nothing, calls nothing that does. */
+/* Returns the rule of an address within a call. Does not allocate. */
 struct unwind_rule unwind_rule_get(uintptr_t site);
-void unwind_rules_forget(void); /* code has gone */
-/* Where the module that has the address begins, and how many bytes it has; 0: none is known. */
+void unwind_rules_forget(void); /* Called when code was unloaded. */
+/* Returns where the module that contains the address begins, and sets its size; 0: none is
+ * known. */
 uintptr_t unwind_rule_module(uintptr_t address, uintptr_t *bytes);
 
 #pragma GCC visibility pop

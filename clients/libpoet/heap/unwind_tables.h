@@ -1,7 +1,6 @@
-/* The tables of a module that say how frames are laid out (.eh_frame_hdr and .eh_frame), x86-64.
- *
- * They are the program's and need not be right: nothing outside of the module is read, and what is
- * not understood is unknown. */
+/* Reader of a module's unwind tables (.eh_frame_hdr and .eh_frame), x86-64. They belong to the
+ * program and may be malformed: nothing outside of the module is read, and what is not supported
+ * counts as unknown. */
 #ifndef CLIENTS_LIBPOET_HEAP_UNWIND_TABLES_H
 #define CLIENTS_LIBPOET_HEAP_UNWIND_TABLES_H
 
@@ -14,7 +13,7 @@ struct unwind_module {
     uintptr_t header; /* its .eh_frame_hdr */
 };
 
-/* What is not known leaves the rule as it is. */
+/* Finds the rule of a site; leaves it unchanged if it is unknown. */
 void unwind_table_find_rule(const struct unwind_module *module, uintptr_t site,
                             struct unwind_rule *rule);
 
