@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 struct carrier_thread {
-    struct task_placement_head *ring; /* NULL: nothing is told of it */
+    struct task_placement_head *ring; /* NULL: its placements are not reported */
     uint64_t written, room; /* switches; below `room` there is some */
     uint64_t lost; /* that are not told yet to be lost */
     uint32_t life; /* for which that is so; 0: none */
@@ -36,7 +36,7 @@ static _Atomic uint32_t next_carrier = 1;
 /* ---- those that there are ---- */
 
 static pthread_key_t at_end;
-static _Atomic int has_key; /* 1: somebody makes it */
+static _Atomic int has_key; /* 1: a thread is creating it */
 
 static void carrier_unmap_ring(struct carrier_thread *c)
 {
@@ -55,7 +55,7 @@ static void carrier_thread_exit(void *p)
     carrier_unmap_ring(c);
 }
 
-/* (Where two threads come at once, one of them is told of from its next switch on.) */
+/* (If two threads come at the same time, one of them is reported from its next switch on.) */
 static struct carrier_thread *carrier_create(void)
 {
     int none = 0;

@@ -106,7 +106,7 @@ poet_line_t poet_line(const char *kind, const char *name, const void *object, un
 
 /* ---- tasks ---- */
 
-/* One that nobody creates announces itself. */
+/* Opens the line of a task without a creator, which announces itself. */
 static struct user_line *user_line_open_itself(const char *kind, const char *name,
                                                const void *object, uintptr_t site,
                                                struct traced_thread **thread)

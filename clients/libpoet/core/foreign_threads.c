@@ -36,7 +36,7 @@ static __thread struct {
     struct thread_info *task; /* NULL: its creation was not seen */
     int rounds; /* of thread-specific data at its end */
     bool shut; /* it gets none: libpoet is at work, or the thread has ended */
-    bool missed; /* more than is told is before its next event */
+    bool missed; /* its next event may have more predecessors than are recorded */
 } foreign_thread_mine __attribute__((tls_model("initial-exec")));
 
 static _Atomic unsigned foreign_thread_count; /* how many were created by calls that were seen */

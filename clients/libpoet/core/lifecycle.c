@@ -223,7 +223,8 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
     return false;
 }
 
-/* Begins a new life under a server that was reached: a new instance, all told anew. */
+/* Begins a new lifetime under a server that was connected: a new instance, with all declarations
+ * sent again. */
 static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
 {
     process_instance = random_number();
@@ -405,9 +406,9 @@ static void lifecycle_begin_child(void)
 {
     bool was_traced = thread_base != NULL && current_lifetime_before_fork();
     is_child = true;
+    /* forked by a signal handler: the interrupted code continues */
     if (thread_mine && thread_mine->busy)
-        server_queue_forked(
-            thread_mine); /* forked by a signal handler: what it came between goes on */
+        server_queue_forked(thread_mine);
     region_forked(thread_mine);
     user_metrics_forked();
     server_forked();

@@ -89,9 +89,9 @@ void lost_events_add(struct traced_thread *t, uint32_t line, uint64_t first, uin
 
 #define LOST_LEFTOVERS_MAX 65536u /* ranges of all threads, beyond what each keeps itself */
 
-/* The numbers that a thread took for what it dropped, on their way into the trace.  Those of
- * threads that have ended before there was room, or that have dropped on more lines than they keep
- * ranges of, are told by others. */
+/* The numbers that a thread took for what it dropped, until they are reported. Other threads report
+ * those of threads that have ended before there was room, or that have dropped on more lines than
+ * they keep ranges of. */
 static latch left_lock;
 static _Atomic bool any_left;
 /* the life in which one ended that dropped records without numbers */
@@ -173,7 +173,7 @@ static void lost_events_encode(struct encoder *out, const struct lost_range *ran
     encode_lost(out, &(struct lost_message){range->line, range->first, range->count});
 }
 
-/* Nobody can tell by numbers which events these were, and so which others come after them. */
+/* The numbers of these events are not known, and so neither are the events that come after them. */
 static void lost_events_encode_unnumbered(struct encoder *out)
 {
     encode_untraced(
@@ -219,7 +219,8 @@ void lost_events_forward(struct traced_thread *t)
 
 #define LOST_BYTES (MESSAGE_FRAME_BYTES + 20u)
 
-/* At the end of the process nobody else comes: what found no room goes by the connection. */
+/* At the end of the process no other thread follows: what found no room is sent over the
+ * connection. */
 void lost_events_send(void)
 {
     uint8_t bytes[32 * LOST_BYTES];

@@ -1,8 +1,7 @@
-/* What is mapped into the program: told to the server, which has call sites looked up in it, and
- * asked whether calls that come from there are recorded though nobody compiled them for it.
- *
- * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
- * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
+/* Modules that are mapped into the program: they are announced to the server, which looks up call
+ * sites in them, and decide whether calls from code that was not compiled with -trace are recorded.
+ * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`; POET_INCLUDE
+ * and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/modules.h"
 

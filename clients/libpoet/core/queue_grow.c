@@ -1,6 +1,5 @@
-/* A queue that is full goes on in a larger one, so that a burst need not wait for the server.  The
- * server takes what is in the old one first.  All that is called here may be called by signal
- * handlers. */
+/* Replaces a full queue by a larger one, so that a burst need not wait for the server, which takes
+ * what is in the old one first. All functions called here are async-signal-safe. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/queue_grow.h"
 

@@ -339,8 +339,8 @@ void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, 
         record_pair_slow(t, shape, a, take_a, b, site);
         return;
     }
-    /* To read the counter waits for the stores before it, too: the time comes first, and meanwhile
-     * the rest goes on. */
+    /* Reading the counter waits for the preceding stores, too: so the time is read first, and the
+     * rest runs meanwhile. */
     uint64_t numbers[2];
     record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
     uint64_t now = record_timestamp(t);

@@ -1,4 +1,4 @@
-/* Which of libpoet's own system calls the seccomp(2) filters of this process allow; checked before
+/* System calls of libpoet's own that the seccomp(2) filters of this process allow; checked before
  * each call that libpoet can do without. */
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H

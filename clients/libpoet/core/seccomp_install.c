@@ -1,10 +1,10 @@
-/* What a thread forbids itself, and libpoet must not do there either: to read the time-stamp
- * counter, and with seccomp's strict mode every system call but read, write, _exit and sigreturn.
- * The first is inherited, so nobody reads the counter any more; after the second the thread records
- * nothing, which is told before.  A filter is asked which of our own calls it allows
- * (seccomp_allowed.h), for the whole process, as others may inherit it: what it does not allow is
- * done without, and where nothing can be recorded so the process is silent.  prctl is stood before
- * only where libpoet is loaded dynamically. */
+/* Restrictions that a thread imposes on itself, which libpoet must obey: no reading of the
+ * time-stamp counter, and with seccomp's strict mode no system call but read, write, _exit and
+ * sigreturn. The first is inherited, so libpoet stops reading the counter altogether; after the
+ * second the thread records nothing, which is reported before. A filter is evaluated for libpoet's
+ * own calls (seccomp_allowed.h), for the whole process, as other threads may inherit it: libpoet
+ * does without calls that it does not allow, and if nothing can be recorded without them, the
+ * process is not traced any more. prctl is interposed only where libpoet is loaded dynamically. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/seccomp_install.h"
 
@@ -80,7 +80,8 @@ static _Atomic uint32_t seccomp_silenced_lifetime; /* the life that ended so; 0:
 
 bool seccomp_is_quiet(void) { return now.quiet || atomic_load(&seccomp_silenced_lifetime); }
 
-/* Nobody records any more; the connection stays, so that the server sees when the process ends. */
+/* No thread records any more; the connection stays, so that the server notices the end of the
+ * process. */
 static void seccomp_install_enter_silent(void)
 {
     seccomp_install_report(UNTRACED_THREAD, "a process that restricts its system calls (seccomp)");

@@ -1,5 +1,5 @@
-/* Whether system calls were already filtered when the program began, by the process that started
- * it. */
+/* Detects whether system calls were already filtered when the program began, by the process that
+ * started it. */
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_STATE_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_STATE_H
 

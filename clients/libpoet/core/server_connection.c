@@ -97,7 +97,8 @@ static bool server_connection_is_ours(void)
            st.st_ino == connection_is.st_ino && st.st_dev == connection_is.st_dev;
 }
 
-static bool server_is_greeted; /* whoever sends the first words says what became of them */
+/* the thread that sends the first message reports what became of them */
+static bool server_is_greeted;
 
 static void server_connection_give_up(const char *why)
 {
@@ -172,8 +173,8 @@ static void server_connection_send_wake(void)
         server_connection_give_up(strerror(errno));
 }
 
-/* Nobody waits for the connection to wake the server: whoever has it now does it when it has
- * done. */
+/* No thread waits for the connection in order to wake the server: its holder does so when it has
+ * finished. */
 static void server_connection_wake_if_wanted(void)
 {
     while (atomic_load(&wake_wanted) && latch_try_lock(&server_send_latch)) {
@@ -198,8 +199,8 @@ static bool server_connection_send_whole(const struct encoder *out, int descript
 
 #define TRIES 100 /* while others are sending */
 
-/* The same for a message of few bytes, if it can be sent without waiting: also by a signal handler
- * that came between whoever is sending. */
+/* Does the same for a short message, if it can be sent without waiting; also from a signal handler
+ * that interrupted the sender. */
 bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t life)
 {
     for (int tries = 0; !latch_try_lock(&server_send_latch); syscall(SYS_sched_yield))
@@ -229,7 +230,7 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
 bool server_needs_socket, server_reads_older_queues, server_takes_regions, server_takes_heaps,
     server_takes_metrics, server_takes_call_records, server_takes_placements, server_allows_remote,
     server_wants_end, server_is_scarce, server_awaits;
-static bool queues_grow; /* whoever names a size wants that */
+static bool queues_grow; /* set if the user names a size */
 
 bool queue_may_grow(const struct traced_thread *t)
 {

@@ -68,8 +68,8 @@ static bool server_launch_find_program(char *path, size_t size)
     return false;
 }
 
-/* In the grandchild: nothing of the program's may stay open, or whoever waits for
- * its output to end would wait for the server. */
+/* Called in the grandchild: none of the program's descriptors may stay open, or a process that
+ * waits for the end of its output would wait for the server. */
 static void server_launch_exec_server(const char *program, const struct server_launch *launch,
                                       const char *file, const char *endpoint, int fd)
 {

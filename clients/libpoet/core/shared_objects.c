@@ -32,7 +32,7 @@ uint64_t shared_object_machine;
 
 static _Atomic uint64_t *shared_object_counter(uint64_t key);
 
-/* Whoever comes first says what all of them are called, by a random number of its own. */
+/* The first process sets the common number of all of them, from its own random number. */
 static uint64_t shared_object_agree_machine(uint64_t random)
 {
     _Atomic uint64_t *name = counters ? shared_object_counter(MACHINE_KEY) : NULL;
@@ -45,7 +45,7 @@ static uint64_t shared_object_agree_machine(uint64_t random)
 void shared_object_begin(int fd, uint64_t random)
 {
     struct stat st;
-    counters = NULL; /* an earlier life's stay where they are: somebody may be counting */
+    counters = NULL; /* those of an earlier lifetime stay mapped: a thread may be counting */
     shared_object_machine = 0;
     if (fd < 0)
         return;

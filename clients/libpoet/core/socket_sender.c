@@ -1,14 +1,11 @@
-/* Where no memory can be shared with the server (a filter forbids to make it, or a limit): a thread
- * of ours empties the queues of the others and sends what was in them.  It takes no signals and
- * calls nothing of the program's.  What it has not sent when the program dies is lost: at most one
- * queue a thread.  The server is told at the begin that this may happen, and at an orderly end that
- * it did not (SENT).
- *
- * What the threads count of it goes there, too (LOSSES): the server cannot look into their queues.
- *
- * A program ends with its last thread, which must not be this one: where the main thread has left
- * by pthread_exit and no other is there any more, this one ends, too, and the C library calls
- * exit(). */
+/* Used if no memory can be shared with the server (because of a seccomp filter or a limit): a
+ * thread of libpoet's own empties the queues of the others and sends their content. It takes no
+ * signals and calls nothing of the program's. What it has not sent when the program dies is lost:
+ * at most one queue for each thread. The server is informed at the beginning that this may happen,
+ * and at an orderly end that it did not (SENT). Counts of lost events are sent, too (LOSSES), since
+ * the server cannot read the queues. A program ends with its last thread, which must not be this
+ * one: if the main thread has left by pthread_exit and no other is left, this one ends, too, and
+ * the C library calls exit(). */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/socket_sender.h"
@@ -42,7 +39,7 @@
 
 struct sent_queue {
     struct sent_queue *next;
-    struct queue_head *head; /* NULL: nobody's, to be used again */
+    struct queue_head *head; /* NULL: unused, may be reused */
     size_t bytes;
     uint64_t tail;
     uint32_t life;
@@ -159,7 +156,7 @@ static uint64_t socket_sender_count_unsent(void)
     return events;
 }
 
-/* All that is there, queue by queue; those of threads that have ended are given back. */
+/* Sends the content of all queues, one by one; frees those of threads that have ended. */
 static void socket_sender_send_round(struct encoder *out)
 {
     latch_lock(&socket_sender_round_latch);
@@ -313,8 +310,8 @@ void socket_sender_finish(unsigned most_ms)
 void socket_sender_pause(unsigned most_ms)
 {
     socket_sender_flush(most_ms);
-    if (thread_lifetime_count() <= 1 &&
-        !socket_sender_count_unsent()) /* other threads go on to record until they are gone */
+    /* other threads record until they are gone */
+    if (thread_lifetime_count() <= 1 && !socket_sender_count_unsent())
         socket_sender_send_sent(true);
 }
 

@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 
 #if !defined(OBJECTS_MAX)
-#define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
+#define OBJECTS_MAX (1u << 23) /* objects beyond this number are not traced, which is reported */
 #endif
 
 struct sync_object *_Atomic sync_object_buckets[SYNC_OBJECT_BUCKETS];
@@ -154,8 +154,8 @@ static struct traced_thread *sync_object_recorder(void)
     return t && !t->busy && !t->off ? t : NULL;
 }
 
-/* Of the others somebody may still think: waiters on a condition, threads that found something
- * initialised. */
+/* Other kinds may still be referenced: by waiters on a condition variable, or by threads that found
+ * an object initialized. */
 static bool sync_object_is_reused(enum sync_object_kind kind)
 {
     return kind == SYNC_MUTEX || kind == SYNC_SPIN_LOCK || kind == SYNC_RWLOCK ||
@@ -210,7 +210,7 @@ void sync_object_created(const void *address, enum sync_object_kind kind, uintpt
     errno = saved;
 }
 
-/* ---- tasks: used again once nobody looks at them ---- */
+/* ---- tasks: reused once they have no references ---- */
 
 static latch task_lock;
 static struct thread_info *task_pool;

@@ -80,7 +80,7 @@ struct traced_thread *thread_create_traced(struct thread_info *task)
     if (t) {
         t->task = task;
         t->alone = &task->line;
-        t->busy = 1; /* until its line is there, and its start is told */
+        t->busy = 1; /* until it has a line, and its start is recorded */
         thread_mine = thread_base = t;
         atomic_fetch_add(&threads_running, 1);
     }
@@ -110,7 +110,8 @@ void thread_end(struct traced_thread *t)
     thread_free(t);
 }
 
-static struct traced_thread thread_unborn = {.life = NO_LIFE}; /* whoever forked, in the child */
+/* the thread that forked, in the child */
+static struct traced_thread thread_unborn = {.life = NO_LIFE};
 
 void thread_forget(bool may_begin)
 {

@@ -23,7 +23,8 @@ static _Atomic bool tracer_clock_by_call;
 static struct test_clock tracer_clock_shift;
 
 #if defined(__x86_64__)
-/* Whoever started the program may have forbidden to read the counter: that is a signal. */
+/* The process that started the program may have disabled the counter: reading it then raises a
+ * signal. */
 static bool ticks_forbidden(void)
 {
     int mode = PR_TSC_ENABLE;
@@ -76,8 +77,8 @@ void tracer_clock_begin(void)
 
 #define LEAST_NS 2000000u /* between the two times */
 
-/* Once for all threads, also those that may still read it: a queue goes on in the unit that it
- * began with. */
+/* Once for all threads, also for those that may still read it: a queue keeps the unit with which it
+ * began. */
 void tracer_clock_forbidden(void)
 {
     static latch once;

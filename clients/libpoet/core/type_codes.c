@@ -248,8 +248,9 @@ static poet_type_t make_type(struct traced_thread *t, const char *name, const ch
         message_text_buffer(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
     type_code_encode_type(&body, type->code, name, type->after, count);
     bool told = message_queue_send(t, MESSAGE_TYPE, &body);
+    /* its code was not used yet: if requested again, it is announced again */
     if (!told)
-        own_types = type->next; /* nobody knows it: asked for again, it is told again */
+        own_types = type->next;
     return told ? type->code : 0;
 }
 

@@ -1,6 +1,6 @@
-/* What the program calls that nobody follows, as its files say it: told at the start, so that an
- * answer `concurrent` has its reason.  Looked at are the program and what of its libraries was
- * compiled with -trace. */
+/* Untraced synchronization that the program's files import: reported at the start, as a reason for
+ * uncertain answers. Checked are the program and those of its libraries that were compiled with
+ * -trace. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/untraced_imports.h"
 

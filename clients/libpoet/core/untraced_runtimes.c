@@ -1,5 +1,5 @@
-/* Languages and libraries that synchronise by means that nobody sees from outside.  That they are
- * there is told from what is loaded, and not only where a thread happens to wait. */
+/* Languages and libraries that synchronize in ways that cannot be traced from outside. They are
+ * detected when they are loaded, not only when a thread happens to wait. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/untraced_runtimes.h"
 

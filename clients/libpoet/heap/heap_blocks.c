@@ -222,8 +222,8 @@ static inline bool is_block(uint64_t word)
     return HEAP_KIND(word) != HEAP_FREED && HEAP_KIND(word) != HEAP_WRITING;
 }
 
-/* The block, being written by us, and *word what it was; NULL: there is none, and *before where it
- * was given back. */
+/* Claims the block for writing and sets *word to its previous value. Returns NULL if there is none,
+ * and sets *before to where it was freed. */
 static inline struct heap_block *heap_block_claim_block(void *heap, uint64_t address,
                                                         uint64_t *word, uint64_t *before)
 {

@@ -8,7 +8,7 @@ struct heap_thread *heap_size_new_record(void *heap)
     return (struct heap_thread *)heap_counter_part(heap, HEAP_THREADS_AT) + is;
 }
 
-/* It is `now` more than was told, and was `most` more at `most_ns`. */
+/* The size is `now` more than was reported, and was `most` more at `most_ns`. */
 __attribute__((noinline)) void heap_size_report(struct heap_head *head, int64_t now, int64_t most,
                                                 uint64_t most_ns)
 {

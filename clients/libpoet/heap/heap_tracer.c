@@ -1,12 +1,10 @@
-/* libpoet-memory: what the program takes from its heap and gives back, counted by thread and stack
- * (wire/heap_region.h).
- *
- * `poet record -m memory` loads it; without it nothing stands before these calls.  It stands before
- * those of the C library, or of whatever allocator the program has, and adds nothing to the
- * blocks.  What is here allocates nothing, calls no system but to begin, waits for nobody, and
- * keeps errno.  A child of fork has none of it until it is recorded itself: the page that says so
- * is wiped by the kernel.  Then it begins with a table of its own, which knows nothing of its
- * parent's blocks. */
+/* libpoet-memory: allocations and frees of the program, counted by thread and stack
+ * (wire/heap_region.h). `poet record -m memory` loads it; without it these calls are not
+ * interposed. It interposes the functions of the C library, or of whichever allocator the program
+ * has, and adds nothing to the blocks. Nothing here allocates, makes system calls (except to
+ * begin), or waits, and errno is preserved. A child of fork records nothing until it is recorded
+ * itself: its parent's page with the state is wiped by the kernel (MADV_WIPEONFORK). Then it begins
+ * with a table of its own, without its parent's blocks. */
 #define _GNU_SOURCE
 #include "clients/libpoet/heap/alloc_hooks.h"
 #include "clients/libpoet/heap/real_allocator.h"
@@ -209,7 +207,7 @@ static void *heap_tracer_create(int fd, bool again)
     return NULL;
 }
 
-/* NULL: nobody is there to read it. */
+/* Returns NULL if no server could read it. */
 static void *heap_tracer_create_shared(bool again)
 {
     int low = memfd_create("poet-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -24,7 +24,7 @@ void invalid_free_begin(void)
     loader = unwind_rule_module((uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"), &loader_bytes);
 }
 
-/* The C library and the loader give back what they took in ways that we do not stand before. */
+/* The C library and the loader free memory in ways that are not interposed. */
 static bool forked;
 void invalid_free_forked(void) { forked = true; }
 

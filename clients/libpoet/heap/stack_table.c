@@ -14,7 +14,7 @@ uint32_t stack_table_new_number(_Atomic uint32_t *count, uint32_t most)
     return is < most ? is : 0;
 }
 
-/* Without a lock: who finds that another was faster at a place goes on behind it. */
+/* Lock-free: a thread that finds that another one was faster at a place continues behind it. */
 uint32_t stack_table_find_node(void *heap, uint32_t parent, uint64_t site)
 {
     struct heap_head *head = heap;

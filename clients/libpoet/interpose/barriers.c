@@ -1,11 +1,10 @@
-/* Barriers.  Each thread arrives before the call and passes after it; those who pass one round
- * are one point of the order.
- *
- * The rounds are counted by arrivals.  Who arrives in our books before another may still arrive
- * after it in the real barrier, and change rounds with it; but not once somebody has come back from
- * the round before.  So a round is known if nobody had arrived for the next one when the first of
- * it came back; always so where no more threads use the barrier than it waits for.  After one that
- * is not known none is, until nobody is in the barrier any more. */
+/* Barriers. Each thread arrives before the call and passes after it; the passes of one round are
+ * one synchronization point. The rounds are counted by arrivals. A thread that is counted before
+ * another one may still arrive after it at the real barrier, and swap rounds with it; but not once
+ * some thread has returned from the previous round. So a round is known if no thread had arrived
+ * for the next one when its first thread returned; always so if no more threads use the barrier
+ * than it waits for. After an unknown round all are unknown, until no thread is in the barrier any
+ * more. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/tracer_arena.h"

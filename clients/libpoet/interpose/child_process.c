@@ -1,8 +1,7 @@
-/* Processes that make, become and wait for each other.
- *
- * A fork is a message to the child, an exec one to the new program, an end one to whoever waits for
- * it. Their keys are serial numbers of the run; which one is meant stands beside the process id in
- * a number that all processes of the run share: what a process says there outlives it. */
+/* Processes that create, become and wait for each other. A fork is a message to the child, an exec
+ * one to the new program, an exit one to the process that waits for it. Their keys are serial
+ * numbers of the run; the serial is stored beside the process id in a counter that all processes of
+ * the run share, where it outlives its sender. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/child_process.h"
 

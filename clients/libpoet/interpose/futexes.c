@@ -19,7 +19,7 @@ static bool futex_is_synchronization(long number, long operation)
             operation == FUTEX_WAKE_BITSET);
 }
 
-/* It is told once; what a ring orders is not followed. */
+/* Reports io_uring once; the order of its requests is not traced. */
 static void futex_report_io_rings(long number)
 {
 #ifdef SYS_io_uring_setup

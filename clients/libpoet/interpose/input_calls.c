@@ -1,9 +1,7 @@
-/* Calls that bring something from outside: what they return is recorded (POET_INPUT), and given
- * back in a run that is repeated.
- *
- * Calls in signal handlers pass through, and are counted: when a signal comes is not repeated.
- * Only what the program itself calls is looked at.  Where nothing is wanted a call goes on by a
- * jump: whoever stands behind us sees who made it. */
+/* Calls that get input from outside of the run: their results are recorded (POET_INPUT) and
+ * replayed. Calls in signal handlers are passed through, and counted: the time of a signal is not
+ * replayed. Only calls of the program itself are recorded. If nothing is recorded, a call is passed
+ * on by a jump, so that the next interposing library sees the original caller. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/input_calls.h"
 
@@ -26,7 +24,7 @@ static bool input_call_records;
 static _Atomic uint64_t recorded_bytes; /* by this process */
 static __thread struct {
     int handlers; /* that the thread is in */
-    uint32_t life; /* of which the next is so: a child tells it anew */
+    uint32_t life; /* the lifetime whose next one is so: a child reports it again */
     bool cut, told; /* nothing more is recorded; which the server knows */
     uint64_t passed;
 } input_call_mine __attribute__((tls_model("initial-exec")));

@@ -1,5 +1,5 @@
-/* Mutexes and spin locks.  What may block is tried first, so that a lock that is free is one
- * record, and one that is not shows its petition before the thread blocks. */
+/* Mutexes and spin locks. A call that may block is tried first, so that acquiring a free lock is
+ * one record, and otherwise the lock request is recorded before the thread blocks. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/mutexes.h"
 
@@ -263,7 +263,7 @@ static bool mutex_may_be_released_by_others(const void *lock, enum sync_object_k
 #endif
 }
 
-/* Whether the calling thread holds it, whoever locked it. */
+/* Returns whether the calling thread holds it, by whichever call. */
 static bool is_mine(const pthread_mutex_t *m)
 {
 #ifdef __GLIBC__

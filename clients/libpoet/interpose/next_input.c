@@ -23,7 +23,7 @@ static __thread bool looking_up __attribute__((tls_model("initial-exec")));
 
 /* ---- without the C library ---- */
 
-/* Whoever comes here while a symbol is looked up gets the bare system call. */
+/* A call that arrives here during a symbol lookup makes the bare system call. */
 static ssize_t bare_read(int fd, void *bytes, size_t size)
 {
     return syscall(SYS_read, fd, bytes, size);

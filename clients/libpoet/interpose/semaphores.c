@@ -222,8 +222,9 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     return result;
 }
 
-/* A post is recorded before it is made, but one that finds no room for it gives nothing.  So where
- * the semaphore is near its greatest value, it is recorded after it: nobody waits for it there. */
+/* A post is recorded before it is made, but one that fails (EOVERFLOW) releases nothing. So if the
+ * semaphore is near its maximum value, the post is recorded afterwards: no thread waits for it
+ * then. */
 static bool may_overflow(sem_t *s)
 {
     int value;

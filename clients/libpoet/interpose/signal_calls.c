@@ -58,8 +58,9 @@ static struct event_origin signal_call_receive_origin(siginfo_t *info)
             memset(&info->si_value, 0, sizeof info->si_value);
         info->si_code = code;
     } else if (info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE) {
+        /* a sender in the run that is not traced */
         if (info->si_pid == getpid() || child_is_known(info->si_pid))
-            from.doubt = UNTRACED_SIGNAL; /* somebody in the run whom we did not see */
+            from.doubt = UNTRACED_SIGNAL;
     } else if (info->si_signo == SIGCHLD &&
                (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
                 info->si_code == CLD_DUMPED)) {

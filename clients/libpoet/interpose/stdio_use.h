@@ -1,4 +1,5 @@
-/* Whether the program reads by C's stdio, whose reads within the C library are not traced. */
+/* Detects whether the program reads by C's stdio, whose reads within the C library are not
+ * traced. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_STDIO_USE_H
 #define CLIENTS_LIBPOET_INTERPOSE_STDIO_USE_H
 

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* The creator and the thread itself both come here.  Whoever is first, the thread has not yet run
- * the program's code: *id is valid and its own.  An entry left by a thread that is gone is
+/* Called by the creator and by the thread itself. Whichever is first, the thread has not yet run
+ * the program's code: *id is valid and its own. An entry left by a thread that has ended is
  * overwritten. */
 void thread_registry_bind(struct thread_info *task, const pthread_t *id)
 {

@@ -28,10 +28,10 @@
 struct coroutine {
     struct sync_object *context;     /* where it was made */
     bool waited_for;
-    struct coroutine *resumer;  /* by whom; NULL: a thread on its own stack */
+    struct coroutine *resumer;  /* the context that resumed it; NULL: a thread on its own stack */
     void (*function)(void);
     long arguments[ARGUMENTS];
-    struct coroutine_calls *calls; /* that are open in it, while nobody runs it */
+    struct coroutine_calls *calls; /* that are open in it, while no thread runs it */
 };
 
 /* What runs on, when a context is switched to; NULL a thread's own stack. */

@@ -33,8 +33,9 @@ static void wait_child_end_blocking(void *p)
         instrument_wait_end(t, TYPE_REAP);
 }
 
-/* In a run that is repeated: then a look found the child, as a launcher looks between others of its
- * events; how many there are of those is luck, and so which call it is that finds the child. */
+/* Only in a replayed run: returns whether one check found the child, as a launcher checks between
+ * other events; the number of such checks depends on scheduling, and so does the call that finds
+ * the child. */
 static bool wait_child_found_at_once(struct traced_thread *t)
 {
     return replay_active && thread_schedule_active(t) &&
@@ -52,7 +53,7 @@ static struct child_wait wait_child_begin(uintptr_t site, bool blocks)
     return w;
 }
 
-/* child: whose end was told, 0 none; last: it is gone now. */
+/* child: the process whose end was reported, 0 none; last: it has been reaped. */
 static void wait_child_record_reaped(const struct child_wait *w, pid_t child, bool last)
 {
     struct traced_thread *t = w->thread;

@@ -101,8 +101,8 @@ static void byte_call_enter_stream(struct transfer *t, bool writes, size_t bytes
 {
     struct ipc_stream *s = &t->stream;
     t->followed = s->state == STREAM_FOLLOWED && (t->peeks || stream_enter(s, t->side));
-    if (t->followed && writes &&
-        !poet_current_line()) { /* a thread that is not recorded: nobody could tell who wrote */
+    /* a thread that is not recorded: the writer would be unknown */
+    if (t->followed && writes && !poet_current_line()) {
         stream_break(s, "");
         stream_leave(s, t->side);
         t->followed = false;
@@ -119,7 +119,7 @@ static void byte_call_enter_stream(struct transfer *t, bool writes, size_t bytes
 
 #define MUCH (1ull << 32)
 
-/* What is given is told before it is, unless it may be refused. */
+/* Bytes that are written are recorded before the call, unless it may fail. */
 static void byte_call_begin_count(struct transfer *t, int fd, bool writes, const void *given)
 {
     uint64_t value = MUCH;
@@ -277,7 +277,8 @@ bool byte_calls_interrupted(void)
     return true;
 }
 
-/* More bytes there than were written, while nobody writes: somebody unseen did. */
+/* More bytes are there than were written, while no traced thread writes: an untraced call wrote
+ * them. */
 static bool byte_call_adds_up(const struct ipc_stream *s, int fd, uint64_t read)
 {
     int there = 0;

@@ -57,8 +57,8 @@ void stream_make(uint64_t key)
     STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_CREATED);
 }
 
-/* Several processes may come here at once, each with an end of its own.  What was in it is gone
- * once nobody has it open: the positions then go on behind it. */
+/* Several processes may come here at the same time, each with an end of its own. The content is
+ * lost once no process has it open: positions then continue behind it. */
 void stream_open(uint64_t key, bool empty)
 {
     struct ipc_stream s = stream_map_counters(key, true);
@@ -151,7 +151,8 @@ void stream_written_by(const struct ipc_stream *s, uint32_t process)
         ;
 }
 
-/* A message to whoever finds the end, which nobody can before all who may write have closed. */
+/* Records a message to the thread that finds the end, which none can before all writing ends are
+ * closed. */
 void stream_shut(const struct ipc_stream *s, const void *site)
 {
     if (s->state == STREAM_UNKNOWN || !poet_recorded())
@@ -178,7 +179,7 @@ void stream_left(const struct ipc_stream *s)
         __atomic_fetch_or(s->flags, STREAM_LEFT, __ATOMIC_SEQ_CST);
 }
 
-/* Every closing that was told by now is before it: none of them can still be to come. */
+/* Every closing that was recorded by now came before it: none of them can still be to come. */
 void stream_ended(const struct ipc_stream *s, enum ipc_event found, const void *site)
 {
     uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;

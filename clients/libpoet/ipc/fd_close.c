@@ -1,5 +1,5 @@
-/* Where descriptors are given up: whoever finds the end of a stream comes after every closing of an
- * end that writes; and file locks are given back. */
+/* Closing of file descriptors: the thread that finds the end of a stream comes after every closing
+ * of a writing end; and file locks are released. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/fd_close.h"
 
@@ -92,7 +92,7 @@ API int close(int fd)
     CLOSE(fd, int, real_close(fd));
 }
 
-/* A pipe that becomes standard input is read by C's stdio perhaps, which nobody sees. */
+/* A pipe that becomes standard input may be read by C's stdio, which is not traced. */
 static void fd_close_check_stdin(int from, int to)
 {
     if (to == STDIN_FILENO && poet_recorded() &&

@@ -40,7 +40,7 @@ struct file_lock {
     uint64_t born;
     bool exclusive;
     uint64_t group; /* the same for all descriptors of an open file */
-    uint64_t taken; /* how often the lock had been taken then, by anybody */
+    uint64_t taken; /* how often the lock had been acquired then, by any thread */
     bool inherited; /* from before a fork: its parent may give it back */
 };
 
@@ -144,7 +144,7 @@ static bool file_lock_of_process(const struct file_lock *a, const struct file_lo
     return a->owner == OF_PROCESS && b;
 }
 
-/* ---- what is told ---- */
+/* ---- what is recorded ---- */
 
 static uint64_t file_lock_file_key(uint64_t what, const struct file_lock *l)
 {
@@ -180,8 +180,7 @@ static unsigned file_lock_range_doubt(const struct file_lock *l)
     return POET_DOUBT_OBJECT;
 }
 
-/* Whoever held it last was killed, or executed another program: it was not told that it gave it
- * back. */
+/* The last holder was killed, or executed another program: its release was not recorded. */
 static unsigned file_lock_holder_doubt(const struct file_lock *l)
 {
     uint64_t *state = poet_counter(key_mix(STATE_KEY, file_lock_key(l)), true), before;
@@ -211,13 +210,13 @@ static void file_lock_record_acquired(struct file_lock *l, const void *site)
                    site);
 }
 
-/* By a thread that is not recorded it is not told: whoever locks next finds that. */
+/* A thread that is not recorded does not report it: the next thread that locks notices that. */
 static void file_lock_record_released(const struct file_lock *l, const void *site)
 {
     const uint64_t *taken = l->inherited ? file_lock_acquire_counter(l) : NULL;
     if (!poet_current_line())
         return;
-    if (taken && LOAD(taken) != l->taken) { /* given back long ago, or shared with others */
+    if (taken && LOAD(taken) != l->taken) { /* released long ago, or shared with other holders */
         poet_untraced("a file lock inherited from the parent");
         return;
     }

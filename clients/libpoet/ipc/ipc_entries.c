@@ -73,7 +73,7 @@ void poet_process_shut(bool all) { STORE(&ipc_is_shut, all); }
 
 #define SHUT_STEP_NS 1000000u
 
-/* Where no clock may be read it goes on with each look, so that whoever waits gives up. */
+/* Where no clock may be read, the time advances with each call, so that waits end. */
 uint64_t now_ns(void)
 {
     static uint64_t looks_shut;

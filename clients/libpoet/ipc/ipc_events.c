@@ -1,4 +1,5 @@
-/* What is told through poet.h: the types of events, and the lines that they are on or about. */
+/* Events of libpoet-process, recorded through poet.h: their types, and the lines that they are on
+ * or name as objects. */
 #include "clients/libpoet/ipc/ipc_events.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -71,7 +72,7 @@ static char ipc_event_busy;
 
 void ipc_event_forked(void) { __atomic_clear(&ipc_event_busy, __ATOMIC_RELEASE); }
 
-/* Nobody waits for it: who finds it taken does without. */
+/* No thread waits for this lock: one that finds it taken does without. */
 static bool ipc_event_try_lock(void)
 {
     return !__atomic_test_and_set(&ipc_event_busy, __ATOMIC_ACQUIRE);

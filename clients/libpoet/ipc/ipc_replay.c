@@ -10,7 +10,7 @@
 #define TRIES 1000u
 #define PATIENCE_NS 1000000000u
 
-/* (types are asked for where something is told, and no sooner: the first time describes the
+/* (types are only requested when something is recorded: the first request describes the
  * environment) */
 bool ipc_replay_is_active(void) { return poet_replay_peek(0, 0, 0) >= 0; }
 

@@ -65,8 +65,8 @@ static void poll_result_await_writer(const struct ipc_stream *s, uint64_t from)
     }
 }
 
-/* The event of who wrote the first byte that is there, if nobody has read since the call began.
- * Who writes tells it just after. */
+/* Finds the event that wrote the first byte that is there, if no thread has read since the call
+ * began. A writer records it just after writing. */
 static bool poll_result_find_write(const struct ipc_stream *s, uint64_t began, poet_event_t *event)
 {
     uint64_t from = LOAD(s->read);
@@ -145,13 +145,12 @@ static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, ui
 
 #define HIDDEN_NS 1000000000u /* nothing is hidden for longer */
 
-/* Of the descriptors of one call that finds several those are told of that are ready, in their
- * order. */
+/* Number of descriptors of one call among which the ready ones are recorded, in their order. */
 #define FORESEEN_MOST 256u
 #define AHEAD_MOST 31u
 
 struct foreseen {
-    enum fd_end_kind kind; /* NONE: nothing is told of it */
+    enum fd_end_kind kind; /* NONE: it is not recorded */
     bool heard; /* the thread's next events are, that it was found ready */
 };
 

@@ -59,7 +59,7 @@ static uint64_t tcp_peer_id(const poet_place_t *from, const poet_place_t *to)
     return key_mix(key, key_mix(key_mix(to->high, to->low), to->port));
 }
 
-/* Whoever meets it first on this host says what it is to all. */
+/* The first process on this host that uses the connection sets its state for all. */
 static void tcp_peer_create(int fd, const struct tcp_peer *f)
 {
     uint64_t none = 0, name = key_mix(TCP_PEER_IDS, tcp_peer_id(&f->here, &f->there));
@@ -228,7 +228,7 @@ void tcp_peer_leave(const struct tcp_peer *f)
     __atomic_fetch_sub(f->flags, TCP_PEER_WRITER, __ATOMIC_SEQ_CST);
 }
 
-/* What was written and is not told is told as a hole. */
+/* Reports bytes that were written and not recorded as a gap. */
 static void tcp_peer_report_gap(const struct tcp_peer *f, uint64_t end)
 {
     uint64_t told = LOAD(f->written);
@@ -238,8 +238,8 @@ static void tcp_peer_report_gap(const struct tcp_peer *f, uint64_t end)
             ;
 }
 
-/* While nobody writes: an unseen call has, perhaps.  (Where nobody told that he writes, nobody
- * waits for that.) */
+/* Called while no traced thread writes: an untraced call may have written. (If no writer was
+ * recorded, no reader waits for one.) */
 static void tcp_peer_check_untraced(int fd, const struct tcp_peer *f)
 {
     uint64_t end, told = LOAD(f->written);
@@ -255,8 +255,8 @@ void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, siz
     uint64_t told = LOAD(f->written), end = 0;
     bool known = socket_written(fd, LOAD(f->flags) & TCP_PEER_SYN, told + bytes, &end);
     bool mixed = LOAD(f->flags) & TCP_PEER_MIXED;
-    if (poet_current_line() &&
-        tcp_peer_record_out(f)) { /* else nobody could tell who wrote: who looks next says so */
+    /* otherwise the writer would be unknown: the next check reports it */
+    if (poet_current_line() && tcp_peer_record_out(f)) {
         if (known && !mixed && end == told + bytes) {
             tcp_peer_record_bytes(f, WRITE, told, bytes, asked, site);
             STORE(f->written, end);
@@ -341,8 +341,8 @@ void tcp_peer_shut(int fd, const struct tcp_peer *f, const void *site)
                                  .count = 1});
 }
 
-/* Nobody writes any more, nor closes it in time: where bytes are that were not told, unseen calls
- * wrote them. */
+/* No thread writes any more, nor closes it in time: unrecorded bytes were written by untraced
+ * calls. */
 static void tcp_peer_record_end(const struct tcp_peer *f, bool doubt)
 {
     uint64_t closings = (uint32_t)LOAD(f->ends);
@@ -361,7 +361,7 @@ void tcp_peer_closed(const struct tcp_peer *f)
     if (!poet_recorded())
         return;
     int open = f->there.port ? socket_is_open(f->cookie, &f->here, &f->there) : 0;
-    if (open > 0) { /* others have it: whoever of them closes it last says so */
+    if (open > 0) { /* other processes have it: the one that closes it last reports that */
         poet_stream_end(f->out, POET_STREAM_LEFT, &f->here, &f->there);
         uint64_t ends = LOAD(f->ends);
         while (ends >> 32 == (uint32_t)getpid() &&
@@ -373,7 +373,7 @@ void tcp_peer_closed(const struct tcp_peer *f)
     }
 }
 
-/* Of a process that never forked nobody else can have it, unless it was handed one. */
+/* In a process that never forked: no other process can have it, unless it was passed to one. */
 void tcp_peer_exits(const struct tcp_peer *f)
 {
     if (!LOAD(&has_forked) && LOAD(f->ends) >> 32 == (uint32_t)getpid())

@@ -1,4 +1,4 @@
-/* Who needs whom in a collective call, and its events. */
+/* Plan of a collective call, which says which member depends on which, and its events. */
 #include "clients/libpoet/mpi/collective_plan.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -14,7 +14,7 @@ struct collective_plan {
     int from_count;
 };
 
-/* ---- who needs whom ---- */
+/* ---- which member depends on which ---- */
 
 static uint64_t collective_plan_part(const struct collective_plan *p, int rank)
 {
@@ -170,7 +170,7 @@ void collective_plan_begin(struct collective_plan *p, enum mpi_event type, poet_
                            const void *site)
 {
     struct communicator *c = p->comm;
-    if (c->inter || !c->whole) { /* who needs whom is not followed */
+    if (c->inter || !c->whole) { /* dependences among members are not traced */
         p->meets = p->sends = false;
         p->from_count = 0;
     }

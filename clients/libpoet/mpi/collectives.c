@@ -1,4 +1,4 @@
-/* Collective calls: each has a plan of who needs whom. */
+/* Collective calls: each has a plan that says which member depends on which. */
 #include "clients/libpoet/mpi/communicators.h"
 #include "clients/libpoet/mpi/mpi_events.h"
 #include "clients/libpoet/mpi/tracing_state.h"

@@ -146,7 +146,7 @@ static bool message_match_serve_older(struct communicator *comm, const struct mp
             return false;
         if (answer == YES)
             message_match_assign(r, source, tag);
-        if (answer == YES && r->over) { /* nobody waits to hear it any more */
+        if (answer == YES && r->over) { /* no thread waits for its result any more */
             message_match_unpost(r);
             tracing_state_free(r);
         }

@@ -132,8 +132,8 @@ static struct communicator *p2p_receives_from(MPI_Comm handle, int from)
     return mpi_tracing && from != MPI_PROC_NULL ? communicator_find(handle) : NULL;
 }
 
-/* In a run that is repeated one that takes anybody's message takes the one that it got: *from says
- * whose. */
+/* Posts a receive. In a replayed run one from MPI_ANY_SOURCE receives from the recorded source, set
+ * in *from. */
 static struct mpi_request *p2p_post_receive(struct communicator *c, int *from, int tag)
 {
     struct mpi_request *r = mpi_request_new(c, *from, tag);
@@ -210,7 +210,7 @@ API int MPI_Recv_init(void *data, int n, MPI_Datatype type, int from, int tag, M
     return e;
 }
 
-/* Anybody's: in a run that is repeated that of whom it got. */
+/* Starts a receive from any source: in a replayed run, from the recorded one. */
 static void p2p_start_any(struct mpi_request *r, MPI_Request *request)
 {
     int from = mpi_event_request_source(EVENT_receive, MPI_ANY_SOURCE, &r->asked);
@@ -269,7 +269,7 @@ struct p2p_exchange {
     int out_n, in_n, to, out_tag, from, in_tag;
     MPI_Datatype out_type, in_type;
     MPI_Comm comm;
-    poet_line_t about; /* from whom, or to whom */
+    poet_line_t about; /* source or destination */
     bool replaces; /* what comes in takes the place of what went out */
 };
 
@@ -427,7 +427,7 @@ API int MPI_Iprobe(int from, int tag, MPI_Comm handle, int *flag, MPI_Status *st
     for (int i = 0; i < LOOKS_MOST && found == 1 && e == MPI_SUCCESS && !*flag; i++)
         e = PMPI_Iprobe(from, tag, handle, flag, status);
     *flag = e == MPI_SUCCESS && *flag && found != 0;
-    if (*flag) { /* (how often it was not there nobody counts) */
+    if (*flag) { /* (how often a test found nothing is not counted) */
         mpi_event_request_source(EVENT_probed, 0, &asked);
         p2p_record_probed(c, status, any ? asked : 0, NULL, key, SITE);
     }

@@ -34,7 +34,7 @@ API int MPI_Wait(MPI_Request *handle, MPI_Status *status)
     return e;
 }
 
-/* When a receive is found to be done is luck, and so it is told. */
+/* Which receives are complete, and when, depends on scheduling, and so it is recorded. */
 static void request_wait_is_unordered(struct request_batch *b)
 {
     for (int i = 0; b->requests && i < b->count; i++)
@@ -161,7 +161,7 @@ API int MPI_Testsome(int count, MPI_Request *handles, int *done, int *indices, M
     return e;
 }
 
-/* A receive that is freed gets its message all the same, but nobody sees when. */
+/* A receive that is freed gets its message all the same, but at an unknown time. */
 API int MPI_Request_free(MPI_Request *handle)
 {
     tracing_state_lock();

@@ -47,7 +47,7 @@ int waitsome_replay_long(MPI_Request *handle, int *flag, MPI_Status *status)
     return e;
 }
 
-/* (MPI goes on with the rest, where a call of ours finds nothing) */
+/* (MPI continues with the rest, if a call of libpoet's finds nothing) */
 static int waitsome_replay_continues(MPI_Request handle)
 {
     int there;

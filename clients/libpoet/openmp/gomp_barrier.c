@@ -58,7 +58,7 @@ BARRIER_CANCEL(GOMP_barrier_cancel, 0)
 BARRIER_CANCEL(GOMP_loop_end_cancel, 1)
 BARRIER_CANCEL(GOMP_sections_end_cancel, 0)
 
-/* No barrier: but loops are told apart by how many there were before. */
+/* Not a barrier: but loops are identified by how many there were before. */
 API void GOMP_loop_end_nowait(void);
 API void GOMP_loop_end_nowait(void)
 {
@@ -97,7 +97,7 @@ API void *GOMP_single_copy_start(void)
     void *(*call)(void) = REAL(GOMP_single_copy_start, SITE, void *, (void));
     struct team_member *m = gomp_current_member(SITE);
     bool waits = m && !m->team->cancellable, asked = worksharing_begin(m, WORKSHARING_SINGLE);
-    if (asked && gomp_barrier_is_first(m)) { /* (for whom the call does not wait) */
+    if (asked && gomp_barrier_is_first(m)) { /* (the call does not wait for them) */
         void *none = call ? call() : NULL;
         worksharing_end(m, true, WORKSHARING_SINGLE, true, SITE);
         return none;

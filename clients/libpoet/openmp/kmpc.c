@@ -56,8 +56,9 @@ static void kmpc_call_body(const struct kmpc_region *r, int32_t *thread, int32_t
         r->function(thread, bound, SIXTY_FOUR(a, 0));
 }
 
-/* In each member.  Not in nested teams: a barrier right before their end may hang in this runtime
- * (LLVM 14) when threads are many; the members' ends are told by messages there. */
+/* Runs in each member. Not in nested teams: a barrier right before their end may hang in this
+ * runtime (LLVM 14) when there are many threads; there the members' ends are recorded as
+ * messages. */
 static void kmpc_run_member(int32_t *thread, int32_t *bound, ...)
 {
     va_list ap;
@@ -73,7 +74,8 @@ static void kmpc_run_member(int32_t *thread, int32_t *bound, ...)
         task_replay_await_team();
 }
 
-/* With so many variables the function is left as it is: the members' ends are told by messages. */
+/* With so many variables the function is left unchanged: the members' ends are recorded as
+ * messages. */
 typedef void fork_call(source *, int32_t, body *, ...);
 static void kmpc_pass_on(fork_call *call, source *at, int32_t count, body *function, va_list ap)
 {

@@ -71,7 +71,7 @@ static void kmpc_task_call_held(struct held_task *held)
     h->call(h->at, h->number(h->at), h->given);
 }
 
-/* A task that was told; false: it is run right here. */
+/* Holds a task that was recorded. Returns false if it must run right here. */
 static bool kmpc_task_hold(struct ompt_task_data *kept, source *at, struct of_runtime *task,
                            const void *site)
 {

@@ -19,7 +19,7 @@ static void omp_lock_begin(void *lock, const void *site)
     omp_object_line(OMP_OBJECT_LOCK, lock, "", site);
 }
 
-/* Of a lock that nests the outermost visit is told. */
+/* For a nestable lock only the outermost acquisition is recorded. */
 static void omp_lock_acquired(void *lock, bool nests, poet_line_t line, const void *site)
 {
     unsigned *depth = nests && line ? omp_object_depth(OMP_OBJECT_LOCK, lock) : NULL;

@@ -63,8 +63,8 @@ static struct omp_object_entry *omp_object_create(enum omp_object_kind kind, con
 #define OPENING UINT64_MAX
 #define LOOKS_MOST 10000u
 
-/* One thread opens it, the others wait for that, but not for ever: after a fork nobody is there who
- * opens it. */
+/* One thread opens the line; the others wait for that, but with a bound: after a fork the opening
+ * thread may not exist. */
 static poet_line_t omp_object_open(struct omp_object_entry *e, uint64_t high, const char *name,
                                    const void *site)
 {

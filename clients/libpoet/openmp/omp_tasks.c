@@ -19,7 +19,7 @@ struct task_group {
     _Atomic bool doubtful;
 };
 
-/* The end of a task was not recorded: whoever waits for it cannot say so. */
+/* The end of a task was not recorded: waits for tasks are uncertain. */
 static _Atomic bool omp_tasks_untraced;
 
 static uint64_t omp_task_child_key(const struct task_frame *f, uint32_t n)

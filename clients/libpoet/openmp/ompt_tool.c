@@ -249,8 +249,9 @@ static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int co
 /* It is over, or has been dropped before it began. */
 static void ompt_tool_end_task(struct ompt_task_data *k, int how)
 {
+    /* over when the program fulfills its event */
     if (how == ompt_task_detach)
-        omp_tasks_set_untraced(); /* over when somebody says so */
+        omp_tasks_set_untraced();
     if (k->own.waits && task_frame_is_waiting(EVENT_taskwait))
         taskwait_for_end(&k->own.task, k->own.site);
     else if (k->own.runs)
@@ -317,7 +318,7 @@ static int ompt_tool_initialize(ompt_function_lookup_t lookup, int device, ompt_
 
 static void ompt_tool_finalize(ompt_data_t *tool) {}
 
-/* The runtime has one tool: where somebody wants another one, that is it. */
+/* The runtime supports one tool: if another one is present, that one is used. */
 API ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
 API ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 {

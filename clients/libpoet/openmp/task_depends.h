@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 struct task_dependences;
-/* How a task accesses a storage location. Members of a set run in any order. */
+/* Access of a task to a storage location. Members of a set run in any order. */
 enum dependence { DEPEND_READS, DEPEND_WRITES, DEPEND_IN_SET };
 
 struct task_dependences *task_depends_new(void); /* Returns NULL if there is no memory. */

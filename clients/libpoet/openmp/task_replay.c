@@ -18,11 +18,12 @@
 
 #define LOOK_MS 20u
 
-/* Those that have not ended, in the order in which they were made: for whoever has `busy`. */
+/* Those that have not ended, in the order of their creation; protected by `busy`. */
 static struct held_task *task_replay_first, **task_replay_last = &task_replay_first;
 static atomic_flag task_replay_busy = ATOMIC_FLAG_INIT;
 static _Atomic uint32_t count, changes; /* how many; of them all (futex) */
-static _Atomic bool task_replay_timed_out; /* nobody waits any more for what was run next */
+/* no thread waits any more for the task that was run next */
+static _Atomic bool task_replay_timed_out;
 
 static bool task_replay_active; /* set at the start and never changed */
 
@@ -222,7 +223,7 @@ static void task_replay_wait_for_change(struct task_replay_timeout *p, uint32_t 
     errno = saved;
 }
 
-/* Whose turn it is to be run here: 1: that of *spawn; 0: nobody's; -1: anybody's. */
+/* Returns whose turn it is to run here: 1: that of *spawn; 0: none; -1: any. */
 static int task_replay_whose_turn(const struct task_replay_target *aim, poet_event_t *spawn)
 {
     bool freely = atomic_load(&task_replay_timed_out) || atomic_load(&aim->team->apart);

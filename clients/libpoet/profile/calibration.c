@@ -13,11 +13,11 @@
 
 #define ROUNDS 20u
 #define LEAST_ROUNDS                                                                               \
-    5u /* whatever they take: the system may run somebody else for long in any one of them */
+    5u /* however long they take: the system may run another thread for long during any of them */
 #define CALLS 256u
 #define MOST_NS 700000u
 
-/* In 256ths of a tick, and how many ticks GAP_NS is; once, by whoever comes first. */
+/* In 256ths of a tick, and GAP_NS in ticks; set once, by the first thread. */
 static _Atomic uint32_t calibration_within, calibration_around;
 static _Atomic uint64_t calibration_gap;
 static _Atomic bool calibration_known;

@@ -152,7 +152,7 @@ static __attribute__((noinline)) void
 call_stack_enter_deep(struct thread_profile *m, uint64_t function, uint64_t site, uint32_t scope)
 {
     uint32_t c = call_stack_count_call(m, call_stack_top(m), function, site, scope);
-    sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
+    sum_add(&contexts_of(m)[c].ended, 1); /* considering the calls that are known */
     sum_add(&m->head->deep, 1);
     fast_path_set_depth(m->head, call_stack_depth(m) + 1);
 }
@@ -330,7 +330,7 @@ void call_stack_base_leave(struct thread_profile *m, uint64_t ran)
         contexts_of(m)[0].open--;
     }
     fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
-    if (m->stepping) /* it goes on where it was, after whatever it called there */
+    if (m->stepping) /* it resumes where it was, after its calls there */
         activity_switch(
             m, m->since,
             2 * atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed));
@@ -492,7 +492,8 @@ static void call_stack_repair_counts(struct thread_profile *m,
             call_stack_count_open(m, call_stack_first_in(m, f));
 }
 
-/* What began or ended when a handler came in between goes on no more: the jump is to further up. */
+/* Returns whether the begin or end of a call, interrupted by a handler, will not continue, because
+ * the jump goes further up. */
 static bool call_stack_is_left(uint64_t half_done, uint64_t stack, const stack_t *other)
 {
     return half_done && (excluded_function_is_on_stack(other, half_done) ==

@@ -5,7 +5,7 @@
 /* Contexts for calls leave so many for what finds no room: one of SCOPE_OTHER, and one for each
  * function below it. */
 #define OTHERS 4096u
-#define LOOKED_THROUGH 64u /* where there is no more room, so that nobody waits for a long list */
+#define LOOKED_THROUGH 64u /* when there is no more room, so that no long list is searched */
 
 static struct profile_region_context *context_tree_get(const struct thread_profile *m,
                                                        uint32_t context)

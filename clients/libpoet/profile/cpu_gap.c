@@ -96,7 +96,7 @@ static uint64_t cpu_gap_off_by(const struct thread_profile *m, const struct cpu_
     return m->from_off + (uint64_t)(off * (double)(look->ticks - m->from_ticks));
 }
 
-/* From here on nobody knows how long it does not run. */
+/* From here on its off-CPU time is not known. */
 static void cpu_gap_set_blind(struct thread_profile *m)
 {
     atomic_store_explicit(&m->head->blind, 1, memory_order_relaxed);
@@ -115,9 +115,9 @@ static void cpu_gap_report_off(struct thread_profile *m,
     sum_set(&m->head->off_ticks, off);
 }
 
-/* Until the last look, or the last call, all time is told already: no more than passed since then
- * comes in now, the rest where there is room for it, so that what ran and what did not is never
- * more than what passed. */
+/* Up to the last reading, or the last call, all time has been counted: no more than has passed
+ * since then is added now, the rest when there is room for it, so that running and off-CPU time
+ * never exceed the elapsed time. */
 static void cpu_gap_take_sample(struct thread_profile *m,
                                 const struct profile_region_frame *innermost,
                                 const struct cpu_gap_sample *look)

@@ -1,12 +1,10 @@
-/* Exceptions out of calls.  gcc has a function that an exception leaves call the hook at its end,
- * clang does not: where the exception is caught, all that was called below the function with the
- * handler has ended.
- *
- * A handler begins by __cxa_begin_catch (Itanium C++ ABI, Exception Handling, 2.5.3).  We stand
- * before it, and go on to the one that the handler would have called without us: the first that the
- * whole program sees; where none does, as in a program in C that opens a library in C++, the one
- * that the caller's library sees.  A program that is linked statically, or has its C++ library in
- * itself, calls its own. */
+/* Exceptions out of calls. In code of gcc, a function that an exception leaves calls the hook at
+ * its end; in code of clang it does not: where the exception is caught, all calls below the
+ * function with the handler have ended. A handler begins by __cxa_begin_catch (Itanium C++ ABI,
+ * Exception Handling, 2.5.3), which is interposed here and calls the definition that the handler
+ * would have called without libpoet: the first in the global scope or, if there is none, as in a C
+ * program that opens a C++ library, the one in the scope of the caller's library. A program that is
+ * linked statically, or contains its C++ library, calls its own. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/call_stack.h"
 
@@ -60,8 +58,9 @@ static __attribute__((noinline, cold)) begin_catch *exceptions_find_for(const vo
         p = exceptions_is_seen_by("libstdc++.so.6");
     if (!p)
         p = exceptions_is_seen_by("libc++abi.so.1");
+    /* a handler without a C++ library */
     if (!p)
-        abort(); /* somebody catches without a C++ library */
+        abort();
     return p;
 }
 

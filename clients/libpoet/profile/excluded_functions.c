@@ -76,13 +76,13 @@ static void excluded_function_count_only(struct thread_profile *m, uint64_t func
     if (is->function != function || is->site != site || is->parent != parent)
         c = context_tree_find(m, parent, function, site, SCOPE_COUNTED);
     sum_add(&contexts_of(m)[c].calls, 1);
-    sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
+    sum_add(&contexts_of(m)[c].ended, 1); /* considering the calls that are known */
     if (atomic_load_explicit(&threads_running, memory_order_relaxed) > 1)
         sum_add(&contexts_of(m)[c].concurrent, 1);
 }
 
-/* A function may become counted only while a call of it is open: until that ends, what it calls of
- * itself directly has frames, so that its end is told from theirs. */
+/* A function may become counted only while a call of it is open: until that ends, its direct
+ * recursive calls have frames, from which its end is recognized. */
 bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64_t site,
                              uint64_t stack)
 {

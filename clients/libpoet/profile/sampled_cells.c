@@ -52,7 +52,7 @@ static void *sampled_cells_map(int fd, void *at)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Where the memory was, with what was in it; fd -1: of nobody else. */
+/* Maps memory at the address of the old one, with its content; fd -1: private memory. */
 static void sampled_cells_send_name(char *at, int fd)
 {
     char *new = sampled_cells_map(fd, NULL);

@@ -38,7 +38,7 @@ uint64_t throttle_since(uint64_t function)
     return n ? all[n - 1].since : 0;
 }
 
-/* Where somebody else is at it, another time. */
+/* If another thread is doing this, it is left for another time. */
 static void throttle_add(uint64_t function)
 {
     if (atomic_flag_test_and_set(&throttle_add_flag))

@@ -200,7 +200,8 @@ static bool apply_event_is_foreign(const struct thread_schedule *p, const struct
     return least && least != first;
 }
 
-/* Somebody without a part was on the line before: its turn had come, but its number was taken. */
+/* A thread without a schedule was on the line before: its turn had come, but its number was
+ * taken. */
 static void apply_event_leave_to_foreign(const struct thread_schedule *p,
                                          const struct trace_line *line, uint64_t first)
 {

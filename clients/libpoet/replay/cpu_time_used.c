@@ -11,7 +11,7 @@
 
 #define FILE_BYTES 256u
 
-/* (proc(5); bare calls: nobody is to hear of these) */
+/* (proc(5); direct system calls, so that they are not recorded) */
 static bool cpu_time_read_file(uint32_t process, uint32_t id, const char *name,
                                char text[FILE_BYTES])
 {

@@ -1,5 +1,5 @@
-/* How much of an elapsed time a thread could have used: it was not slow itself while other threads
- * had its CPU. */
+/* CPU time that a thread could have used of an elapsed time: it was not slow itself while other
+ * threads had its CPU. */
 #ifndef CLIENTS_LIBPOET_REPLAY_CPU_TIME_USED_H
 #define CLIENTS_LIBPOET_REPLAY_CPU_TIME_USED_H
 

@@ -85,7 +85,7 @@ static uint32_t hold_point_sum(const struct hold_point *p, bool inside)
 
 static latch held_lock;
 static struct hold_point_thread {
-    const struct traced_thread *thread; /* NULL: nobody */
+    const struct traced_thread *thread; /* NULL: no thread */
     const struct trace_line *asks, *holds[HOLDS_SEEN];
     unsigned count;
     bool goes;

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #define LOOK_NS 2000000    /* how often who is held looks whether it still is */
-#define LOOKS_ENOUGH 500u  /* so often while nobody comes: one that is awaited will not */
+/* checks without any thread arriving, after which one that is awaited will not arrive */
+#define LOOKS_ENOUGH 500u
 
 /* Where a debugger has its breakpoint. */
 __attribute__((visibility("default"), noinline)) void poet_stop_reached(void);
@@ -82,8 +83,8 @@ void replay_stop_done(void)
         replay_stop_report();
 }
 
-/* 1 + the event that it is held before; 0: it is not held.  Within a record who is to have done
- * something of it goes on: that is done when all of the record is. */
+/* 1 + the event before which it is held; 0: it is not held. Within a record, a thread that must
+ * have made some of it is not held: its events are made when the whole record is. */
 static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, uint64_t first,
                                         uint64_t last, bool amid)
 {

@@ -16,7 +16,7 @@
 #define SPINS 100
 #define YIELDS 300u /* about as long as it takes to sleep and be woken */
 #define NEXT 16u /* who waits for so few numbers of a line, as those of some visits, comes soon */
-#define LOOK_MS 50u /* how often who waits looks whether it ever can go on */
+#define LOOK_MS 50u /* interval at which a waiter checks whether its turn can still come */
 #define PATIENCE_MS 1000u
 #define PATIENCE_MOST_MS 100000000u /* a day */
 #define HELD_NS                                                                                    \
@@ -71,14 +71,14 @@ void replay_ticket_wake(struct schedule_line *line, uint32_t before, uint32_t nu
     errno = saved;
 }
 
-/* ---- whether it ever can go on ---- */
+/* ---- whether its turn can still come ---- */
 
 static bool replay_ticket_is_event(const struct schedule_event *e, uint32_t line, uint32_t number)
 {
     return (e->line == line && e->number == number) || (e->about == line && e->ticket == number);
 }
 
-/* Who is to do what comes next on a line; 0: nobody. */
+/* Returns the thread that must make the next event on a line; 0: none. */
 static uint32_t replay_ticket_next_thread(uint32_t line)
 {
     uint32_t number = atomic_load(&shared_schedule_line(line)->done) + 1;

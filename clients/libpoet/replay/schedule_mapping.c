@@ -85,7 +85,7 @@ static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_
 /* Of the thread that forks: the thread that the child is.  Of a program that was executed, in a
  * child or in this process:  found by the message that it comes from. */
 static __thread uint32_t born __attribute__((tls_model("initial-exec")));
-static uint32_t came_from; /* 0: nobody knows */
+static uint32_t came_from; /* 0: not known */
 
 void replay_program_begin(uint64_t message) { came_from = (uint32_t)message; }
 
@@ -156,7 +156,7 @@ void thread_schedule_named(struct traced_thread *t, uint16_t named)
     replay_ticket_set_reached(as, (uint32_t)atomic_load(&t->own->number), false);
 }
 
-/* 0: it is none of the script, as far as is known. */
+/* Returns 0 if it is not known to be a line of the schedule. */
 uint32_t schedule_map_line(uint32_t code)
 {
     for (uint32_t i = 1; code && i <= shared_schedule->line_count; i++)

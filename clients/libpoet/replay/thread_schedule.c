@@ -195,7 +195,8 @@ bool thread_schedule_next_has_cause(struct traced_thread *t)
     return e && e->after_line;
 }
 
-/* Who did that: whose line it is on, or who was there; 0: nobody. */
+/* Returns the thread that made the event: the thread of the line, or the one that was on it; 0:
+ * none. */
 static uint32_t thread_schedule_get_thread(uint32_t line, uint32_t number)
 {
     if (line > shared_schedule->line_count || shared_schedule_line(line)->count)
