@@ -1,5 +1,5 @@
-/* Which libraries are loaded before a program that this process becomes or starts: libpoet is only
- * where the program can bear it, as its file says, behind a sanitizer that must come first. */
+/* LD_PRELOAD of programs that this process becomes or starts: libpoet is preloaded only if the
+ * program's ELF file supports it, after a sanitizer that must come first. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/child_preload.h"
 
@@ -50,7 +50,7 @@ static const char *child_preload_first_own(const char *list)
     return NULL;
 }
 
-/* ---- what an ELF file says ---- */
+/* ---- ELF files ---- */
 
 struct child_preload_file {
     int fd;
@@ -83,7 +83,7 @@ static uint64_t child_preload_dynamic(const struct child_preload_file *f, const 
            d->d_tag != DT_NULL;
 }
 
-/* A sanitizer among what it is linked with, else "". */
+/* Finds a sanitizer among the libraries that the file is linked with, else "". */
 static void child_preload_needed(const struct child_preload_file *f, const ElfW(Phdr) * part,
                                  char name[64])
 {
@@ -98,7 +98,7 @@ static void child_preload_needed(const struct child_preload_file *f, const ElfW(
     *name = 0;
 }
 
-/* false: libpoet cannot be loaded there */
+/* Returns false if libpoet cannot be loaded there. */
 static bool child_preload_check_elf(int fd, const ElfW(Ehdr) * head, char sanitizer[64])
 {
     extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
@@ -124,7 +124,8 @@ static bool child_preload_check_elf(int fd, const ElfW(Ehdr) * head, char saniti
     return dynamic && strncmp(sanitizer, "libtsan", 7) != 0;
 }
 
-/* The same of a file, or of the interpreter of a script.  What cannot be read is tried. */
+/* Checks a file, or the interpreter of a script. A file that cannot be read is assumed to be
+ * supported. */
 static bool child_preload_supports(const char *path, char sanitizer[64])
 {
     union {
@@ -148,7 +149,8 @@ static bool child_preload_supports(const char *path, char sanitizer[64])
     return true;
 }
 
-/* Each library of ours can be opened from here: elsewhere it may have been another root. */
+/* Returns whether each library of Poet's can be opened from here: elsewhere it may have been
+ * another root. */
 static bool child_preload_file_exists(const char *list)
 {
     char path[PATH_MAX];
@@ -222,8 +224,8 @@ bool child_preload_check_in_path(const char *name, char *const *environment,
     return false;
 }
 
-/* The list as the program is to find it; its end.  Sanitizers before the first of ours were put
- * there for another program. */
+/* Writes the list for the program; returns its end. Sanitizers in front of the first library of
+ * Poet's were added for another program. */
 static char *child_preload_write_list(const struct child_preload_change *c, const char *list,
                                       char *to)
 {

@@ -1,8 +1,5 @@
-/* C++: what a std::thread runs, and who called through the library's inline functions.
- *
- * Threads of libstdc++ all start in one routine of the library, whose argument is an object of the
- * class std::thread::_State_impl<...>.  Its run-time type says what is called
- * (Itanium C++ ABI, 2.9 and 5.1), and where that is a pointer to a function the object holds it. */
+/* C++ runtime: what a std::thread runs, and which call sites lie in the library's inline
+ * functions. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/cxx_runtime.h"
 
@@ -30,8 +27,8 @@
 #define VIRTUAL_RUN 2 /* after both destructors */
 #define WORDS 32      /* of a callable and its arguments, at most */
 
-/* The first pointer to code in an object that is known to hold one.  What lies between its members
- * was never written, and what lies behind it may not be there: the system copies. */
+/* Returns the first pointer to code in an object that is known to contain one. Padding between its
+ * members was never written, and memory after it may not be mapped: the system copies it. */
 static uintptr_t held_function(const void *object)
 {
     uintptr_t words[WORDS];

@@ -1,5 +1,5 @@
-/* Where libpoet's own descriptors are: a limit on descriptors (RLIMIT_NOFILE) is one on their
- * numbers when they are opened, so that one beyond it takes none of the program's. */
+/* Numbers of libpoet's own descriptors. The limit RLIMIT_NOFILE applies to a number only when it is
+ * opened, so that a descriptor beyond it uses none of the program's. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/descriptor.h"
 
@@ -25,12 +25,12 @@ int server_connection_move_fd(int fd, int least)
     return high;
 }
 
-/* Out of the way of programs that count on low numbers. */
+/* Beyond the numbers of programs that rely on low ones. */
 #define DESCRIPTOR_HIGH 512
 /* The kernel's table has an entry for each number up to the highest, which each fork copies. */
 #define DESCRIPTOR_HIGHEST 4096
 
-/* As the kernel has it (prlimit64(2)), whatever the C library's is. */
+/* As in the kernel (prlimit64(2)), whatever the C library's is. */
 struct descriptor_limits {
     uint64_t now, most;
 };
@@ -42,15 +42,15 @@ static bool descriptor_limits(const struct descriptor_limits *set, struct descri
     return syscall(SYS_prlimit64, 0, DESCRIPTOR_LIMITS, set, were) == 0;
 }
 
-/* Another thread could open files meanwhile, or change the limit.  proc(5) has a directory for
- * each. */
+/* Returns whether no other thread could open files meanwhile, or change the limit. proc(5) has a
+ * directory for each. */
 static bool descriptor_alone(void)
 {
     struct stat st;
     return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
 }
 
-/* In a child its parent's is there, too. */
+/* In a child its parent's descriptor is there, too. */
 #define DESCRIPTOR_ROOM 16
 
 static bool descriptor_raise(const struct descriptor_limits *were)
@@ -61,7 +61,8 @@ static bool descriptor_raise(const struct descriptor_limits *were)
     return most > were->now && descriptor_limits(&(struct descriptor_limits){most, most}, NULL);
 }
 
-/* The limit is raised for one call, with no other thread there and no signal handled. */
+/* Moves the descriptor beyond the limit, which is raised for one call, with no other thread and no
+ * signal handled. */
 static int descriptor_beyond(int fd)
 {
     struct descriptor_limits were;

@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* The C library's own name of it: a program may define another `environ`. */
+/* The C library's own name for it: a program may define another `environ`. */
 extern char **__environ;
 
 bool environment_is_unsafe(void) { return getauxval(AT_SECURE) != 0; }

@@ -1,7 +1,7 @@
-/* Threads whose creation is not recorded: those that libraries make, and the C library itself.
- * Such a thread gets its line with its first call that is recorded, after what its creator did
- * before; where its creation did not pass through pthread_create or thrd_create, its start says
- * that more may be before it. */
+/* Threads whose creation is not recorded: those of libraries, and of the C library itself. Such a
+ * thread gets its line with its first recorded call, after the last event of its creator before the
+ * creation; if its creation did not pass through pthread_create or thrd_create, its start event is
+ * marked as uncertain. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/ring_slots.h"
@@ -31,15 +31,15 @@
 #include <sys/prctl.h>
 #include <threads.h>
 
-/* Of the calling thread, as long as it has no line. */
+/* State of the calling thread, as long as it has no line. */
 static __thread struct {
-    struct thread_info *task; /* NULL: its creation was not seen */
-    int rounds; /* of thread-specific data at its end */
-    bool shut; /* it gets none: libpoet is at work, or the thread has ended */
+    struct thread_info *task; /* NULL: its creation was not noticed */
+    int rounds; /* of destructors of thread-specific data at its end */
+    bool shut; /* it must not get a line: libpoet is running, or the thread has ended */
     bool missed; /* its next event may have more predecessors than are recorded */
 } foreign_thread_mine __attribute__((tls_model("initial-exec")));
 
-static _Atomic unsigned foreign_thread_count; /* how many were created by calls that were seen */
+static _Atomic unsigned foreign_thread_count; /* how many were created by calls that were noticed */
 static _Atomic bool foreign_threads_may_begin; /* threads may get lines */
 
 bool foreign_thread_block(bool shut)
@@ -53,11 +53,11 @@ void foreign_thread_note_missed(void) { foreign_thread_mine.missed = true; }
 
 /* ---- its creation ---- */
 
-/* What is known of the creator: its own events, or those of who created it. */
+/* Sets what is known of the creator: its own last event, or that of its own creator. */
 static void foreign_thread_set_creator(struct thread_info *task)
 {
     struct traced_thread *t = thread_self();
-    if (t) { /* what it did later is not in its queue, or is not recorded */
+    if (t) { /* its later events are not in its queue, or are not recorded */
         task->after = ring_slots_last(t);
         task->after_life = t->life;
         task->doubtful = t->doubt || t->lost_count || t->unnumbered;
@@ -71,7 +71,7 @@ static void foreign_thread_set_creator(struct thread_info *task)
 
 static void foreign_thread_begin(struct thread_info *task)
 {
-    foreign_thread_mine.shut = true; /* what we call now is not recorded */
+    foreign_thread_mine.shut = true; /* calls from here on are not recorded */
     foreign_thread_mine.task = task;
     thread_lifetime_at_end((void *)((uintptr_t)task | FOREIGN_THREAD_BIT));
     pthread_t id = pthread_self();
@@ -98,7 +98,7 @@ static int foreign_thread_run_c11(void *p)
 static struct thread_info *foreign_thread_new_info(bool detached)
 {
     int saved = errno;
-    thread_present(); /* a child that creates threads begins its life */
+    thread_present(); /* a child that creates threads begins its lifetime */
     bool wanted = atomic_load(&foreign_threads_may_begin) && server_alive() && !thread_runtime();
     bool shut = foreign_thread_block(true);
     struct thread_info *task = wanted ? thread_info_new(2) : NULL;
@@ -131,8 +131,9 @@ int foreign_thread_create(pthread_t *id, const pthread_attr_t *attributes, bool 
     mask_set(mask.before);
     if (result == 0)
         thread_lifetime_bind(task, id);
+    /* a lifetime that never began */
     else
-        thread_info_release(task); /* a life that never was */
+        thread_info_release(task);
     thread_info_release(task);
     errno = saved;
     return result;
@@ -155,7 +156,7 @@ static void foreign_thread_record_start(struct traced_thread *t, struct thread_i
         NULL);
 }
 
-/* The file of the library that made it; NULL: it is not known. */
+/* Returns the file of the library that created it; NULL: not known. */
 static const char *foreign_thread_get_library(const struct thread_info *task)
 {
     uintptr_t bias;
@@ -164,7 +165,7 @@ static const char *foreign_thread_get_library(const struct thread_info *task)
     return slash ? slash + 1 : path;
 }
 
-/* How such threads get their work is the library's own affair. */
+/* Reports that the library hands over work to its threads in ways that are not traced. */
 static void foreign_thread_report_library(const struct thread_info *task)
 {
     const char *file = foreign_thread_get_library(task);
@@ -175,14 +176,15 @@ static void foreign_thread_report_library(const struct thread_info *task)
     untraced_use_report(UNTRACED_RUNTIME, text);
 }
 
-/* By which its part is known in a run that is repeated; 0: it will be given another one. */
+/* Returns the name by which its schedule is found in a replayed run; 0: it will get another one. */
 static uint16_t foreign_thread_get_known_name(const struct thread_info *task, const char *name)
 {
     const char *file = foreign_thread_get_library(task);
     return file && untraced_runtime_is_traced(file) ? 0 : schedule_text_hash(name, strlen(name));
 }
 
-/* A name that the thread has got, other than the program's, which all threads have at first. */
+/* Gets a name that was given to the thread, other than the program's, which all threads have at
+ * first. */
 static void foreign_thread_get_name(char name[16])
 {
     if (!seccomp_allows(ALLOWED_QUEUES) || prctl(PR_GET_NAME, name) != 0 ||
@@ -201,7 +203,7 @@ static struct traced_thread *foreign_thread_adopt(void)
         task->doubtful = true;
     task->doubtful |= foreign_thread_mine.missed;
     foreign_thread_get_name(name);
-    if (!*name && task->made) /* the same one has the same name in each run */
+    if (!*name && task->made) /* the same thread has the same name in each run */
         snprintf(name, sizeof name, "thread %u", task->made % 10000000);
     task->named = foreign_thread_get_known_name(task, name);
     struct traced_thread *t = thread_lifetime_begin_thread(task, name);
@@ -230,15 +232,15 @@ struct traced_thread *thread_adopt(void)
     int saved = errno;
     foreign_thread_mine.shut = true;
     struct traced_thread *t = foreign_thread_adopt();
-    foreign_thread_mine.shut = !t && server_alive(); /* what cannot be had is not asked for again */
+    foreign_thread_mine.shut = !t && server_alive(); /* not tried again if it failed */
     errno = saved;
     return t;
 }
 
 /* ---- its end ---- */
 
-/* As the end of a thread with a line: in the last round, so that what the program's own destructors
- * do can still give it one. */
+/* Like the end of a thread with a line: in the last round, so that the program's own destructors
+ * can still give it one. */
 void foreign_thread_end(void *p)
 {
     if (++foreign_thread_mine.rounds < LAST_ROUND) {
@@ -252,7 +254,7 @@ void foreign_thread_end(void *p)
 
 void foreign_threads_begin(void) { atomic_store(&foreign_threads_may_begin, true); }
 
-/* In the child, whose task is another. */
+/* Called in the child, whose task is another. */
 void foreign_threads_forked(void)
 {
     if (foreign_thread_mine.task)

@@ -5,8 +5,8 @@
 #include "wire/heap_region.h"
 #include "wire/message.h"
 
-/* In which life the heap begins; 0: in none.  In a program of a runtime's tasks it begins before
- * any task does, by a thread that is not recorded itself. */
+/* Returns the lifetime in which the heap begins; 0: none. In a program of a runtime's tasks it
+ * begins before any task does, by a thread that is not recorded itself. */
 static uint32_t heap_life(void)
 {
     const struct traced_thread *t = thread_self();

@@ -1,8 +1,8 @@
-/* Binds what libpoet and the libraries beside it call of the C library to the C library itself, and
- * what those call of libpoet to libpoet, whatever the program defines under those names.  The
- * loader bound them to the program's, if it has such: a runtime's pthread_key_delete, an
- * allocator's malloc.  No function of the program and none that allocates is called for this:
- * symbols are looked up in the tables of the objects themselves. */
+/* Binds the calls that libpoet and its companion libraries make to the C library to the C library
+ * itself, and their calls of libpoet to libpoet, whatever the program defines under those names.
+ * The loader may have bound them to the program's: a runtime's pthread_key_delete, an allocator's
+ * malloc. This uses no function of the program and none that allocates: symbols are looked up in
+ * the tables of the objects themselves. */
 #include "clients/libpoet/core/libc_binding.h"
 
 #include "clients/libpoet/core/libc_calls.h"
@@ -23,12 +23,12 @@ void *bind_found(const char *name) { return (void)name, NULL; }
 
 #define LIBC_NAME "libc.so.6"
 
-/* What stands in an object's dynamic section. */
+/* Contents of an object's dynamic section. */
 struct libc_bind_object {
     ElfW(Addr) base;
     const ElfW(Sym) * symbols;
     const char *strings;
-    /* of each symbol; those that it defines; those of others that it needs */
+    /* version of each symbol; versions that it defines; those that it needs from others */
     const ElfW(Half) * versions;
     const ElfW(Verdef) * defined;
     const ElfW(Verneed) * needed;
@@ -95,7 +95,7 @@ static struct libc_bind_object libc_bind_object_of(const struct link_map *map)
     return o;
 }
 
-/* No function of the C library is called before libpoet is bound. */
+/* No function of the C library may be called before libpoet is bound. */
 static bool libc_bind_same(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -110,7 +110,7 @@ static bool libc_bind_begins(const char *text, const char *with)
     return !*with;
 }
 
-/* The number that libc gives to a version; 0: it has no such. */
+/* Returns the number that libc gives to a version; 0: none. */
 static unsigned libc_bind_version_number(const struct libc_bind_object *libc_object,
                                          const char *version)
 {
@@ -125,7 +125,7 @@ static unsigned libc_bind_version_number(const struct libc_bind_object *libc_obj
     return 0;
 }
 
-/* The version of libc in which a symbol is needed; NULL: it is not of libc. */
+/* Returns the version of libc in which a symbol is needed; NULL: it is not libc's. */
 static const char *libc_bind_version_needed(const struct libc_bind_object *o, size_t symbol)
 {
     unsigned wanted = o->versions ? o->versions[symbol] & 0x7fffu : 0;
@@ -157,7 +157,7 @@ static void *libc_bind_address(const struct libc_bind_object *o, const ElfW(Sym)
     return NULL;
 }
 
-/* version 0: the one that programs are linked with today; libpoet's own have none */
+/* version 0: the one that programs are linked with today; libpoet's own symbols have none */
 static void *libc_bind_look_up(const struct libc_bind_object *o, const char *name, unsigned version)
 {
     uint32_t h = 5381;
@@ -197,7 +197,7 @@ static bool libc_bind_is_ours(const char *name)
     return libc_bind_same(name, "libpoet.so") || libc_bind_begins(name, "libpoet.so.");
 }
 
-/* The objects whose functions are called, whatever else has the same names. */
+/* The objects whose functions are called, even if others define the same names. */
 struct libc_bind_targets {
     struct libc_bind_object libc, poet;
 };
@@ -251,7 +251,8 @@ static long libc_bind_protect(ElfW(Addr) from, size_t bytes, long how)
 #endif
 }
 
-/* What the loader made read-only after it had bound it may be written meanwhile. */
+/* Binds the object; makes the part writable meanwhile that the loader made read-only after
+ * binding. */
 static void libc_bind_map(const struct link_map *map, const struct libc_bind_targets *targets)
 {
     const struct libc_bind_object o = libc_bind_object_of(map);
@@ -270,7 +271,7 @@ static void libc_bind_map(const struct link_map *map, const struct libc_bind_tar
         libc_bind_protect(from, end - from, PROT_READ);
 }
 
-/* The C library of the libraries that libpoet is among, and libpoet. */
+/* Finds the C library used by libpoet's libraries, and libpoet. */
 static bool libc_bind_targets_found(struct libc_bind_targets *targets)
 {
     extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));

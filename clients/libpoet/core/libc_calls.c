@@ -27,7 +27,7 @@ void libc_calls_find(void)
 }
 #endif
 
-/* In front of each piece, its size. */
+/* Size of the header in front of each allocation. */
 #define HEAD 64u
 
 void *pages_resize(void *pages, size_t bytes)

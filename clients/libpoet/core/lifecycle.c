@@ -1,5 +1,5 @@
-/* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
- * a server comes that had gone.  Then the end. */
+/* Lifecycle of tracing: connecting to a server and introducing the process, at the start, after a
+ * fork, and again when a lost server returns; then the end. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/lifecycle.h"
 
@@ -62,14 +62,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One at a time makes itself known; what that needs is not on a stack, which may be small. */
+/* One thread at a time introduces the process; the buffers are not on a stack, which may be
+ * small. */
 static char text[16384];
 static char file[PATH_MAX];
 static uint8_t lifecycle_answer[1024];
-static bool by_agent; /* so was it answered */
+static bool by_agent; /* the server replied that it is an agent */
 static struct error error;
 
-/* The arguments of the process, one after the other in `text`; how many bytes they take. */
+/* Reads the arguments of the process, one after the other, into `text`; returns their size. */
 static size_t lifecycle_read_arguments(uint32_t *count)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -85,13 +86,12 @@ static size_t lifecycle_read_arguments(uint32_t *count)
 }
 
 static char environment[64] = "pthread";
-static bool is_child; /* made by fork: it has the variables of its parent */
+static bool is_child; /* created by fork: it has the variables of its parent */
 static char endpoint[400]; /* of this machine */
-/* where an agent forwards to what is recorded; "": no agent is needed */
+/* where an agent forwards to; "": no agent is needed */
 static char lifecycle_target[400];
 
-/* What a library that is linked calls the launch that this process is one of many of; NULL:
- * none. */
+/* Name of the launch that this process belongs to, from a linked library; NULL: none. */
 #pragma weak poet_job_id
 static const char *lifecycle_launch_name(void) { return poet_job_id ? poet_job_id() : NULL; }
 
@@ -103,8 +103,8 @@ static uint64_t random_number(void)
     return number;
 }
 
-/* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in
- * a child after fork, whatever became of the environment (setproctitle() writes over it). */
+/* The run that this process belongs to: inherited, or of its launch, or begun here. It is kept in a
+ * child after fork, whatever became of the environment (setproctitle() overwrites it). */
 static bool begun_here = true;
 static const char *run_name(void)
 {
@@ -155,7 +155,7 @@ static void lifecycle_encode_hello(struct encoder *out)
     encoder_end_message(out);
 }
 
-/* As recv; *descriptor is set where one comes along. */
+/* Like recv; *descriptor is set if the message has one. */
 static ssize_t lifecycle_receive(int fd, void *data, size_t size, int *descriptor)
 {
     struct iovec iov = {data, size};
@@ -169,8 +169,8 @@ static ssize_t lifecycle_receive(int fd, void *data, size_t size, int *descripto
     return n;
 }
 
-/* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or
- * ours. */
+/* Reads the server's WELCOME or ERROR. If the server refuses: sets why, in its words or
+ * libpoet's. */
 static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
     uint8_t *data = lifecycle_answer;
@@ -194,7 +194,7 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
             continue;
         struct decoder in = decoder_init(data + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_WELCOME) {
-            decode_u32(&in); /* the version is ours, else it were refused */
+            decode_u32(&in); /* the version matches, else the server would have refused */
             uint32_t flags = decoder_remaining(&in) >= 4 ? decode_u32(&in) : 0;
             server_reads_older_queues = flags & WELCOME_FOLLOWS;
             server_takes_regions = flags & WELCOME_REGIONS;
@@ -208,7 +208,7 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
             server_is_scarce = flags & WELCOME_SCARCE;
             server_awaits = flags & WELCOME_AWAITS;
             uint32_t n_text = decoder_remaining(&in) >= 4 ? decode_u32(&in) : 0;
-            const uint8_t *words = decode_bytes(&in, n_text); /* what its user is to know */
+            const uint8_t *words = decode_bytes(&in, n_text); /* message for the user */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
                      words ? (const char *)words : "");
             return true;
@@ -239,8 +239,8 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
     bool told = server_connection_begin(fd, &out);
     encoder_free(&out);
     int counters = -1;
-    bool cut =
-        !told && !atomic_load(&current_lifetime); /* it hung up already: why, is there to be read */
+    /* the server hung up: its reason can be read */
+    bool cut = !told && !atomic_load(&current_lifetime);
     bool welcome =
         (told || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && told;
     shared_object_begin(counters, process_instance);
@@ -269,7 +269,8 @@ static void lifecycle_choose_environment(void)
         snprintf(environment, sizeof environment, "%s", thread_runtime());
 }
 
-/* A server that runs; -1 with why: it cannot be used, "": there is none, and none is named. */
+/* Connects to a running server. Returns -1 with why: it cannot be used, "": there is none, and none
+ * is named. */
 static int lifecycle_connect(const char *named)
 {
     bool absent = true;
@@ -283,7 +284,7 @@ static int lifecycle_connect(const char *named)
 
 #define TRIES 4 /* to join one that turns out to be about to end; then another is started */
 
-/* A server of our own, or an agent of the target, which the processes of a run have in common. */
+/* Starts a server, or an agent of the target, which the processes of a run share. */
 static bool lifecycle_launch_server(void)
 {
     const struct server_launch what = {.name = *lifecycle_target ? run_name()
@@ -330,7 +331,7 @@ static bool lifecycle_connect_or_launch(const char *named, bool own)
 static void lifecycle_attach(void)
 {
     const char *named = environment_get("POET_SERVER");
-    const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
+    const char *output = environment_get("POET_OUTPUT"); /* it needs a server of its own */
     bool own = output && *output;
     if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
@@ -338,11 +339,11 @@ static void lifecycle_attach(void)
     if (own || !named || !endpoint_is_other_host(named, lifecycle_target, sizeof lifecycle_target))
         *lifecycle_target = 0;
     server_needs_socket = !server_may_share();
-    tracer_clock_ticks =
-        tracer_clock_ticks && !server_needs_socket; /* whose server could not convert them */
+    /* its server could not convert them */
+    tracer_clock_ticks = tracer_clock_ticks && !server_needs_socket;
     if (!lifecycle_connect_or_launch(named, own) || !*file)
         return;
-    environment_set("POET_SERVER", endpoint); /* for those that this program starts */
+    environment_set("POET_SERVER", endpoint); /* for programs that this one starts */
     environment_unset("POET_OUTPUT");
     stderr_log_print("%srecording to %s (keeps the last %s). View: poet view %s",
                      own ? "" : "no server running; ", file,
@@ -351,8 +352,8 @@ static void lifecycle_attach(void)
 
 /* ---- again ---- */
 
-/* A server that answers where the last one was; never one of our own.  Quiet where there is
- * none. */
+/* Connects to a server that listens where the last one did, but not if libpoet started that. Silent
+ * if there is none. */
 static bool lifecycle_reattach(unsigned patience_ms)
 {
     bool absent;
@@ -393,15 +394,15 @@ uint32_t lifecycle_retry(void)
 
 /* ---- fork ---- */
 
-/* The key of the message from this thread to the child that it is making; 0, 0 none. */
+/* The key of the message from this thread to the child that it is creating; 0, 0: none. */
 static __thread struct lifecycle_fork {
     uint64_t high, low;
 } forked __attribute__((tls_model("initial-exec")));
 
 void lifecycle_forking(uint64_t high, uint64_t low) { forked = (struct lifecycle_fork){high, low}; }
 
-/* The child records under a life of its own, which it begins with its first call that is followed:
- * most children do nothing but execute another program. */
+/* The child records in a lifetime of its own, which it begins with its first traced call: most
+ * children do nothing but execute another program. */
 static void lifecycle_begin_child(void)
 {
     bool was_traced = thread_base != NULL && current_lifetime_before_fork();
@@ -425,7 +426,7 @@ static void lifecycle_begin_child(void)
     child_fork_begin(forked.high == child_key_high() ? forked.low : 0);
 }
 
-/* libpoet-process learns of a child by a handler of its own, which ran only if handlers run. */
+/* libpoet-process handles forks by a handler of its own, which ran only if handlers run. */
 #pragma weak poet_process_forked
 void poet_process_forked(void);
 
@@ -439,7 +440,7 @@ void lifecycle_forked(void)
         poet_process_forked();
 }
 
-/* (a handler of the program's that ran before this one may have begun it) */
+/* (a handler of the program's that ran before this one may have begun the lifetime) */
 static void lifecycle_after_fork(void)
 {
     if (atomic_exchange(&begun_unseen, 0) != getpid())

@@ -53,7 +53,7 @@ static uint64_t waiting_in(const struct queue_head *queue, uint64_t head)
 
 #define LOOK_NS 1000000
 
-/* Where there is little room it is known a moment later whether there is enough. */
+/* Waits a moment to find out whether there is enough room, if there is little. */
 static void wait_for_room(const struct traced_thread *t)
 {
     uint64_t begin = tracer_clock_now(), limit = (uint64_t)server_wait_ms() * 1000000u;
@@ -87,14 +87,14 @@ void lost_events_add(struct traced_thread *t, uint32_t line, uint64_t first, uin
     t->lost[t->lost_count++] = (struct lost_range){line, first, count};
 }
 
-#define LOST_LEFTOVERS_MAX 65536u /* ranges of all threads, beyond what each keeps itself */
+#define LOST_LEFTOVERS_MAX 65536u /* ranges of all threads, beyond those that each keeps itself */
 
 /* The numbers that a thread took for what it dropped, until they are reported. Other threads report
  * those of threads that have ended before there was room, or that have dropped on more lines than
  * they keep ranges of. */
 static latch left_lock;
 static _Atomic bool any_left;
-/* the life in which one ended that dropped records without numbers */
+/* the lifetime in which a thread ended that had dropped records without numbers */
 static _Atomic uint32_t unnumbered_left;
 static unsigned left_made; /* under left_lock */
 static struct lost_leftover {
@@ -103,7 +103,7 @@ static struct lost_leftover {
     struct lost_range range;
 } *left, *left_free;
 
-/* Room for one more, or NULL. */
+/* Returns room for one more, or NULL. */
 static struct lost_leftover *lost_events_pop_left(void)
 {
     latch_lock(&left_lock);
@@ -140,7 +140,7 @@ void lost_events_thread_end(struct traced_thread *t)
     t->lost_count = 0;
 }
 
-/* Takes over what others left behind, as much as it can keep. */
+/* Takes over what other threads left behind, as much as it can keep. */
 static void lost_events_adopt_left(struct traced_thread *t)
 {
     latch_lock(&left_lock);

@@ -1,4 +1,4 @@
-/* Signals that are held back from the calling thread. */
+/* Signals that are blocked in the calling thread. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/mask.h"
 
@@ -29,7 +29,7 @@ void mask_set(struct mask mask)
     pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
-/* ---- of threads that are made ---- */
+/* ---- of new threads ---- */
 
 static bool has_own_mask(const pthread_attr_t *attributes)
 {

@@ -7,7 +7,8 @@
 #include "wire/slot.h"
 #include "wire/program_messages.h"
 
-static _Atomic uint32_t told_in[UNTRACED_COUNT]; /* by reason: the last life in which it was */
+/* by reason: the last lifetime in which it was reported */
+static _Atomic uint32_t told_in[UNTRACED_COUNT];
 
 bool message_queue_untraced_is_reported(enum untraced_reason reason, const struct traced_thread *t)
 {

@@ -1,4 +1,4 @@
-/* Texts on their way into messages: at most so long, and never cut within a character. */
+/* Encoding of texts into messages: truncated to a size, but never within a character. */
 #include "clients/libpoet/core/message_text.h"
 
 #include "clients/libpoet/core/thread.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* How many bytes a character of UTF-8 has that begins so; 1 also for what is none. */
+/* Returns the size of the UTF-8 character that begins with this byte; 1 if it is not valid. */
 static size_t message_text_character_bytes(unsigned char first)
 {
     return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;

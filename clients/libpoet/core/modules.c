@@ -46,20 +46,20 @@
 enum module_owner {
     OWNER_NONE,
     OWNER_PROGRAM,
-    OWNER_RUNTIME,   /* from here on: passed over when looking for who made a call */
-    OWNER_SANITIZER, /* stands before the calls, as we do */
+    OWNER_RUNTIME,   /* from here on: skipped when looking for the caller */
+    OWNER_SANITIZER, /* interposes the calls, as libpoet does */
     OWNER_LIBC,
     OWNER_LIBPOET
 };
 
-/* Filled in once, under the lock; an entry is used again if another module lies there now. */
+/* Filled in once, under the lock; an entry is reused if another module is loaded there. */
 static struct module {
     _Atomic uintptr_t start, end; /* end 0: nothing yet */
     uintptr_t code_start, code_end;
     enum module_owner whose;
     bool records;
-    bool kept; /* it was closed, and nothing else comes to lie there */
-    unsigned present; /* the last round in which the loader had it */
+    bool kept; /* it was closed, and its addresses are reserved */
+    unsigned present; /* the last round in which the loader listed it */
     uintptr_t bias;
     const char *path;
     const void *announcement; /* the body of its MODULE */
@@ -70,14 +70,14 @@ static _Atomic uintptr_t program_start, program_end;
 static latch module_lock;
 static unsigned long long seen_adds;
 static unsigned kept_modules, round_of_looking;
-static size_t kept_bytes = KEPT_BYTES; /* from there on none is kept */
+static size_t kept_bytes = KEPT_BYTES; /* no more is reserved beyond that */
 
 bool modules_trace_untraced, modules_cxx, modules_interpreter;
 static bool under_record, record_all;
 static uintptr_t interpreter_data; /* Python's, 0: there is none */
 static const char *include, *exclude;
 
-/* ---- reading what the loader says ---- */
+/* ---- reading the loader's list ---- */
 
 struct loaded {
     char path[PATH_MAX];
@@ -103,7 +103,7 @@ static void module_extend_range(uintptr_t *start, uintptr_t *end, uintptr_t from
     *end = to > *end ? to : *end;
 }
 
-/* What was opened by a relative path is looked up later from elsewhere. */
+/* Makes a path absolute: a library opened by a relative path is looked up later from elsewhere. */
 static void module_absolute_path(char path[PATH_MAX], const char *name)
 {
     *path = 0;
@@ -146,7 +146,7 @@ static void module_encode(struct encoder *out, const struct loaded *m)
                                       .path = text_view_of(m->path)});
 }
 
-/* ---- whose it is ---- */
+/* ---- owners ---- */
 
 static const char *base_name(const char *path)
 {
@@ -166,7 +166,8 @@ static bool module_matches_pattern(const char *patterns, const char *path)
     return false;
 }
 
-/* ThreadSanitizer's is not one of them: it makes a thread of its own before we are ready. */
+/* Returns whether it is a sanitizer, except ThreadSanitizer, which creates a thread of its own
+ * before libpoet is ready. */
 static bool is_sanitizer(const char *name)
 {
     return strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "liblsan.so", 10) == 0 ||
@@ -198,7 +199,7 @@ static bool module_is_recorded(const struct loaded *m, enum module_owner whose)
     return record_all || whose == OWNER_PROGRAM || module_matches_pattern(include, m->path);
 }
 
-/* Python's own program, unless its locks are asked for by name. */
+/* Returns whether it is Python's own program, unless its locks are requested by name. */
 static bool is_interpreter(const struct loaded *m)
 {
     return m->is_program && interpreter_data >= m->start && interpreter_data < m->end &&
@@ -206,7 +207,7 @@ static bool is_interpreter(const struct loaded *m)
            !module_matches_pattern(include, m->path);
 }
 
-/* Kept for a child after fork, which must not ask the loader. */
+/* Kept for a child after fork, which must not call the loader. */
 static void module_keep_announcement(struct module *new, const struct loaded *m)
 {
     size_t room = strlen(m->path) + sizeof m->build_id + 64;
@@ -222,7 +223,7 @@ static void module_keep_announcement(struct module *new, const struct loaded *m)
     new->announcement_bytes = kept ? body.size : 0;
 }
 
-/* Under the lock.  NULL if it was known. */
+/* Adds a module; must hold the lock. Returns NULL if it was known. */
 static const struct module *module_add(const struct loaded *m)
 {
     unsigned count = atomic_load(&module_count), i = 0;
@@ -245,9 +246,9 @@ static const struct module *module_add(const struct loaded *m)
         atomic_store(&program_start, m->start);
         atomic_store(&program_end, m->end);
     }
+    /* its calls on behalf of the program count as the program's */
     if (new->whose == OWNER_RUNTIME)
-        modules_trace_untraced = modules_cxx =
-            true; /* what it calls for the program is the program's */
+        modules_trace_untraced = modules_cxx = true;
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
     if (i == count)
@@ -255,7 +256,7 @@ static const struct module *module_add(const struct loaded *m)
     return new;
 }
 
-/* Under the lock. */
+/* Must hold the lock. */
 static void module_list_one(const struct dl_phdr_info *info, void *context)
 {
     static struct loaded m;
@@ -274,8 +275,8 @@ static void module_list_one(const struct dl_phdr_info *info, void *context)
     }
 }
 
-/* context: the thread whose queue takes what is new, or NULL.  The loader's lock comes before ours
- * everywhere: a program may call recorded code where it looks at what is loaded itself. */
+/* context: the thread whose queue gets new modules, or NULL. The loader's lock is acquired before
+ * libpoet's everywhere: a program may call recorded code while it iterates over modules itself. */
 static int module_list(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -288,8 +289,9 @@ static int module_list(struct dl_phdr_info *info, size_t size, void *context)
 void modules_announce(struct encoder *out)
 {
     for (unsigned i = 0; i < atomic_load(&module_count); i++) {
+        /* there was no memory for it */
         if (!modules[i].announcement_bytes)
-            continue; /* there was no memory for it */
+            continue;
         encoder_begin_message(out, MESSAGE_MODULE);
         encode_bytes(out, modules[i].announcement, modules[i].announcement_bytes);
         encoder_end_message(out);
@@ -336,7 +338,7 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* A call from where nothing was known to lie: a library that was opened meanwhile. */
+/* Handles a call from an unknown address: a library that was opened meanwhile. */
 static const struct module *module_find_new(struct traced_thread *t, uintptr_t address)
 {
     unsigned long long adds = 0;
@@ -389,7 +391,7 @@ void modules_check_caller(struct traced_thread *t, uintptr_t site)
     t->module_bytes = atomic_load_explicit(&m->end, memory_order_relaxed) - t->module_start;
 }
 
-/* ---- what is closed ---- */
+/* ---- closed modules ---- */
 
 static int module_note_present(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -414,7 +416,8 @@ static void module_report_not_reserved(void)
         "shown with names of libraries loaded later");
 }
 
-/* Reserves where it lay; false: there is no room for that, or something else lies there already. */
+/* Reserves its addresses. Returns false if there is no room for that, or something else is mapped
+ * there already. */
 static bool module_reserve_range(const struct module *m)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = m->start & ~(page - 1),
@@ -426,7 +429,7 @@ static bool module_reserve_range(const struct module *m)
     }
     void *kept = mmap(at, bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (kept != at) { /* an older kernel takes the address for a wish */
+    if (kept != at) { /* an older kernel treats the address as a hint */
         if (kept != MAP_FAILED)
             munmap(kept, bytes);
         return false;
@@ -491,7 +494,8 @@ static _Unwind_Reason_Code module_find_outside(struct _Unwind_Context *context, 
     return _URC_END_OF_STACK;
 }
 
-/* Loaded where there is a C++ runtime; our own need for it would bring it into every program. */
+/* Defined where there is a C++ runtime; a dependence of libpoet on it would load it into every
+ * program. */
 static uintptr_t caller_of_runtime(void)
 {
     static _Unwind_Reason_Code (*_Atomic backtrace)(_Unwind_Trace_Fn, void *);
@@ -540,7 +544,7 @@ uintptr_t modules_lock_site(uintptr_t site)
     return m && m->whose == OWNER_PROGRAM ? 0 : modules_site(site);
 }
 
-/* In the units that poetcc -trace compiles, by redirect.h. */
+/* Defined in units that poetcc -trace compiles, by redirect.h. */
 #pragma weak poet_traced_unit
 extern const char poet_traced_unit[];
 

@@ -30,7 +30,7 @@ static void queue_grow_unmap(const struct queue_head *queue)
         atomic_fetch_sub(&queue_grow_total, queue_grow_bytes(queue));
 }
 
-/* The queue before this one, once the server has taken what was in it; false: it has not. */
+/* Drops the previous queue once the server has taken its content. Returns false if it has not. */
 static bool queue_grow_drop_older(struct traced_thread *t)
 {
     if (t->older && atomic_load(&t->older->tail) != t->older_head)
@@ -51,7 +51,7 @@ void queue_drop_older(struct traced_thread *t)
 void queue_grow_forget(const struct traced_thread *t) { queue_grow_unmap(t->queue); }
 void queue_grow_forked(void) { atomic_store(&queue_grow_total, 0); }
 
-/* Tells the server of it; false: not now. */
+/* Announces it to the server. Returns false if that is not possible now. */
 static bool queue_grow_send(int fd, const struct traced_thread *t, uint32_t slots)
 {
     uint8_t message[MESSAGE_FRAME_BYTES + 4];

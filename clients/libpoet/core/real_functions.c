@@ -1,4 +1,4 @@
-/* The real calls: those that the entries stand before, looked up once. */
+/* The real functions behind the interposed calls, looked up once. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/libc_binding.h"
 #include "clients/libpoet/core/interposer.h"
@@ -31,16 +31,16 @@ void real_functions_look_up(void)
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
 #else
-/* Never NULL: a program may look for a function that this C library does not have, and finds
- * ours. */
+/* Never returns NULL: a program may look for a function that this C library does not have, and
+ * finds libpoet's. */
 static void *real_functions_find(const char *name)
 {
     void *p = next_call(name);
     return p ? p : (void *)(uintptr_t)next_none;
 }
 
-/* An allocator that is not libc's may lock a mutex, and a sanitizer that begins may set a handler,
- * while a symbol is looked up: a call is the C library's until it is found, and never missing. */
+/* A foreign allocator may lock a mutex, and a sanitizer that initializes may set a handler, while a
+ * symbol is looked up: until then a call goes to the C library's function, and is never missing. */
 void real_functions_look_up(void)
 {
     static __thread bool looking __attribute__((tls_model("initial-exec")));

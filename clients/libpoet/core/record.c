@@ -34,7 +34,7 @@ static inline uint64_t record_timestamp(const struct traced_thread *t)
 
 uint64_t record_time(const struct traced_thread *t) { return record_timestamp(t); }
 
-/* Not before what the thread recorded before. */
+/* Returns the time, not earlier than that of the thread's previous record. */
 static inline uint64_t record_slot_time(const struct traced_thread *t, const struct record *r,
                                         uint64_t now)
 {
@@ -42,7 +42,7 @@ static inline uint64_t record_slot_time(const struct traced_thread *t, const str
     return LIKELY(!r->began) || began > now ? now : began;
 }
 
-/* At least every second a thread looks whether the server is there, though its queue does not
+/* At least every second a thread checks whether the server is there, even if its queue does not
  * fill. */
 #define LOOK_NS (1u << 29)
 #define LOOK_TICKS (1u << 30)
@@ -59,8 +59,7 @@ static void record_poll_server(struct traced_thread *t, uint64_t now)
     errno = saved;
 }
 
-/* Numbers of a line that processes share, as long as its object lives; else such as nothing
- * takes. */
+/* Takes numbers on a line that processes share, as long as its object lives; else unused ones. */
 static __attribute__((noinline)) uint64_t
 record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far, unsigned count)
 {
@@ -72,7 +71,8 @@ record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far, unsign
     return atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1;
 }
 
-/* Only the thread itself numbers its own line while it runs; other lines may have several. */
+/* Takes the next number: only the thread itself numbers its own line while it runs; other lines may
+ * have several writers. */
 static inline uint64_t record_next_number(struct traced_thread *t, struct trace_line *line,
                                           unsigned count)
 {
@@ -87,14 +87,14 @@ static inline uint64_t record_next_number(struct traced_thread *t, struct trace_
     return before + 1;
 }
 
-/* Whether a line's code belongs to the thread's life: a handler may have begun another one since it
- * was looked up. */
+/* Returns whether a line's code belongs to the thread's lifetime: a handler may have begun another
+ * one since it was looked up. */
 static inline bool is_of(const struct traced_thread *t, const struct trace_line *line)
 {
     return atomic_load_explicit(&line->life, memory_order_relaxed) == t->life;
 }
 
-/* What a record that follows calls that are not in the trace says of it. */
+/* Returns what a record reports about preceding calls that are not in the trace. */
 static inline uint16_t record_consume_doubt(struct traced_thread *t)
 {
     unsigned doubt = t->doubt;
@@ -104,7 +104,7 @@ static inline uint16_t record_consume_doubt(struct traced_thread *t)
     return SLOT_DOUBT(doubt);
 }
 
-/* In which calls the thread is, where what the slot counts leaves room to say so. */
+/* Adds the call context of the thread, if the slot has room for it. */
 static inline void record_add_context(const struct traced_thread *t, struct ring_slot *slot)
 {
     if (LIKELY(!t->measured) || slot->count)
@@ -116,10 +116,10 @@ static inline void record_add_context(const struct traced_thread *t, struct ring
         slot->flags &= (uint16_t)~SLOT_CONTEXT;
 }
 
-/* What was measured since the last record, which goes with this one. */
+/* What was measured since the last record, to be sent with this one. */
 struct record_measured {
     uint32_t bytes;
-    bool did; /* steps are among it */
+    bool did; /* including code segments */
     struct activity_record clock;
 };
 
@@ -174,10 +174,10 @@ static void record_encode_measured(struct traced_thread *t, const struct record_
     t->cpu_anew = false;
 }
 
-/* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
+/* Prefetches the cache line of a slot for writing: the server has read it on another core. */
 static inline void record_reserve_slots(const struct ring_slot *slot)
 {
-#if defined(__x86_64__) /* where a processor does not know it, it does nothing */
+#if defined(__x86_64__) /* a processor without this instruction ignores it */
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
 #else
     __builtin_prefetch(slot, 1);
@@ -186,8 +186,8 @@ static inline void record_reserve_slots(const struct ring_slot *slot)
 
 #define SLOTS_AHEAD 8
 
-/* Whether its lines are those of what is there: an object that is initialised while a thread holds
- * it has a new line from then on. */
+/* Returns whether the lines still belong to the objects that are there: an object that is
+ * initialized while a thread holds it has a new line from then on. */
 static inline bool record_places_unchanged(struct traced_thread *t, const struct record *r)
 {
     return (LIKELY(!trace_line_is_over(r->a)) || sync_object_renew_line(t, r->a)) &&
@@ -200,7 +200,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     if (t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed) ||
         !is_of(t, r->a) || (r->b && !is_of(t, r->b))) {
         busy_end(t);
-        return 0; /* its server went while the call was under way */
+        return 0; /* the connection was lost during the call */
     }
     if (!LIKELY(record_places_unchanged(t, r))) {
         busy_end(t);
@@ -218,8 +218,8 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     bool room = LIKELY(ring_slots_fit(t, slots)) || ring_slots_wait(t, slots);
     if (LIKELY(room))
         record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
-    if (!room && t->lost_count + 2 > LOST_RANGES &&
-        !lost_events_hand_over(t)) { /* numbers that could not be announced are not taken */
+    /* numbers that could not be announced are not taken */
+    if (!room && t->lost_count + 2 > LOST_RANGES && !lost_events_hand_over(t)) {
         lost_events_count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
@@ -276,9 +276,9 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     return a;
 }
 
-/* Into the next slot, which is there, at a time that was read before: what is stored here the
- * server reads on another core, so number before storing, since an atomic operation waits for the
- * stores before it. */
+/* Writes to the next slot, which is free, at a time that was read before. The server reads the
+ * stores on another core, so numbers are taken before storing, since an atomic operation waits for
+ * earlier stores. */
 static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a,
                                       unsigned take_a, struct trace_line *b, uintptr_t site,
                                       uint64_t now, uint64_t numbers[2])
@@ -303,7 +303,8 @@ static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, s
         record_poll_server(t, now);
 }
 
-/* Whether a pair is stored as it stands.  `a` is where the thread is: no other process has it. */
+/* Returns whether a pair is stored without further processing. `a` is where the thread is: no other
+ * process has it. */
 static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a,
                                    const struct trace_line *b, uintptr_t site)
 {
@@ -314,7 +315,7 @@ static inline bool record_is_plain(struct traced_thread *t, const struct trace_l
            (!t->measured || !activity_is_pending(t->measured));
 }
 
-/* (a run that is repeated waits for its turn first) */
+/* (a replayed run waits for its turn first) */
 static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, uint16_t shape,
                                                        struct trace_line *a, unsigned take_a,
                                                        struct trace_line *b, uintptr_t site)

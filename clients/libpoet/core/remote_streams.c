@@ -1,5 +1,4 @@
-/* Streams of bytes that go from one machine to another: whose ends they are, and which of their
- * bytes no event wrote. */
+/* Byte streams between machines: their ends, and bytes that no event wrote. */
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/thread.h"
@@ -12,7 +11,7 @@
 
 _Static_assert(POET_STREAM_CLOSINGS == STREAM_CLOSINGS, "as programs and servers count them");
 
-/* In a run that is repeated: as it was. */
+/* In a replayed run: as recorded. */
 int poet_is_distributed(void)
 {
     return replay_with_remote || (server_allows_remote && !replay_without_remote);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* NULL: none is wanted. */
+/* Returns NULL if none is wanted. */
 static const char *report_request_get_path(void)
 {
     const char *value = environment_get("POET_REPORT");
@@ -34,7 +34,8 @@ const char *report_request_agent_message(void)
 /* The server may be in another directory. */
 static bool report_request_absolute_path(const char *value, char *path, size_t size)
 {
-    static char here[PATH_MAX]; /* once in a life of the process, under the lock of its beginning */
+    /* once in a lifetime of the process, under the lock of its beginning */
+    static char here[PATH_MAX];
     if (*value != '/' && !getcwd(here, sizeof here))
         return false;
     int n = *value == '/' ? snprintf(path, size, "%s", value)

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Memory that is new takes longer than to wait for a server that has time: a queue that is large
- * already grows once that has shown that it has none. */
+/* Touching new memory takes longer than waiting for a server that keeps up: a queue that is already
+ * large grows only once the server has been found not to keep up. */
 #define LARGE_SLOTS ((4u << 20) / SLOT_BYTES)
 #define PATIENCE_NS 5000000u
 
@@ -25,7 +25,7 @@ static bool ring_slots_may_wait(const struct traced_thread *t, uint64_t limit)
 static void ring_slots_wait_for_server(struct traced_thread *t, uint32_t moved, uint64_t most)
 {
     most = most < 10000000 ? most : 10000000;
-    server_wake(); /* finds out, too, whether the server is there */
+    server_wake(); /* checks, too, whether the server is there */
     syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most}, NULL,
             0);
 }
@@ -41,7 +41,7 @@ bool ring_slots_wait(struct traced_thread *t, uint64_t slots)
     if (t->stalled || slots > t->mask + 1)
         return false;
     int saved = errno;
-    int cancelling; /* a lock is no cancellation point, so our sleep must not be one */
+    int cancelling; /* a lock is not a cancellation point, so this sleep must not be one */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     uint64_t begin = tracer_clock_now(), now = begin;
     atomic_store(&t->queue->waiting, 1);
@@ -82,7 +82,8 @@ void ring_slots_put_payload(struct traced_thread *t, uint32_t behind, const void
     }
 }
 
-/* The hot path leaves it in its slot, which is the newest one then: a pair, the last on line b. */
+/* Returns the last event: the hot path leaves it in the newest slot: a pair, the last event on line
+ * b. */
 struct event_id ring_slots_last(struct traced_thread *t)
 {
     if (t->last_head != t->head) {

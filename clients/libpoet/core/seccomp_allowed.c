@@ -24,8 +24,8 @@ _Atomic uint32_t seccomp_denied;
 #define ARCH 0
 #endif
 
-/* Each as libpoet makes it; arguments that are not here are addresses, descriptors and ids, which
- * are taken as 0. */
+/* Each call as libpoet makes it; arguments that are not listed are addresses, descriptors and ids,
+ * which are taken as 0. */
 #define RECORDING ALLOWED_RECORDING
 #define SHARED_PAGES                                                                               \
     {                                                                                              \
@@ -131,8 +131,8 @@ static const struct need {
     {ALLOWED_LIMITS, SYS_fcntl, {0, F_DUPFD_CLOEXEC, 3}},
 };
 
-/* An error is as good where we look whether there was one; a clock that is not read is not looked
- * at. */
+/* A call that fails with an error is acceptable where libpoet checks for errors, and for a clock
+ * that need not be read. */
 static bool seccomp_action_allows(uint32_t says, uint8_t what)
 {
     uint32_t action = says & SECCOMP_RET_ACTION_FULL;

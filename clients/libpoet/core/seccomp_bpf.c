@@ -55,7 +55,7 @@ static bool seccomp_bpf_compute(struct bpf_machine *m, uint16_t code, uint32_t k
     return true;
 }
 
-/* How many instructions are passed over. */
+/* Returns how many instructions to skip. */
 static uint32_t seccomp_bpf_jump(const struct bpf_machine *m, const struct sock_filter *f)
 {
     uint32_t with = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
@@ -113,7 +113,7 @@ uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
                          const struct seccomp_data *call)
 {
     struct bpf_machine m = {0};
-    for (uint64_t at = 0; at < count; at++) { /* jumps go forward: it ends */
+    for (uint64_t at = 0; at < count; at++) { /* jumps only go forward: it terminates */
         const struct sock_filter *f = &filter[at];
         bool known = true;
         switch (BPF_CLASS(f->code)) {

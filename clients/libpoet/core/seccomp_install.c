@@ -33,10 +33,11 @@
 static __thread struct {
     bool quiet, shut;
     struct traced_thread *mine, *base;
-    uint32_t forbidden; /* by the filter that is about to be set: what was allowed until now */
+    /* what the filter that is about to be set denies, and was allowed until now */
+    uint32_t forbidden;
 } now __attribute__((tls_model("initial-exec")));
 
-/* Of libpoet-process, where it is: for the calling thread, and for all. */
+/* Functions of libpoet-process, if it is loaded: for the calling thread, and for all. */
 #pragma weak poet_process_quiet
 #pragma weak poet_process_shut
 void poet_process_quiet(bool quiet);
@@ -76,7 +77,7 @@ static void seccomp_install_enter_quiet(bool quiet)
         poet_process_quiet(quiet);
 }
 
-static _Atomic uint32_t seccomp_silenced_lifetime; /* the life that ended so; 0: none */
+static _Atomic uint32_t seccomp_silenced_lifetime; /* the lifetime that ended this way; 0: none */
 
 bool seccomp_is_quiet(void) { return now.quiet || atomic_load(&seccomp_silenced_lifetime); }
 
@@ -89,7 +90,8 @@ static void seccomp_install_enter_silent(void)
     atomic_store(&seccomp_silenced_lifetime, current_lifetime_exchange(0));
 }
 
-/* What a filter does not allow; by a copy, since where there is none the kernel is to say so. */
+/* Returns what a filter denies; reads a copy, since for a bad address the kernel must report the
+ * error. */
 static uint32_t seccomp_install_denied_by(long program)
 {
     static struct sock_filter filter[BPF_MAXINSNS];
@@ -117,7 +119,8 @@ static uint32_t seccomp_install_denied_by(long program)
 static bool seccomp_install_filter_begin(long program)
 {
     uint32_t before = atomic_load(&seccomp_denied), bits = seccomp_install_denied_by(program);
-    if (server_needs_socket && bits & 1u << ALLOWED_FILES) /* the sender looks there who is left */
+    /* the sender checks there which threads are left */
+    if (server_needs_socket && bits & 1u << ALLOWED_FILES)
         bits |= 1u << ALLOWED_RECORDING;
     now.forbidden = bits & ~before;
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut) {
@@ -164,7 +167,7 @@ bool seccomp_install_begin(long number, long what, long how, long program)
     return undo;
 }
 
-/* What the open calls take from here on is not measured. */
+/* The time of the open calls is not measured from here on. */
 void seccomp_install_done(void)
 {
     if (now.quiet && now.mine)

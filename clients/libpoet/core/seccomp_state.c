@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* By bare system calls, as those of the C library may be stood before. */
+/* Makes bare system calls, as those of the C library may be interposed. */
 static bool seccomp_filter_check(void)
 {
     static const char said[] = "\nSeccomp:\t0";
-    char text[3072]; /* of proc(5), which is less, but for groups without end */
+    char text[3072]; /* for proc(5), smaller unless there are very many groups */
     long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
     long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : -1;
     if (fd >= 0)
@@ -22,7 +22,7 @@ static bool seccomp_filter_check(void)
 
 bool seccomp_filter_is_none(void)
 {
-    static _Atomic int known; /* 1: filtered, or it is not known; 2: not */
+    static _Atomic int known; /* 1: filtered, or not known; 2: not */
     int saved = errno, is = atomic_load_explicit(&known, memory_order_relaxed);
     if (!is) {
         is = seccomp_filter_check() ? 2 : 1;

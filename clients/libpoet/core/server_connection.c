@@ -1,5 +1,5 @@
-/* The connection to the event server, and the queues that are handed over on it.  Used at thread
- * starts, never on an event. */
+/* The connection to the server, and the queues that are handed over on it. Used at thread starts,
+ * never for an event. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/server_connection.h"
 
@@ -47,7 +47,8 @@ static struct live_page {
 } live_page __attribute__((aligned(LIVE_PAGE_BYTES), used));
 /* (an alias of the compiler's would be an object of its own for a sanitizer) */
 __asm__(".globl current_lifetime\n.hidden current_lifetime\n.set current_lifetime, live_page\n");
-static _Atomic uint32_t current_lifetime_copy; /* the same where nothing clears it */
+/* a copy, for systems where the kernel does not clear the page */
+static _Atomic uint32_t current_lifetime_copy;
 static bool may_clear;
 
 uint32_t current_lifetime_exchange(uint32_t life)
@@ -67,8 +68,9 @@ bool current_lifetime_is_cleared(void) { return may_clear && !atomic_load(&live_
 uint32_t current_lifetime_before_fork(void) { return atomic_load(&current_lifetime_copy); }
 
 static int server_socket = -1;
-static struct stat connection_is; /* a program may close every descriptor, ours too */
-static latch server_send_latch; /* around the connection: messages on it are whole */
+/* to detect that the program has closed every descriptor, including libpoet's */
+static struct stat connection_is;
+static latch server_send_latch; /* protects the connection, so that messages are sent whole */
 static _Atomic bool wake_wanted;
 static unsigned wait_ms = 1000;
 static uint32_t queue_slots = 4096;
@@ -108,20 +110,20 @@ static void server_connection_give_up(const char *why)
         stderr_log_print("lost connection to server (%s); tracing stopped", why);
 }
 
-/* The connection stands, but the server does not read: it is slow, or stopped.  It is waited for
+/* The connection is open, but the server does not read: it is slow, or stopped. Senders wait for it
  * once, until it has read something. */
 static bool server_is_slow;
 
-/* How long is waited for room; a message that is cut would be the end of tracing, and the sender
- * has time. */
+/* Returns how long to wait for room; a truncated message would end tracing, and the sender has
+ * time. */
 static int server_connection_timeout_ms(bool begun)
 {
     unsigned least = begun || server_needs_socket ? 1000 : 0, wanted = server_wait_ms();
     return server_is_slow ? 0 : (int)(wanted > least ? wanted : least);
 }
 
-/* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a
- * message would be cut.  Call under the lock. */
+/* Sends all of it, or nothing if the server is slow; ends tracing if the server is gone, or a
+ * message would be truncated. Must hold the lock. */
 static bool server_connection_send_all(const struct encoder *out, int descriptor)
 {
     if (out->failed)
@@ -255,7 +257,7 @@ static void prepare_queue(struct traced_thread *t, void *memory, uint32_t slots)
     t->queue->slots = slots;
     t->queue->clock = tracer_clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
-    /* Who ends before the server has looked at it says what it used, too. */
+    /* A thread that ends before the server has read this reports its usage, too. */
     atomic_store(&t->queue->wanted,
                  measurement_wanted_initial() | (seccomp_filter_is_none() ? WANTED_USAGE : 0));
 }
@@ -274,7 +276,7 @@ static bool make_sent_queue(struct traced_thread *t, size_t bytes, uint32_t slot
     return false;
 }
 
-/* The limit on the size of files holds for this memory, too, and to go beyond it is a signal. */
+/* Sets the size. RLIMIT_FSIZE applies to this memory, too, and exceeding it raises a signal. */
 static bool set_size(int fd, size_t bytes)
 {
     sigset_t size_exceeded, before;
@@ -288,7 +290,8 @@ static bool set_size(int fd, size_t bytes)
     return set;
 }
 
-/* Memory that the server may map, of a size that stays; -1: there is none here. */
+/* Makes memory that the server may map, of a fixed size. Returns its descriptor, or -1 if that is
+ * not possible. */
 int queue_memory(size_t bytes)
 {
     if (!seccomp_allows(ALLOWED_QUEUES))
@@ -403,7 +406,7 @@ bool server_send_with(const struct encoder *out, int descriptor, uint32_t life)
     return server_connection_send_whole(out, descriptor, life);
 }
 
-/* Its memory is the parent's as well: whatever is still written goes nowhere. */
+/* The memory is shared with the parent: later writes must have no effect. */
 void server_queue_forked(struct traced_thread *t)
 {
     if (t->older)

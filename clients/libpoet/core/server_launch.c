@@ -1,4 +1,5 @@
-/* Starting a server of our own, where none is running, or an agent of one elsewhere. */
+/* Start of a server where none is running, or of an agent that forwards to one on another
+ * machine. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/server_launch.h"
 
@@ -77,14 +78,14 @@ static void server_launch_exec_server(const char *program, const struct server_l
     for (int i = 0; i < (report_request_is_stderr() ? 2 : 3); i++)
         dup2(null, i);
     dup2(fd, 3);
-    fcntl(3, F_SETFD, 0); /* where it was the same number already */
-    struct rlimit most; /* of a file: the trace is none of the program's */
+    fcntl(3, F_SETFD, 0); /* if the number was the same already */
+    struct rlimit most; /* of a file: the trace does not count as the program's */
     if (getrlimit(RLIMIT_FSIZE, &most) == 0)
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){most.rlim_max, most.rlim_max});
 #if defined(PR_SET_TSC)
     prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
 #endif
-    signal(SIGXFSZ, SIG_IGN); /* a disk that is full, then */
+    signal(SIGXFSZ, SIG_IGN); /* a full disk then returns an error */
     syscall(SYS_close_range, 4u, ~0u, 0u);
     sigset_t none;
     sigemptyset(&none);
@@ -123,7 +124,7 @@ static uint64_t server_launch_mix_in(uint64_t hash, const char *s)
     return hash;
 }
 
-/* By its name, and where its agent forwards to, with which key. */
+/* Hashes its name, the target of its agent, and the key of that. */
 static uint64_t server_launch_hash(const struct server_launch *launch)
 {
     const char *key = launch->to ? environment_get("POET_KEY_FILE") : NULL;
@@ -132,7 +133,7 @@ static uint64_t server_launch_hash(const struct server_launch *launch)
                                 key ? key : "");
 }
 
-/* Where an agent of all processes of the run listens, or a server of this one. */
+/* Names the socket of an agent of all processes of the run, or of a server of this one. */
 static bool server_launch_name_socket(const struct server_launch *launch, char *endpoint,
                                       size_t size)
 {
@@ -147,12 +148,12 @@ static bool server_launch_name_socket(const struct server_launch *launch, char *
     return true;
 }
 
-/* ---- what stands between the program and its server ---- */
+/* ---- the process between the program and its server ---- */
 
-/* Processes whose parents end are given to the first process of a container, or to one that asked
- * for them: such a program would find the server among its own children.  A keeper, which is no
- * child that wait() sees, is the server's parent as long as that runs. */
-static pid_t server_launch_keeper, kept_by; /* and whose child it is */
+/* Processes whose parents end are reparented to the first process of a container, or to a
+ * subreaper: such a program would find the server among its own children. A keeper, which is a
+ * child that wait() does not see, is the server's parent as long as the program runs. */
+static pid_t server_launch_keeper, kept_by; /* and its parent */
 
 static bool server_launch_inherits_children(void)
 {
@@ -160,7 +161,7 @@ static bool server_launch_inherits_children(void)
     return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &asked, 0, 0, 0) == 0 && asked);
 }
 
-/* (libpoet stands before syscall(), too, and this is no child of the program's) */
+/* (libpoet interposes syscall(), too, and this is not a child of the program's) */
 static long server_launch_make_process(unsigned long flags)
 {
     return real_functions.syscall(SYS_clone, (long)flags, NULL, NULL, NULL, NULL);
@@ -192,11 +193,11 @@ void server_launch_wait(unsigned ms)
 
 /* ---- a server of one process ---- */
 
-/* A server of our own, that no wait() of the program can see. */
+/* Starts a server that no wait() of the program can see. */
 static int server_launch_alone(const struct server_launch *launch, char *file, size_t file_size,
                                char *endpoint, size_t endpoint_size)
 {
-    static char program[PATH_MAX]; /* once in the life of a process */
+    static char program[PATH_MAX]; /* once in a lifetime of the process */
     int pair[2];
     if (!server_launch_find_program(program, sizeof program)) {
         stderr_log_print_once("%s and poet-server was not found: tracing disabled "
@@ -215,7 +216,7 @@ static int server_launch_alone(const struct server_launch *launch, char *file, s
     pair[0] = server_connection_move_fd(pair[0], 4);
     pair[1] = server_connection_move_fd(pair[1], 4);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    /* A fork without SIGCHLD, and nothing to a debugger, which would take it for a thread. */
+    /* Forks without SIGCHLD, and hidden from a debugger, which would take it for a thread. */
     bool keeps = server_launch_inherits_children();
     long child = server_launch_make_process(CLONE_UNTRACED);
     if (child == 0) {
@@ -247,7 +248,7 @@ static int lock_file = -1;
 static char lock_path[400];
 static pid_t server_launch_starter; /* of the server that it names */
 
-/* Of the launch; agents have one in common. */
+/* Locks the file of the launch; all agents share one. */
 static bool server_launch_lock_file(const struct server_launch *launch)
 {
     static char directory[256];
@@ -269,7 +270,8 @@ static bool server_launch_lock_file(const struct server_launch *launch)
     return false;
 }
 
-/* The one that another process of the launch has started; -1: none answers. */
+/* Connects to the server that another process of the launch has started. Returns -1 if none
+ * answers. */
 static int server_launch_join(const struct server_launch *launch, char *endpoint,
                               size_t endpoint_size)
 {

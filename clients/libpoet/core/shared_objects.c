@@ -1,7 +1,7 @@
-/* Objects that several processes share, in mapped files or by name: one line, whose numbers all
- * take from one counter (wire/shared_counters.h).  Its identity is where its memory is: device,
- * inode and offset, as /proc/self/maps says, on this machine; and the lifetime of the object there,
- * since an initialisation makes another one. */
+/* Synchronization objects that several processes share, in mapped files or by name: each is one
+ * line, whose numbers all processes take from one counter (wire/shared_counters.h). Its identity is
+ * the location of its memory on this machine (device, inode and offset, from /proc/self/maps) and
+ * the lifetime of the object there, since an initialization makes another one. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/shared_objects.h"
 
@@ -27,7 +27,7 @@
 
 #define MACHINE_KEY 0x706f65742e6d6163u
 
-static struct shared_counter *counters; /* NULL: the server gave none */
+static struct shared_counter *counters; /* NULL: the server provided none */
 uint64_t shared_object_machine;
 
 static _Atomic uint64_t *shared_object_counter(uint64_t key);
@@ -59,11 +59,11 @@ void shared_object_begin(int fd, uint64_t random)
     close(fd);
 }
 
-/* Whether the program said that other processes may use it. */
+/* Returns whether the program allowed other processes to use it. */
 static bool may_be_shared(const void *address, enum sync_object_kind kind)
 {
     switch (kind) {
-    case SYNC_SPIN_LOCK: /* says nothing */
+    case SYNC_SPIN_LOCK: /* has no such attribute */
         return true;
 #ifdef __GLIBC__
     case SYNC_MUTEX:
@@ -92,8 +92,9 @@ static bool shared_object_read_place(const char *line, struct shared_place *p)
                   &p->offset, &p->major, &p->minor, &p->inode) == 7;
 }
 
-/* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a
- * line that is longer than the room (a path), the beginning says all. */
+/* Finds the shared mapping that contains an address. Reads line by line, without stdio, which
+ * locks; the beginning of a line that is longer than the buffer (because of a path) is
+ * sufficient. */
 static bool shared_object_find_place(uintptr_t address, struct shared_place *p)
 {
     char text[512];
@@ -167,7 +168,8 @@ uint64_t *poet_counter(uint64_t key, int make)
 
 uint64_t poet_host_id(void) { return shared_object_machine; }
 
-/* Where it is, as all processes of the run name it; 0: in memory of this process alone. */
+/* Returns the key of its location, the same in all processes of the run; 0: in memory of this
+ * process only. */
 static uint64_t shared_object_make_key(const void *address, enum sync_object_kind kind)
 {
     struct shared_place p;
@@ -188,12 +190,12 @@ static uint64_t shared_object_make_key(const void *address, enum sync_object_kin
     return key;
 }
 
-/* The last lifetime that can be counted does not end. */
+/* Begins a new lifetime; the last one that can be counted does not end. */
 static void shared_object_begin_lifetime(uint64_t key, _Atomic uint64_t *counter)
 {
     uint64_t word = atomic_load(counter);
     uint64_t *agreed = poet_counter(shared_object_mix(key, SHARED_MUTEX), false);
-    if (agreed) /* on a mutex: by those who used a condition variable that was there before */
+    if (agreed) /* on a mutex: by users of a condition variable that was there before */
         __atomic_store_n(agreed, 0, __ATOMIC_SEQ_CST);
     while (
         COUNTER_LIFETIME(word) + 1 < COUNTER_LIFETIMES &&
@@ -203,7 +205,7 @@ static void shared_object_begin_lifetime(uint64_t key, _Atomic uint64_t *counter
 
 /* ---- memory that is unmapped ---- */
 
-/* All that had a counter; none is taken out. */
+/* All that have had a counter; none is removed. */
 static struct sync_object *_Atomic shared_object_first;
 
 static void shared_object_list(struct sync_object *o)
@@ -217,8 +219,8 @@ static void shared_object_list(struct sync_object *o)
 }
 
 #if !defined(POET_STATIC)
-/* What is mapped there next may be another file: its object is looked up again.  No lifetime is as
- * long as this one. */
+/* Memory was unmapped: another file may be mapped there next, so its objects are looked up again.
+ * No lifetime has this value. */
 static void shared_object_unmapped(uintptr_t from, size_t bytes)
 {
     struct sync_object *o = atomic_load_explicit(&shared_object_first, memory_order_acquire);
@@ -241,7 +243,8 @@ uint64_t shared_object_key(struct sync_object *o, bool *unknown)
 {
     bool begins = o->begins;
     *unknown = o->begins = false;
-    atomic_store(&o->line.far, NULL); /* of another life, or of what was at this address before */
+    /* of another lifetime, or of a previous object at this address */
+    atomic_store(&o->line.far, NULL);
     if (!counters || !may_be_shared(o->address, o->kind))
         return 0;
     if (!seccomp_allows(ALLOWED_FILES)) {
@@ -250,7 +253,7 @@ uint64_t shared_object_key(struct sync_object *o, bool *unknown)
     }
     uint64_t key = shared_object_make_key(o->address, o->kind);
     _Atomic uint64_t *far = key ? shared_object_counter(key) : NULL;
-    *unknown = key && !far; /* there is no counter left */
+    *unknown = key && !far; /* no counter is left */
     if (!far)
         return 0;
     shared_object_list(o);
@@ -273,7 +276,7 @@ void shared_object_initialized(const void *address, enum sync_object_kind kind)
         shared_object_begin_lifetime(key, counter);
 }
 
-/* The key of its place. */
+/* Returns the key of its location. */
 static uint64_t shared_object_get_place(const struct trace_line *line)
 {
     const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);

@@ -47,18 +47,18 @@ struct sent_queue {
 
 static latch lock;
 static struct sent_queue *_Atomic queues; /* only ever grows, in front */
-static _Atomic uint32_t life; /* the one that is sent for */
+static _Atomic uint32_t life; /* the lifetime that it sends for */
 static _Atomic uint32_t socket_sender_hurry,
-    rounds; /* futexes: asked to hurry; how often all was sent */
+    rounds; /* futexes: requests to hurry; how often all was sent */
 static _Atomic bool left_alone; /* the sender is the last thread, which is in exit() */
-static latch socket_sender_round_latch; /* around a round over the queues */
-static _Atomic bool socket_sender_is_over; /* the process ends: no batch is sent any more */
+static latch socket_sender_round_latch; /* held during a round over the queues */
+static _Atomic bool socket_sender_is_over; /* the process ends: no more batches are sent */
 
 /* What the threads count beside their events. */
 static struct sender_counts {
     uint64_t waited_ns, dropped, unfollowed;
-} ended, told; /* by threads whose queues are gone; what the server has been told */
-static sigset_t signals_before; /* of who began the sender */
+} ended, told; /* by threads whose queues are gone; what was sent to the server */
+static sigset_t signals_before; /* of the thread that began the sender */
 
 static void futex_wake(_Atomic uint32_t *word)
 {
@@ -71,7 +71,7 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ns)
     syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
 }
 
-/* How many slots from the tail on make whole records, at most a batch. */
+/* Returns how many slots from the tail on make whole records, at most a batch. */
 static uint64_t whole_records(const struct sent_queue *q, const struct ring_slot *slots,
                               uint64_t there)
 {
@@ -116,7 +116,7 @@ static void socket_sender_add_counts(struct sender_counts *sum, const struct sen
 /* A signal handler may end the process: nothing here allocates. */
 #define NOTE_BYTES (MESSAGE_FRAME_BYTES + sizeof(struct losses_message))
 
-/* All from the begin of this life on, with what is dropped now. */
+/* Sends all counts since the beginning of this lifetime, plus what is dropped now. */
 static void socket_sender_send_counts(uint64_t dropped_now)
 {
     uint32_t mine = atomic_load(&current_lifetime);
@@ -146,7 +146,7 @@ static bool socket_sender_send_sent(bool all)
     return server_send(&out, atomic_load(&current_lifetime));
 }
 
-/* Events that are in the queues and will not be sent any more. */
+/* Returns the number of events that are in the queues and will not be sent any more. */
 static uint64_t socket_sender_count_unsent(void)
 {
     uint64_t events = 0;
@@ -165,9 +165,10 @@ static void socket_sender_send_round(struct encoder *out)
             continue;
         bool done = atomic_load_explicit(&q->head->done, memory_order_acquire);
         uint64_t head = atomic_load_explicit(&q->head->head, memory_order_acquire);
+        /* nothing of an earlier lifetime is sent any more */
         while (q->tail < head && !atomic_load(&socket_sender_is_over) &&
                socket_sender_send_batch(q, out, head - q->tail))
-            ; /* of an earlier life nothing is sent any more */
+            ;
         bool mine = q->life == atomic_load(&current_lifetime);
         if (!done || (mine && q->tail < head))
             continue;
@@ -208,14 +209,14 @@ static void *socket_sender_send_all_queues(void *argument)
     uint32_t mine = (uint32_t)(uintptr_t)argument;
     while (atomic_load(&current_lifetime) == mine && !out.failed) {
         uint32_t seen = atomic_load(&socket_sender_hurry);
-        bool last = is_last(); /* then all that there will be is there */
+        bool last = is_last(); /* then no more will be recorded */
         socket_sender_send_round(&out);
         atomic_fetch_add(&rounds, 1);
         futex_wake(&rounds);
         if (last) {
             atomic_store(&left_alone, true);
-            pthread_sigmask(SIG_SETMASK, &signals_before,
-                            NULL); /* it is the program's thread now */
+            /* it is the program's thread now */
+            pthread_sigmask(SIG_SETMASK, &signals_before, NULL);
             break;
         }
         futex_wait(&socket_sender_hurry, seen, PAUSE_NS);
@@ -279,14 +280,14 @@ void socket_sender_wake(void)
 
 void socket_sender_flush(unsigned most_ms)
 {
-    if (atomic_load(&left_alone)) { /* what exit handlers did here */
+    if (atomic_load(&left_alone)) { /* from exit handlers that ran here */
         struct encoder out = {0};
         socket_sender_send_round(&out);
         encoder_free(&out);
         return;
     }
     uint64_t begin = tracer_clock_now(), most = most_ms * 1000000ull;
-    uint32_t first = atomic_load(&rounds); /* the round under way may have passed us by */
+    uint32_t first = atomic_load(&rounds); /* the current round may have passed these slots */
     while (atomic_load(&life) && atomic_load(&rounds) - first < 2 &&
            tracer_clock_now() - begin < most) {
         uint32_t seen = atomic_load(&rounds);
@@ -299,8 +300,8 @@ void socket_sender_flush(unsigned most_ms)
 void socket_sender_finish(unsigned most_ms)
 {
     socket_sender_flush(most_ms);
-    atomic_store(&socket_sender_is_over,
-                 true); /* what has not gone by now is lost, and said to be */
+    /* what was not sent by now is lost, and reported as lost */
+    atomic_store(&socket_sender_is_over, true);
     latch_lock(&socket_sender_round_latch);
     socket_sender_send_counts(socket_sender_count_unsent());
     socket_sender_send_sent(true);

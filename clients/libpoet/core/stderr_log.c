@@ -1,4 +1,4 @@
-/* What libpoet says on standard error, and that each process of a tree need not say the same. */
+/* Messages on standard error, printed once in a tree of processes. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/stderr_log.h"
 
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What standard error was at the start: later the number may be another file's. */
+/* What standard error was at the start: later the number may belong to another file. */
 static struct stat error_output;
 static bool has_error_output;
 /* The program has not begun: the environment is not its own yet. */
@@ -37,7 +37,7 @@ static bool say_may(void)
 
 #define SAY_BYTES 768
 
-/* The line that is printed, with room for its end; 0: there is none. */
+/* Returns the size of the formatted line, with room for its end; 0: none. */
 static size_t say_format(char line[SAY_BYTES], const char *format, va_list ap)
 {
     memcpy(line, "poet: ", 7);
@@ -79,7 +79,8 @@ static void said_mark(const char *line, char mark[SAID_BYTES + 1])
     snprintf(mark, SAID_BYTES + 1, "%08x,", hash);
 }
 
-/* Whether this process or one that it comes from said it; those that it starts will know. */
+/* Returns whether this process or an ancestor has printed it; marks it for those that this one
+ * starts. */
 static bool said_already(const char *line)
 {
     char mark[SAID_BYTES + 1], marks[SAID_BYTES * SAID_MOST + 1];

@@ -1,4 +1,4 @@
-/* Objects by address. */
+/* Table of synchronization objects, by address. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/sync_object.h"
 
@@ -29,7 +29,7 @@ struct sync_object *_Atomic sync_object_buckets[SYNC_OBJECT_BUCKETS];
 _Atomic unsigned sync_object_count;
 static latch sync_object_add_latch;
 
-/* The call that wanted it is not recorded, and that is counted and told. */
+/* Reports and counts that the call that needed the object is not recorded. */
 static void *sync_object_report_none_left(struct traced_thread *t, const char *what)
 {
     if (t && t->life == atomic_load(&current_lifetime)) {
@@ -39,9 +39,9 @@ static void *sync_object_report_none_left(struct traced_thread *t, const char *w
     return NULL;
 }
 
-/* The line of an object could not be announced.  What this hides is bounded: hidden_uses.c follows
- * the calls that are missed, as those of code that is not recorded, and an event of a condition
- * variable needs no line.  That does not reach to other processes, nor to coroutines. */
+/* Handles an object whose line could not be announced. The effect is bounded: hidden_uses.c tracks
+ * the missed calls like those of unrecorded code, and an event of a condition variable needs no
+ * line. That does not extend to other processes, nor to coroutines. */
 static struct trace_line *sync_object_line_missed(struct traced_thread *t, struct sync_object *o)
 {
     if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.far, memory_order_relaxed))
@@ -50,11 +50,11 @@ static struct trace_line *sync_object_line_missed(struct traced_thread *t, struc
         return NULL;
     atomic_store(&o->missed, true);
     thread_note_loss(t, UNTRACED_LINE);
-    untraced_use_report(UNTRACED_LINE, ""); /* it may record no more */
+    untraced_use_report(UNTRACED_LINE, ""); /* it may not be able to record any more */
     return NULL;
 }
 
-/* One that was destroyed, or a new one in front.  Under the lock. */
+/* Returns one that was destroyed, or a new one in front. Must hold the lock. */
 static struct sync_object *sync_object_pop_free(struct sync_object *_Atomic *bucket)
 {
     struct sync_object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
@@ -93,10 +93,10 @@ static const struct {
              [SYNC_BARRIER] = {"barrier", true},     [SYNC_ONCE] = {"once", true},
              [SYNC_COROUTINE] = {"coroutine", false}};
 
-/* What comes at that address is another one. */
+/* From now on another object is at that address. */
 static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object *o)
 {
-    if (t && o->kind != SYNC_COROUTINE) /* whose last event says it */
+    if (t && o->kind != SYNC_COROUTINE) /* its last event says so */
         trace_line_close(t, &o->line);
     atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
@@ -114,7 +114,7 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
 {
     if (LIKELY(trace_line_index(&o->line) && !trace_line_is_over(&o->line)))
         return &o->line;
-    busy_begin(thread); /* a handler may want the same one */
+    busy_begin(thread); /* a handler may need the same one */
     latch_lock(&o->opening);
     if (trace_line_index(&o->line) && trace_line_is_over(&o->line))
         sync_object_end_lifetime(NULL, o);
@@ -128,7 +128,7 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
         if (unknown)
             thread_note_untraced(thread, UNTRACED_OBJECT);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
-            o->visit++; /* what was held is of an earlier life */
+            o->visit++; /* holds belong to an earlier lifetime */
             o->held = false;
         }
         atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
@@ -147,7 +147,7 @@ bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *lin
                             false);
 }
 
-/* Who can tell of the end: a child after fork does not begin to record for that. */
+/* Returns the thread that records the end: a child after fork does not begin to record for that. */
 static struct traced_thread *sync_object_recorder(void)
 {
     struct traced_thread *t = thread_self();
@@ -197,7 +197,7 @@ struct trace_line *sync_object_check_mark(struct traced_thread *t, struct sync_o
 void sync_object_created(const void *address, enum sync_object_kind kind, uintptr_t site)
 {
     int saved = errno;
-    sync_object_destroy(address, kind); /* it may have been another's */
+    sync_object_destroy(address, kind); /* it may have been another object's */
     struct traced_thread *t = site ? thread_recording() : NULL;
     struct sync_object *o = t ? sync_object_get(address, kind) : NULL;
     if (o) {
@@ -239,7 +239,7 @@ void thread_info_release(struct thread_info *task)
     latch_unlock(&task_lock);
 }
 
-/* The same for each object, before the child records anything. */
+/* Resets each object, before the child records anything. */
 void sync_objects_begin_child(void)
 {
     for (size_t i = 0; i < SYNC_OBJECT_BUCKETS; i++)
@@ -250,7 +250,8 @@ void sync_objects_begin_child(void)
         }
 }
 
-/* Locks that threads held which are not there any more; half-done changes are left behind. */
+/* Resets locks that were held by threads that do not exist any more; half-done changes are
+ * discarded. */
 void sync_objects_forked(void)
 {
     tracer_arena_forked();

@@ -1,4 +1,4 @@
-/* The calling thread: what it holds, where it stands, whether it records. */
+/* State of the calling thread: what it holds, on which line it is, whether it records. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/seccomp_install.h"
 #include "clients/libpoet/core/lost_events.h"
@@ -145,22 +145,22 @@ char *thread_scratch(struct traced_thread *t)
 struct traced_thread *thread_present_slow(struct traced_thread *t)
 {
     if (t == &thread_unborn) {
-        thread_mine = thread_base = NULL; /* what we call now is not recorded */
+        thread_mine = thread_base = NULL; /* calls from here on are not recorded */
         bool shut = foreign_thread_block(true);
         struct traced_thread *child = lifecycle_child();
         foreign_thread_block(shut);
         return child;
     }
     if (current_lifetime_is_cleared() && !t->busy && !seccomp_is_quiet()) {
-        lifecycle_forked(); /* made by a system call of the program's own */
+        lifecycle_forked(); /* created by a system call of the program's own */
         return thread_present();
     }
     if (t->busy) {
-        if (!t->off) /* a signal handler came in between */
+        if (!t->off) /* a signal handler ran in between */
             thread_note_loss(t, UNTRACED_HANDLER);
         return NULL;
     }
-    busy_begin(t); /* a handler must not want the connection that we are making */
+    busy_begin(t); /* a handler must not use the connection that is being made */
     uint32_t now = atomic_load_explicit(&current_lifetime, memory_order_relaxed);
     if (!now)
         now = lifecycle_retry();
@@ -185,8 +185,9 @@ struct trace_line *thread_find_place(struct traced_thread *t)
 {
     if (t->waiting)
         return t->own;
+    /* another thread released or acquired it: correct the state */
     while (t->hold_count && thread_hold_is_stale(&t->holds[t->hold_count - 1]))
-        t->hold_count--; /* another thread released or took it: mend the books */
+        t->hold_count--;
     return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
 }
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Processor time of the main thread before it was traced. */
+/* CPU time of the main thread before it was traced. */
 static uint64_t before_ns;
 
 static uint64_t thread_usage_cpu_ns(void)
@@ -36,8 +36,8 @@ static uint64_t thread_usage_to_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-/* The first of a file of the system's; how many bytes, 0: it cannot be read.  By bare system calls,
- * as those of the C library may be stood before. */
+/* Reads the beginning of a system file; returns its size, 0 if it cannot be read. Makes bare system
+ * calls, as those of the C library may be interposed. */
 static size_t thread_usage_read_text(const char *path, char *text, size_t size)
 {
     long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
@@ -47,7 +47,8 @@ static size_t thread_usage_read_text(const char *path, char *text, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* How long the calling thread had a processor, and how long it wanted one: schedstat of proc(5). */
+/* Reads how long the calling thread was running and how long it was runnable: schedstat of
+ * proc(5). */
 static bool thread_usage_read_schedstat(uint64_t *ran, uint64_t *ready)
 {
     char text[64];
@@ -59,7 +60,7 @@ static bool thread_usage_read_schedstat(uint64_t *ran, uint64_t *ready)
         else
             n++;
     }
-    *ran = thread_usage_cpu_ns(); /* (what the first number says may be a clock tick old) */
+    *ran = thread_usage_cpu_ns(); /* (the first number may be a clock tick old) */
     *ready = numbers[1];
     return n == 2;
 }
@@ -100,7 +101,7 @@ static void thread_usage_encode(struct encoder *body, uint32_t thread, const str
     thread_usage_encode_values(body, figures, PEAK + 2);
 }
 
-/* t NULL: by none of its queues. */
+/* t NULL: over the connection. */
 static void thread_usage_send_body(struct traced_thread *t, const struct encoder *body)
 {
     uint8_t bytes[MESSAGE_FRAME_BYTES + 16 + 9 * USAGE_FIGURE_BYTES];
@@ -115,8 +116,8 @@ static void thread_usage_send_body(struct traced_thread *t, const struct encoder
     server_send(&out, atomic_load(&current_lifetime));
 }
 
-/* What the process has read and written up to now: one more sample, since what the C library still
- * holds in its buffers is written after this. */
+/* Sends what the process has read and written up to now, as one more sample, since the C library
+ * writes its buffers after this. */
 static void thread_usage_send_io(struct traced_thread *t)
 {
     static const uint8_t meters[] = {USAGE_READ,   USAGE_WRITTEN,   USAGE_READS,

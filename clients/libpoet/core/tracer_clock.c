@@ -47,8 +47,8 @@ static bool ticks_forbidden(void) { return false; }
 static bool ticks_steadily(void) { return false; }
 #endif
 
-/* The counter and the clock at one time; at another one, later, they tell how fast the counter
- * goes. */
+/* Readings of the counter and the clock at the same time; with a later pair they give the counter's
+ * frequency. */
 static struct clock_pair_sample {
     uint64_t ns, ticks;
 } begun, stopped;
@@ -57,12 +57,13 @@ static double ticks_per_ns;
 static struct clock_pair_sample tracer_clock_now_both(void)
 {
     uint64_t ns =
-        /* before the counter: what is converted is never before what was read */
+        /* before the counter: a converted time is never earlier than the clock's */
         tracer_clock_now();
     return (struct clock_pair_sample){ns, CLOCK_TICKS()};
 }
 
-/* The counter is read in half the time, where it is invariant and the kernel trusts it, too. */
+/* Reading the counter takes half the time; it is used if it is invariant and the kernel trusts it,
+ * too. */
 void tracer_clock_begin(void)
 {
     const char *wanted = environment_get("POET_CLOCK");

@@ -33,7 +33,7 @@ static bool latch_lock_free(latch *lock)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* Where the system has no such futexes, or they are not allowed: a nap leaves the processor to
+/* If the system has no such futexes, or they are not allowed: sleeping leaves the processor to
  * threads of any priority. */
 static void latch_lock_slowly(latch *lock)
 {
@@ -45,8 +45,8 @@ static void latch_lock_slowly(latch *lock)
             break;
         syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL);
     }
-    atomic_fetch_or_explicit(
-        lock, 0, memory_order_acquire); /* the system handed it over, in no order of C's */
+    /* the kernel handed it over, outside of C's memory order */
+    atomic_fetch_or_explicit(lock, 0, memory_order_acquire);
     errno = saved;
 }
 
@@ -76,7 +76,7 @@ bool latch_try_lock(latch *lock)
     return taken;
 }
 
-/* Never another thread's: after a fork in a signal handler the lock may be free already. */
+/* Never unlocks another thread's lock: after a fork in a signal handler it may be free already. */
 void latch_unlock(latch *lock)
 {
     uint32_t mine = latch_owner_number();

@@ -90,7 +90,7 @@ unsigned type_code_steps(uint16_t shape, struct shape_step *steps)
     return count;
 }
 
-/* On shared lines: comes after all earlier events of these types. */
+/* On shared lines: it comes after all earlier events of these types. */
 static const struct {
     unsigned count;
     uint16_t types[2];
@@ -135,7 +135,7 @@ void type_code_announce(struct encoder *out)
     type_code_announce_user(out);
 }
 
-/* ---- codes of the program's own ---- */
+/* ---- codes of the program's own types ---- */
 
 struct own_type {
     struct own_type *next;
@@ -179,7 +179,7 @@ static void type_code_announce_user(struct encoder *out)
     }
 }
 
-/* (what is in the lists stays) */
+/* (entries of the lists never change) */
 static unsigned type_code_user_steps(uint16_t shape, struct shape_step *steps)
 {
     const struct own_pair *pair = __atomic_load_n(&own_pairs, __ATOMIC_ACQUIRE);

@@ -67,7 +67,7 @@ static const struct import_kind {
 };
 #define WAYS (sizeof untraced_import_kinds / sizeof *untraced_import_kinds)
 
-/* In units that include the headers of atomics: clients/libpoet/atomics. */
+/* Defined in units that include the headers of atomics: clients/libpoet/atomics. */
 #pragma weak poet_unit_has_stdatomic
 #pragma weak poet_unit_has_atomic
 extern const char poet_unit_has_stdatomic[], poet_unit_has_atomic[];
@@ -88,7 +88,8 @@ static void untraced_import_report_atomics(void)
 #include <sys/shm.h>
 #include <unistd.h>
 
-/* A static program has what it calls, and nothing else; what libpoet itself calls is left out. */
+/* A static program contains what it calls, and nothing else; calls of libpoet itself are
+ * excluded. */
 #pragma weak pipe
 #pragma weak pipe2
 #pragma weak eventfd
@@ -187,7 +188,7 @@ static bool untraced_import_is_redirected(const char *name, void *context)
     return strncmp(name, REDIRECTED, sizeof REDIRECTED - 1) == 0;
 }
 
-/* Without them a program maps no file. */
+/* Without these calls a program maps no file. */
 static const char *const untraced_import_opening[MOST_NAMES] = {
     "open", "open64", "openat", "openat64", "mkstemp", "mkstemp64", "memfd_create", "fileno"};
 

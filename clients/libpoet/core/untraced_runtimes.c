@@ -21,7 +21,7 @@
 #define PYTHON "Python locks, unless the program imports poet"
 #define SCAN_BYTES ((size_t)64 << 20) /* of one module, at most */
 
-/* Their locks and queues stand on futexes and atomics of their own. */
+/* Their locks and queues are built on futexes and atomics of their own. */
 static const struct {
     const char *file, *name;
 } libraries[] = {
@@ -31,7 +31,7 @@ static const struct {
 
 extern const char poet_omp_follows[] __attribute__((weak)); /* libpoet-omp is there */
 
-static char untraced_runtime_found[FOUND][112]; /* added to under the lock of the modules */
+static char untraced_runtime_found[FOUND][112]; /* appended to under the lock of the modules */
 static _Atomic unsigned found_count, told_count;
 static struct dl_phdr_info program;
 
@@ -54,7 +54,7 @@ bool untraced_runtime_is_traced(const char *file)
     return false;
 }
 
-/* ---- Rust: its standard library leaves the names of its files in every program ---- */
+/* ---- Rust: its standard library leaves the names of its source files in every program ---- */
 
 static const ElfW(Phdr) * untraced_runtime_header(const struct dl_phdr_info *info, unsigned type)
 {
@@ -64,7 +64,7 @@ static const ElfW(Phdr) * untraced_runtime_header(const struct dl_phdr_info *inf
     return NULL;
 }
 
-/* Rust's programs unwind by libgcc_s, C's seldom need it: most are not looked through. */
+/* Programs in Rust unwind by libgcc_s, those in C rarely need it: so most need not be scanned. */
 static bool needs_unwinder(const struct dl_phdr_info *info)
 {
     const ElfW(Phdr) *h = untraced_runtime_header(info, PT_DYNAMIC);
@@ -81,8 +81,8 @@ static bool needs_unwinder(const struct dl_phdr_info *info)
     return false;
 }
 
-/* By Horspool (1980), and by hand: sanitizers stand before memmem, and would find us reading what
- * lies between the program's variables. */
+/* Searches by Horspool's algorithm (1980), not by memmem: sanitizers interpose that, and would
+ * report reads between the program's variables. */
 __attribute__((no_sanitize("address"))) static bool holds_its_name(const uint8_t *data, size_t size)
 {
     static const uint8_t name[] = "library/std/src/";
@@ -142,8 +142,9 @@ void untraced_runtime_check(const struct dl_phdr_info *info, const char *path, b
         untraced_runtime_add(PYTHON, file);
     if (is_go(info))
         untraced_runtime_add("Go", file);
+    /* scanned once it is known whether the program is traced at all */
     if (is_program)
-        program = *info; /* which is looked through once it is known whether it is traced at all */
+        program = *info;
     else if (records && is_rust(info))
         untraced_runtime_add("Rust", file);
 }

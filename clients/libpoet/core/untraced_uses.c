@@ -1,4 +1,4 @@
-/* What the program does that is not followed, told once for each reason and what it is about. */
+/* Untraced synchronization that the program uses, reported once for each reason and detail. */
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/untraced_uses.h"
 
@@ -25,7 +25,7 @@ static struct {
 } unseen[UNSEEN_MOST];
 static _Atomic unsigned unseen_count;
 static latch untraced_use_add_latch;
-static _Atomic bool untraced_use_pending; /* the server had no time for one of them */
+static _Atomic bool untraced_use_pending; /* one of them could not be sent */
 
 static void untraced_use_encode(struct encoder *out, unsigned i)
 {
@@ -49,7 +49,7 @@ static bool untraced_use_is_known(enum untraced_reason reason, const char *about
     return false;
 }
 
-/* Its place, or UNSEEN_MOST if it was known or there are too many. */
+/* Returns its index, or UNSEEN_MOST if it was known or there are too many. */
 static unsigned untraced_use_add(enum untraced_reason reason, const char *what)
 {
     char about[sizeof unseen[0].about];
@@ -69,10 +69,10 @@ static unsigned untraced_use_add(enum untraced_reason reason, const char *what)
     return at;
 }
 
-/* In a child after fork: who was adding is not there. */
+/* Called in a child after fork: the thread that was adding does not exist. */
 void untraced_use_forked(void) { latch_reset(&untraced_use_add_latch); }
 
-/* Through the thread's queue, with the order of its events: no lock is taken on the way. */
+/* Sent through the thread's queue, in the order of its events: this takes no lock. */
 void poet_untraced(const char *what)
 {
     struct traced_thread *t = what ? thread_recording() : NULL;
@@ -96,8 +96,9 @@ void untraced_use_report(enum untraced_reason reason, const char *what)
 {
     unsigned at = untraced_use_add(reason, what);
     uint32_t life = atomic_load(&current_lifetime);
+    /* reported in the next lifetime */
     if (at >= UNSEEN_MOST || !life)
-        return; /* the next life tells it */
+        return;
     uint8_t bytes[sizeof unseen[0].about + 32];
     struct encoder out = {.data = bytes, .room = sizeof bytes};
     untraced_use_encode(&out, at);

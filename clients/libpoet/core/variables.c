@@ -1,5 +1,5 @@
-/* The environment variables of the program, for its HELLO: the values of those alone that
- * decide what a runtime does. */
+/* The environment variables of the program, for its HELLO; values only of those that control what a
+ * runtime does. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/variables.h"
 
@@ -12,7 +12,7 @@
 
 extern char **__environ;
 
-/* Whether it is in a list with commas between. */
+/* Returns whether the name is in a comma-separated list. */
 static bool variables_lists(const char *list, const char *name, size_t size)
 {
     for (const char *at = list; at && *at; at += strspn(at, ",")) {
@@ -42,7 +42,7 @@ static bool variables_is_reported(const char *variable)
            !variable_is_own(variable, name);
 }
 
-/* How many fit into a HELLO, from the first one on. */
+/* Returns how many fit into a HELLO, from the first one on. */
 static uint32_t variables_count(void)
 {
     uint32_t count = 0, bytes = 0;
