@@ -1,5 +1,5 @@
-/* The steps of a thread since its last record.  Their sums lie in memory of the thread's own, which
- * is touched where they are: 16 bytes a step. */
+/* Code segments that a thread has run since its last record. Their sums are in memory of the
+ * thread's own, of which only used parts are touched: 16 bytes a segment. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/activity.h"
 
@@ -69,7 +69,7 @@ static struct code_segment activity_segment(const struct thread_profile *m, uint
                                  did->ticks};
 }
 
-/* The one in which it is comes last. */
+/* The current segment comes last. */
 static struct code_segment activity_get(const struct thread_profile *m, uint32_t i, uint32_t count)
 {
     if (i + 1 == count)

@@ -1,6 +1,6 @@
-/* What measuring takes itself: many calls of a function that does nothing, of which the region
- * tells what it took for the time within the call; the rest of what they took is their caller's.
- * The least counts: in the others something else came in between. */
+/* Measurement of the instrumentation overhead: many calls of a function that does nothing. The
+ * region shows how much time was attributed to the function; the rest of the overhead is attributed
+ * to its caller. The minimum of the rounds counts, since the others were disturbed. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/calibration.h"
 
@@ -22,7 +22,7 @@ static _Atomic uint32_t calibration_within, calibration_around;
 static _Atomic uint64_t calibration_gap;
 static _Atomic bool calibration_known;
 
-/* One that begins and ends where it is wanted; its sums are in context 1. */
+/* Runs a round that begins and ends as needed; its sums are in context 1. */
 static uint64_t calibration_one_round(struct thread_profile *m)
 {
     void *function = (void *)(uintptr_t)calibration_run;
@@ -55,7 +55,7 @@ void calibration_run(struct traced_thread *t, struct thread_profile *m)
     uint64_t from = tracer_clock_now(), from_ticks = thread_profile_ticks(m);
     uint64_t least = UINT64_MAX, least_within = 0, before = 0;
     calibration_begin(m);
-    m->gap = UINT64_MAX >> 1; /* no look belongs to it */
+    m->gap = UINT64_MAX >> 1; /* it includes no reading of the CPU clock */
     m->last = from_ticks;
     m->all = true;
     if (atomic_load(&t->queue->wanted) & WANTED_EVERY)

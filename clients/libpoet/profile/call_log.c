@@ -1,9 +1,7 @@
-/* When each call began and ended: words in a ring that the server empties.
- *
- * A begin is written only where there is room for its end, too, and for those of all calls that are
- * open: so nothing has to be looked at when a call ends, and what is in the ring is always
- * balanced.  A signal handler that comes in between reserves words behind those of the call that it
- * interrupts. */
+/* Call log: when each call began and ended, as words in a ring that the server empties. A begin is
+ * written only if there is room for its end, too, and for those of all open calls: so the end of a
+ * call needs no check, and begins and ends in the ring always match. A signal handler reserves
+ * words behind those of the call that it interrupts. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/call_log.h"
 
@@ -19,11 +17,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Calls until it is tried again where there was no ring to be had, and never. */
+/* Calls until the next attempt if no ring could be made, and never. */
 #define LATER 4096u
 #define NEVER UINT32_MAX
-/* Of handlers that come in between looking for room and taking it; and the word that says what is
- * lost. */
+/* For handlers between checking for room and reserving it; and for the word that reports losses. */
 #define SPARE 64u
 
 /* ---- making ---- */
@@ -70,7 +67,7 @@ static bool call_log_may_have(const struct traced_thread *t, struct thread_profi
            t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
 }
 
-/* No handler comes in between: its calls are to be written down, too. */
+/* No handler runs in between: its calls must be recorded, too. */
 static __attribute__((noinline, cold)) bool call_log_begin_ring(struct thread_profile *m)
 {
     struct traced_thread *t = thread_mine;

@@ -1,8 +1,7 @@
-/* The calls that a thread is in: a call begins, and ends.  This is done at every call of a program
- * that was compiled for it: the straight way is short, all else is elsewhere.
- *
- * A frame is reserved before it is filled, so that a signal handler in between puts its own calls
- * above it.  Of those that are not open `began` is 0: calls that are counted only leave it so. */
+/* Call stack: begin and end of calls. This runs at every call of an instrumented program: the fast
+ * path is short, everything else is elsewhere. A frame is reserved before it is filled, so that a
+ * signal handler in between puts its own calls above it. `began` is 0 in frames that are not open,
+ * and in those of calls that are only counted. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/call_stack.h"
 
@@ -16,14 +15,14 @@
 
 #include <string.h>
 
-/* What a handler in between has measured already is not measured twice. */
+/* Time that a handler in between has measured already is not measured twice. */
 static inline uint64_t call_stack_elapsed(uint64_t from, uint64_t to)
 {
     return (int64_t)(to - from) > 0 ? to - from : 0;
 }
 
-/* Ticks that the thread has run, by its last look.  A look takes a while: what it says, and all
- * else, is then true of that moment, *now. */
+/* Returns the ticks that the thread has run, by its last reading. A reading takes time: its result
+ * refers to that moment, *now. */
 static inline uint64_t call_stack_cpu_time(struct thread_profile *m, uint32_t wanted,
                                            const struct profile_region_frame *innermost,
                                            uint64_t *now)
@@ -47,8 +46,8 @@ static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint
 
 /* ---- half done ---- */
 
-/* While a timed call begins or ends: where its frame is, so that a jump out of a handler that came
- * in between is known to have left that half done (mend). */
+/* While a timed call begins or ends: stores where its frame is, so that a jump out of a handler
+ * that interrupts it is known to have left it half done (mend). */
 static inline uint64_t call_stack_change_begin(struct thread_profile *m,
                                                const struct profile_region_frame *f)
 {
@@ -66,16 +65,14 @@ static inline void call_stack_change_end(struct thread_profile *m, uint64_t oute
 
 /* ---- a call begins ---- */
 
-/* Short ways have no calls but last ones, so that nothing need be kept for them: not within the
- * gap. */
+/* Fast paths make only tail calls, so that they need not save registers: not within the gap. */
 static inline bool call_stack_within_gap(const struct thread_profile *m, uint32_t wanted,
                                          uint64_t now)
 {
     return !(wanted & WANTED_CPU) || call_stack_elapsed(m->last, now) <= m->gap;
 }
 
-/* What is done at the begin of timed calls where it is wanted.  (What it is given lies where
- * time_begin has it.) */
+/* Extra work at the begin of timed calls. (Its arguments are where time_begin has them.) */
 static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profile *m,
                                                              uint32_t wanted, uint64_t now,
                                                              const struct profile_region_frame *f,
@@ -87,7 +84,7 @@ static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profi
         throttle_check(m, context);
 }
 
-/* Where that is left half done, a time may be lost; none counts twice. */
+/* If this is interrupted for good, a time may be lost; none counts twice. */
 static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted,
                                     struct profile_region_frame *up, struct profile_region_frame *f,
                                     uint32_t context, uint64_t now, uint64_t ran, uint64_t outer)
@@ -113,8 +110,8 @@ static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_p
 {
     uint64_t now = thread_profile_ticks(m), ran = call_stack_cpu_time(m, wanted, up, &now);
     if (!sum_of(&up->began)) {
-        bool outermost =
-            up->stack == OUTERMOST; /* its time begins now; of others it is not known */
+        /* its time begins now; for others it is not known */
+        bool outermost = up->stack == OUTERMOST;
         sum_set(&up->began, outermost ? now : 0);
         up->ran = ran;
     }
@@ -147,7 +144,7 @@ static uint32_t call_stack_count_call(struct thread_profile *m,
     return c;
 }
 
-/* Too many are open: the call is counted, its time is its caller's. */
+/* Too many calls are open: the call is counted, its time is its caller's. */
 static __attribute__((noinline)) void
 call_stack_enter_deep(struct thread_profile *m, uint64_t function, uint64_t site, uint32_t scope)
 {
@@ -199,7 +196,7 @@ static __attribute__((noinline)) void call_stack_enter_slow(struct thread_profil
                         function, stack);
 }
 
-/* What is not on the straight way is called last, so that nothing need be kept for it. */
+/* Slow paths are tail calls, so that the fast path need not save registers. */
 void call_stack_function_enter(struct thread_profile *m, uint32_t wanted, uint64_t function,
                                uint64_t site, uint32_t scope, uint64_t stack)
 {
@@ -234,8 +231,8 @@ bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted)
 
 /* ---- a call ends ---- */
 
-/* It has ended from the first store on, so that no time counts twice where that is left half
- * done. */
+/* The call has ended from the first store on, so that no time counts twice if this is interrupted
+ * for good. */
 static inline __attribute__((always_inline)) void
 call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
                     struct profile_region_context *of, uint64_t now, uint64_t ran, bool every)
@@ -249,9 +246,10 @@ call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
     atomic_signal_fence(memory_order_seq_cst);
     if (every && m->every)
         call_log_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
-    /* First the real time: where a jump leaves that half done, own is not more. */
+    /* Real time first: if a jump interrupts this, own time does not exceed it. */
+    /* otherwise it is part of the outer call's */
     if (LIKELY(contexts_of(m)[of->first].open-- == 1))
-        sum_add(&of->real, real); /* else it is part of the outer call's */
+        sum_add(&of->real, real);
     call_stack_update_range(&of->real_least, &of->real_most, real);
     atomic_signal_fence(memory_order_seq_cst);
     sum_add(&of->own, own);
@@ -260,7 +258,7 @@ call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
     call_stack_change_end(m, outer);
 }
 
-/* every: it may be that each call is written down. */
+/* every: calls may be logged. */
 static inline __attribute__((always_inline)) void call_stack_pop(struct thread_profile *m,
                                                                  struct profile_region_frame *f,
                                                                  uint32_t depth, uint64_t now,
@@ -336,7 +334,7 @@ void call_stack_base_leave(struct thread_profile *m, uint64_t ran)
             2 * atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed));
 }
 
-/* Since a call ended without its end being seen. */
+/* Removes frames of calls that ended without a recorded end. */
 static struct profile_region_frame *call_stack_cut_above(struct thread_profile *m, uint32_t wanted,
                                                          struct profile_region_frame *f)
 {
@@ -349,13 +347,14 @@ static struct profile_region_frame *call_stack_cut_above(struct thread_profile *
     return f;
 }
 
-/* Above it lie calls that the parent of this process began; 0: there is none that forked. */
+/* Stack address above which calls were begun by the parent of this process; 0: not a child of
+ * fork. */
 static __thread uint64_t forked_at __attribute__((tls_model("initial-exec")));
 
 void frames_forked(uint64_t stack) { forked_at = stack; }
 
-/* The end of a call that is not the innermost one: what was called in it has ended, too, as after
- * an exception through code that has no such ends.  NULL: it was not open. */
+/* Ends a call that is not the innermost one: its callees have ended, too, as after an exception
+ * through uninstrumented code. Returns NULL if it was not open. */
 static __attribute__((noinline)) struct profile_region_frame *
 call_stack_find_ended(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
@@ -370,7 +369,7 @@ call_stack_find_ended(struct thread_profile *m, uint32_t wanted, uint64_t functi
     if (f->stack != OUTERMOST && f->function == function)
         return call_stack_cut_above(m, wanted, f);
     bool parents = forked_at && stack > forked_at;
-    if (wanted & WANTED_CALLS && !parents) /* else it began unseen */
+    if (wanted & WANTED_CALLS && !parents) /* otherwise its begin was not recorded */
         sum_add(&m->head->mismatched, 1);
     return NULL;
 }
@@ -400,7 +399,7 @@ static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profil
     call_stack_exit_timed_slow(m, wanted, f, depth);
 }
 
-/* An ignored call may have ended unseen, by a jump. */
+/* Returns whether an ignored call ended unnoticed, by a jump. */
 static bool call_stack_ends_within_ignored(struct thread_profile *m, uint64_t function,
                                            uint64_t stack)
 {
@@ -424,7 +423,7 @@ call_stack_exit_slow(struct thread_profile *m, uint32_t wanted, uint64_t functio
         call_stack_exit_timed(m, wanted, f, call_stack_depth(m));
 }
 
-/* (By itself, so that the straight way keeps nothing for its calls.) */
+/* (A function of its own, so that the fast path need not save registers.) */
 static __attribute__((noinline)) void call_stack_exit(struct thread_profile *m, uint32_t context)
 {
     activity_switch(m, thread_profile_ticks(m), 2 * context + 1);
@@ -464,7 +463,7 @@ void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t s
     call_stack_function_exit(m, wanted, f->function, call_stack_cut_above(m, wanted, f)->stack);
 }
 
-/* ---- calls that have ended unseen ---- */
+/* ---- calls whose end was not recorded ---- */
 
 static uint32_t call_stack_first_in(const struct thread_profile *m,
                                     const struct profile_region_frame *f)
@@ -472,7 +471,7 @@ static uint32_t call_stack_first_in(const struct thread_profile *m,
     return contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].first;
 }
 
-/* How many timed frames a function has. */
+/* Returns how many timed frames a function has. */
 static uint32_t call_stack_count_open(const struct thread_profile *m, uint32_t first)
 {
     uint32_t open = 0;
@@ -502,7 +501,7 @@ static bool call_stack_is_left(uint64_t half_done, uint64_t stack, const stack_t
                              : !excluded_function_is_on_stack(other, stack));
 }
 
-/* (Since when the caller of one that is half done has run itself is not known: from now on.) */
+/* (Since when the caller of a half-done call has run itself is not known: from now on.) */
 static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uint64_t stack,
                                   stack_t other, bool half_done)
 {
@@ -525,9 +524,9 @@ static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uin
 
 #define SETTLED_AT_ONCE 8u /* contexts, for each jump */
 
-/* A call is counted before its frame is reserved, and its end before its frame is given up: a
- * jump out of a handler in between leaves a call that never ends, or one that ends twice.  Where
- * no calls have paused, those that have no frame have ended. */
+/* A call is counted before its frame is reserved, and its end before its frame is released: a jump
+ * out of a handler in between leaves a call that never ends, or one that ends twice. If no calls
+ * have paused, those without a frame have ended. */
 void frames_settle(struct thread_profile *m)
 {
     uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
@@ -544,7 +543,7 @@ void frames_settle(struct thread_profile *m)
     }
 }
 
-/* Few contexts are settled at once, many only now and then, and at the end. */
+/* Settles a few contexts at once, many only now and then, and at the end. */
 static void settle_in_turn(struct thread_profile *m)
 {
     uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
@@ -552,7 +551,7 @@ static void settle_in_turn(struct thread_profile *m)
         frames_settle(m);
 }
 
-/* A signal handler may run on a stack of its own: what lies above it there says nothing. */
+/* A signal handler may run on an alternate stack, where addresses cannot be compared. */
 static void call_stack_leave_below(struct thread_profile *m, uint32_t wanted, uint64_t stack)
 {
     stack_t other = excluded_function_signal_stack();

@@ -1,9 +1,9 @@
-/* The tree of calling contexts: which one a call begins. */
+/* Tree of call contexts: finds the context that a call begins. */
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/throttle.h"
 
-/* Contexts for calls leave so many for what finds no room: one of SCOPE_OTHER, and one for each
- * function below it. */
+/* Contexts reserved for calls that find no room: one of SCOPE_OTHER, and one for each function
+ * below it. */
 #define OTHERS 4096u
 #define LOOKED_THROUGH 64u /* when there is no more room, so that no long list is searched */
 
@@ -26,7 +26,7 @@ static uint32_t context_tree_search(const struct thread_profile *m, uint32_t par
     return 0;
 }
 
-/* The outer one of the same function, or itself. */
+/* Returns the outermost context of the same function on the path, or itself. */
 static uint32_t context_tree_outermost(const struct thread_profile *m, uint32_t context)
 {
     const struct profile_region_context *c = context_tree_get(m, context);
@@ -37,7 +37,7 @@ static uint32_t context_tree_outermost(const struct thread_profile *m, uint32_t 
     return context;
 }
 
-/* The first of its function, or itself: also where there are too many functions. */
+/* Returns the first context of its function, or itself if there are too many functions. */
 static uint32_t context_tree_first(struct thread_profile *m, uint32_t context)
 {
     const struct profile_region_context *c = context_tree_get(m, context);
@@ -54,7 +54,7 @@ static uint32_t context_tree_first(struct thread_profile *m, uint32_t context)
     return context;
 }
 
-/* 0: there is no more room.  A handler may make others meanwhile. */
+/* Returns 0 if there is no more room. A handler may add others meanwhile. */
 static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint64_t function,
                                  uint64_t site, uint32_t scope, uint32_t room)
 {
@@ -89,7 +89,8 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
     return c;
 }
 
-/* The context of SCOPE_OTHER: it is made before any of those below it, so there is room for it. */
+/* Returns the context of SCOPE_OTHER; it is created before any of those below it, so there is room
+ * for it. */
 static uint32_t context_tree_others_root(struct thread_profile *m)
 {
     uint32_t c = atomic_load(&m->other);
@@ -100,9 +101,9 @@ static uint32_t context_tree_others_root(struct thread_profile *m)
     return c;
 }
 
-/* Calls on paths that find no room are counted below one context, by function: none is counted for
- * another function.  What finds no room there either is that context's own.  A handler in between
- * may make a second one of a function. */
+/* Calls on paths that find no room are counted below one context, by function, and never under
+ * another function. What finds no room there either is attributed to that context itself. A handler
+ * in between may create a second one of a function. */
 static uint32_t context_tree_find_other(struct thread_profile *m, uint64_t function, uint32_t scope)
 {
     uint32_t parent = context_tree_others_root(m),

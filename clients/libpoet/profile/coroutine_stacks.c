@@ -1,10 +1,8 @@
-/* The calls of coroutines: a thread runs them on a stack of their own, under its root, in
- * stretches.
- *
- * While it does, they lie above its own frames, over one that stands for the thread itself.  In
- * between they are kept aside.  They are counted where they began and where they ended; their times
- * add up, and the least and the most of these are those of stretches.  Of a coroutine that moves to
- * another thread each thread has the time that it ran it. */
+/* Call stacks of coroutines: a thread runs each on a stack of its own, in intervals. While it runs,
+ * its frames are above the thread's, over one that stands for the thread itself; in between they
+ * are saved. Calls are counted where they began and where they ended; their times add up, and
+ * minimum and maximum are those of intervals. If a coroutine moves to another thread, each thread
+ * has the time that it ran it. */
 #include "clients/libpoet/profile/coroutine_stacks.h"
 
 #include "clients/libpoet/core/tracer_arena.h"
@@ -25,8 +23,8 @@ struct coroutine_calls {
     } calls[];
 };
 
-/* The frame of the thread under the innermost coroutine; its first one where that began before the
- * region. */
+/* Returns the frame of the thread under the innermost coroutine; its first one if that began before
+ * the region. */
 static struct profile_region_frame *coroutine_stack_base(const struct thread_profile *m)
 {
     struct profile_region_frame *f = call_stack_top(m);
@@ -70,7 +68,8 @@ void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kep
     if (!m)
         return;
     const struct profile_region_frame *base = coroutine_stack_base(m);
-    call_stack_end_ignored(m); /* an ignored call is ignored up to here: others come between */
+    /* an ignored call is ignored up to here: other calls come in between */
+    call_stack_end_ignored(m);
     *kept = coroutine_stack_with_space(*kept, (uint32_t)(call_stack_top(m) - base));
     if (*kept)
         coroutine_stack_save(m, base, *kept);
@@ -80,7 +79,7 @@ void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kep
     call_stack_base_leave(m, ran);
 }
 
-/* In this thread's region: the one in which it was, or one like it. */
+/* Returns its context in this thread's region: the one in which it was, or an equal one. */
 static uint32_t coroutine_stack_context(struct thread_profile *m, const struct kept_call *call,
                                         bool same)
 {

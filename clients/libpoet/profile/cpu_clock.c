@@ -25,7 +25,7 @@ static uint64_t cpu_clock_timestamp(const struct traced_thread *t)
                                                 : tracer_clock_now_in_unit(t->queue->clock);
 }
 
-/* So large that reading the clock takes no more than a twentieth of it. */
+/* Returns a gap so large that reading the clock takes no more than a twentieth of it. */
 static uint64_t cpu_clock_gap(const struct traced_thread *t)
 {
     uint64_t least = UINT64_MAX;
@@ -39,7 +39,7 @@ static uint64_t cpu_clock_gap(const struct traced_thread *t)
     return 20 * least > usual && 20 * least < 10 * usual ? 20 * least : usual;
 }
 
-/* A thread of the system has always had its clock; what a task had before is not known. */
+/* A thread of the system has always had its clock; the earlier time of a task is not known. */
 void cpu_clock_want(struct traced_thread *t, bool wanted)
 {
     wanted = wanted && seccomp_allows(ALLOWED_CPU);

@@ -1,4 +1,4 @@
-/* How long a thread did not run, by its processor clock, looked at after gaps only. */
+/* Off-CPU time of a thread, from its CPU clock, which is read after gaps only. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/call_stack.h"
 
@@ -8,9 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So many gaps may have gone by unseen at most; more is from when the clock was not wanted. */
+/* Maximum number of gaps that may have been missed; more off-CPU time is from before the clock was
+ * wanted. */
 #define UNSEEN_GAPS 64u
-#define HELD_UP_NS 5000u /* between looking at two clocks: what they say does not go together */
+#define HELD_UP_NS 5000u /* between readings of two clocks: then they do not belong together */
 #define TRIES 3
 
 struct cpu_gap_sample {
@@ -49,11 +50,11 @@ static void cpu_gap_set_anchor(struct thread_profile *m, const struct cpu_gap_sa
     m->anchored = true;
 }
 
-/* Tasks take turns on a thread of the system: what one knew of its clock when it went, the next one
- * knows, too. */
+/* Tasks take turns on a thread of the system: the next one takes over what the last one knew of its
+ * clock. */
 static __thread struct handed {
     uint64_t at; /* ticks */
-    uint64_t from_ticks, from_ns, from_cpu, off; /* off: for how long it had not run since then */
+    uint64_t from_ticks, from_ns, from_cpu, off; /* off: how long it had not run since then */
 } handed __attribute__((tls_model("initial-exec")));
 
 void cpu_gap_leave(struct thread_profile *m, uint64_t now)
@@ -77,7 +78,7 @@ void cpu_gap_return(struct thread_profile *m, uint64_t now)
         m->from_ticks = handed.from_ticks;
         m->from_ns = handed.from_ns;
         m->from_cpu = handed.from_cpu;
-        m->from_off = m->off - handed.off; /* may be below nothing */
+        m->from_off = m->off - handed.off; /* may be negative */
         m->anchored = true;
         m->last = now;
     } else {
@@ -86,7 +87,7 @@ void cpu_gap_return(struct thread_profile *m, uint64_t now)
     handed.at = 0;
 }
 
-/* In ticks, from where it was anchored on; the time between the two tells how long a tick is. */
+/* In ticks since the anchor; the length of a tick follows from the two times. */
 static uint64_t cpu_gap_off_by(const struct thread_profile *m, const struct cpu_gap_sample *look)
 {
     uint64_t ns = look->ns - m->from_ns, ran = look->cpu - m->from_cpu;
@@ -104,7 +105,7 @@ static void cpu_gap_set_blind(struct thread_profile *m)
     m->last = thread_profile_ticks(m);
 }
 
-/* It has not run for so long in all: that is the innermost call's. */
+/* Attributes this off-CPU time to the innermost call. */
 static void cpu_gap_report_off(struct thread_profile *m,
                                const struct profile_region_frame *innermost, uint64_t off)
 {
@@ -132,8 +133,8 @@ static void cpu_gap_take_sample(struct thread_profile *m,
         cpu_gap_set_anchor(m, look);
 }
 
-/* A child of vfork runs in its parent's place, on a processor clock of its own: meanwhile the
- * parent does not run. */
+/* A child of vfork runs in its parent's place, with a CPU clock of its own: meanwhile the parent
+ * does not run. */
 static void cpu_gap_sample_for_parent(struct thread_profile *m,
                                       const struct profile_region_frame *innermost)
 {
@@ -150,7 +151,7 @@ bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *
         cpu_gap_set_blind(m);
         return true;
     }
-    if (m->looking) /* a signal handler came in between */
+    if (m->looking) /* interrupted by a signal handler */
         return false;
     m->looking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     atomic_signal_fence(memory_order_seq_cst);

@@ -22,7 +22,7 @@
 typedef void *begin_catch(void *exception);
 __attribute__((visibility("default"))) begin_catch __cxa_begin_catch;
 
-/* Of a library that was there when the program began, and stays. */
+/* Of a library that was loaded when the program began, and stays. */
 static begin_catch *from_the_start;
 
 static begin_catch *exceptions_is_other_hook(void *symbol)
@@ -34,8 +34,7 @@ static begin_catch *exceptions_is_other_hook(void *symbol)
 
 void exceptions_begin(void) { from_the_start = exceptions_is_other_hook(next_in(RTLD_NEXT, NAME)); }
 
-/* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives
- * it. */
+/* In the scope of a library; if that includes libpoet, too, the one with libstdc++'s version. */
 static begin_catch *exceptions_is_seen_by(const char *library)
 {
     void *opened = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;

@@ -34,7 +34,7 @@ stack_t excluded_function_signal_stack(void)
     return other;
 }
 
-/* Of a signal handler: there an address says nothing. */
+/* In a signal handler addresses cannot be compared. */
 bool excluded_function_is_other_stack(const struct thread_profile *m, uint64_t stack)
 {
     stack_t other = excluded_function_signal_stack();
@@ -42,7 +42,7 @@ bool excluded_function_is_other_stack(const struct thread_profile *m, uint64_t s
            excluded_function_is_on_stack(&other, m->ignored_stack);
 }
 
-/* Else it is open no more: a jump has ended it. */
+/* Otherwise it is no longer open: a jump has ended it. */
 bool excluded_function_is_within(struct thread_profile *m, uint64_t stack)
 {
     if (LIKELY(stack <= m->ignored_stack + CALL_STACK_SLACK) ||
@@ -52,8 +52,8 @@ bool excluded_function_is_within(struct thread_profile *m, uint64_t stack)
     return false;
 }
 
-/* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had
- * its own. */
+/* No call takes the fast path until this one ends. Checked twice, as a handler in between may have
+ * ignored one of its own. */
 static void excluded_function_ignore(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     for (int i = 0; i < 2; i++) {

@@ -1,7 +1,7 @@
-/* Names are decided before the calls: of each module the table of symbols is read once, when it is
- * found in memory, and kept are the addresses that the lists mean.  A call looks in a small table
- * of decisions, by address, and then in these: no lock, no memory, so that it may be in a signal
- * handler. */
+/* Filter of functions: names are resolved before the calls. The symbol table of each module is read
+ * once, when it is found in memory, and the addresses that match the lists are kept. A call is
+ * looked up in a small table of decisions, by address, and then in these: no lock, no allocation,
+ * so that this is async-signal-safe. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/function_filter.h"
 
@@ -30,7 +30,7 @@ struct filter_pattern {
     char name[];
 };
 
-/* What of a module the lists mean, in the order of addresses. */
+/* The addresses of a module that match the lists, sorted. */
 struct filter_picks {
     struct filter_picks *next;
     uintptr_t start, end;
@@ -136,7 +136,7 @@ static void function_filter_read_list(struct filter_list *list, const char *text
             function_filter_add(list, &n);
 }
 
-/* ---- what they mean ---- */
+/* ---- matching ---- */
 
 /* (fnmatch takes memory, where names are not plain letters.) */
 static bool function_filter_matches(const char *pattern, const char *name)
@@ -223,7 +223,7 @@ static void function_filter_sort(uint64_t *all, size_t count)
     }
 }
 
-/* What its units were compiled with, each a list. */
+/* Reads the lists that its units were compiled with. */
 static void function_filter_read_compiled(const struct dl_phdr_info *info)
 {
     struct elf_note note;
@@ -259,13 +259,13 @@ void function_filter_add_module(const char *path, const struct dl_phdr_info *inf
     p->next = atomic_load(&modules);
     while (!atomic_compare_exchange_weak(&modules, &p->next, p))
         ;
-    for (uint32_t i = 0; i < DECISIONS; i++) /* what lay there before may have gone */
+    for (uint32_t i = 0; i < DECISIONS; i++) /* a module that was there before may have gone */
         atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 }
 
 /* ---- deciding ---- */
 
-/* The last one that is not behind it. */
+/* Finds the last one that is not after it. */
 static enum function_measurement function_filter_search(const struct filter_picks *p,
                                                         uint64_t function)
 {

@@ -1,4 +1,4 @@
-/* For libpoet-memory: which calls the thread is in. */
+/* Call context of the calling thread, for libpoet-memory. */
 #include "clients/libpoet/core/heap_channel.h"
 
 #include "clients/libpoet/core/thread.h"

@@ -1,8 +1,6 @@
-/* What compilers put at the begin and the end of every function.
- *
- * The C library has the same, empty, so that what is compiled so links and runs anywhere; ours come
- * before.  A program that has its own goes by its own; those of a library that libpoet was loaded
- * before are called, too. */
+/* Hooks that compilers insert at the begin and the end of every function. The C library has empty
+ * ones, so that instrumented code links and runs anywhere; libpoet's take precedence. A program
+ * that defines its own uses its own; those of a library that precedes libpoet are called, too. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/instrument_hooks.h"
 
@@ -17,8 +15,8 @@
 #include <stdatomic.h>
 
 static void (*others_enter)(void *, void *), (*others_exit)(void *, void *);
-/* A thread that a library made has no line before it does something that is recorded: where calls
- * are wanted, this is. */
+/* A thread of a library has no line before its first recorded call: where calls are wanted, this is
+ * one. */
 static bool instrument_adopts;
 
 /* The two of the C library are one. */
@@ -36,8 +34,8 @@ void instrument_begin(void)
 #endif
 }
 
-/* Where the frame of the function is, about: below its return address.  (Not by its frame, which it
- * would make for that alone.) */
+/* Approximate frame address of the function: below its return address. (Not its frame pointer,
+ * which would be set up for that alone.) */
 #define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(void *))
 #define OUT_OF_LINE static __attribute__((noinline, cold))
 
@@ -51,8 +49,8 @@ static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
     struct traced_thread *t = thread_mine;
     if (!LIKELY(t != NULL))
         t = instrument_adopts ? thread_adopt_known() : NULL;
-    else if (!t->queue &&
-             instrument_adopts) /* a child of fork, whose line begins by its first call */
+    /* a child of fork, whose line begins with its first call */
+    else if (!t->queue && instrument_adopts)
         t = thread_begin_child(t);
     return t ? instrument_get_measured(t, wanted) : NULL;
 }
@@ -68,7 +66,7 @@ OUT_OF_LINE void instrument_enter_slow(void *function, void *site, uint64_t stac
                                   (uint64_t)(uintptr_t)site, SCOPE_FUNCTION, stack);
 }
 
-/* (What these are given first lies where the hook had it, so that it is not moved.) */
+/* (Their first arguments are where the hook had them, so that they are not moved.) */
 static __attribute__((noinline)) void
 instrument_enter_timed(void *function, void *site, struct thread_profile *m, uint32_t wanted)
 {
@@ -114,7 +112,7 @@ __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *si
         call_stack_function_exit(t->measured, instrument_wanted(t), of, STACK);
 }
 
-/* ---- parts that the program names ---- */
+/* ---- named parts of functions ---- */
 
 void poet_scope(const char *name)
 {
@@ -136,7 +134,7 @@ void poet_scope_end(void)
 
 /* ---- waiting ---- */
 
-/* (Sites of events are within the call, those of contexts behind it.) */
+/* (Sites of events are within the call, those of contexts after it.) */
 void instrument_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t site)
 {
     uint32_t wanted;

@@ -1,8 +1,6 @@
-/* Jumps out of calls: what was called below the place that is jumped to has ended.
- *
- * Where that is the C library keeps to itself, but on x86-64 it is known: the stack pointer,
- * rotated and mixed with a number that lies in the thread's own block.  Elsewhere the next call
- * that begins further up tells. */
+/* Jumps out of calls: calls below the target of the jump have ended. The C library hides that
+ * address, but on x86-64 it can be recovered: the stack pointer, rotated and mixed with a number in
+ * the thread's own control block. Elsewhere it is noticed when the next call begins further up. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/call_stack.h"
 
@@ -22,8 +20,8 @@ static uint64_t longjmp_get_stack(const struct __jmp_buf_tag *to)
     return mixed;
 }
 
-/* The function that is jumped to called the hook by its frame: a return address, and what the hook
- * saved. */
+/* The function that is the target called the hook from its frame: a return address, and what the
+ * hook saved. */
 static void leave_calls(const struct __jmp_buf_tag *to)
 {
     const struct traced_thread *t = thread_mine;

@@ -1,5 +1,5 @@
-/* What is measured may be chosen by others when the program has begun: by a file that the server
- * reads, or by a person. */
+/* Choice of what is measured, made outside of the program after its start: by a file that the
+ * server reads, or by a user. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/measurement_choice.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char *file; /* NULL: there is none, or it cannot be had */
+static const char *file; /* NULL: there is none, or it is not available */
 static bool taken_up;
 static char path[PATH_MAX]; /* where stacks may be small */
 
@@ -46,7 +46,7 @@ void measurement_choice_announce(void)
 #define FILE_MS 2000u
 #define ASK_MS 60000u
 
-/* What the server writes into the head of the thread's queue. */
+/* Returns what the server writes into the head of the thread's queue. */
 static uint32_t measurement_choice_poll(const struct traced_thread *t, unsigned most_ms)
 {
     uint32_t wanted = 0;

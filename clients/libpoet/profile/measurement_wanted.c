@@ -1,4 +1,4 @@
-/* What the user wants measured: POET_MEASURE, or what the program was compiled for. */
+/* Selection of what is measured: POET_MEASURE, or how the program was compiled. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/region_owner.h"
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Is there where a unit of the program was compiled with poetcc -profile. */
+/* Defined if a unit of the program was compiled with poetcc -profile. */
 #pragma weak poet_profiled
 extern const char poet_profiled[];
 
@@ -29,14 +29,14 @@ static const struct {
              {"metrics", WANTED_METERS},
              {"throttle", WANTED_THROTTLE},
              {"usage", WANTED_USAGE},
-             {"waits", 0}, /* the order tells them */
+             {"waits", 0}, /* derived from the order */
              {"none", 0}};
 
 static uint32_t first;
 static struct measurement_options besides;
 _Atomic uint32_t threads_running; /* (counted where regions begin and end, read where calls do) */
 
-/* SIZE_MAX: it is none. */
+/* Returns SIZE_MAX if there is none. */
 static size_t measurement_wanted_find_word(const char *word, size_t size)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -82,7 +82,7 @@ static uint32_t measurement_wanted_parse(const char *at)
     }
 }
 
-/* Is the heap followed?  Only a library that was loaded before the program can do that. */
+/* Returns whether the heap is traced, which needs a library that was loaded before the program. */
 static bool measurement_wanted_heap_is_traced(void)
 {
     const char *loaded = environment_get("LD_PRELOAD");

@@ -1,5 +1,5 @@
-/* The region of a thread, made by the thread itself when calls are first wanted of it: sealed
- * memory, which goes to the server as a queue does. */
+/* The measurement region of a thread, created by the thread itself when its calls are first wanted:
+ * sealed memory, which is handed to the server like a queue. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/region_owner.h"
 
@@ -23,11 +23,11 @@
 
 static _Atomic uint32_t serials;
 
-#define LATER 4096u /* calls until it is tried again where the server did not take it */
+#define LATER 4096u /* calls until the next attempt if the server did not take it */
 #define NEVER UINT32_MAX
 
-/* Not by memset: ThreadSanitizer looks into that, and does not know that a thread which ended
- * handed this over. */
+/* Not by memset, which ThreadSanitizer checks: it does not know that a thread which ended handed
+ * this over. */
 static void region_clear(struct thread_profile *m)
 {
     volatile uint64_t *words = (void *)m;
@@ -39,7 +39,7 @@ static void region_clear(struct thread_profile *m)
 static struct thread_profile *region_init(struct traced_thread *t, void *memory)
 {
     struct thread_profile *m = t->measured_kept;
-    if (m->head) /* it was used before; else it is zero, and most of it need not be touched */
+    if (m->head) /* used before; otherwise it is zero, and most of it need not be touched */
         region_clear(m);
     m->head = memory;
     m->process = getpid();
@@ -51,7 +51,7 @@ static struct thread_profile *region_init(struct traced_thread *t, void *memory)
     return m;
 }
 
-/* What the server may read from the first moment on. */
+/* Fills in what the server may read from the beginning on. */
 static void region_open_thread(struct thread_profile *m, const struct traced_thread *t)
 {
     struct profile_region_context *own = &contexts_of(m)[0];
@@ -89,7 +89,7 @@ static bool region_map(struct traced_thread *t)
         return false;
     }
     struct thread_profile *m = region_init(t, memory);
-    activity_begin(m); /* what that costs is measured, too */
+    activity_begin(m); /* its cost is measured, too */
     calibration_run(t, m);
     activity_end(m);
     region_init(t, memory);
@@ -121,7 +121,7 @@ static bool region_may_have(struct traced_thread *t)
     return t->measured_kept != NULL;
 }
 
-/* No handler comes in between: its calls are to be counted, too. */
+/* No handler runs in between: its calls must be counted, too. */
 bool region_create(struct traced_thread *t)
 {
     sigset_t all, before;
@@ -140,8 +140,7 @@ bool region_create(struct traced_thread *t)
     return made;
 }
 
-/* Adds the time that a task was on no thread of the system to the call that it is in, as not
- * run. */
+/* Adds the time that a task was on no thread of the system to its current call, as off-CPU time. */
 static void region_add_paused(struct thread_profile *m, uint64_t now)
 {
     uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
@@ -183,7 +182,7 @@ void region_quit(struct traced_thread *t)
     uint64_t now = thread_profile_ticks(m);
     if (call_stack_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);
-    if (m->left) /* a task that goes without having run again */
+    if (m->left) /* a task that ends without having run again */
         region_add_paused(m, now);
     if (m->jumps)
         frames_settle(m);
@@ -237,7 +236,7 @@ void region_pause(struct traced_thread *t)
     cpu_gap_leave(m, m->left);
 }
 
-/* Other threads of the system have other processor clocks. */
+/* Other threads of the system have other CPU clocks. */
 void region_resume(struct traced_thread *t)
 {
     struct thread_profile *m = t->measured;

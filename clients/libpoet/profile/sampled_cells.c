@@ -1,5 +1,4 @@
-/* Shared cells: numbers that the program stores to, in memory that the server reads now and
- * then. */
+/* Shared cells: numbers that the program stores to, in memory that the server samples. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/sampled_cells.h"
 
@@ -27,7 +26,7 @@ static latch lock;
 static char *_Atomic memory; /* WATCH_MAP_BYTES; NULL: there is none yet */
 static struct cell_name *names; /* of WATCH_CELLS */
 static _Atomic uint32_t cells;
-static bool full; /* which was said */
+static bool full; /* which was reported */
 static _Alignas(64) int64_t nobodys;
 
 static void sampled_cells_send(int fd)

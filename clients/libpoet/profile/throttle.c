@@ -14,7 +14,7 @@ static _Atomic uint32_t slots[SLOTS]; /* 1 + index, by function */
 static atomic_flag throttle_add_flag = ATOMIC_FLAG_INIT;
 _Atomic uint32_t throttle_count;
 
-/* Its slot, or the empty one where it would be. */
+/* Returns its slot, or the empty one where it would be. */
 static _Atomic uint32_t *throttle_slot(uint64_t function)
 {
     for (uint64_t i = function * 0x9e3779b97f4a7c15u >> 40;; i++) {
@@ -54,8 +54,8 @@ static void throttle_add(uint64_t function)
     atomic_flag_clear(&throttle_add_flag);
 }
 
-/* From here on no call of one takes the straight way.  None of its calls is open without a frame:
- * they are above the deepest frame, and this one has a frame. */
+/* From here on no call of a throttled function takes the fast path. None of its calls is open
+ * without a frame: they would be above the deepest frame, and this one has a frame. */
 static void throttle_apply(struct thread_profile *m, uint32_t count)
 {
     m->throttled = count;
@@ -63,7 +63,7 @@ static void throttle_apply(struct thread_profile *m, uint32_t count)
         atomic_store_explicit(&m->known[i], 0, memory_order_relaxed);
 }
 
-/* Less than twice what measuring takes? */
+/* Returns whether its calls take less than twice the measured overhead. */
 static bool is_short(const struct thread_profile *m, uint64_t function)
 {
     uint32_t count = atomic_load(&m->head->contexts);

@@ -1,5 +1,4 @@
-/* Meters of the program's own: named once, and then counted by each thread in the cells of its
- * region. */
+/* User-defined metrics: named once, and then counted by each thread in the cells of its region. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/user_metrics.h"
 
@@ -31,11 +30,11 @@ struct user_metric {
 };
 
 static latch lock;
-static struct user_metric *_Atomic own_meters; /* the newest first; none ever goes */
+static struct user_metric *_Atomic own_meters; /* newest first; never removed */
 static uint32_t next_code = 1;
 static uint8_t kinds[REGION_CELLS]; /* by code */
 static _Atomic bool traced; /* a server was found, once */
-static bool full; /* which was said */
+static bool full; /* which was reported */
 
 void user_metrics_announce(void)
 {
@@ -116,8 +115,8 @@ static inline struct profile_region_cell *user_metric_cells(const struct thread_
     return (struct profile_region_cell *)(void *)((char *)m->head + REGION_CELLS_AT);
 }
 
-/* The first time that a thread counts in it.  The kind is written last: who reads sees it when the
- * rest is there. */
+/* Called when a thread counts in a metric for the first time. The kind is written last: a reader
+ * that sees it sees the rest, too. */
 static struct profile_region_cell *user_metric_begin(const struct thread_profile *m, uint32_t meter,
                                                      unsigned kind)
 {
@@ -150,7 +149,7 @@ user_metric_cell_slow(poet_meter_t meter, unsigned kind)
                                          : user_metric_begin(m, meter, kind);
 }
 
-/* The calling thread's, where it has counted in it before; NULL: it must be looked for. */
+/* Returns the calling thread's cell if it has counted in it before; NULL: it must be looked up. */
 static inline __attribute__((always_inline)) struct profile_region_cell *
 user_metric_cell_ready(poet_meter_t meter, unsigned kind)
 {
@@ -197,7 +196,7 @@ static inline void user_metric_note_size(struct profile_region_cell *c, int64_t 
     user_metric_note_value(c, value);
 }
 
-/* What is not on the straight way is called last, so that nothing need be kept for it. */
+/* Slow paths are tail calls, so that the fast path need not save registers. */
 #define OTHERWISE static __attribute__((noinline)) void
 
 OTHERWISE user_metric_add_slow(poet_meter_t meter, int64_t n)

@@ -1,5 +1,5 @@
-/* The calls of a child of vfork (clients/libpoet/profile/vforked.h).  Its parent does not run
- * meanwhile, so no two processes write to the region at once. */
+/* Calls of a child of vfork (clients/libpoet/profile/vforked.h). Its parent does not run meanwhile,
+ * so no two processes write to the region at the same time. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/vforked.h"
 
@@ -16,7 +16,7 @@ void vforked_ends(struct thread_profile *m)
         frames_leave_child(m);
 }
 
-/* No call takes the straight way from here on. */
+/* No call takes the fast path from here on. */
 void vforked_leaves(struct thread_profile *m)
 {
     if (!vforked_is_here(m) || !cpu_gap_check(m, call_stack_top(m)))
