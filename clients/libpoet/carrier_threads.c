@@ -22,8 +22,8 @@
 struct carrier_thread {
     struct task_placement_head *ring; /* NULL: its placements are not reported */
     uint64_t written, room; /* switches; below `room` there is some */
-    uint64_t lost; /* that are not told yet to be lost */
-    uint32_t life; /* for which that is so; 0: none */
+    uint64_t lost; /* lost ones that were not reported yet */
+    uint32_t life; /* the lifetime of the ring; 0: none */
     uint32_t on; /* code of the task that is on it; 0: none */
     uint32_t number;
     uint32_t clock;
@@ -33,7 +33,7 @@ struct carrier_thread {
 static __thread struct carrier_thread *carrier_mine __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t next_carrier = 1;
 
-/* ---- those that there are ---- */
+/* ---- all carriers ---- */
 
 static pthread_key_t at_end;
 static _Atomic int has_key; /* 1: a thread is creating it */
@@ -45,7 +45,7 @@ static void carrier_unmap_ring(struct carrier_thread *c)
     c->ring = NULL;
 }
 
-/* The thread ends: its ring is the server's. */
+/* Called when the thread ends: leaves its ring to the server. */
 static void carrier_thread_exit(void *p)
 {
     struct carrier_thread *c = p;
@@ -68,7 +68,7 @@ static struct carrier_thread *carrier_create(void)
 
 /* ---- its ring ---- */
 
-/* fd -1: it has its ring. */
+/* fd -1: the server has its ring. */
 static bool carrier_send_ring(const struct carrier_thread *c, int fd, uint32_t life)
 {
     uint8_t bytes[MESSAGE_FRAME_BYTES + 32 + 2 * PLACEMENT_NAME_BYTES];
@@ -85,11 +85,11 @@ static bool carrier_send_ring(const struct carrier_thread *c, int fd, uint32_t l
 static struct task_placement_head *carrier_make_ring(const struct carrier_thread *c, uint32_t life)
 {
     int fd = queue_memory(PLACEMENT_MAP_BYTES);
-    struct task_placement_head
-        *ring = /* all of it is there at once: no switch is to wait for a page */
-        fd < 0 ? MAP_FAILED
-               : mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                      fd, 0);
+    /* all pages are there at once: no switch must wait for a page fault */
+    struct task_placement_head *ring = fd < 0
+                                           ? MAP_FAILED
+                                           : mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE,
+                                                  MAP_SHARED | MAP_POPULATE, fd, 0);
     if (ring != MAP_FAILED) {
         *ring = (struct task_placement_head){.magic = PLACEMENT_MAGIC,
                                              .version = PLACEMENT_VERSION,
@@ -105,7 +105,7 @@ static struct task_placement_head *carrier_make_ring(const struct carrier_thread
     return ring == MAP_FAILED ? NULL : ring;
 }
 
-/* In another process, and for another server, it is another one. */
+/* Begins again in another process, or for another server. */
 static void carrier_begin(struct carrier_thread *c, uint32_t life, uint32_t clock)
 {
     carrier_unmap_ring(c);
@@ -122,7 +122,7 @@ static void carrier_begin(struct carrier_thread *c, uint32_t life, uint32_t cloc
     c->ring = carrier_make_ring(c, life);
 }
 
-/* For a task that is on it, or will be. */
+/* Returns the carrier for a task that is on it, or will be. */
 static __attribute__((noinline, cold)) struct carrier_thread *
 carrier_begin_lifetime(struct traced_thread *by)
 {
@@ -164,7 +164,7 @@ static __attribute__((noinline)) bool carrier_check_space(struct carrier_thread 
     return c->written + 1 < c->room; /* and one that says what was lost */
 }
 
-#define AHEAD 8 /* two lines of a cache: the server, which read them, had them last */
+#define AHEAD 8 /* two cache lines ahead: the server has read them on another core */
 
 static inline void carrier_append(struct carrier_thread *c, uint64_t time, uint64_t task)
 {
@@ -201,7 +201,7 @@ void carrier_switch(struct traced_thread *from, struct traced_thread *to)
     carrier_append(c, carrier_timestamp(c), begins);
 }
 
-/* ---- what it is called ---- */
+/* ---- names ---- */
 
 static void carrier_copy_name(char *to, const char *name)
 {

@@ -1,4 +1,4 @@
-/* poet.h: events and orders of the program's own. */
+/* Implementation of poet.h: events and orders of the program's own. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -42,7 +42,7 @@ poet_line_t poet_current_line(void)
 
 static const poet_event_t none = {0, 0};
 
-/* Fills in the line and writes; every single event of the program's own. */
+/* Fills in the line and writes a single event; used for every one of the program's own. */
 static poet_event_t poet_record_single_by(struct traced_thread *t, poet_line_t index,
                                           struct record r)
 {
@@ -75,7 +75,7 @@ poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, u
                                               .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
 }
 
-/* What is said, in `room`, as far as it fits; its size, 0 if it cannot be said. */
+/* Formats the text into `room`, truncated; returns its size, 0 if that fails. */
 __attribute__((format(printf, 2, 0))) static size_t format_text(char room[LIMIT_TEXT_BYTES],
                                                                 const char *format, va_list ap)
 {
@@ -366,7 +366,7 @@ struct wire_partner {
 };
 #define MOST_PARTNERS (LIMIT_PAYLOAD_BYTES / sizeof(struct wire_partner) - 1)
 
-/* Where the partners of one event are put together; the thread's own, once it has needed many. */
+/* Returns a buffer for the partners of one event; the thread's own, once it has needed many. */
 static struct wire_partner *poet_partners_buffer(struct traced_thread *t, size_t count)
 {
     static struct wire_partner nothing;

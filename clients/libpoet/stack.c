@@ -1,4 +1,4 @@
-/* poet.h: stacks that tasks run on besides their own. */
+/* Implementation of poet.h: additional stacks of tasks. */
 #include "clients/libpoet/stack.h"
 
 #include "clients/libpoet/core/tracer_arena.h"
@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
-/* Those that a task has entered and not left form a chain: below each is the one that the task
- * entered it from. */
+/* The stacks that a task has entered and not left form a chain: below each is the one from which
+ * the task entered it. */
 struct poet_stack {
     struct coroutine_calls *calls; /* that are open on it, while no task runs it */
     struct traced_thread *by;          /* the task that has it in its chain; NULL none */
@@ -43,7 +43,7 @@ poet_stack_t poet_stack(const void *memory, size_t bytes)
     return s;
 }
 
-/* One that was entered under an earlier server, or by the parent of a child of fork, is in no
+/* A stack that was entered under an earlier server, or by the parent of a child of fork, is in no
  * chain. */
 static void stack_renew(struct traced_thread *t, struct poet_stack *s)
 {
@@ -77,8 +77,9 @@ static void stack_run(struct traced_thread *t, struct poet_stack *s, unsigned fl
 {
     if (s)
         stack_renew(t, s);
+    /* another task runs on it: the program's request is wrong */
     if (s && s->by && s->by != t)
-        return; /* another task runs on it: what the program says cannot be */
+        return;
     if (s && !s->by)
         stack_enter(t, s);
     while (t->stack && t->stack != s)
@@ -87,7 +88,7 @@ static void stack_run(struct traced_thread *t, struct poet_stack *s, unsigned fl
         coroutine_stack_call_again(t);
 }
 
-/* What a task had entered in an earlier life it has not entered in this one. */
+/* A task has not entered in this lifetime what it had entered in an earlier one. */
 static struct traced_thread *stack_thread(void)
 {
     struct traced_thread *t = thread_self();
@@ -108,7 +109,7 @@ void poet_stack_run(poet_stack_t stack, unsigned flags)
     errno = saved;
 }
 
-/* Those that the task entered from it are left first. */
+/* Stacks that the task entered from it are left first. */
 static void stack_end(struct traced_thread *t, struct poet_stack *s)
 {
     while (t->stack && t->stack != s)

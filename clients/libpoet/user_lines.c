@@ -1,4 +1,4 @@
-/* poet.h: lines and tasks of the program's own. */
+/* Implementation of poet.h: lines and tasks of the program's own. */
 #include "clients/libpoet/user_lines.h"
 
 #include "clients/libpoet/carrier_threads.h"
@@ -66,7 +66,7 @@ static struct user_line *user_line_create(uint32_t index)
     return &block[index % BLOCK];
 }
 
-/* Announces a line of the program's own through a thread; NULL if it does not fit. */
+/* Announces a line of the program's own through a thread. Returns NULL if it does not fit. */
 static struct user_line *user_line_open(struct traced_thread *t, const char *kind, const char *name,
                                         const void *object, unsigned flags,
                                         const uint64_t *identity, uintptr_t site)
@@ -74,13 +74,13 @@ static struct user_line *user_line_open(struct traced_thread *t, const char *kin
     busy_begin(t);
     uint32_t index = trace_line_announce(t, kind, name ? name : "", object, site, flags, identity);
     struct user_line *own = index ? user_line_create(index) : NULL;
-    if (own) { /* it may have been another line in an earlier life */
+    if (own) { /* it may have been another line in an earlier lifetime */
         atomic_store(&own->line.number, 0);
         atomic_store(&own->line.far, NULL);
         trace_line_set_opened(&own->line, t, index);
     }
     busy_end(t);
-    if (!own && t->life == atomic_load(&current_lifetime)) { /* what is done there has no name */
+    if (!own && t->life == atomic_load(&current_lifetime)) { /* events on it cannot be named */
         thread_note_loss(t, UNTRACED_LOST);
         untraced_use_report(UNTRACED_LOST, "a user-defined line could not be created");
     }
@@ -150,8 +150,7 @@ poet_line_t poet_task(const char *kind, const char *name, const void *object)
     return poet_task_at(kind, name, object, NULL);
 }
 
-/* What a thread measures of itself stands still while another one is in its place; mostly that is
- * nothing. */
+/* Pauses the measurements of a thread while another one is in its place; usually there are none. */
 static inline void user_line_pause_task(struct traced_thread *t)
 {
     if (!LIKELY(!t->measured))
@@ -227,7 +226,7 @@ void poet_task_release(poet_line_t task)
     errno = saved;
 }
 
-/* ---- which line is meant ---- */
+/* ---- lookup of lines ---- */
 
 struct trace_line *trace_line_by_code(struct traced_thread *t, uint32_t index)
 {
