@@ -1,4 +1,5 @@
-/* What is done, event by event. */
+/* Replay of events: compares each recorded event with the thread's schedule and waits for its
+ * turn. */
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/sync_object.h"
@@ -15,8 +16,8 @@ static bool apply_event_is_join(uint16_t type)
     return type == TYPE_JOIN || type == TYPE_TIMED_JOIN || type == TYPE_JOINED;
 }
 
-/* What an event is about, 0: nothing, is known to be another line than in the script.  A thread
- * that is joined and has no line is another one than a thread that has. */
+/* Returns whether the object of an event, 0: none, is known to be another line than in the
+ * schedule. A thread that is joined and has no line is another one than a thread that has. */
 static bool apply_event_is_other(struct traced_thread *t, const struct schedule_event *e,
                                  uint16_t type, uint32_t code)
 {
@@ -30,8 +31,8 @@ static bool apply_event_is_other(struct traced_thread *t, const struct schedule_
     return !line || !atomic_load(&line->far) || (as && as != e->about); /* it may have two codes */
 }
 
-/* That one of the next few which it is, NULL: none.  Those of one record are in no order; `left` of
- * it are not met. */
+/* Returns the one of the next few events that this is, or NULL. Events of one record are not
+ * ordered; `left` of them have not happened. */
 static const struct schedule_event *apply_event_match(struct thread_schedule *p, uint16_t type,
                                                       struct trace_line *line, unsigned left)
 {
@@ -57,13 +58,14 @@ static bool apply_event_is_first_of_line(const struct thread_schedule *p,
     return true;
 }
 
-/* Met, and its turn; false: the script is left. */
+/* Matches an event and waits for its turn. Returns false if the schedule was abandoned. */
 static bool apply_event_one(struct traced_thread *t, struct thread_schedule *p, uint16_t type,
                             struct trace_line *line, uint32_t about, unsigned left)
 {
     const struct schedule_event *e = apply_event_match(p, type, line, left);
+    /* beyond what was recorded */
     if (!e && !schedule_map_peek(p, 0))
-        return true; /* more than was recorded */
+        return true;
     if (!e || apply_event_is_other(t, e, type, about)) {
         schedule_map_diverge(p, type,
                              about || apply_event_is_join(type) ? schedule_map_line(about)
@@ -96,7 +98,7 @@ static uint32_t apply_event_about(const struct record *r, const struct shape_ste
                                                         : r->about;
 }
 
-/* The next event is that one, and nothing keeps it. */
+/* Returns whether the next event is that one, and it need not wait. */
 static inline bool apply_event_is_next(const struct traced_thread *t,
                                        const struct thread_schedule *p,
                                        const struct schedule_event *e, uint16_t type,
@@ -109,8 +111,8 @@ static inline bool apply_event_is_next(const struct traced_thread *t,
             replay_ticket_is_reached(shared_schedule_line(e->line), e->number - 1));
 }
 
-/* The record is the next events, one after the other, and it is their turn: so it is nearly
- * always.  False: nothing was done, it has to be looked for. */
+/* Fast path: the record is the next events, in order, and it is their turn. Returns false if
+ * nothing was done, and the events must be searched. */
 static bool apply_event_goes_on(const struct traced_thread *t, struct thread_schedule *p,
                                 const struct record *r, const struct shape_step *steps,
                                 unsigned count)
@@ -132,7 +134,7 @@ static bool apply_event_goes_on(const struct traced_thread *t, struct thread_sch
     return is;
 }
 
-/* Looked for one by one, each awaited; false: the script is left. */
+/* Searches for each event and waits for its turn. Returns false if the schedule was abandoned. */
 static bool apply_event_all(struct traced_thread *t, struct thread_schedule *p,
                             const struct record *r, const struct shape_step *steps, unsigned count,
                             unsigned left)
@@ -213,7 +215,7 @@ static void apply_event_leave_to_foreign(const struct thread_schedule *p,
                                .number = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX});
 }
 
-/* Whether the numbers are those of the script. */
+/* Returns whether the numbers are those of the schedule. */
 static bool apply_event_has_number(const struct thread_schedule *p, const struct record *r,
                                    uint64_t a, uint64_t b)
 {

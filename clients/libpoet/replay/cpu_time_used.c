@@ -25,7 +25,7 @@ static bool cpu_time_read_file(uint32_t process, uint32_t id, const char *name,
     return n > 0;
 }
 
-/* Its name, in parentheses, may have any in it. */
+/* The name, in parentheses, may contain parentheses. */
 static bool cpu_time_is_running(const char *stat)
 {
     const char *name_end = strrchr(stat, ')');
@@ -47,7 +47,7 @@ static uint64_t cpu_time_since(struct cpu_time_sample *slow, uint32_t process, u
     *slow = (struct cpu_time_sample){process, id, ran, queued};
     if (before.process != process || before.id != id)
         return elapsed_ns;
-    if (cpu_time_is_running(text)) /* (its processor, of a virtual machine, may not run) */
+    if (cpu_time_is_running(text)) /* (its CPU, of a virtual machine, may not run) */
         return cpu_time_min(elapsed_ns, ran - before.ran_ns);
     return elapsed_ns - cpu_time_min(elapsed_ns, queued - before.queued_ns);
 }

@@ -81,7 +81,7 @@ static uint32_t hold_point_sum(const struct hold_point *p, bool inside)
     return all;
 }
 
-/* ---- who is held, by what it asks for ---- */
+/* ---- held threads, by what they request ---- */
 
 static latch held_lock;
 static struct hold_point_thread {
@@ -103,7 +103,7 @@ static struct hold_point_thread *hold_point_holder(const struct trace_line *line
     return NULL;
 }
 
-/* Lets a circle go that one closes. */
+/* Unblocks a cycle that one thread closes. */
 static void hold_point_close_cycle(struct hold_point_thread *me)
 {
     struct hold_point_thread *circle[HOLD_POINT_THREADS_MAX], *next = me;
@@ -170,14 +170,14 @@ static bool hold_point_is_reached(const struct hold_point *p, const struct hold_
 
 static void hold_point_pause(long ns) { nanosleep(&(struct timespec){0, ns}, NULL); }
 
-/* How long it is waited: of what went by, what the thread that is to come could have used. */
+/* How long to wait: counts only time that the awaited thread could have used. */
 struct patience {
     uint64_t begun_ns, looked_ns, used_ns;
     struct cpu_time_sample slow;
 };
 
-/* Whose time counts: the thread that is to come, or, where that is not known or has not begun, the
- * first one of this process. */
+/* Chooses the thread whose time counts: the awaited one or, if that is not known or has not begun,
+ * the first one of this process. */
 static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_t *id)
 {
     *process = *id = (uint32_t)getpid();
@@ -207,7 +207,7 @@ static bool is_late(struct patience *patience, const struct hold_point *p)
     return patience->used_ns >= most || now - patience->begun_ns >= STEER_STARVED * most;
 }
 
-/* Until it is as it should be, or too late. */
+/* Waits until the condition holds, or the time is over. */
 static void hold_point_wait(struct hold_point *p, const struct hold_point_thread *me)
 {
     uint32_t since = hold_point_sum(p, false);
@@ -228,7 +228,7 @@ static bool hold_point_is_selected(const struct hold_point *p, uint32_t came)
     return came >= p->skip && (!p->most || came - p->skip < p->most);
 }
 
-/* Before what it is about to do there. */
+/* Called before what the thread is about to do there. */
 static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct trace_line *asks)
 {
     int saved = errno;
@@ -258,8 +258,7 @@ void hold_point_before_lock(struct traced_thread *t, const struct trace_line *li
 
 /* ---- records ---- */
 
-/* Of the thread's record that is being made, and of what it does as long as it does nothing
- * else. */
+/* State of the thread's record that is being made, and until its next record. */
 static __thread uint32_t meets, within __attribute__((tls_model("initial-exec")));
 
 static void hold_point_leave_inside(void)

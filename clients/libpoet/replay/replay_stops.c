@@ -6,11 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 2000000    /* how often who is held looks whether it still is */
+#define LOOK_NS 2000000    /* interval at which a held thread checks whether it still is */
 /* checks without any thread arriving, after which one that is awaited will not arrive */
 #define LOOKS_ENOUGH 500u
 
-/* Where a debugger has its breakpoint. */
+/* Function on which a debugger sets its breakpoint. */
 __attribute__((visibility("default"), noinline)) void poet_stop_reached(void);
 void poet_stop_reached(void) { __asm__ volatile("" ::: "memory"); }
 
@@ -47,7 +47,7 @@ void replay_stop_check(struct schedule_line *me)
     errno = saved;
 }
 
-/* done: what is to be done is enough, wherever threads are. */
+/* done: making what must be made is sufficient, wherever threads are. */
 static bool replay_stop_is_there(uint32_t line, bool done)
 {
     const struct schedule_breakpoint *stop = replay_stop_find(line);

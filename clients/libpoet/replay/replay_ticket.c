@@ -15,25 +15,27 @@
 
 #define SPINS 100
 #define YIELDS 300u /* about as long as it takes to sleep and be woken */
-#define NEXT 16u /* who waits for so few numbers of a line, as those of some visits, comes soon */
+/* a thread whose number is so few ahead, such as those of some critical sections, is near its
+ * turn */
+#define NEXT 16u
 #define LOOK_MS 50u /* interval at which a waiter checks whether its turn can still come */
 #define PATIENCE_MS 1000u
 #define PATIENCE_MOST_MS 100000000u /* a day */
 #define HELD_NS                                                                                    \
-    500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
-#define SLOWER 10u /* so many times slower than it was a thread may be */
-#define STARVED 10u /* so many times longer others may have its processor */
+    500000000u /* a waiter that checks so much later than intended was stopped, as by a debugger */
+#define SLOWER 10u /* factor by which a thread may be slower than it was */
+#define STARVED 10u /* factor by which other threads may have its CPU longer */
 
 static uint32_t replay_ticket_thread_number(const struct schedule_line *thread)
 {
     return (uint32_t)(thread - shared_schedule_line(0));
 }
 
-/* Who waits for a number sleeps with its bit: of all that wait for a line those are woken whose
- * turn it is. */
+/* A thread that waits for a number sleeps with its bit: so only those are woken whose turn it
+ * is. */
 static uint32_t replay_ticket_bit(uint32_t number) { return UINT32_C(1) << number % 32; }
 
-/* Of the numbers behind `before`, up to the other. */
+/* Bits of the numbers after `before`, up to the other. */
 static uint32_t replay_ticket_bits(uint32_t before, uint32_t number)
 {
     uint32_t bits = 0;
@@ -50,7 +52,7 @@ static void replay_ticket_wake_line(struct schedule_line *line, uint32_t bits)
         syscall(SYS_futex, &line->done, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, bits);
 }
 
-/* (those who wait at once see it, others within LOOK_MS) */
+/* (waiters that spin notice at once, others within LOOK_MS) */
 void shared_schedule_abandon(const struct schedule_end *end)
 {
     if (atomic_exchange(&shared_schedule->claimed, 1))
@@ -92,7 +94,7 @@ static uint32_t replay_ticket_next_thread(uint32_t line)
     return 0;
 }
 
-/* Of those that wait for each other the one that does not; 0: there is none. */
+/* Returns the thread, of those that wait for each other, that does not wait; 0: none. */
 static uint32_t replay_ticket_running_thread(uint32_t line)
 {
     for (uint32_t i = 0; i <= shared_schedule->line_count; i++) {
@@ -104,8 +106,8 @@ static uint32_t replay_ticket_running_thread(uint32_t line)
     return 0;
 }
 
-/* The thread that does not wait, as it was when looked at last; and the time that it could have
- * used since it did something. */
+/* The thread that does not wait, as of the last check; and the time that it could have used since
+ * its last event. */
 struct replay_ticket_wait {
     uint32_t thread;
     uint64_t at, since_ns, used_ns;
@@ -125,7 +127,7 @@ static bool replay_ticket_is_late(struct replay_ticket_wait *hope, uint32_t thre
 {
     const struct schedule_line *is = shared_schedule_line(thread);
     uint64_t at = atomic_load(&is->at), now = tracer_clock_now(), elapsed = now - hope->looked_ns;
-    bool held = elapsed > HELD_NS; /* so was everybody, then */
+    bool held = elapsed > HELD_NS; /* then all threads were stopped */
     if (thread != hope->thread || at != hope->at || held)
         *hope = (struct replay_ticket_wait){.thread = thread, .at = at, .since_ns = now};
     else
@@ -137,7 +139,7 @@ static bool replay_ticket_is_late(struct replay_ticket_wait *hope, uint32_t thre
     return hope->used_ns > most || now - hope->since_ns > STARVED * most;
 }
 
-/* Leaves the script where it is of no use to wait. */
+/* Abandons the schedule if waiting is useless. */
 static void replay_ticket_check_progress(const struct schedule_line *me, uint32_t line,
                                          uint32_t number, struct replay_ticket_wait *hope)
 {
@@ -190,9 +192,9 @@ static bool replay_ticket_sleep_long(struct schedule_line *me, struct schedule_l
     return shared_schedule_is_active();
 }
 
-/* Who is next waits awake for a moment, and gives its processor to who may be the one before it:
- * that takes less time than to sleep and be woken.  Where it was of no use the next moments are
- * shorter. */
+/* Returns whether the turn is near: then the thread spins for a moment, and yields its CPU to the
+ * one that may be before it, which takes less time than to sleep and be woken. If that was useless,
+ * the next moments are shorter. */
 static bool replay_ticket_is_near(const struct schedule_line *line, uint32_t number)
 {
     static __thread unsigned moments __attribute__((tls_model("initial-exec"))) = YIELDS;

@@ -46,7 +46,7 @@ bool replayed_input_begin(void)
     return replayed_input_recorded != NULL;
 }
 
-/* Of what a call was asked for, what a difference of the two is said of. */
+/* Returns the difference of two requested calls. */
 static uint32_t replayed_input_describe(const struct input *call, const struct input *other)
 {
     uint64_t asked = call->asked;
@@ -72,7 +72,7 @@ static void replayed_input_diverge(const struct thread_schedule *p, const struct
     shared_schedule_abandon(&end);
 }
 
-/* To the end of the next call of the line; false: it is another one, or none. */
+/* Skips to the end of the next call of the line. Returns false if it is another call, or none. */
 static bool replayed_input_skip_call(uint32_t line, uint64_t *at, const struct input *call,
                                      struct input *was)
 {
@@ -84,7 +84,7 @@ static bool replayed_input_skip_call(uint32_t line, uint64_t *at, const struct i
     return true;
 }
 
-/* Of what is received more may be told than there was room for. */
+/* More bytes may be reported as received than there was room for. */
 static bool replayed_input_can_be(const struct input *was)
 {
     bool is_read = was->call == INPUT_READ || was->call == INPUT_READV ||
@@ -92,7 +92,7 @@ static bool replayed_input_can_be(const struct input *was)
     return !is_read || was->result <= 0 || (uint64_t)was->result <= recorded_input_length(was);
 }
 
-/* Its line, and where the next of its calls is. */
+/* Returns its line, and sets where the next of its calls is. */
 static uint32_t replayed_input_next(const struct thread_schedule *p, uint64_t *at)
 {
     uint32_t line = (uint32_t)(p->line - shared_schedule_line(0));

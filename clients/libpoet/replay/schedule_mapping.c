@@ -52,7 +52,7 @@ static void schedule_map_count_process(void)
 
 static uint64_t schedule_map_bound_here(uint32_t code) { return schedule_map_process << 32 | code; }
 
-/* One that is none of the script yet. */
+/* Binds a line that is not yet mapped to the schedule. */
 bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
 {
     uint64_t me = schedule_map_bound_here(atomic_load_explicit(&line->index, memory_order_relaxed)),
@@ -65,10 +65,10 @@ bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
     return true;
 }
 
-/* ---- the part of a thread ---- */
+/* ---- schedules of threads ---- */
 
-/* One that was not created by a recorded call is known by its name; of several the one that began
- * first. */
+/* A thread that was not created by a recorded call is known by its name; of several the one that
+ * began first is chosen. */
 static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_t named)
 {
     const uint32_t *order =
@@ -82,8 +82,8 @@ static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_
     return 0;
 }
 
-/* Of the thread that forks: the thread that the child is.  Of a program that was executed, in a
- * child or in this process:  found by the message that it comes from. */
+/* For the thread that forks: the thread that becomes the child. For a program that was executed, in
+ * a child or in this process: found by the message that it comes from. */
 static __thread uint32_t born __attribute__((tls_model("initial-exec")));
 static uint32_t came_from; /* 0: not known */
 
@@ -103,7 +103,7 @@ static bool schedule_map_begins_with(struct trace_line *own, uint32_t as)
     return as && schedule_map_accept_line(own, as);
 }
 
-/* Is about to make a process, or another program of this one. */
+/* The thread is about to create a process, or to execute another program. */
 void schedule_map_new_process(const struct schedule_event *e, uint64_t message)
 {
     if (schedule_map_own_type(e) == TYPE_FORK)
@@ -118,7 +118,7 @@ void schedule_map_find_thread(struct traced_thread *t)
     uint16_t named = t->task ? t->task->named : t->named;
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
-    if (!as && born) /* a child: its lines are others than those of its parent */
+    if (!as && born) /* a child: its lines are different from those of its parent */
         schedule_map_count_process();
     if (!as && schedule_map_begins_with(t->own, born))
         as = born;

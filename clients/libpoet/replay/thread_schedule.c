@@ -1,4 +1,4 @@
-/* What comes next. */
+/* Queries of a thread's schedule: what its next events are. */
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/thread_schedule.h"
 
@@ -41,7 +41,7 @@ bool thread_schedule_next_is(struct traced_thread *t, uint16_t type)
     return e && schedule_map_is_type(e, type);
 }
 
-#define BY_KEY (UINT64_C(1) << 63) /* no process and code: so many processes there are not */
+#define BY_KEY (UINT64_C(1) << 63) /* neither a process nor a code: there are fewer processes */
 
 static bool thread_schedule_is_known(uint64_t key)
 {
@@ -111,9 +111,9 @@ bool thread_schedule_next_about_thread(struct traced_thread *t, enum trace_type 
     return schedule_map_code(e->about) == atomic_load_explicit(&line->index, memory_order_relaxed);
 }
 
-#define LOOKS_MOST 65536u /* events: an ask may be answered late */
+#define LOOKS_MOST 65536u /* events: a nondeterministic call may be reported late */
 
-/* (others have there what they are after) */
+/* (other events have their predecessors there) */
 static bool thread_schedule_is_answer(const struct schedule_event *e, bool *together)
 {
     char text[NONDET_BYTES];
@@ -221,7 +221,7 @@ bool thread_schedule_next_sender(struct traced_thread *t, enum trace_type type, 
     return thread != 0;
 }
 
-/* Of what it does until then on the same line the first. */
+/* Returns the first number of what the thread does until then on the same line. */
 static uint32_t thread_schedule_first_number(const struct thread_schedule *p,
                                              const struct schedule_event *e)
 {
@@ -274,7 +274,7 @@ void thread_schedule_wait_bits(struct traced_thread *t, const _Atomic unsigned *
         thread_schedule_nap();
 }
 
-/* Of a walk through the script what is behind a thread's last event. */
+/* Events after a thread's last event, from a walk through the schedule. */
 struct schedule_rest {
     const uint32_t *threads; /* of each event */
     uint64_t count;
