@@ -33,7 +33,7 @@ static const char NOT_KNOWN[] = "other participants are unknown: more threads us
 
 struct rounds {
     latch lock;
-    _Atomic unsigned keepers; /* the barrier, and all who wait */
+    _Atomic unsigned keepers; /* references: the barrier, and all waiters */
     struct rounds *next_free;
     uint64_t serial;
     pid_t owner;
@@ -82,11 +82,11 @@ void barriers_forked(void)
     latch_reset(&pool_lock);
 }
 
-/* The round that a thread arrives for. */
+/* Returns the round that a thread arrives for. */
 static uint64_t barrier_arrive(struct rounds *r, bool by_recorded)
 {
     latch_lock(&r->lock);
-    if (r->arrivals == r->returns && r->crowded) { /* all are out: known again */
+    if (r->arrivals == r->returns && r->crowded) { /* all have left: known again */
         r->crowded = false;
         r->from = r->sure = r->arrivals / r->size;
     }
@@ -97,12 +97,12 @@ static uint64_t barrier_arrive(struct rounds *r, bool by_recorded)
     return round;
 }
 
-/* A thread is back from a round: whether all who pass it will say so. */
+/* A thread returns from a round. Returns whether all that pass it will be recorded. */
 static bool barrier_return(struct rounds *r, uint64_t round)
 {
     latch_lock(&r->lock);
     r->returns++;
-    if (!r->crowded && round >= r->sure) { /* the first of it */
+    if (!r->crowded && round >= r->sure) { /* the first thread of the round */
         r->crowded = round > r->sure || r->arrivals > (round + 1) * r->size;
         r->sure = r->crowded ? r->sure : round + 1;
     }
@@ -111,7 +111,8 @@ static bool barrier_return(struct rounds *r, uint64_t round)
     return sure;
 }
 
-/* A group has one member a line, and a read-write lock may be held by several of them. */
+/* A group event has one member on each line, and a read-write lock may be held by several of
+ * them. */
 static struct trace_line *barrier_thread_place(struct traced_thread *t)
 {
     struct trace_line *place = thread_place(t);
@@ -119,7 +120,7 @@ static struct trace_line *barrier_thread_place(struct traced_thread *t)
     return top && top->object && top->object->kind == SYNC_RWLOCK ? t->own : place;
 }
 
-/* serial: the barrier told this one alone that it may do what is to be done once. */
+/* serial: this thread got PTHREAD_BARRIER_SERIAL_THREAD. */
 static void barrier_record_passed(struct traced_thread *t, struct trace_line *barrier,
                                   struct rounds *r, uint64_t round, bool sure, bool serial,
                                   uintptr_t site)
@@ -148,8 +149,9 @@ static void barrier_record_passed(struct traced_thread *t, struct trace_line *ba
 static struct rounds *rounds_of(struct sync_object *o)
 {
     struct rounds *r = o ? atomic_load(&o->rounds) : NULL;
+    /* state from the time of the fork */
     if (r && r->owner != getpid())
-        return NULL; /* as it was when the process forked */
+        return NULL;
     if (r)
         atomic_fetch_add(&r->keepers, 1);
     return r;
@@ -224,7 +226,8 @@ ENTRY(int, pthread_barrier_init,
     return result;
 }
 
-/* The real one first waits until all have passed; they keep the rounds, not the barrier. */
+/* The real function first waits until all have passed; they hold references to the rounds, not to
+ * the barrier. */
 ENTRY(int, pthread_barrier_destroy, (pthread_barrier_t * b), b)
 {
     real_find();

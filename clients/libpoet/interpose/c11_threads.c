@@ -1,5 +1,5 @@
-/* <threads.h>, which in glibc is the same machine under other names: the results are
- * translated as glibc does it. */
+/* <threads.h>, which in glibc is the same implementation under other names: results are translated
+ * as in glibc. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/conditions.h"
 #include "clients/libpoet/interpose/thread_join.h"

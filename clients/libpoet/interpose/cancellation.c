@@ -1,11 +1,9 @@
-/* Cancellation: what was before pthread_cancel is before the cleanup handlers of the thread.
- *
- * Handlers run where no call of ours is.  But glibc, when it unwinds a thread, first runs what was
- * pushed by the old _pthread_cleanup_push and whose buffer does not lie deeper than the frame that
- * is left: a buffer outside of the stack, the newest one, runs before everything else.  Each thread
- * has one.  It must not be known to a newer handler as what was there before it (glibc would look
- * for it in a chain that a longjmp has cut), so it is taken out and put in again around each
- * registration. */
+/* Cancellation: events before pthread_cancel come before the cleanup handlers of the thread.
+ * Handlers run where no interposed call is. But glibc, when it unwinds a thread, first runs what
+ * was pushed by the old _pthread_cleanup_push and whose buffer is not deeper than the frame that is
+ * left: a buffer outside of the stack, if it is the newest one, runs before everything else. Each
+ * thread has one. A newer handler must not see it as its predecessor (glibc would look for it in a
+ * chain that a longjmp has cut), so it is removed and inserted again around each registration. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/cancellation.h"
 
@@ -25,7 +23,7 @@
 #include <pthread.h>
 #include <threads.h>
 
-/* Runs in a thread that is being unwound, first of all. */
+/* Runs in a thread that is being unwound, before any other handler. */
 static void cancellation_record_acted(void *unused)
 {
     (void)unused;
@@ -53,7 +51,7 @@ static void cancellation_record_acted(void *unused)
     errno = saved;
 }
 
-/* The newest buffer of the thread. */
+/* Returns the newest buffer of the thread. */
 static struct _pthread_cleanup_buffer *cancellation_newest_buffer(void)
 {
     struct _pthread_cleanup_buffer probe;
@@ -69,7 +67,7 @@ void cancellation_watch(struct traced_thread *t)
 }
 
 #if !defined(POET_STATIC)
-/* Nothing of ours is the newest while the program registers a handler. */
+/* libpoet's buffer is not the newest while the program registers a handler. */
 static void cancellation_register_handler(void (*call)(void *), void *buffer)
 {
     struct traced_thread *t = thread_base;
@@ -100,7 +98,7 @@ REGISTERS(__pthread_register_cancel_defer, register_cancel_defer)
 static void cancellation_record_cancel(struct traced_thread *t, struct thread_info *task,
                                        uintptr_t site)
 {
-    int cancelling; /* it may be called while it may be cancelled at any moment */
+    int cancelling; /* it may be called with asynchronous cancellation enabled */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     struct trace_line *place = t ? thread_place(t) : NULL;
     uint64_t number = !t ? 0
@@ -138,7 +136,7 @@ ENTRY(int, pthread_cancel, (pthread_t id), id)
     return real_functions.cancel(id);
 }
 
-/* Unwinds, too, but not because of a cancellation. */
+/* This unwinds, too, but not because of a cancellation. */
 static void cancellation_mark_exiting(void)
 {
     if (thread_base)

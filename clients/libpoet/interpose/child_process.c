@@ -29,20 +29,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- what a process says of itself: pid, flags, state, serial ---- */
+/* ---- state that a process publishes: pid, flags, state, serial ---- */
 
 enum child_state {
-    CHILD_STATE_SILENT = 1, /* has recorded nothing; serial: of the fork that made it */
-    CHILD_STATE_EXEC,       /* becomes another program; serial: of the message to it */
+    CHILD_STATE_SILENT = 1, /* has recorded nothing; serial: of the fork that created it */
+    CHILD_STATE_EXEC,       /* executes another program; serial: of the message to it */
     CHILD_STATE_TRACED,
-    CHILD_STATE_ENDED       /* serial: of the message to who waits */
+    CHILD_STATE_ENDED       /* serial: of the message to the waiter */
 };
 #define SERIAL_BITS 37
 #define SERIAL_MASK ((UINT64_C(1) << SERIAL_BITS) - 1)
 #define STATE(state) ((uint64_t)(state) << SERIAL_BITS)
 #define STATE_OF(value) ((enum child_state)((value) >> SERIAL_BITS & 7))
-#define OTHERS (UINT64_C(1) << 40) /* other threads were there, whose last events are not known */
-#define FOREIGN (UINT64_C(1) << 41) /* not all of its signals come to us */
+#define OTHERS (UINT64_C(1) << 40) /* other threads existed, whose last events are not known */
+#define FOREIGN (UINT64_C(1) << 41) /* not all of its signals reach libpoet */
 #define PID(pid) ((uint64_t)(pid) << 42)
 #define PID_OF(value) ((pid_t)((value) >> 42))
 
@@ -80,7 +80,7 @@ _Atomic uint64_t *child_spawning(pid_t parent)
 }
 static _Atomic uint64_t *child_slot(pid_t pid) { return child_shared_slot(OF_PROCESS, pid, SLOTS); }
 
-/* 0: nothing is known of it. */
+/* Returns 0 if nothing is known of it. */
 static uint64_t child_known_slot(pid_t pid)
 {
     _Atomic uint64_t *slot = child_slot(pid);
@@ -97,7 +97,7 @@ static void child_publish_state(enum child_state state, uint64_t serial)
                                (has_foreign ? FOREIGN : 0));
 }
 
-/* Of all processes that share numbers, whichever name space of process ids they are in. */
+/* Unique among all processes that share counters, whichever PID namespace they are in. */
 uint64_t child_serial(void)
 {
     _Atomic uint64_t *serials = (_Atomic uint64_t *)poet_counter(OF_SERIALS, 1);
@@ -133,7 +133,7 @@ void child_fork_begin(uint64_t serial)
 
 #define PATIENCE_NS 20000000u
 
-/* Who made it is about to say so. */
+/* Waits for the parent, which is about to publish it. */
 static uint64_t wait_for_parent(pid_t parent)
 {
     _Atomic uint64_t *spawning = child_spawning(parent);
@@ -277,7 +277,7 @@ void child_record_exit_at_once(uintptr_t site)
         return;
     }
     vforked_ends(thread_mine ? thread_mine->measured : NULL);
-    if (site && child_slot(pid)) /* a child of vfork: what it did is its parent's */
+    if (site && child_slot(pid)) /* a child of vfork: its events are its parent's */
         atomic_store(child_slot(pid), PID(pid) | STATE(CHILD_STATE_SILENT));
 }
 
@@ -285,8 +285,9 @@ struct event_origin child_get_end(pid_t pid, bool last)
 {
     uint64_t value = child_known_slot(pid);
     struct event_origin from = {0};
+    /* it has made no traced call */
     if (STATE_OF(value) == CHILD_STATE_SILENT)
-        return from; /* it did nothing that is followed */
+        return from;
     if (STATE_OF(value) == CHILD_STATE_ENDED && value & SERIAL_MASK)
         from = (struct event_origin){.at = {0, value & SERIAL_MASK}, .key = child_key_high()};
     if (!from.key || value & OTHERS)

@@ -1,4 +1,4 @@
-/* Clocks and random numbers: calls whose results are others each time. */
+/* Clocks and random numbers: calls whose results differ in each run. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/next_input.h"
 #include "clients/libpoet/interpose/input_calls.h"
@@ -34,7 +34,7 @@ INPUT_EXPORTED int gettimeofday(struct timeval *tv, void *zone)
 {
     struct traced_thread *t = INPUT_CALL_THREAD;
     void *to = tv;
-    __asm__("" : "+r"(to)); /* (said never to be NULL, which it may be) */
+    __asm__("" : "+r"(to)); /* (declared nonnull, but may be NULL) */
     if (LIKELY(!t) || !to)
         return find_gettimeofday()(tv, zone);
     struct input call = {.call = INPUT_GETTIMEOFDAY};
@@ -150,7 +150,7 @@ INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size)
 
 /* ---- numbers ---- */
 
-/* (as a whole number that is not negative, which would be an error) */
+/* (as a nonnegative integer, since a negative one would be an error) */
 #define NUMBER(type, bits, name, which)                                                            \
     INPUT_EXPORTED type name(void);                                                                \
     INPUT_EXPORTED type name(void)                                                                 \
@@ -181,7 +181,7 @@ INPUT_EXPORTED unsigned arc4random_uniform(unsigned below)
     return number;
 }
 
-#if !defined(POET_STATIC) /* (there the C library has no other names for them) */
+#if !defined(POET_STATIC) /* (in static programs the C library has no other names for them) */
 NUMBER(long, int32_t, lrand48, INPUT_LRAND48)
 NUMBER(long, int32_t, mrand48, INPUT_MRAND48)
 

@@ -1,9 +1,8 @@
-/* Recent signals of a condition variable, kept by each process in a ring for the edge to a wake.
- *
- * A signal that a thread makes while it holds the mutex of the waiters is before each wake after
- * it by the line of that mutex, whichever signal woke the waiter.  Only calls made without the
- * mutex leave a doubt.  They are counted, begun in the lower half of a number and ended in the
- * upper one, so that a call that has begun before a wait and has not returned is counted, too. */
+/* Recent signals of a condition variable, kept by each process in a ring, as causes of wake-ups. A
+ * signal made while the thread holds the waiters' mutex comes before each later wake-up by the line
+ * of that mutex, whichever signal woke the waiter. Only signals made without the mutex make the
+ * cause uncertain. These are counted, begun in the lower half of a number and ended in the upper
+ * one, so that a call that began before a wait and has not returned is counted, too. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/condition_signals.h"
 
@@ -31,14 +30,14 @@ const char condition_signals_elsewhere[] = "another process may have signaled";
 struct condition_signals {
     latch lock;
     uint64_t count;
-    uint64_t quiet; /* how many there were before the calls without the mutex that are under way */
+    uint64_t quiet; /* number of signals before the calls without the mutex that are in progress */
     _Atomic uint64_t bare; /* such calls: begun, and in the upper half ended */
-    struct sync_object *mutex; /* of those that wait, or waited last */
+    struct sync_object *mutex; /* mutex of the present or last waiters */
     unsigned waiters;
-    unsigned mixed; /* how often one waited with another mutex than others did then */
-    uint32_t life; /* the one that `recent` speaks of */
+    unsigned mixed; /* how often a thread waited with another mutex than others did then */
+    uint32_t life; /* the lifetime to which `recent` belongs */
     struct {
-        uint32_t by; /* own line of the thread, 0 one that is not recorded */
+        uint32_t by; /* own line of the thread, 0 if it is not recorded */
         struct event_id at;
     } recent[RECENT];
 };
@@ -60,7 +59,7 @@ static bool condition_signals_under_way(uint64_t bare)
     return (uint32_t)bare != (uint32_t)(bare >> 32);
 }
 
-/* The threads that were waiting or signalling are not in the child. */
+/* Threads that were waiting or signalling do not exist in the child. */
 void condition_signals_begin_child(struct sync_object *c)
 {
     struct condition_signals *s = atomic_load(&c->signals);
@@ -85,14 +84,14 @@ void condition_signals_renew(struct sync_object *c)
 
 /* ---- between processes ---- */
 
-/* The counts that the processes of a condition variable share; NULL: there are none. */
+/* Returns the counters that the processes of a condition variable share, or NULL. */
 static _Atomic uint64_t *condition_signals_shared(const struct sync_object *c,
                                                   enum shared_note what)
 {
     return shared_object_note_counter(&c->line, what);
 }
 
-/* Whose mutex the waiters of all processes use; they agree on the first one. */
+/* Sets the mutex that the waiters of all processes use; the first one counts. */
 static void condition_signals_agree(const struct sync_object *c, const struct sync_object *mutex)
 {
     _Atomic uint64_t *agreed = condition_signals_shared(c, SHARED_MUTEX);
@@ -104,7 +103,7 @@ static void condition_signals_agree(const struct sync_object *c, const struct sy
         atomic_store(agreed, SEVERAL_MUTEXES);
 }
 
-/* Whether the thread holds the mutex that the waiters of all processes use. */
+/* Returns whether the thread holds the mutex that the waiters of all processes use. */
 static bool condition_signals_held_here(const struct sync_object *c, const struct traced_thread *t)
 {
     const _Atomic uint64_t *agreed = condition_signals_shared(c, SHARED_MUTEX);
@@ -122,7 +121,7 @@ static bool condition_signals_held_here(const struct sync_object *c, const struc
 
 /* ---- waiters ---- */
 
-/* Under the lock. */
+/* Must hold the lock. */
 static void condition_signals_meet(struct condition_signals *s, struct sync_object *mutex)
 {
     s->mixed += s->waiters && s->mutex != mutex;
@@ -159,7 +158,7 @@ void condition_signals_wait_end(const struct condition_signals_wait *w)
     latch_unlock(&s->lock);
 }
 
-/* Under the lock. */
+/* Must hold the lock. */
 static bool condition_signals_all_held(const struct condition_signals *s,
                                        const struct condition_signals_wait *w)
 {
@@ -185,7 +184,7 @@ bool condition_signals_are_ordered(const struct condition_signals_wait *w)
     return held;
 }
 
-/* Under the lock. */
+/* Must hold the lock. */
 static struct event_id condition_signals_first(const struct condition_signals *s, uint64_t since,
                                                const char **why)
 {
@@ -217,7 +216,7 @@ struct event_id condition_signals_cause(const struct condition_signals_wait *w, 
 
 /* ---- signals ---- */
 
-/* Whether the thread holds the mutex of the waiters.  Under the lock. */
+/* Returns whether the thread holds the waiters' mutex. Must hold the lock. */
 static bool condition_signals_held(const struct condition_signals *s, const struct sync_object *c,
                                    struct traced_thread *t, bool shared)
 {

@@ -48,14 +48,14 @@ static struct event_id condition_replay_cause(struct traced_thread *t, const cha
     return thread_schedule_next_cause(t, TYPE_WAKE);
 }
 
-/* Returns whether a thread that signalled was not seen, or it is not known which of several signals
+/* Returns whether a signalling thread was not recorded, or it is not known which of several signals
  * woke it. */
 static enum untraced_reason condition_wake_reason(const char *why)
 {
     return why == condition_signals_several ? UNTRACED_SIGNAL : UNTRACED_THREAD;
 }
 
-/* *why: why it is not known which signal it was. */
+/* *why: why the signal is not known. */
 static struct event_id condition_wake_cause(const struct condition_wait *w, const char **why)
 {
     if (!LIKELY(!replay_active) && thread_schedule_active(w->thread))
@@ -63,7 +63,7 @@ static struct event_id condition_wake_cause(const struct condition_wait *w, cons
     return condition_signals_cause(&w->signals, why);
 }
 
-/* After the real wait, or when it is cancelled: the mutex is ours again. */
+/* Called after the real wait, or when it is cancelled: the thread holds the mutex again. */
 static void condition_end_wait(void *p)
 {
     struct condition_wait *w = p;
@@ -115,7 +115,7 @@ static int condition_call_real(pthread_cond_t *c, pthread_mutex_t *m, const cloc
                  : real_functions.cond_wait(c, m);
 }
 
-/* Threads that wait beyond the end of a script.  The signals that are in it were not theirs. */
+/* Threads that wait beyond the end of a schedule, to which the recorded signals do not belong. */
 static _Atomic unsigned condition_waits_later;
 
 static int condition_wait_later(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
@@ -127,7 +127,7 @@ static int condition_wait_later(pthread_cond_t *c, pthread_mutex_t *m, const clo
     return result;
 }
 
-/* As it was: the script says when it was woken, or gave up. */
+/* Replays a wait: the schedule says when it was woken, or timed out. */
 static __attribute__((noinline)) int condition_replay_wait(struct condition_wait *w,
                                                            pthread_cond_t *c, pthread_mutex_t *m,
                                                            const clockid_t *clock,
@@ -146,7 +146,7 @@ static __attribute__((noinline)) int condition_replay_wait(struct condition_wait
     return result == 0 && ends == TYPE_TIMEOUT ? ETIMEDOUT : result;
 }
 
-/* An unrecorded wait gives the mutex away and takes it back: the books only. */
+/* An unrecorded wait releases and acquires the mutex: only the state is updated. */
 static int condition_wait_untraced(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                                    const struct timespec *ts)
 {
@@ -190,7 +190,7 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
         .thread = t, .monitor = o, .condition = condition, .hold = *hold, .site = site};
     record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
                  about ? atomic_load(&about->index) : 0, site);
-    /* (A run that is led may have held the thread in the record until a signal was made.) */
+    /* (Schedule control may have held the thread in the record until a signal was made.) */
     busy_begin(t); /* a handler may want the same latch */
     w.signals = condition_signals_wait_begin(condition, o, is_shared(c));
     busy_end(t);
@@ -252,7 +252,8 @@ static struct sync_object *record_signal(struct traced_thread *t, uintptr_t site
     return bare ? o : NULL;
 }
 
-/* One that other processes share may wake a thread there, though this process has not met it. */
+/* A shared condition variable may wake a thread in another process, even if this process has not
+ * used it. */
 static struct sync_object *condition_find_signaled(pthread_cond_t *c, bool shared)
 {
     struct sync_object *o = sync_object_find(c, SYNC_CONDITION);
@@ -265,11 +266,11 @@ static struct sync_object *condition_find_signaled(pthread_cond_t *c, bool share
     return o;
 }
 
-/* It may have woken a thread that is recorded, all the same. */
+/* It may still have woken a recorded thread. */
 static struct sync_object *condition_count_signal(pthread_cond_t *c)
 {
     struct traced_thread *t = thread_mine;
-    bool busy = t && t->busy; /* a handler within a call of ours: it is counted as not followed */
+    bool busy = t && t->busy; /* a handler within a call of libpoet's: it counts as untraced */
     int saved = errno;
     bool shared = is_shared(c);
     struct sync_object *o = busy ? NULL : condition_find_signaled(c, shared);
@@ -290,8 +291,8 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     bool again = !LIKELY(!replay_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
     struct sync_object *bare = t ? record_signal(t, site, c, broadcast) : condition_count_signal(c);
     int result = 0;
-    if (LIKELY(!again) ||
-        !atomic_load(&condition_waits_later)) /* else the threads that it woke are awake */
+    /* otherwise the threads that it woke are awake */
+    if (LIKELY(!again) || !atomic_load(&condition_waits_later))
         result = broadcast ? real_functions.cond_broadcast(c) : real_functions.cond_signal(c);
     if (bare)
         condition_signals_call_end(bare);
@@ -302,7 +303,7 @@ ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c) { return follow_signal(
 
 ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c) { return follow_signal(site, c, true); }
 
-/* What comes at that address is another one. */
+/* From now on another condition variable is at that address. */
 static void condition_renew(pthread_cond_t *c)
 {
     struct sync_object *o = sync_object_find(c, SYNC_CONDITION);

@@ -1,5 +1,5 @@
-/* dlclose(3): the server learns of a library before it is closed, and no other library is loaded
- * where it lay, so that its names stay its own. */
+/* dlclose(3): a library is announced to the server before it is closed, and no other library is
+ * loaded at its addresses, so that its names remain valid. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/thread.h"

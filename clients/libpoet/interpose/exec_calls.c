@@ -1,4 +1,4 @@
-/* Processes that become another program, make one, or end. */
+/* Calls that execute another program, start one, or end the process. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -21,7 +21,7 @@
 
 extern char **__environ;
 
-/* With the libraries before it that it can bear. */
+/* Executes it with those preloaded libraries that it supports. */
 static int exec_call_replace_program(const char *path, char *const *v, char *const *e,
                                      bool anywhere)
 {
@@ -73,7 +73,7 @@ ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
     return child_exec_failed(b, real_functions.fexecve(fd, v, e));
 }
 
-/* The arguments are not all named. */
+/* The arguments are variadic. */
 #define EXECL(...) EXECL_AS(__VA_ARGS__)
 #define EXECL_AS(name, its_site, has_environment, call)                                            \
     __attribute__((visibility("default"))) int name(const char *, const char *, ...);              \

@@ -1,7 +1,6 @@
-/* Which descriptors bring something from outside: files, devices, what has a name, what comes from
- * another machine, and what the first program of a run was given.
- *
- * Pipes and socketpairs that the run made itself bring nothing from outside. */
+/* File descriptors that get input from outside of the run: files, devices, named objects,
+ * connections to other machines, and the descriptors that the first program of a run inherited; but
+ * not pipes and socketpairs that the run created itself. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/external_fds.h"
 
@@ -74,7 +73,7 @@ static bool external_fd_is_remote(int fd)
     return external_fd_get_peer(fd, &peer) && external_fd_is_remote_sender(&peer);
 }
 
-/* -1: it is no socket */
+/* Returns -1 if it is not a socket. */
 static int external_fd_socket_number(int fd, int option)
 {
     int value = -1;

@@ -1,4 +1,4 @@
-/* Forks. */
+/* Forks, by the C library and by direct system calls. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/fork_calls.h"
 
@@ -21,27 +21,27 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */
+#define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* distinguishes them from other keys of this process */
 
 /* ---- fork ---- */
 
 #pragma weak poet_process_forking
 void poet_process_forking(void);
 
-/* The call of ours that a thread is in: what its prepare handlers do is before the child, so the
- * last of them records the fork. */
+/* The interposed call that a thread is in: what its prepare handlers do comes before the child, so
+ * the last of them records the fork. */
 static __thread struct forking {
     bool ours;
     uintptr_t site;
 } forking __attribute__((tls_model("initial-exec")));
 
-/* A message to the child, which receives it when it begins to record.  Where it does not fit
+/* Records a message to the child, which receives it when it begins to record. If it finds no room
  * there is none, or the child would wait for it. */
 static void record_fork(struct traced_thread *t, uintptr_t site)
 {
     static _Atomic uint64_t serial;
     int saved = errno;
-    if (t && !seccomp_allows(ALLOWED_CONNECTING)) /* the child will reach no server */
+    if (t && !seccomp_allows(ALLOWED_CONNECTING)) /* the child cannot connect to a server */
         thread_note_untraced(t, UNTRACED_THREAD);
     uint64_t low = t ? child_serial() : 0,
              high = low ? child_key_high() : process_instance ^ FORK_KEYS;
@@ -63,10 +63,10 @@ static void record_fork(struct traced_thread *t, uintptr_t site)
     errno = saved;
 }
 
-static bool prepares; /* the last prepare handler is ours */
+static bool prepares; /* the last prepare handler is libpoet's */
 
-/* A handler that a signal calls in the child before that has begun would write where its parent
- * writes.  So the thread that forks has no signals until then. */
+/* A handler that runs in the child before that has begun would write to the parent's queue. So the
+ * thread that forks has no signals until then. */
 static __thread struct {
     bool is;
     struct mask before;
@@ -88,7 +88,7 @@ void fork_call_release_signals(void)
 
 void fork_call_prepare(void)
 {
-    if (forking.ours) /* else the C library's own, as for daemon */
+    if (forking.ours) /* otherwise the C library's own, as for daemon */
         record_fork(forking.site ? thread_recording() : NULL, forking.site);
     fork_call_hold_signals();
 }
@@ -100,8 +100,9 @@ static void fork_call_end_common(long child, bool runs_handlers)
     int saved = errno;
     if (child == 0 && !runs_handlers)
         lifecycle_forked();
+    /* the next fork may not be noticed */
     if (child != 0)
-        lifecycle_forking(0, 0); /* the next one may come from where we do not see it */
+        lifecycle_forking(0, 0);
     errno = saved;
 }
 
@@ -122,12 +123,13 @@ static pid_t fork_call_trace(uintptr_t site, pid_t (*call)(void), bool runs_hand
     return child;
 }
 
-/* ---- by the system call itself ---- */
+/* ---- by direct system calls ---- */
 
 static uint64_t clone_flags(long number, long a, long b)
 {
     uint64_t flags = number == SYS_clone ? (uint64_t)a : 0;
-    if (number == SYS_clone3 && b >= 64 && a) /* (what is no argument of it the kernel refuses) */
+    /* (the kernel rejects arguments that are not valid) */
+    if (number == SYS_clone3 && b >= 64 && a)
         memcpy(&flags, (const void *)a, sizeof flags);
     return flags;
 }
@@ -160,7 +162,7 @@ void fork_call_end(long number, long a, long b, long child)
 
 /* ---- by the C library ---- */
 
-/* A static C library's fork() comes to our _Fork(). */
+/* A static C library's fork() calls the interposed _Fork(). */
 static __thread bool within_fork __attribute__((tls_model("initial-exec")));
 
 ENTRY_NONE(pid_t, fork)

@@ -1,5 +1,5 @@
-/* Futexes that a program uses itself, as the C++ library does for its latches, barriers, semaphores
- * and futures: what they order cannot be told from outside, but that they were used can. */
+/* Futexes that a program uses directly, as the C++ library does for latches, barriers, semaphores
+ * and futures: their order cannot be traced, but that they were used is reported. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/fork_calls.h"
 #include "clients/libpoet/core/interposer.h"
@@ -28,8 +28,8 @@ static void futex_report_io_rings(long number)
 #endif
 }
 
-/* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares
- * it with an ellipsis, hence the other names.) */
+/* All others are only passed on, by a jump at the end. (unistd.h declares it with an ellipsis,
+ * hence the other names.) */
 #define PASS(...) PASS_AS(__VA_ARGS__)
 #define PASS_AS(as, name, its_site)                                                                \
     __attribute__((visibility("default"))) long as(long, long, long, long, long, long,             \

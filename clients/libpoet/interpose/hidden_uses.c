@@ -1,10 +1,8 @@
-/* Uses of the program's objects by code that is not recorded, such as a library without -trace,
- * and by calls that are not recorded since the object's line could not be announced.
- *
- * These calls pass by libpoet, but are not in the trace.  What they order is hidden: a recorded
- * thread that acquires an object after a hidden release, and a recorded thread that is in code
- * that is not recorded and acquires the object there, may be after more than is recorded.  Its
- * next record says so. */
+/* Uses of the program's objects by code that is not recorded, such as a library without -trace, and
+ * by calls that are not recorded since the object's line could not be announced. These calls pass
+ * through libpoet, but are not in the trace. Their order is hidden: a recorded thread that acquires
+ * an object after a hidden release, and a recorded thread that acquires the object in code that is
+ * not recorded, may have more predecessors than are recorded. Its next record says so. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/hidden_uses.h"
 
@@ -17,13 +15,14 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#define SEVERAL UINT32_MAX /* in the place of a line: more threads than one */
+#define SEVERAL UINT32_MAX /* in the place of a line: more than one thread */
 
 struct sync_object *hidden_use_object(const void *address, enum sync_object_kind kind)
 {
     struct sync_object *o = sync_object_find(address, kind);
+    /* another object was created at this address */
     if (o && o->marked && !sync_object_is_marked(o))
-        return NULL; /* another one was made at this address */
+        return NULL;
     if (o && atomic_load_explicit(&o->line.index, memory_order_relaxed))
         return o;
     if (o && atomic_load(&o->missed))
@@ -37,7 +36,7 @@ struct sync_object *hidden_use_object(const void *address, enum sync_object_kind
     return o;
 }
 
-/* The line of the calling thread, 0: it has none. */
+/* Returns the line of the calling thread, 0 if it has none. */
 static uint32_t hidden_use_self(void)
 {
     const struct traced_thread *t = thread_self();
@@ -54,7 +53,7 @@ void hidden_use_release(struct sync_object *o)
     atomic_store(&o->hidden, true);
 }
 
-/* Why what was done with it is not recorded. */
+/* Returns the reason why uses of it are not recorded. */
 static uint8_t hidden_use_reason(const struct sync_object *o)
 {
     return atomic_load(&o->missed) ? UNTRACED_LINE : UNTRACED_CALL;

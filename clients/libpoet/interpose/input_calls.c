@@ -25,7 +25,7 @@ static _Atomic uint64_t recorded_bytes; /* by this process */
 static __thread struct {
     int handlers; /* that the thread is in */
     uint32_t life; /* the lifetime whose next one is so: a child reports it again */
-    bool cut, told; /* nothing more is recorded; which the server knows */
+    bool cut, told; /* nothing more is recorded, which was reported to the server */
     uint64_t passed;
 } input_call_mine __attribute__((tls_model("initial-exec")));
 
@@ -54,7 +54,7 @@ static void input_call_send_rest(struct traced_thread *t)
         input_call_mine.told = input_call_send(t, &(struct input){.flags = INPUT_CUT});
 }
 
-/* One place of those that bytes were brought to; false: there are no more. */
+/* Gets one of the scattered buffers. Returns false if there are no more. */
 static bool input_call_get_buffer(const struct input_buffers *brought, size_t i, struct iovec *at)
 {
     if (i >= INPUT_FRONT + brought->count)

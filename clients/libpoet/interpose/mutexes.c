@@ -25,7 +25,7 @@
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_lock
 
-/* A leave that the books are mended with: the visit of another thread ends here. */
+/* Records a release that corrects the state: the critical section of another thread ends here. */
 static void mutex_record_consistent(struct traced_thread *t, struct trace_line *line,
                                     uintptr_t site, const char *text)
 {
@@ -42,15 +42,15 @@ static void mutex_record_consistent(struct traced_thread *t, struct trace_line *
                  NULL);
 }
 
-/* Locked for the first time by this thread: one record, or its second half.  Who only tries does
- * not ask. */
+/* Acquired for the first time by this thread: one record, or its second half. A trylock has no lock
+ * request. */
 static inline void record_entered(struct traced_thread *t, struct sync_object *o,
                                   struct trace_line *line, bool petitioned, bool died,
                                   uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
-    bool elsewhere = died && atomic_load_explicit(
-                                 &line->far, memory_order_relaxed); /* its process's books say */
+    /* the state in its process says so */
+    bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed);
     hidden_use_check(o, t, true);
     if (!LIKELY(!o->held && !elsewhere))
         mutex_record_consistent(t, line, site,
@@ -103,8 +103,8 @@ static int mutex_call_lock(const struct mutex_call *c)
                                           : real_functions.mutex_lock(c->lock);
 }
 
-/* Recording makes short visits longer, so that threads meet more often: wait a moment, about as
- * long as a visit takes, before asking the system to. */
+/* Recording makes short critical sections longer, so that threads contend more often: spins for
+ * about the length of one before blocking in the kernel. */
 static int mutex_spin(const struct mutex_call *c)
 {
     int result = EBUSY;
@@ -117,7 +117,7 @@ static int mutex_spin(const struct mutex_call *c)
     return result;
 }
 
-/* A lock that is not recorded: the books only. */
+/* A lock that is not recorded: only the state is updated. */
 static __attribute__((noinline)) int mutex_lock_untraced(const struct mutex_call *c)
 {
     int result = mutex_call_lock(c);
@@ -132,7 +132,7 @@ static __attribute__((noinline)) int mutex_lock_untraced(const struct mutex_call
     return result;
 }
 
-/* It is another's now. */
+/* Another thread holds it now. */
 static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thread *t,
                                                               const struct trace_line *line,
                                                               uintptr_t site,
@@ -148,7 +148,8 @@ static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thre
     return result;
 }
 
-/* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
+/* Replays a lock call: the schedule says whether and when the thread acquires it. came: the next
+ * recorded state. */
 static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t,
                                                        const struct trace_line *line,
                                                        uintptr_t site, const struct mutex_call *c,
@@ -175,7 +176,7 @@ static inline struct trace_line *mutex_get_line(struct traced_thread *t, struct 
                : sync_object_line(t, o, false);
 }
 
-/* Made for each kind of call on its own: what happens most is one straight way. */
+/* Inlined for each kind of call: the common case is one straight path. */
 static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
                                                                const struct mutex_call *c)
 {
@@ -251,7 +252,7 @@ ENTRY(int, pthread_spin_trylock, (pthread_spinlock_t * s), s)
                                                     (void *)(uintptr_t)s, 0, NULL});
 }
 
-/* Mutexes that check do not let others unlock them; the call will fail. */
+/* Error-checking mutexes cannot be released by other threads; the call will fail. */
 static bool mutex_may_be_released_by_others(const void *lock, enum sync_object_kind kind)
 {
 #ifdef __GLIBC__
@@ -288,8 +289,8 @@ static unsigned mutex_depth(const pthread_mutex_t *m)
 #endif
 }
 
-/* Locked by code that is not recorded, and now given away by code that is: all who left it before
- * are before this, too. */
+/* Acquired by unrecorded code, and now released by recorded code: all earlier releases come before
+ * this one, too. */
 struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
 {
     static const char text[] = "its acquisition was not recorded";
@@ -349,7 +350,7 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
         mutex_release_hold(t, hold, site);
     } else if (o && t && site && o->held && trace_line_index(&o->line) &&
                sync_object_is_marked(o) && mutex_may_be_released_by_others(lock, kind)) {
-        o->visit++; /* the hold of the thread that took it is stale now */
+        o->visit++; /* the hold of the thread that acquired it is stale now */
         o->held = false;
         mutex_record_consistent(t, &o->line, site, "unlocked by a thread that did not lock it");
     } else if ((!site || kind == SYNC_SPIN_LOCK || (o && atomic_load(&o->missed))) &&
@@ -365,8 +366,8 @@ static inline bool is_hold_of(const struct object_hold *hold, const void *lock,
     return o && o->address == lock && o->kind == kind && o->visit == hold->visit;
 }
 
-/* The leave is recorded before the real unlock, also for code that is not traced
- * if it releases what traced code took. */
+/* The release is recorded before the real unlock, even in code that is not traced if it releases
+ * what traced code acquired. */
 static inline void mutex_release(uintptr_t site, const void *lock, enum sync_object_kind kind)
 {
     struct traced_thread *t = thread_at(site);

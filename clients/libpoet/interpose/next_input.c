@@ -1,8 +1,6 @@
-/* What stands behind the calls that bring input, looked up once.
- *
- * In a static program nothing can be looked up.  There our calls are weak ones, so that a program
- * may have its own (their names are words), and the C library's are called by the other names that
- * it has for them. */
+/* The next definitions of interposed input calls, looked up once. In a static program nothing can
+ * be looked up. There the interposed calls are weak, so that a program may define its own (their
+ * names are ordinary words), and the C library's are called by their other names. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/next_input.h"
 
@@ -85,9 +83,10 @@ static unsigned bare_arc4random_uniform(unsigned below)
 }
 static long bare_random(void) { return 0; }
 
-/* ---- made of others ---- */
+/* ---- derived from other calls ---- */
 
-extern void __chk_fail(void) __attribute__((noreturn)); /* the C library's: ends the program */
+/* the C library's: terminates the program */
+extern void __chk_fail(void) __attribute__((noreturn));
 
 static size_t next_input_checked_size(size_t size, size_t room)
 {
@@ -167,7 +166,7 @@ static double bare_drand48(void) { return 0; }
 /* ---- found ---- */
 
 #if defined(POET_STATIC)
-/* (a program with a sanitizer has libpoet in it, and is not static) */
+/* (a program with a sanitizer links libpoet dynamically, and is not static) */
 #pragma weak dlsym
 static void *look_up(const char *name)
 {
@@ -182,7 +181,7 @@ static void *look_up(const char *name) { return next_call(name); }
 #define OTHER(other) NULL
 #endif
 
-/* What libpoet itself calls is not what stands before that. */
+/* Sets the functions that libpoet itself calls, which must not be interposed ones. */
 static void next_input_set_own_calls(void)
 {
 #if defined(POET_STATIC)

@@ -1,5 +1,5 @@
-/* pthread_once: the end of the initialiser is before each thread's first return; that of one which
- * throws, or is cancelled, before the start of the next one. */
+/* pthread_once: the end of the initializer comes before each thread's first return; that of one
+ * which throws, or is cancelled, before the start of the next one. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/once_calls.h"
 
@@ -41,14 +41,14 @@ static struct event_id once_call_record_here(struct traced_thread *t, uint16_t t
     return number ? (struct event_id){atomic_load(&place->index), number} : (struct event_id){0, 0};
 }
 
-/* The initialiser that a thread is in. */
+/* The initializer that a thread is in. */
 struct once_running {
     struct traced_thread *thread;
     struct sync_object *object;
     bool returned;
 };
 
-/* What the thread did last in it is where it ended. */
+/* The thread's last event in it is where it ended. */
 static void once_call_end_initializer(struct once_running *r)
 {
     struct sync_object *o = r->object;
@@ -60,11 +60,11 @@ static void once_call_end_initializer(struct once_running *r)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Called by the real pthread_once in place of the initialiser. */
+/* Called by the real pthread_once in place of the initializer. */
 static void once_call_run_initializer(void)
 {
     struct traced_thread *t = thread_mine;
-    struct once_call c = *t->once; /* it may call us again */
+    struct once_call c = *t->once; /* it may call pthread_once again */
     t->once->ran = true;
     if (!c.object) {
         c.function();
@@ -88,7 +88,7 @@ static void once_call_run_initializer(void)
     errno = saved;
 }
 
-/* Whether the initialiser has run.  Where we cannot look, the thread asks again and again. */
+/* Returns whether the initializer has run. If that cannot be checked, the thread asks each time. */
 static bool is_done(const pthread_once_t *flag)
 {
 #ifdef __GLIBC__
@@ -112,8 +112,8 @@ static void once_call_remember(struct traced_thread *t, const struct sync_object
         t->ready[t->ready_next++ % ONCE_REMEMBERED] = o;
 }
 
-/* By code that is not recorded.  Where another thread ran the initialiser, that is before what this
- * one does next. */
+/* Called by unrecorded code. If another thread ran the initializer, that comes before this thread's
+ * next event. */
 static __attribute__((noinline)) int once_call_untraced(pthread_once_t *flag,
                                                         void (*function)(void))
 {
@@ -147,15 +147,17 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
     t->once = &call;
     errno = saved;
+    /* another one initializes it */
     if (!LIKELY(!replay_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
-        thread_schedule_wait(t, TYPE_READY); /* another one initialises it */
+        thread_schedule_wait(t, TYPE_READY);
     int result = real_functions.once(flag, once_call_run_initializer);
     saved = errno;
     if (thread_recording() == t) {
         struct event_id end =
             o->initialised_life == t->life ? o->initialised : (struct event_id){0, 0};
+        /* unrecorded code ran it */
         if (!call.ran && !o->initialised_life)
-            hidden_use_mark_uncertain(o); /* code that is not recorded had it run */
+            hidden_use_mark_uncertain(o);
         record_write(t,
                      &(struct record){.shape = TYPE_READY,
                                       .flags = end.line ? RELATION_ORDER : RELATION_NONE,

@@ -1,6 +1,6 @@
-/* Calls that read or receive bytes from outside.  With those that are received their sender's name
- * and control messages come as well; descriptors that a message carries do not: they are not there
- * another time. */
+/* Calls that read or receive bytes from outside. For received messages, the sender's address and
+ * control messages are recorded, too; descriptors that a message carries are not: they do not exist
+ * in another run. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/next_input.h"
 #include "clients/libpoet/interpose/input_calls.h"
@@ -98,8 +98,8 @@ static size_t read_call_total_bytes(const struct iovec *iov, size_t count)
     return bytes;
 }
 
-/* How much is asked for is looked at only of a call that succeeds: another one may have been given
- * what cannot be read. */
+/* The requested size is recorded only for a call that succeeds: a failing one may have been given
+ * memory that cannot be read. */
 static void read_call_set_requested(struct traced_thread *t, struct input *call,
                                     const struct iovec *iov, size_t count)
 {
@@ -153,7 +153,7 @@ INPUT_EXPORTED ssize_t readv(int fd, const struct iovec *iov, int count)
 
 /* ---- messages ---- */
 
-/* As far as there is room, and all of it is behind us. */
+/* Fills the buffer as far as there is room, and skips all of it. */
 static size_t read_call_fill(struct replayed_input *g, void *to, size_t bytes, size_t room)
 {
     size_t most = to ? read_call_min(bytes, room) : 0, done = replayed_input_read(g, to, most);
@@ -177,7 +177,7 @@ static void read_call_replay_message(struct replayed_input *g, struct msghdr *m)
     read_call_scatter(g, m->msg_iov, m->msg_iovlen);
 }
 
-/* Up to the first descriptors, which say that they were cut off. */
+/* Returns the size up to the first descriptors, and sets that they were truncated. */
 static size_t read_call_kept_control(const struct msghdr *m, uint32_t *flags)
 {
     struct msghdr all = *m;
@@ -223,7 +223,7 @@ static ssize_t read_call_receive(enum input_call which, int fd, struct msghdr *m
                            m->msg_name ? &m->msg_namelen : NULL);
 }
 
-/* What the program sees of a message that was received in its place. */
+/* Copies what the program sees of a message that was received in its place. */
 static void read_call_copy_message(struct msghdr *m, const struct msghdr *received)
 {
     size_t name = read_call_min(received->msg_namelen, sizeof(struct sockaddr_storage));
@@ -235,7 +235,7 @@ static void read_call_copy_message(struct msghdr *m, const struct msghdr *receiv
     m->msg_flags = received->msg_flags;
 }
 
-/* Where it depends on the sender, that is asked for even if the program does not. */
+/* If the sender matters, it is requested even if the program does not. */
 static ssize_t read_call_trace_message(struct traced_thread *t, enum input_call which, int fd,
                                        struct msghdr *m, int flags)
 {
@@ -302,7 +302,7 @@ INPUT_EXPORTED ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 
 /* ---- as _FORTIFY_SOURCE calls them ---- */
 
-/* Where there is no room the real one ends the program. */
+/* If there is no room, the real call terminates the program. */
 INPUT_EXPORTED ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room);
 INPUT_EXPORTED ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room)
 {

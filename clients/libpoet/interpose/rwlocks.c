@@ -1,5 +1,5 @@
-/* Read-write locks: shared lines.  A reader comes after the writers that left before it, a writer
- * after all that left before it; two readers are not ordered. */
+/* Read-write locks: shared lines. A reader comes after the writers that released it before, a
+ * writer after all that released it before; two readers are not ordered. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/lock_replay.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
@@ -63,7 +63,7 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
     record_mark_nonempty();
 }
 
-/* One more visit of a reader. */
+/* Records a recursive acquisition by a reader. */
 static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool petitioned,
                                  uintptr_t site)
 {
@@ -90,7 +90,8 @@ static int rwlock_lock_untraced(const struct rwlock_call *c)
     return result;
 }
 
-/* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
+/* Replays a lock call: the schedule says whether and when the thread acquires it. came: the next
+ * recorded state. */
 static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t,
                                                         const struct trace_line *line,
                                                         uintptr_t site, const struct rwlock_call *c,

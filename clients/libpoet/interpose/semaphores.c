@@ -1,4 +1,4 @@
-/* POSIX semaphores: shared lines, visited for the time of one P or V. */
+/* POSIX semaphores: shared lines, on which a thread is for the time of one wait or post. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
@@ -24,8 +24,8 @@
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_lock
 
-/* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
- * the semaphore's. */
+/* Records the whole operation, or a part of it: take_a numbers on the thread's line, take_b on the
+ * semaphore's. */
 static void semaphore_record_visit(struct traced_thread *t, uint16_t shape,
                                    struct trace_line *place, struct trace_line *line,
                                    unsigned take_a, unsigned take_b, uintptr_t site)
@@ -41,7 +41,7 @@ static void semaphore_record_visit(struct traced_thread *t, uint16_t shape,
     record_mark_nonempty();
 }
 
-/* A unit is taken by a recorded call. */
+/* A recorded call has decremented it. */
 static void semaphore_mark_acquired(struct traced_thread *t, struct sync_object *o)
 {
     hidden_use_check(o, t, false);
@@ -49,7 +49,7 @@ static void semaphore_mark_acquired(struct traced_thread *t, struct sync_object 
         hidden_use_mark_uncertain(o);
 }
 
-/* And by one that is not. */
+/* And a call that is not recorded. */
 static int semaphore_mark_acquired_untraced(int result, const sem_t *s)
 {
     struct sync_object *o = result == 0 ? hidden_use_object(s, SYNC_SEMAPHORE) : NULL;
@@ -88,7 +88,8 @@ static int semaphore_call_real(enum call_variant how, sem_t *s, clockid_t clock,
                                        : real_functions.sem_clockwait(s, clock, ts);
 }
 
-/* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
+/* Returns whether the call can succeed at all: an invalid timeout is an error even if it is not
+ * needed. */
 static bool semaphore_args_valid(enum call_variant how, clockid_t clock, const struct timespec *ts)
 {
     return how == CALL_VARIANT_LOCK ||
@@ -96,7 +97,7 @@ static bool semaphore_args_valid(enum call_variant how, clockid_t clock, const s
             (how == CALL_VARIANT_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
 }
 
-/* As it was: the script says whether the thread had to wait, and when it got a unit. */
+/* Replays a wait: the schedule says whether the thread blocked, and when it resumed. */
 static __attribute__((noinline)) int
 semaphore_replay_acquire(struct traced_thread *t, const struct trace_line *line, sem_t *s)
 {
@@ -146,7 +147,7 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
     errno = saved;
     if (!line)
         return semaphore_mark_acquired_untraced(semaphore_call_real(how, s, clock, ts), s);
-    pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
+    pthread_testcancel(); /* the real call is a cancellation point even if it does not block */
     struct trace_line *place = thread_place(t);
     int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
                                         : semaphore_replay_acquire(t, line, s);
@@ -187,7 +188,7 @@ ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts
     return semaphore_wait(site, CALL_VARIANT_CLOCK, s, clock, ts);
 }
 
-/* Whether it got one is in the script, too. */
+/* The schedule also says whether it succeeded. */
 static __attribute__((noinline)) int semaphore_replay_try(struct traced_thread *t,
                                                           const struct trace_line *line, sem_t *s)
 {
@@ -301,7 +302,7 @@ ENTRY(int, sem_destroy, (sem_t * s), s)
 
 /* ---- by name ---- */
 
-/* The same address as long as it is open: one line, under its name. */
+/* The address stays the same as long as it is open: one line, under its name. */
 static void semaphore_record_opened(uintptr_t site, sem_t *s, const char *name)
 {
     struct sync_object *o = sync_object_get(s, SYNC_SEMAPHORE);
@@ -328,7 +329,7 @@ static sem_t *semaphore_open_named(uintptr_t site, const char *name, int flags, 
     return s;
 }
 
-/* What ENTRY cannot say: the arguments are not all named. */
+/* Used instead of ENTRY: the arguments are variadic. */
 #define OPEN(...) OPEN_AS(__VA_ARGS__)
 #define OPEN_AS(name, its_site)                                                                    \
     __attribute__((visibility("default"))) sem_t *name(const char *, int, ...);                    \

@@ -1,9 +1,8 @@
-/* Signals: what was before one was sent is before its handler, and before sigwait() returns.
- *
- * Which of several signals it was cannot be seen from outside: those of one number become one.  So
- * a signal that is sent to this process, or to another one whose signals all come to us, takes with
- * it which event sent it (signal_token.h).  Of several that became one the kernel keeps the
- * first. */
+/* Signals: events before a signal is sent come before its handler, and before sigwait() returns.
+ * Pending signals of one number are merged, so that their senders cannot be told apart from
+ * outside. So a signal sent to this process, or to another one in which libpoet receives all
+ * signals, carries the event that sent it (signal_token.h). Of several merged ones the kernel keeps
+ * the first. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/interpose/input_calls.h"
@@ -39,16 +38,16 @@
 #define SIGNALS 65
 #define MASK(sig) (UINT64_C(1) << ((sig)-1))
 
-/* What the program's handler is; the highest bit: it wants a siginfo. */
+/* The program's handler; the highest bit: it wants a siginfo. */
 static _Atomic uintptr_t signal_call_handlers[SIGNALS];
 #define WANTS_INFO ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
-/* Signals whose handlers do not come through us, or that may be read as bytes. */
+/* Signals whose handlers do not pass through libpoet, or that may be read as bytes. */
 static _Atomic uint64_t signal_call_foreign;
 static _Atomic uint64_t interrupting; /* siginterrupt() */
 
 /* ---- receiving ---- */
 
-/* Where a signal comes from; the program sees it as if we had not been there. */
+/* Gets the origin of a signal, and removes the token, so that the program does not see it. */
 static struct event_origin signal_call_receive_origin(siginfo_t *info)
 {
     struct event_origin from = {0};
@@ -94,7 +93,8 @@ static const char *signal_call_name(int sig) { return sigabbrev_np(sig); }
 
 /* ---- handlers ---- */
 
-/* What the thread was doing in libpoet-process; false: nothing can be recorded meanwhile. */
+/* Returns whether the handler can be recorded, considering what the thread was doing in
+ * libpoet-process. */
 #pragma weak poet_process_interrupted
 bool poet_process_interrupted(void);
 
@@ -147,7 +147,7 @@ static void signal_call_note_foreign(int sig, bool is)
         child_set_foreign_threads();
 }
 
-/* The program's own handler, where the system says ours. */
+/* Shows the program's own handler where the system has libpoet's. */
 static void signal_call_show_program_action(struct sigaction *old, uintptr_t own)
 {
     if (old->sa_sigaction != signal_call_handler)
@@ -198,7 +198,7 @@ static sighandler_t signal_call_set_handler(uintptr_t site, int sig, sighandler_
     return signal_call_change_action(site, sig, &act, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-/* Where it is none of ours the real one does it. */
+/* For other handlers the real function is called. */
 ENTRY(sighandler_t, signal, (int sig, sighandler_t handler), sig, handler)
 {
     real_find();
@@ -236,7 +236,7 @@ ENTRY(int, siginterrupt, (int sig, int flag), sig, flag)
 }
 
 #if !defined(POET_STATIC)
-/* Other names: their handlers are not followed, but who asks for the last one gets the program's
+/* Other names: their handlers are not traced, but a query of the previous one returns the program's
  * own. */
 #define OTHER(name, member)                                                                        \
     __attribute__((visibility("default"))) sighandler_t name(int sig, sighandler_t handler)        \
@@ -281,7 +281,7 @@ struct signal_sending {
     uint32_t about;
 };
 
-/* Its end would look otherwise in a dump of its memory. */
+/* Otherwise its core dump would look different. */
 static bool signal_call_dumps_core(int sig)
 {
     return sig == SIGQUIT || sig == SIGILL || sig == SIGABRT || sig == SIGFPE || sig == SIGSEGV ||
@@ -298,7 +298,7 @@ static bool signal_call_may_carry_token(const struct signal_sending *s, pid_t se
     return s->pid > 0 && !s->tid && !signal_call_dumps_core(s->sig) && child_is_traced(s->pid);
 }
 
-/* The event, and what the signal is to take with it; check 0: nothing. */
+/* Records the event and returns the token for the signal; check 0: none. */
 static struct signal_token signal_call_record_sent(struct traced_thread *t,
                                                    const struct signal_sending *s, pid_t self,
                                                    uintptr_t site)
@@ -345,7 +345,7 @@ static bool send_with(const struct signal_sending *s, struct signal_token token,
                    : syscall(SYS_rt_sigqueueinfo, s->pid, s->sig, &info)) == 0;
 }
 
-/* True if it is sent. */
+/* Returns true if it was sent. */
 static bool send_signal(uintptr_t site, const struct signal_sending *s)
 {
     struct traced_thread *t =

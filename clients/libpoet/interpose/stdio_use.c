@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 #if defined(POET_STATIC)
-/* A static program has what it calls; what the C library itself calls (getline) is left out. */
+/* A static program contains what it calls; what the C library itself calls (getline) is
+ * excluded. */
 #define CALLS(C)                                                                                   \
     C(fgetc)                                                                                       \
     C(getchar)                                                                                     \

@@ -1,4 +1,4 @@
-/* Threads that are created. */
+/* Thread creation. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/thread_registry.h"
 #include "clients/libpoet/interpose/thread_start.h"
@@ -78,7 +78,7 @@ static int thread_create_call_real(pthread_t *id, const pthread_attr_t *attribut
                            : real_functions.thrd_create(id, start->function_c11, start->argument);
 }
 
-/* Does a library of ours tell what the one does that makes this thread? */
+/* Returns whether a library of Poet's traces the library that creates this thread. */
 static bool thread_create_is_traced(const struct thread_start *start)
 {
     uintptr_t bias;
@@ -87,7 +87,7 @@ static bool thread_create_is_traced(const struct thread_start *start)
     return path && untraced_runtime_is_traced(slash ? slash + 1 : path);
 }
 
-/* Both kinds of success are 0. */
+/* Both values of success are 0. */
 static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr_t *attributes,
                                const struct thread_start *wanted)
 {
@@ -107,9 +107,9 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
     uint32_t index = trace_line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
-    if (!index) { /* it did not fit: it has a line once it does something that is recorded */
-        if (t->life ==
-            atomic_load(&current_lifetime)) { /* its start is after what this thread did last */
+    if (!index) { /* no room: it gets a line with its first recorded call */
+        /* its start comes after the last event of this thread */
+        if (t->life == atomic_load(&current_lifetime)) {
             thread_note_untraced(t, UNTRACED_LINE);
             untraced_use_report(UNTRACED_LINE, "");
         }
@@ -139,7 +139,7 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
         thread_registry_bind(task, id);
     } else {
         thread_lifetime_close(t, task, TYPE_FAILED, site);
-        thread_info_release(task); /* a life that never was */
+        thread_info_release(task); /* a lifetime that never began */
         thread_start_push(start);
     }
     thread_info_release(task);

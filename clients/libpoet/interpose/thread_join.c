@@ -1,4 +1,4 @@
-/* Threads that are joined, detached, named. */
+/* Joining, detaching and naming threads. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/thread_join.h"
 
@@ -22,7 +22,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* What is after its end, which is not always known.  Who was never seen may have done anything. */
+/* Returns which predecessors its end has, if that is uncertain. A thread that was never recorded
+ * may have done anything. */
 static uint16_t joined_flags(const struct thread_info *task, uint32_t line)
 {
     if (!task || (line && !task->end && !task->tid))
@@ -32,7 +33,7 @@ static uint16_t joined_flags(const struct thread_info *task, uint32_t line)
     return line ? RELATION_ORDER : RELATION_NONE;
 }
 
-/* What a join that succeeded adds to the picture. */
+/* Records a join that succeeded. */
 static void thread_join_record_joined(struct traced_thread *t, pthread_t id,
                                       struct thread_info *task, uintptr_t site)
 {
@@ -61,7 +62,7 @@ static void thread_join_record_request(struct traced_thread *t, enum trace_type 
     record_event(t, type, thread_place(t), task ? trace_line_index(&task->line) : 0, site);
 }
 
-/* By a call that is not recorded, of a thread that may have none. */
+/* For a call that is not recorded, on a thread that may have no line. */
 static void thread_join_end_untraced(pthread_t id, struct thread_info *task, uintptr_t site)
 {
     int saved = errno;
@@ -131,9 +132,9 @@ ENTRY(int, pthread_clockjoin_np,
 }
 
 #define LOOKS_MOST                                                                                 \
-    50 /* a millisecond each: who only tries looks again, and may have to do what is waited for */
+    50 /* a millisecond each: a polling caller polls again, and may have to do what is awaited */
 
-/* In a run that is repeated: it is joined here if it was, once it has ended. */
+/* In a replayed run: the thread is joined here if it was in the recorded run, once it has ended. */
 static int thread_join_replay_try(struct traced_thread *t, const struct thread_info *task,
                                   pthread_t id, void **result)
 {

@@ -1,4 +1,4 @@
-/* The life of a thread, and of the first one of a process: it begins, and it ends. */
+/* Lifetime of a thread, and of the main thread of a process: begin and end. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/thread_lifetime.h"
 
@@ -52,7 +52,7 @@ struct traced_thread *thread_lifetime_begin(struct thread_info *task)
     return t;
 }
 
-/* The line of the thread itself, through its own queue.  Call while busy. */
+/* Announces the thread's own line, through its own queue. Must be called while busy. */
 static void thread_lifetime_announce(struct traced_thread *t, const char *name, const void *object,
                                      uintptr_t entry)
 {
@@ -82,7 +82,7 @@ static void thread_lifetime_finish(struct traced_thread *t)
     struct thread_info *task = t->task;
     foreign_thread_block(true);
     bool recorded_here = t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
-    busy_begin(t); /* what a handler does from here on comes after its end */
+    busy_begin(t); /* events of a handler from here on come after its end */
     thread_usage_send(t, false);
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
@@ -125,8 +125,8 @@ struct traced_thread *thread_lifetime_begin_thread(struct thread_info *task, con
     return t;
 }
 
-/* Runs in the rounds of thread-specific destructors; acts in the last one, so that
- * what the program's own destructors do is still seen. */
+/* Runs in the rounds of thread-specific destructors; acts in the last one, so that events of the
+ * program's own destructors are recorded. */
 static void thread_lifetime_key_destructor(void *p)
 {
     struct traced_thread *t = p;
@@ -143,9 +143,8 @@ static void thread_lifetime_key_destructor(void *p)
     thread_lifetime_finish(t);
 }
 
-/* The keys of a round are gone through in their order: takes the last one of those for which
- * threads need no memory, so that in the last round, too, the program's own destructors come
- * before. */
+/* The keys of a round are processed in order: takes the last one of those that need no allocation,
+ * so that in the last round, too, the program's own destructors run before. */
 static void make_end_key(void)
 {
     enum { LAST = 31, MOST = 64 };
@@ -157,7 +156,8 @@ static void make_end_key(void)
         others[count++] = end_key;
         made = pthread_key_create(&end_key, thread_lifetime_key_destructor) == 0;
     }
-    if (count && (!made || end_key > LAST)) { /* others have that one: the last before it */
+    /* other libraries have that one: the last before it */
+    if (count && (!made || end_key > LAST)) {
         if (made)
             pthread_key_delete(end_key);
         end_key = others[--count];
@@ -228,8 +228,7 @@ struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
     return t;
 }
 
-/* Traced again; what an earlier server did not take any more is in no trace, and said in this
- * one. */
+/* Called when traced again: reports what an earlier server did not take, which is in no trace. */
 static void thread_lifetime_send_state(struct traced_thread *t)
 {
     char text[80];
@@ -248,11 +247,12 @@ static void thread_lifetime_send_state(struct traced_thread *t)
     t->untaken = 0;
 }
 
-/* What the thread held and lost was another server's. */
+/* The thread's holds and losses belonged to another server. */
 bool thread_lifetime_renew(struct traced_thread *t)
 {
+    /* the program's own tasks belonged to another server, too */
     if (!t->task)
-        return false; /* the program's own tasks were another server's, too */
+        return false;
     t->untaken +=
         t->queue ? lost_events_count_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
     t->untaken +=
@@ -294,9 +294,9 @@ void thread_lifetime_forked(bool was_traced)
     thread_usage_forked();
     thread_start_forked();
     thread_registry_forked();
+    /* or the child's end would be recorded in the parent's queue */
     if (was_traced)
-        pthread_setspecific(end_key,
-                            NULL); /* or the child's end would be told in the parent's queue */
+        pthread_setspecific(end_key, NULL);
     foreign_threads_forked();
     thread_forget(was_traced);
 }

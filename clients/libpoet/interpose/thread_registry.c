@@ -1,4 +1,4 @@
-/* The threads that there are: each by its id, and how many are recorded. */
+/* Registry of threads: each by its id, and how many are recorded. */
 #include "clients/libpoet/interpose/thread_registry.h"
 
 #include "clients/libpoet/core/tracer_lock.h"
@@ -27,7 +27,7 @@ void thread_registry_bind_self(struct thread_info *task)
     thread_registry_bind(task, &id);
 }
 
-/* By now the id may be another thread's. */
+/* By now another thread may have the id. */
 void thread_registry_unbind(struct thread_info *task, pthread_t id)
 {
     struct sync_object *entry = sync_object_find((void *)id, SYNC_TASK);

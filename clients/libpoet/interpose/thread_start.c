@@ -1,4 +1,4 @@
-/* What a new thread is to run, until it has begun. */
+/* Start function and argument of a new thread, until it has begun. */
 #include "clients/libpoet/interpose/thread_start.h"
 
 #include "clients/libpoet/core/tracer_arena.h"

@@ -1,10 +1,9 @@
-/* Coroutines of <ucontext.h>.  Each context that makecontext makes is a line, on which a thread is
- * while it runs there.  Going to one is a pair, recorded before the switch, by the thread that
- * makes it:
- *   resume    to a coroutine that nobody waits for
- *   suspend   back to whoever resumed this one
- *   transfer  to one that waits for another, or to the thread's own stack: who is passed over
- *             waits for nobody any more */
+/* Coroutines of <ucontext.h>. Each context that makecontext creates is a line, on which a thread is
+ * while it runs there. A switch is a pair, recorded before it, by the thread that makes it:
+ *   resume    to a coroutine that no context waits for
+ *   suspend   to the context that resumed this one
+ *   transfer  to one that waits for another, or to the thread's own stack: the contexts in between
+ *             no longer wait */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -26,15 +25,15 @@
 #define ARGUMENTS 8
 
 struct coroutine {
-    struct sync_object *context;     /* where it was made */
+    struct sync_object *context; /* where it was created */
     bool waited_for;
-    struct coroutine *resumer;  /* the context that resumed it; NULL: a thread on its own stack */
+    struct coroutine *resumer; /* the context that resumed it; NULL: a thread on its own stack */
     void (*function)(void);
     long arguments[ARGUMENTS];
     struct coroutine_calls *calls; /* that are open in it, while no thread runs it */
 };
 
-/* What runs on, when a context is switched to; NULL a thread's own stack. */
+/* Returns the coroutine that a context belongs to; NULL: a thread's own stack. */
 static struct coroutine *ucontext_coroutine(const void *context, bool *known)
 {
     struct sync_object *o = sync_object_find(context, SYNC_COROUTINE);
@@ -64,7 +63,7 @@ static void ucontext_leave_line(struct traced_thread *t, const struct coroutine 
         thread_pop(t, hold);
 }
 
-/* All that the thread was in, from this one to its own stack. */
+/* Leaves all coroutines that the thread was in, from this one to its own stack. */
 static void ucontext_leave_all(struct traced_thread *t, struct coroutine *c)
 {
     while (c) {
@@ -91,7 +90,7 @@ static void ucontext_record_move(struct traced_thread *t, uint16_t shape, struct
     record_mark_nonempty();
 }
 
-/* The calling thread leaves one strand for another. */
+/* The calling thread switches from one coroutine to another. */
 static void ucontext_switch_coroutine(struct traced_thread *t, struct coroutine *from,
                                       struct coroutine *to, uintptr_t site)
 {
@@ -181,7 +180,7 @@ static void ucontext_record_end(struct coroutine *c)
     errno = saved;
 }
 
-/* Calls what the program gave; as makecontext does, with words for arguments. */
+/* Calls the program's function; like makecontext, with words as arguments. */
 static void ucontext_run(unsigned high, unsigned low)
 {
     struct coroutine *c = (struct coroutine *)((uintptr_t)high << 16 << 16 | low);
@@ -191,7 +190,7 @@ static void ucontext_run(unsigned high, unsigned low)
     ucontext_record_end(c);
 }
 
-/* The one that was made in the same place before is used again. */
+/* Reuses the one that was created in the same place before. */
 static struct coroutine *ucontext_create_coroutine(ucontext_t *context, void (*function)(void),
                                                    uintptr_t site)
 {

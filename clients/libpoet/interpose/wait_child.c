@@ -1,4 +1,4 @@
-/* Processes that wait for others. */
+/* Calls that wait for child processes. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -86,10 +86,10 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
 
 #define LOOKS_MOST 10000 /* a millisecond each, */
 #define LOOKS_OF_ONE                                                                               \
-    50 /* where the caller will look again, and may have to do what is waited for meanwhile */
+    50 /* if the caller will poll again, and may have to do meanwhile what is awaited */
 
-/* In a run that is repeated: a child's end is found where it was, that of the same child, and no
- * other.  What the system says where there is no child at all, it says. */
+/* In a replayed run the end of the recorded child is found, and no other. If there is no child at
+ * all, the system's error is returned. */
 static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *status, int options,
                                     struct rusage *usage)
 {
@@ -192,7 +192,7 @@ ENTRY(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), kind,
     return result;
 }
 
-/* The shell is made and waited for where we are not; what it does is not seen to its end. */
+/* The shell is created and awaited where this cannot be recorded; its end is not traced. */
 ENTRY(int, system, (const char *command), command)
 {
     real_find();
