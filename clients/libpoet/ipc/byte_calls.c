@@ -1,4 +1,4 @@
-/* The calls that bytes go through. */
+/* Calls that read and write bytes. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/byte_calls.h"
 
@@ -43,15 +43,15 @@ REAL(int, eventfd_write, (int, eventfd_t))
 
 /* ---- a call under way ---- */
 
-/* What a thread is writing into a stream.  A value, not a place on the stack, which a handler may
+/* A thread's pending write into a stream. Kept by value, not on the stack, which a handler may
  * leave by a jump. */
 struct byte_write {
     struct ipc_stream stream; /* key 0: it writes nothing */
     const void *site;
     uint64_t from;  /* the first byte, */
-    uint64_t asked; /*   how many there are to be written, */
+    uint64_t asked; /* how many bytes it writes, */
     uint64_t told;  /*   and how many of them are recorded */
-    bool telling;   /* that is under way */
+    bool telling;   /* recording is in progress */
 };
 
 static __thread struct byte_write byte_call_current_write
@@ -59,22 +59,23 @@ static __thread struct byte_write byte_call_current_write
 
 struct transfer {
     struct ipc_stream stream;
-    struct byte_write outer; /* what a handler in which this call is made has interrupted */
+    /* the write that was interrupted by the handler that makes this call */
+    struct byte_write outer;
     struct tcp_peer far;
     uint64_t side;
     const void *site;
     uint64_t count;      /* the key of an eventfd */
     poet_line_t line;    /* what the call waits for, */
-    poet_type_t type;    /*   and the event that tells so; 0: it does not wait */
+    poet_type_t type;    /* and the event type of the wait; 0: it does not wait */
     bool followed, waits;
-    bool is_far; /* far, not stream */
-    bool peeks;      /* what is there stays there */
+    bool is_far; /* uses `far`, not `stream` */
+    bool peeks;      /* the data are not consumed */
     uint64_t began;  /*   nanoseconds */
     bool adds_after; /* to an eventfd: it may fail */
     size_t asked; /* bytes */
-    size_t bytes; /* of them: as many as were moved then, in a run that is repeated */
-    bool refused; /* nothing was there then */
-    bool expected; /* something was */
+    size_t bytes; /* of them: in a replayed run, as many as were moved in the recorded one */
+    bool refused; /* it found nothing in the recorded run */
+    bool expected; /* it found something there */
     unsigned tries;
 };
 
@@ -132,7 +133,7 @@ static void byte_call_begin_count(struct transfer *t, int fd, bool writes, const
         eventfd_counter_add(t->count, t->site);
 }
 
-/* In a run that is repeated. */
+/* In a replayed run. */
 static void byte_call_begin_replay(struct transfer *t, int fd, bool writes, int flags)
 {
     if (!ipc_replay_is_active())
@@ -217,7 +218,7 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
     errno = saved;
 }
 
-/* asked: for how many, where it was fewer. */
+/* asked: how many were requested, if it was more. */
 static poet_event_t byte_call_record_bytes(const struct ipc_stream *s, enum ipc_event event,
                                            uint64_t from, size_t bytes, size_t asked,
                                            const void *site)
@@ -380,7 +381,7 @@ static ssize_t byte_call_refuse(void)
     return -1;
 }
 
-/* `call` moves t.bytes bytes at most. */
+/* `call` moves at most t.bytes bytes. */
 #define TRANSFER(find, fd, writes, given, size, flags, call)                                       \
     struct transfer t;                                                                             \
     ssize_t n;                                                                                     \
@@ -394,7 +395,7 @@ static ssize_t byte_call_refuse(void)
     byte_call_end(&t, fd, n);                                                                      \
     return n
 
-/* 0 of what the system will refuse. */
+/* Returns 0 for arguments that the system will reject. */
 static size_t byte_call_total_bytes(const struct iovec *iov, size_t count)
 {
     size_t bytes = 0;
@@ -408,7 +409,7 @@ static size_t byte_call_message_bytes(const struct msghdr *m)
     return m ? byte_call_total_bytes(m->msg_iov, m->msg_iovlen) : 0;
 }
 
-/* The first of them that hold so many bytes; how many. */
+/* Copies those that hold the first bytes; returns how many. */
 static int byte_call_shorten(struct iovec *some, const struct iovec *iov, int count, size_t bytes)
 {
     int n = 0;
@@ -505,11 +506,11 @@ API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
                                                   : real_sendmsg(fd, m, flags));
 }
 
-/* As compilers with -D_FORTIFY_SOURCE call them. */
+/* Names used by compilers with -D_FORTIFY_SOURCE. */
 API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room);
 API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
 {
-    if (bytes > room) /* so does the C library, whose check this is */
+    if (bytes > room) /* the same check as in the C library */
         abort();
     TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, t.bytes));
 }
@@ -521,7 +522,7 @@ API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags)
     TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, t.bytes, flags));
 }
 
-/* The C library's own calls are not seen: what these two do is done here. */
+/* The C library's internal calls cannot be interposed: these two are implemented here. */
 API int eventfd_read(int fd, eventfd_t *value)
 {
     struct transfer t;

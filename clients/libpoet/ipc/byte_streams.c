@@ -1,4 +1,4 @@
-/* Streams: how far their bytes are written and read, in numbers that all processes of the run
+/* Byte streams: how far they are written and read, in counters that all processes of the run
  * share. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/byte_streams.h"
@@ -25,8 +25,8 @@ static struct ipc_stream stream_map_counters(uint64_t key, bool make)
     s.event = poet_counter(key_mix(key, 7), true);
     s.life = poet_counter(key_mix(key, 8), true);
     s.begun = poet_counter(key_mix(key, 9), true);
-    if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life &&
-        s.begun) /* another one may have had the same name */
+    /* another stream may have had the same name */
+    if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life && s.begun)
         s.key = key_mix(key_mix(key, poet_host_id()), LOAD(s.flags) / STREAM_GENERATION);
     else
         poet_untraced("pipes and sockets: shared memory is full");
@@ -113,11 +113,11 @@ poet_line_t stream_line(const struct ipc_stream *s)
 #define SHUT_KEY 5u
 #define MOST_SHUT 64u
 
-/* ---- the last write, for who looks without reading ---- */
+/* ---- the last write, for threads that poll without reading ---- */
 
 #define LINE_BITS 24
 
-/* The one writer that there is.  What it claims stays as it is. */
+/* Called by the only present writer. What it claims is kept. */
 void stream_wrote(const struct ipc_stream *s, poet_event_t event, uint64_t from, size_t bytes)
 {
     uint64_t identity[2];

@@ -1,6 +1,5 @@
-/* Eventfds: a number that is added to and taken from, like a semaphore.  The kernel tells them
- * apart by an id, which it gives to another one later: the n-th that was seen to be made with
- * it. */
+/* Eventfds: counters that are added to and consumed, like a semaphore. The kernel identifies them
+ * by an id, which it reuses: so the key is the id and the number of eventfds created with it. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/eventfds.h"
 
@@ -19,7 +18,7 @@
 
 enum { EVENTFD = 0x65766664, UNTOLD };
 
-/* The id as /proc says it; false: it is none. */
+/* Gets the id from /proc. Returns false if it is not an eventfd. */
 static bool eventfd_counter_id(int fd, uint64_t *id)
 {
     char path[48], text[512];
@@ -55,7 +54,7 @@ void eventfd_counter_created(int fd)
         poet_untraced("eventfds");
 }
 
-/* A thread that is not recorded: what it gives is before what is taken all the same. */
+/* For a thread that is not recorded: what it adds still comes before what is consumed. */
 void eventfd_counter_add(uint64_t key, const void *site)
 {
     if (poet_current_line())

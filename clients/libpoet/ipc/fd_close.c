@@ -38,7 +38,8 @@ REAL(int, fexecve, (int, char *const *, char *const *))
 REAL(void, _exit, (int))
 REAL(void, _Exit, (int))
 
-/* True: it is one of another machine, of which more is to be told when it is closed. */
+/* Returns true if it is a connection to another machine, of which more must be recorded after the
+ * close. */
 static bool fd_close_shut(int fd, const struct stat *st, struct tcp_peer *far, const void *site)
 {
     struct fd_end end = fd_end_of_status(fd, st, true);
@@ -69,7 +70,8 @@ static void fd_close_end(int fd, const void *site)
     fd_close_end_one(fd, &far, site);
 }
 
-/* Before the call, since others may find out at once; and what is to be told behind it. */
+/* Called before the close, since other processes may notice it at once; sets what must be recorded
+ * afterwards. */
 static bool fd_close_quietly(int fd, struct tcp_peer *far, const void *site)
 {
     bool is_far = false;
@@ -111,7 +113,7 @@ static bool fd_close_replace(int from, int to, struct tcp_peer *far, const void 
     return is_far;
 }
 
-/* far: what `to` was until then, NULL: nothing of which more is to be told. */
+/* far: what `to` was until then; NULL: nothing more must be recorded. */
 static int fd_close_duplicated(int from, int to, const struct tcp_peer *far)
 {
     if (far)
@@ -184,7 +186,7 @@ struct directory_entry { /* getdents64(2) */
     char name[];
 };
 
-/* What becomes of each: it is closed in this thread's order; or it is not known when, or
+/* What happens to each descriptor: it is closed in this thread's order; or it is not known when, or
  * whether. */
 typedef void fate(int fd, const void *site);
 
@@ -198,7 +200,7 @@ static void fd_close_leave(int fd, const void *site)
     stream_left(&s);
 }
 
-/* Without opendir, which allocates: _exit may be called by a signal handler. */
+/* Does not use opendir, which allocates: _exit may be called by a signal handler. */
 static void fd_close_each_open(fate *met, unsigned first, unsigned last, bool executing,
                                const void *site)
 {
@@ -218,7 +220,7 @@ static void fd_close_each_open(fate *met, unsigned first, unsigned last, bool ex
         close(directory);
 }
 
-/* What others may have, too, beside this process. */
+/* Descriptors that other processes may have, too. */
 static void fd_close_inherited(int fd, const void *site)
 {
     struct stat st;
@@ -281,9 +283,9 @@ static bool fd_close_is_single_threaded(void)
     return stat("/proc/self/task", &st) == 0 && st.st_nlink <= 3;
 }
 
-/* What it does not hand on.  Where it fails they stay open: a thread that is alone tells their
- * closing again, later; but of several another one may close them in an order of its own, so that
- * nothing can be told. */
+/* Closes what is not inherited across exec. If exec fails, the descriptors stay open: a single
+ * thread records their closing again, later; with several threads another one may close them in an
+ * order of its own, so that nothing can be recorded. */
 static void fd_close_before_exec(void)
 {
     if (fd_close_is_recorded())
@@ -291,7 +293,7 @@ static void fd_close_before_exec(void)
                                    ~0u, true, fd_close_entry_site()));
 }
 
-/* A child that has recorded nothing: it has no event that others could come after. */
+/* For a child that has recorded nothing: it has no event that others could come after. */
 static void fd_close_leave_all(void)
 {
     if (poet_counter(1, false))
@@ -357,5 +359,5 @@ API _Noreturn void _Exit(int status)
     __builtin_unreachable();
 }
 
-/* Before libpoet's, which this one needs. */
+/* Runs before libpoet's destructor, which this one needs. */
 __attribute__((destructor)) static void fd_close_stop(void) { fd_close_exit_at_once(); }

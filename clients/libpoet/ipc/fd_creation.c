@@ -1,4 +1,4 @@
-/* The calls that make what is followed. */
+/* Calls that create traced descriptors. */
 #define _GNU_SOURCE
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/ipc/eventfds.h"
@@ -158,7 +158,7 @@ API int openat64(int at, const char *path, int flags, ...)
     return fd_creation_opened(real_openat64(at, path, flags, mode), ipc_entry_is_traced(SITE));
 }
 
-/* As compilers with -D_FORTIFY_SOURCE call them. */
+/* Names used by compilers with -D_FORTIFY_SOURCE. */
 API int __open_2(const char *path, int flags);
 API int __open_2(const char *path, int flags)
 {
@@ -172,7 +172,7 @@ API int __open64_2(const char *path, int flags)
     return fd_creation_opened(real_open64(path, flags), ipc_entry_is_traced(SITE));
 }
 
-/* What stdio does with them is not seen. */
+/* Reads and writes by stdio are not traced. */
 static FILE *fd_creation_opened_file(FILE *f, bool look)
 {
     struct stat st;

@@ -1,5 +1,6 @@
-/* Which streams a descriptor is an end of, whatever its number is: a pipe by its inode, a
- * socketpair by the cookies of its two sockets, a TCP connection by its two addresses. */
+/* Classification of file descriptors: which streams one is an end of, whatever its number. A pipe
+ * is identified by its inode, a socketpair by the cookies of its two sockets, a TCP connection by
+ * its two addresses. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/fd_ends.h"
 
@@ -20,7 +21,7 @@
 
 enum { PIPE = 1, PAIR, PEER, CONNECTION, LISTENER, CONNECTING };
 
-/* Addresses mean something within one network namespace. */
+/* Addresses are valid within one network namespace. */
 static uint64_t fd_end_network_id(void)
 {
     static uint64_t known;
@@ -41,7 +42,7 @@ static poet_place_t fd_end_place(const struct in6_addr *address, uint16_t port)
 
 #define V4_MAPPED (UINT64_C(0xffff) << 32)
 
-/* An IPv4 address, also one within IPv6, or an IPv6 one. */
+/* Reads an IPv4 address, also one mapped into IPv6, or an IPv6 address. */
 static bool fd_end_read_place(const struct sockaddr_storage *from, poet_place_t *p)
 {
     const struct sockaddr_in *in = (const void *)from;
@@ -72,7 +73,7 @@ static bool fd_end_tcp_keys(int fd, poet_place_t *here, poet_place_t *there)
            fd_end_read_place(&b, there);
 }
 
-/* Both ends are on this machine. */
+/* Returns whether both ends are on this machine. */
 static bool fd_end_is_local(const poet_place_t *here, const poet_place_t *there)
 {
     return fd_end_is_loopback(here) || (here->high == there->high && here->low == there->low);
@@ -187,8 +188,8 @@ void fd_end_socketpair(const int fds[2])
         stream_make(key_mix(PAIR, cookies[i]));
 }
 
-/* Only connections between two traced processes are followed: who listens says so by its port, or
- * by the file that stands for it. */
+/* Only connections between two traced processes are traced: a listener publishes its port, or the
+ * file of its address. */
 void fd_end_listen(int fd)
 {
     struct sockaddr_storage at;
@@ -243,7 +244,7 @@ void fd_end_connected(int fd, const struct sockaddr *to, bool done)
 
 #define PATIENCE_NS 2000000u
 
-/* Who connects makes the streams, just after: the accepting side must not write before. */
+/* The connecting side creates the streams, just after: the accepting side must not write before. */
 void fd_end_accepted(int listener, int fd)
 {
     struct sockaddr_storage at;

@@ -1,6 +1,6 @@
-/* File locks: flock, fcntl and lockf.  A lock is a read-write lock that processes share, called by
- * the file and the range that is locked.  What this process holds is kept here, since closing or
- * ending gives it back. */
+/* File locks: flock, fcntl and lockf. A lock is a read-write lock that processes share, identified
+ * by the file and the locked range. Locks held by this process are tracked here, since closing or
+ * exiting releases them. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/file_locks.h"
 
@@ -29,7 +29,8 @@ REAL(int, lockf64, (int, int, off64_t))
 REAL(int, fcntl, (int, int, ...))
 REAL(int, fcntl64, (int, int, ...))
 
-/* Whose it is: of an open file, asked for by flock; of the process; of an open file, by fcntl. */
+/* Owner of a lock: an open file description, by flock; the process; an open file description, by
+ * fcntl. */
 enum file_lock_owner { NOBODY, OF_FLOCK, OF_PROCESS, OF_FILE };
 
 struct file_lock {
@@ -41,7 +42,7 @@ struct file_lock {
     bool exclusive;
     uint64_t group; /* the same for all descriptors of an open file */
     uint64_t taken; /* how often the lock had been acquired then, by any thread */
-    bool inherited; /* from before a fork: its parent may give it back */
+    bool inherited; /* from before a fork: its parent may release it */
 };
 
 enum { LOCK_KEY = 0x6c6f636b, STATE_KEY, RANGES_KEY, TAKEN_KEY };
@@ -55,7 +56,7 @@ static struct file_lock file_lock_table[MOST_HELD];
 static unsigned held_count; /* up to the last one in use */
 static char file_lock_table_busy;
 
-/* Held for a few instructions.  A nap leaves the processor also to threads of lower priority. */
+/* Held for a few instructions. A sleep leaves the processor also to threads of lower priority. */
 static void file_lock_table_lock(void)
 {
     for (unsigned tries = 1; __atomic_test_and_set(&file_lock_table_busy, __ATOMIC_ACQUIRE);
@@ -87,7 +88,7 @@ static void file_lock_add(struct file_lock lock)
 
 typedef bool choice(const struct file_lock *held, const struct file_lock *wanted);
 
-/* Takes out the next one from *at on; false: there is no more. */
+/* Removes the next one from *at on. Returns false if there is no more. */
 static bool file_lock_pop(unsigned *at, choice *fits, const struct file_lock *wanted,
                           struct file_lock *found, bool remove)
 {
@@ -166,7 +167,7 @@ static poet_line_t file_lock_line(const struct file_lock *l, int fd)
     return ipc_event_line(IPC_OBJECT_FILE_LOCK, file_lock_key(l), path);
 }
 
-/* Ranges that may overlap order each other in ways that are not told. */
+/* Ranges that may overlap order each other in ways that are not recorded. */
 static unsigned file_lock_range_doubt(const struct file_lock *l)
 {
     uint64_t *ranges = poet_counter(file_lock_file_key(RANGES_KEY, l), true), none = 0;
@@ -263,7 +264,7 @@ void file_locks_duplicated(int from, int to)
     }
 }
 
-/* The child's are not those of its parent's process. */
+/* The child's locks are not those of its parent's process. */
 void file_locks_forked(void)
 {
     struct file_lock found;
@@ -275,12 +276,11 @@ void file_locks_forked(void)
         file_lock_table[i].inherited = true;
 }
 
-/* ---- taking and giving ---- */
+/* ---- acquiring and releasing ---- */
 
-/* A lock that is asked for; what came of it. */
+/* A lock request and its result. */
 struct file_lock_request {
-    struct file_lock lock,
-        before; /* before: what it stands for from here on, if it had another mode */
+    struct file_lock lock, before; /* before: the lock that it replaces, if it had another mode */
     bool looked, held, asks;
     const void *site;
 };
@@ -307,8 +307,8 @@ static void file_lock_end_request(struct file_lock_request *a, int result)
 {
     if (a->held)
         return;
-    if (a->before.owner &&
-        (result == 0 || a->lock.owner == OF_FLOCK)) { /* flock loses it in any case */
+    /* flock releases it in any case */
+    if (a->before.owner && (result == 0 || a->lock.owner == OF_FLOCK)) {
         struct file_lock found;
         a->lock.group = a->before.group;
         for (unsigned at = 0; file_lock_pop(&at, file_lock_same_range, &a->lock, &found, true);)
@@ -408,7 +408,7 @@ static bool file_lock_range(int fd, const struct flock *f, struct file_lock *loc
     return true;
 }
 
-/* Before the call. */
+/* Called before the call. */
 static void file_lock_begin_range(struct file_lock_request *a, int fd, const struct flock *f,
                                   enum file_lock_owner owner, bool may_wait)
 {

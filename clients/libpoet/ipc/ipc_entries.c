@@ -1,4 +1,4 @@
-/* Which calls are looked at, and what they are stood before. */
+/* Entry points of the interposed calls, and which calls are traced. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/ipc_entries.h"
 
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 __thread bool ipc_inside_library __attribute__((tls_model("initial-exec")));
-static uintptr_t ours_start, ours_end; /* libpoet's code: its calls are none of the program's */
+static uintptr_t ours_start, ours_end; /* libpoet's code: its calls do not count as the program's */
 static pid_t ipc_process;
-static bool ipc_is_shut; /* nothing is looked at */
+static bool ipc_is_shut; /* no call is traced */
 
 static int ipc_entry_find_libpoet(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -65,7 +65,7 @@ bool ipc_entry_is_own_process(void)
 
 void ipc_entry_begin(void) { ipc_process = getpid(); }
 
-/* libpoet calls them before the thread, or the process, forbids itself system calls. */
+/* Called by libpoet before the thread, or the process, denies itself system calls. */
 API void poet_process_quiet(bool quiet);
 API void poet_process_shut(bool all);
 API void poet_process_quiet(bool quiet) { ipc_inside_library = quiet; }

@@ -65,7 +65,7 @@ static const struct {
 
 #define KNOWN 256u
 static struct {
-    uint64_t key, instance; /* the life in which it was announced */
+    uint64_t key, instance; /* the lifetime in which it was announced */
     poet_line_t line;
 } known[KNOWN];
 static char ipc_event_busy;

@@ -48,14 +48,14 @@ size_t ipc_replay_byte_count(enum ipc_event event, const struct ipc_stream *s, p
     return bytes;
 }
 
-/* Since when a thread has been told so without anything else. */
+/* Since when the thread has been getting this result only. */
 static __thread uint64_t nothing_since __attribute__((tls_model("initial-exec")));
 
 bool ipc_replay_finds_nothing(const struct ipc_stream *s)
 {
     unsigned tries = 0;
     while (ipc_replay_retry(ipc_replay_next_is(READ, s) == 2, &tries)) {
-        /* who wrote is about to tell so */
+        /* the writer is about to record it */
     }
     if (ipc_replay_next_is(READ, s) != 0 || ipc_replay_next_is(ENDED, s) != 0) {
         nothing_since = 0;

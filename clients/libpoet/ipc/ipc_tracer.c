@@ -1,16 +1,16 @@
-/* libpoet-process: what processes, and the threads in them, do with each other through objects of
- * the kernel, told through poet.h: bytes through pipes, FIFOs, socketpairs and TCP, eventfds, POSIX
- * message queues and file locks.  poet record loads it, poetcc -trace -processes links it; it
- * stands before the calls of the C library.
+/* libpoet-process: synchronization of processes and their threads through objects of the kernel,
+ * recorded through poet.h: bytes through pipes, FIFOs, socketpairs and TCP, eventfds, POSIX message
+ * queues and file locks. poet record loads it, poetcc -trace -processes links it; it interposes
+ * calls of the C library.
  *
- * A stream is followed only if a traced process made it, and as long as the bytes add up: who wrote
- * which is known by their positions, which are counted in memory that the processes share.  When
- * two write or read at once, or bytes come that no call here has seen, the stream is not followed
- * any more: a text says so, and what is read from then on bears a doubt.  No order is claimed that
- * is not borne out.
+ * A stream is traced only if a traced process created it, and as long as the bytes add up: their
+ * writer is known by their positions, which are counted in memory that the processes share. When
+ * two threads write or read at the same time, or bytes arrive that no traced call has written, the
+ * stream is not traced any more: a note says so, and later reads are uncertain. No order is
+ * recorded that is not proven.
  *
- * Every call may be made by a signal handler: no lock is held over a call of the program's, and
- * what is here is not entered by a handler while its thread is here. */
+ * All calls are async-signal-safe: no lock is held over a call of the program's, and a handler does
+ * not enter this code while its thread is in it. */
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/ipc/byte_calls.h"
 #include "clients/libpoet/ipc/fd_close.h"
@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* libpoet looks for it. */
+/* Looked up by libpoet. */
 API extern const char poet_process_follows[];
 const char poet_process_follows[] = "process";
 
@@ -42,7 +42,7 @@ static void ipc_tracer_forked(void)
     file_locks_forked();
 }
 
-/* libpoet calls them where no handlers run. */
+/* Called by libpoet where no handlers run. */
 API void poet_process_forking(void);
 API void poet_process_forked(void);
 void poet_process_forking(void) { tcp_peer_forked(); }
@@ -50,15 +50,15 @@ void poet_process_forked(void) { ipc_tracer_forked(); }
 
 /* ---- a signal ---- */
 
-/* libpoet calls it in a signal handler, before it records that.  What a thread has written may
- * be read, and the signal be sent by the reader, before the call that wrote it has come back: so
- * much of it is recorded first.  False: the handler is not to be recorded. */
+/* Called by libpoet in a signal handler, before it records that. What a thread has written may be
+ * read, and the signal be sent by the reader, before the writing call has returned: so that much of
+ * it is recorded first. Returns false if the handler must not be recorded. */
 API bool poet_process_interrupted(void);
 bool poet_process_interrupted(void) { return byte_calls_interrupted() && mqueues_interrupted(); }
 
 /* ---- the beginning ---- */
 
-/* What a program that was executed gets as its standard input may be a stream of the run. */
+/* The standard input of an executed program may be a stream of the run. */
 static void ipc_tracer_check_stdin(void)
 {
     static const char *const names[] = {"fgets",          "fgets_unlocked",

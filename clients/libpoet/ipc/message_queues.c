@@ -1,6 +1,6 @@
-/* POSIX message queues: a message is received after it was sent.  Which one it is, is known by its
- * priority and its text: a list of the latest, in memory that the processes share, says which are
- * in the queue.  Where two that are alike could be meant the receive bears a doubt. */
+/* POSIX message queues: a message is received after it was sent. It is identified by its priority
+ * and text: a list of recent ones, in memory that the processes share, says which are in the queue.
+ * If two equal ones are in it, the receive is uncertain. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/message_queues.h"
 
@@ -28,7 +28,7 @@ REAL(ssize_t, mq_timedreceive, (mqd_t, char *, size_t, unsigned *, const struct 
 REAL(int, mq_notify, (mqd_t, const struct sigevent *))
 
 enum { QUEUE = 0x6d71, NEXT, PLACES };
-#define MOST 64u /* messages that are in the queue at once */
+#define MOST 64u /* messages that are in the queue at the same time */
 
 struct mqueue {
     uint64_t key;
@@ -38,7 +38,7 @@ struct mqueue {
     bool waits;
 };
 
-/* A place in the list holds what the message is, or 0. */
+/* Returns an entry of the list: a hash of the message, or 0. */
 static uint64_t *mqueue_slot(const struct mqueue *q, uint64_t serial)
 {
     return poet_counter(key_mix(q->key, PLACES + serial % MOST), true);
@@ -80,15 +80,14 @@ static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *
 struct mqueue_sending {
     struct mqueue queue;
     uint64_t serial, is;
-    bool told, telling; /* it is recorded, or that is under way */
+    bool told, telling; /* it is recorded; recording is in progress */
 };
 
-/* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a
- * jump. */
+/* A thread's pending send. Kept by value, not on the stack, which a handler may leave by a jump. */
 static __thread struct mqueue_sending mqueue_current_send
     __attribute__((tls_model("initial-exec")));
 
-/* It can be received as soon as it is sent: its place is filled in before. */
+/* It can be received as soon as it is sent: its entry is filled in before. */
 static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *text, size_t bytes,
                               unsigned priority, const void *site)
 {
@@ -164,8 +163,9 @@ static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
 
 static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 
+/* a handler may have interrupted another send */
 #define SEND(mqd, text, bytes, priority, call)                                                     \
-    struct mqueue_sending outer = mqueue_current_send; /* a handler may have interrupted that */   \
+    struct mqueue_sending outer = mqueue_current_send;                                             \
     int e;                                                                                         \
     mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, SITE);                     \
     pthread_cleanup_push(mqueue_send_cancelled, &outer);                                           \
@@ -189,7 +189,7 @@ API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priorit
 
 /* ---- receiving ---- */
 
-/* The one message in the list that is like this; 0: there is none, or several. */
+/* Returns the only message in the list that equals this one; 0: none, or several. */
 static uint64_t mqueue_find_sent(const struct mqueue *q, uint64_t is)
 {
     uint64_t newest = LOAD(q->sent), found = 0;
@@ -209,8 +209,8 @@ static uint64_t mqueue_find_sent(const struct mqueue *q, uint64_t is)
                : 0;
 }
 
-/* Of several that are alike the oldest goes, though it may have been another: they stay as many as
- * there are. */
+/* Of several equal messages the oldest is removed, though it may have been another: their number
+ * stays right. */
 static void mqueue_forget_one(const struct mqueue *q, uint64_t is)
 {
     uint64_t newest = LOAD(q->sent), first = newest < MOST ? 1 : newest - MOST + 1;

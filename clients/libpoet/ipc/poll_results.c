@@ -1,5 +1,4 @@
-/* Whether a descriptor can be read, asked without reading: who hears so comes after what can be
- * read. */
+/* Calls that report whether a descriptor is readable: the event comes after that of the data. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/poll_results.h"
 
@@ -46,8 +45,8 @@ static bool poll_result_has_ended(int fd)
 #define PATIENCE_NS 2000000u
 #define LOOKS_AGAIN 50u
 
-/* What is written whole or not at all (pipe(7), PIPE_BUF) does not wait for room once it is there:
- * who wrote it needs no more than a processor. */
+/* Atomic writes (pipe(7), PIPE_BUF) do not wait for room once they are there: the writer needs only
+ * a processor. */
 #define PATIENCE_WHOLE_NS 100000000u
 #define PAUSE_NS 50000
 
@@ -76,7 +75,7 @@ static bool poll_result_find_write(const struct ipc_stream *s, uint64_t began, p
            from == LOAD(s->read) && !(LOAD(s->flags) & STREAM_BROKEN);
 }
 
-/* Who looked comes after the first write that was not read, where that is known. */
+/* The thread that polled comes after the first write that was not read, if that is known. */
 static void poll_result_record_available(const struct ipc_stream *s, uint64_t began,
                                          const void *site)
 {
@@ -85,7 +84,7 @@ static void poll_result_record_available(const struct ipc_stream *s, uint64_t be
     if (ipc_replay_next_is(READABLE, s) == 1)
         poet_replay_wait_turn(stream_line(s), event_type(READABLE));
     ipc_replay_commit(READABLE, s);
-    int known = poet_replay_peek_after(event_type(READABLE)); /* in a run that is repeated */
+    int known = poet_replay_peek_after(event_type(READABLE)); /* in a replayed run */
     bool found = known != 0 && poll_result_find_write(s, began, &event);
     while (!found && tries < LOOKS_AGAIN && ipc_replay_retry(known == 1, &tries))
         found = poll_result_find_write(s, began, &event);
@@ -141,7 +140,7 @@ static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, ui
             poll_result_fd_ready(fds[i].fd, began, site);
 }
 
-/* ---- in a run that is repeated ---- */
+/* ---- in a replayed run ---- */
 
 #define HIDDEN_NS 1000000000u /* nothing is hidden for longer */
 
@@ -151,7 +150,7 @@ static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, ui
 
 struct foreseen {
     enum fd_end_kind kind; /* NONE: it is not recorded */
-    bool heard; /* the thread's next events are, that it was found ready */
+    bool heard; /* the thread's next events report that it was found ready */
 };
 
 static struct foreseen poll_result_predict_fd(const struct pollfd *p, unsigned ahead)
@@ -183,7 +182,7 @@ static void poll_result_predict(const struct pollfd *fds, nfds_t count, struct f
     }
 }
 
-/* Until that is ready which it heard of then. */
+/* Waits until the descriptors are ready that were found ready in the recorded run. */
 static void poll_result_await_found(const struct pollfd *fds, nfds_t count,
                                     const struct foreseen *seen)
 {
@@ -193,7 +192,8 @@ static void poll_result_await_found(const struct pollfd *fds, nfds_t count,
                               HIDDEN_NS / 1000000);
 }
 
-/* What it did not hear of then; how many descriptors have nothing else to say. */
+/* Hides those that were not found then; returns how many descriptors have nothing else to
+ * report. */
 static int poll_result_hide(struct pollfd *fds, nfds_t count, const struct foreseen *seen)
 {
     int hidden = 0;
@@ -206,7 +206,7 @@ static int poll_result_hide(struct pollfd *fds, nfds_t count, const struct fores
     return hidden;
 }
 
-/* timeout: in nanoseconds, -1: for ever. */
+/* timeout: in ns; -1: none. */
 static int poll_result_replay_poll(struct pollfd *fds, nfds_t count, int64_t timeout,
                                    const sigset_t *mask)
 {
@@ -232,7 +232,7 @@ static int64_t poll_result_to_ns(const struct timespec *time)
     return !time ? -1 : (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
-/* By poll, where its descriptors are so many that it can. */
+/* Converts to poll, if there are not too many descriptors. */
 static nfds_t poll_result_list_sets(int count, const fd_set *sets[3], struct pollfd *fds)
 {
     static const short events[] = {POLLIN, POLLOUT, POLLPRI};
@@ -249,7 +249,7 @@ static nfds_t poll_result_list_sets(int count, const fd_set *sets[3], struct pol
     return n;
 }
 
-/* What poll found, as select says it (select(2)). */
+/* Converts poll's results to those of select(2). */
 static int poll_result_fill_sets(const struct pollfd *fds, nfds_t n, int count, fd_set *sets[3])
 {
     static const short found[] = {POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
@@ -271,7 +271,7 @@ static int poll_result_fill_sets(const struct pollfd *fds, nfds_t n, int count, 
     return told;
 }
 
-/* False: there are too many, or one of them is not open. */
+/* Returns false if there are too many, or one of them is not open. */
 static bool poll_result_replay_select(int count, fd_set *sets[3], const struct timespec *timeout,
                                       const sigset_t *mask, int *n)
 {
@@ -334,7 +334,7 @@ API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
 {
     find_poll();
-    if (room / sizeof *fds < count) /* so does the C library, whose check this is */
+    if (room / sizeof *fds < count) /* the same check as in the C library */
         abort();
     uint64_t began = now_ns();
     int n = poll_result_poll(fds, count, timeout, SITE);

@@ -1,4 +1,4 @@
-/* What the kernel alone knows of a socket. */
+/* State of a socket that only the kernel knows. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/socket_info.h"
 
@@ -87,7 +87,7 @@ enum { /* of linux/tcp.h's machine, which the headers for programs do not name *
        STATE_CLOSING = 11
 };
 
-/* False: the kernel is older than 4.19. */
+/* Returns false if the kernel is older than 4.19. */
 static bool socket_read_tcp_info(int fd, struct tcp_info *info)
 {
     socklen_t size = sizeof *info;
@@ -95,8 +95,8 @@ static bool socket_read_tcp_info(int fd, struct tcp_info *info)
            size >= offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info->tcpi_bytes_retrans;
 }
 
-/* What is acknowledged, and what is not, is all that was written; the end counts one once it is
- * written, too. */
+/* The sum of acknowledged and unacknowledged bytes is all that was written; the FIN counts one once
+ * it is written, too. */
 static uint64_t end_written(const struct tcp_info *info)
 {
     return info->tcpi_state == STATE_FIN_WAIT1 || info->tcpi_state == STATE_FIN_WAIT2 ||
@@ -110,18 +110,17 @@ static uint64_t end_read(const struct tcp_info *info)
            info->tcpi_state == STATE_TIME_WAIT || info->tcpi_state == STATE_CLOSING;
 }
 
-#define TRIES 32u /* something came between two calls */
+#define TRIES 32u /* if the numbers change between two calls */
 
-/* The first numbers less the second ones, which were read at another time; false: those were
- * more. */
+/* Subtracts numbers that were read at another time. Returns false if those were greater. */
 static bool socket_subtract(uint64_t from, uint64_t less, uint64_t *bytes)
 {
     *bytes = from - less;
     return from >= less;
 }
 
-/* (What was sent, without what was sent again, would be the same in one call; but what a full
- * device, or one that is cut off, has dropped counts there each time.) */
+/* (Bytes sent minus bytes retransmitted would be the same in one call; but packets that a full or
+ * detached device has dropped count there each time.) */
 bool socket_written(int fd, bool syn, uint64_t least, uint64_t *bytes)
 {
     struct tcp_info info;
@@ -162,8 +161,9 @@ bool socket_read(int fd, uint64_t least, uint64_t *bytes)
             return false;
         bool whole =
             socket_subtract(info.tcpi_bytes_received, (uint64_t)there + end_read(&info), bytes);
+        /* the FIN came before, or was truncated */
         if (info.tcpi_state == STATE_CLOSE && *bytes == least + 1)
-            *bytes = least; /* the end came before, or was cut off */
+            *bytes = least;
         if (whole && (*bytes == least || info.tcpi_bytes_received == before))
             return true;
         before = info.tcpi_bytes_received;
@@ -179,7 +179,7 @@ bool socket_has_ended(int fd)
            there == 0;
 }
 
-/* ---- whether others have it (sock_diag(7)) ---- */
+/* ---- whether other processes have it (sock_diag(7)) ---- */
 
 static void encode_place(const poet_place_t *p, bool four, __be32 address[4])
 {

@@ -1,12 +1,11 @@
-/* TCP connections to other machines of the run: the other side sees none of our numbers, so both
- * ends call a stream by its addresses and ports, and count its bytes from the connection's begin as
- * the kernel does.
+/* TCP connections to other machines of the run: the other side cannot read this host's counters, so
+ * both ends identify a stream by its addresses and ports, and count its bytes from the beginning of
+ * the connection as the kernel does.
  *
- * How far bytes are written and read the kernel says (TCP_INFO) after each call.  Is that where
- * this host's numbers are, plus what the call moved, then nobody else has moved any, seen or not,
- * and the call's bytes are known.  Else whose they are is not known: what was written is told as a
- * hole, in which reads bear a doubt, and what was read bears one itself; the next call is exact
- * again. */
+ * After each call the kernel reports how far bytes are written and read (TCP_INFO). If that equals
+ * this host's count plus what the call moved, no other call, traced or not, has moved any, and the
+ * call's bytes are known. Otherwise their owner is not known: written bytes are reported as a gap,
+ * in which reads are uncertain, and a read is itself uncertain; the next call is exact again. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/tcp_peers.h"
 
@@ -37,10 +36,10 @@ enum {
 
 #define TCP_PEER_CREATED 1u
 #define TCP_PEER_CREATING 2u
-#define TCP_PEER_UNTRACED 4u /* the kernel does not say how far it is */
-#define TCP_PEER_MIXED 8u /* two wrote at once, and not all of them are done */
+#define TCP_PEER_UNTRACED 4u /* the kernel does not report how far it is */
+#define TCP_PEER_MIXED 8u /* two wrote at the same time, and not all of them have finished */
 #define TCP_PEER_RECORDED_IN 16u
-#define TCP_PEER_SYN 32u /* of what is acknowledged one is no byte */
+#define TCP_PEER_SYN 32u /* the SYN counts as an acknowledged byte */
 #define TCP_PEER_WRITER (1u << 8)
 #define TCP_PEER_WRITERS 0xff00u
 #define TCP_PEER_GENERATION (1ull << 32)
@@ -87,7 +86,7 @@ static void tcp_peer_create(int fd, const struct tcp_peer *f)
     STORE(f->flags, generation * TCP_PEER_GENERATION | TCP_PEER_CREATED | how);
 }
 
-/* Its numbers; false: it is not known, or there is no room. */
+/* Maps its counters. Returns false if they do not exist, or there is no room. */
 static bool tcp_peer_map_counters(struct tcp_peer *f, bool may_make)
 {
     f->flags = poet_counter(key_mix(TCP_PEER_FLAGS, f->cookie), may_make);
@@ -136,7 +135,7 @@ static void tcp_peer_name_place(const poet_place_t *p, char name[NAME_BYTES / 2]
     snprintf(name, NAME_BYTES / 2, four ? "%s:%u" : "[%s]:%u", address, p->port);
 }
 
-/* Called by its addresses: by the same ones on both sides. */
+/* Named by its addresses: the same on both sides. */
 static poet_line_t tcp_peer_announce_line(const struct tcp_peer *f, bool out)
 {
     char name[NAME_BYTES + sizeof " to "] = "", from[NAME_BYTES / 2], to[NAME_BYTES / 2];
@@ -205,7 +204,7 @@ static void tcp_peer_record_bytes(const struct tcp_peer *f, enum ipc_event event
                                  .began = out ? f->began : 0});
 }
 
-/* Of what bytes is not known. */
+/* For unknown bytes. */
 static void tcp_peer_record_plain(const struct tcp_peer *f, enum ipc_event event, unsigned doubt,
                                   const void *site)
 {

@@ -1,6 +1,5 @@
-/* Unix sockets by name.  Both streams of a connection are called by the inode of the socket that
- * connects:  it knows that by itself, and the other side asks the kernel who its peer is
- * (sock_diag(7)). */
+/* Unix sockets by name. Both streams of a connection are identified by the inode of the connecting
+ * socket: that side knows it, and the other side asks the kernel for its peer (sock_diag(7)). */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/unix_names.h"
 
@@ -23,7 +22,7 @@ static uint64_t unix_name_direction_key(uint64_t inode, bool to_listener)
     return key_mix(key_mix(UNIX_NAME_STREAM, inode), to_listener);
 }
 
-/* The file that stands for it, or its abstract name; 0: none. */
+/* Returns a key of the file of its address, or of its abstract name; 0: none. */
 static uint64_t unix_name_get(const struct sockaddr *at, socklen_t size)
 {
     const struct sockaddr_un *un = (const void *)at;
@@ -80,7 +79,7 @@ static uint64_t unix_name_inode(int fd)
     return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Before the other side can write. */
+/* Called before the other side can write. */
 void unix_name_connecting(int fd, const struct sockaddr *to, socklen_t size)
 {
     uint64_t inode = unix_name_is_own(to, size) ? unix_name_inode(fd) : 0;
