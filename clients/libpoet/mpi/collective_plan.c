@@ -7,10 +7,10 @@
 struct collective_plan {
     struct communicator *comm;
     uint64_t high;  /* of its keys */
-    bool meets;     /* all members are one point */
-    bool sends;     /* others need what this one gives, */
-    int receivers;  /*   so many */
-    uint64_t *from; /* keys of those whose parts this one needs */
+    bool meets;     /* all members are one synchronization point */
+    bool sends;     /* other members depend on this one, */
+    int receivers;  /* how many */
+    uint64_t *from; /* keys of the members that this one depends on */
     int from_count;
 };
 
@@ -102,7 +102,7 @@ static int collective_plan_not_empty(const int *counts, int n, int besides)
     return found;
 }
 
-/* counts: of the root, one for each; own: what this one gets */
+/* counts: at the root, one for each member; own: what this one receives */
 struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts,
                                                 int own)
 {
@@ -126,7 +126,7 @@ struct collective_plan *collective_plan_gather(struct communicator *c, int root,
     return p;
 }
 
-/* Everybody knows what each one gives. */
+/* All members know what each one sends. */
 struct collective_plan *collective_plan_allgather(struct communicator *c, const int *counts,
                                                   bool begun)
 {
@@ -151,7 +151,7 @@ struct collective_plan *collective_plan_alltoall(struct communicator *c, const i
     return p;
 }
 
-/* Everybody knows who gets something. */
+/* All members know which ones receive something. */
 struct collective_plan *collective_plan_reduce_scatter(struct communicator *c, const int *counts,
                                                        bool begun)
 {

@@ -20,7 +20,7 @@ static void collective_keep(struct communicator *c, struct collective_plan *p, M
 
 /* ---- the calls ---- */
 
-/* Both forms of a call: it has a plan, an event where it begins, and what that is about. */
+/* Defines both forms of a call: its plan, its event, and the object of that. */
 #define COLLECTIVE(name, iname, event, parameters, arguments, how, line)                           \
     API int MPI_##name parameters                                                                  \
     {                                                                                              \

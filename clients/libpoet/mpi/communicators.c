@@ -1,7 +1,6 @@
-/* Communicators: who is in them, and an id that all members know without talking.
- *
- * The id of a new one is made of its parent's id, how many were made of the parent before, and its
- * members: all members of the parent make its children in the same order (MPI 3.1, 6.4). */
+/* Communicators: their members, and an id that all members derive without communication. The id of
+ * a new one follows from its parent's id, the number of earlier children of the parent, and its
+ * members: all members of the parent create its children in the same order (MPI 3.1, 6.4). */
 #include "clients/libpoet/mpi/communicators.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -65,7 +64,7 @@ static uint64_t communicator_mix_ranks(uint64_t id, const int *ranks, int count)
     return id;
 }
 
-/* `seed`: what all members know of how it came about. */
+/* `seed`: what all members know of its creation. */
 static void communicator_add(MPI_Comm handle, uint64_t seed, const char *name)
 {
     int inter = 0, count;
@@ -81,7 +80,7 @@ static void communicator_add(MPI_Comm handle, uint64_t seed, const char *name)
     c->peer_count = count;
     c->self = members[c->rank];
     c->id = communicator_mix_ranks(seed, members, count);
-    if (inter) { /* both sides must come to the same: the group with the least member first */
+    if (inter) { /* both sides must get the same id: the group with the least member first */
         int remote_count, *remote = communicator_world_ranks(handle, true, &remote_count);
         bool first = members[0] < remote[0];
         c->id = communicator_mix_ranks(
@@ -99,7 +98,7 @@ static void communicator_add(MPI_Comm handle, uint64_t seed, const char *name)
     PMPI_Comm_set_attr(handle, keyval, c);
 }
 
-/* What all members of the parent know of its next child. */
+/* Returns what all members of the parent know of its next child. */
 static uint64_t communicator_seed(MPI_Comm parent)
 {
     struct communicator *c = communicator_find(parent);
@@ -160,7 +159,7 @@ API int MPI_Comm_create(MPI_Comm parent, MPI_Group group, MPI_Comm *comm)
     return communicator_created(PMPI_Comm_create(parent, group, comm), comm, seed, "group");
 }
 
-/* Only its members call: of the parent they share no count. */
+/* Only its members make this call: they share no count of the parent. */
 API int MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm *comm)
 {
     static struct made_of {

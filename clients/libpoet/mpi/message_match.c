@@ -1,11 +1,9 @@
-/* Which message a receive got.
- *
- * Messages with one communicator, source, destination and tag overtake each other neither on the
- * way nor among the receives that fit them, in the order in which those were posted.  So the n-th
- * such send meets the n-th receive, in the order of posting, that got such a message.  A receive
- * with wildcards says what it got when it is complete; one that is not yet complete, and was posted
- * before, may have got any: then it is asked, and if it cannot say, the later one cannot be
- * told. */
+/* Message matching. Messages with one communicator, source, destination and tag overtake each other
+ * neither on the way nor among the matching receives, in the order in which those were posted. So
+ * the n-th such send matches the n-th receive, in the order of posting, that got such a message. A
+ * receive with wildcards is known when it is complete; one that is not complete, and was posted
+ * before, may have matched any: then it is tested, and if its result is not known, the later one is
+ * not known either. */
 #include "clients/libpoet/mpi/message_match.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -54,7 +52,7 @@ static uint64_t *message_match_counter(const struct communicator *comm, bool sen
 {
     if (counter_count * 2 >= counter_room)
         message_match_grow();
-    if (counter_count + 1 >= counter_room) { /* no memory, and nothing is followed any more */
+    if (counter_count + 1 >= counter_room) { /* no memory, and nothing is traced any more */
         static uint64_t none;
         return &none;
     }
@@ -116,7 +114,7 @@ static void message_match_assign(struct mpi_request *r, int source, int tag)
 
 enum match_answer { NO, YES, UNKNOWN };
 
-/* Did this one, posted before, get a message from there with that tag? */
+/* Returns whether this receive, posted before, got a message from that source with that tag. */
 static enum match_answer message_match_has_received(struct mpi_request *r, int source, int tag)
 {
     bool exact = r->peer == source && r->tag == tag;
@@ -133,7 +131,7 @@ static enum match_answer message_match_has_received(struct mpi_request *r, int s
     return !cancelled && status.MPI_SOURCE == source && status.MPI_TAG == tag ? YES : NO;
 }
 
-/* Gives the older ones theirs; false: one cannot say. */
+/* Assigns the older receives their messages. Returns false if one is not known. */
 static bool message_match_serve_older(struct communicator *comm, const struct mpi_request *until,
                                       int source, int tag)
 {
@@ -164,8 +162,8 @@ bool message_match_receive(struct mpi_request *r, int source, int tag, uint64_t 
         message_match_unpost(r);
         return true;
     }
-    struct mpi_request *over =
-        tracing_state_alloc(1, sizeof *over); /* it stays among them as what it got */
+    /* it stays among them with what it received */
+    struct mpi_request *over = tracing_state_alloc(1, sizeof *over);
     *over = *r;
     over->over = true;
     over->peer = source;

@@ -1,4 +1,4 @@
-/* The events that MPI calls leave. */
+/* The events of MPI calls. */
 #include "clients/libpoet/mpi/mpi_events.h"
 
 #include <mpi.h>

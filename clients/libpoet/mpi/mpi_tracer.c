@@ -1,11 +1,11 @@
-/* libpoet-mpi: what an MPI program does, told through poet.h.  It stands before the calls by the
- * profiling interface of MPI (MPI 3.1, chapter 14): each MPI_X here calls PMPI_X.
+/* libpoet-mpi: tracer of MPI programs, through poet.h. It interposes calls by the profiling
+ * interface of MPI (MPI 3.1, chapter 14): each MPI_X here calls PMPI_X.
  *
- * Messages meet by keys: communicator, source, destination, tag and a sequence number, since
- * messages of one source, destination, tag and communicator are received in the order in which they
- * are sent (MPI 3.1, 3.5).  Nothing is added to the program's own messages; communicators get their
- * ids by what all of their members know, without talking.  Only MPI_Init adds one Allgather, of the
- * identities of the ranks' lines. */
+ * Messages are paired by keys: communicator, source, destination, tag and a sequence number, since
+ * messages with the same source, destination, tag and communicator are received in the order in
+ * which they are sent (MPI 3.1, 3.5). Nothing is added to the program's own messages; the ids of
+ * communicators follow from what all of their members know, without communication. Only MPI_Init
+ * adds one Allgather, of the identities of the ranks' lines. */
 #include "clients/libpoet/key_mixing.h"
 #include "clients/libpoet/mpi/communicators.h"
 #include "clients/libpoet/mpi/mpi_events.h"
@@ -19,11 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- which launch this process is of ---- */
+/* ---- the launch that this process belongs to ---- */
 
 #pragma weak PMPI_Init
 
-/* When the parent began, in ticks: its number may be given again (proc(5), stat, field 22). */
+/* Returns when the parent began, in ticks: its process id may be reused (proc(5), stat, field
+ * 22). */
 static unsigned long long mpi_tracer_parent_began(void)
 {
     char path[64], text[1024] = "";
@@ -40,8 +41,8 @@ static unsigned long long mpi_tracer_parent_began(void)
     return began;
 }
 
-/* Where mpirun is not recorded itself: Open MPI names the job; MPICH's processes on one machine
- * have one parent. */
+/* For an mpirun that is not recorded itself: Open MPI names the job; MPICH's processes on one
+ * machine have one parent. */
 API const char *poet_job_id(void)
 {
     static char name[128];
@@ -64,7 +65,7 @@ static void mpi_tracer_before_init(const void *site)
     mpi_event_wait_begin(EVENT_init);
 }
 
-/* All ranks take part, those that are not traced, too. */
+/* Collective: ranks that are not traced take part, too. */
 static void mpi_tracer_after_init(const void *site)
 {
     int own, level = MPI_THREAD_SINGLE;

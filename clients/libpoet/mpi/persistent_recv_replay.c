@@ -4,7 +4,7 @@
 #include "clients/libpoet/mpi/tracing_state.h"
 
 struct persistent_recv {
-    MPI_Request own, now; /* as the program made it; as it was started last */
+    MPI_Request own, now; /* as the program created it; as it was started last */
     void *data;
     int n, tag;
     MPI_Datatype type;
@@ -29,7 +29,7 @@ struct persistent_recv *persistent_recv_create(MPI_Request own, void *data, int 
     return p;
 }
 
-/* (what was started last is not under way any more, or it could not be started) */
+/* (the last one started is not pending any more, or could not be started) */
 static void persistent_recv_drop(struct persistent_recv *p)
 {
     if (p->now != p->own)

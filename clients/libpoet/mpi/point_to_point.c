@@ -1,4 +1,4 @@
-/* Messages between two ranks: in all modes, at once and begun, persistent, probed. */
+/* Point-to-point messages: in all modes, blocking, nonblocking, persistent, probed. */
 #include "clients/libpoet/mpi/communicators.h"
 #include "clients/libpoet/mpi/completion.h"
 #include "clients/libpoet/mpi/mpi_events.h"
@@ -13,8 +13,8 @@
 
 /* ---- sends ---- */
 
-/* The send as an event, before the call.  Under the lock where several threads may send at once:
- * then the real one, which never blocks, follows before it is given up. */
+/* Records the send, before the call. If several threads may send at the same time, the lock is held
+ * until the real call, which never blocks, has been made. */
 static void p2p_record_send(struct communicator *c, enum mpi_event type, int to, int tag,
                             const void *site)
 {
@@ -238,7 +238,7 @@ static int p2p_start(MPI_Request *request, const void *site)
         return e;
     }
     event_record(EVENT_irecv, r->prepared ? 0 : communicator_line(r->comm, r->peer), site);
-    if (r->prepared) /* whose message another one takes stands in the request */
+    if (r->prepared) /* the request says whose message the replacement receives */
         p2p_start_any(r, request);
     else
         mpi_event_request_source(EVENT_receive, 0, &r->asked);
@@ -261,7 +261,7 @@ API int MPI_Startall(int count, MPI_Request *requests)
     return e;
 }
 
-/* ---- both at once ---- */
+/* ---- sendrecv ---- */
 
 struct p2p_exchange {
     const void *out;
@@ -270,7 +270,7 @@ struct p2p_exchange {
     MPI_Datatype out_type, in_type;
     MPI_Comm comm;
     poet_line_t about; /* source or destination */
-    bool replaces; /* what comes in takes the place of what went out */
+    bool replaces; /* the received data replace the sent data */
 };
 
 static int p2p_exchange_untraced(const struct p2p_exchange *x, MPI_Status *status)
@@ -281,7 +281,7 @@ static int p2p_exchange_untraced(const struct p2p_exchange *x, MPI_Status *statu
                                        x->in_n, x->in_type, x->from, x->in_tag, x->comm, status);
 }
 
-/* A copy of what is to be replaced, packed: any receive takes it (MPI 3.1, 4.2). */
+/* Returns a packed copy of the data to be replaced: any receive accepts it (MPI 3.1, 4.2). */
 static void *p2p_pack(struct p2p_exchange *x)
 {
     int size = 0, at = 0;
@@ -309,8 +309,7 @@ static int p2p_exchange_single(const struct p2p_exchange *x, struct communicator
     return p2p_exchange_untraced(x, status);
 }
 
-/* The message goes out and the receive is posted, each where its event says; then both are
- * awaited. */
+/* Sends and posts the receive, each at its event; then waits for both. */
 static int p2p_exchange_threaded(struct p2p_exchange *x, struct communicator *c,
                                  struct mpi_request *r, MPI_Status *status, const void *site)
 {
@@ -379,8 +378,8 @@ API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int o
 
 /* ---- probes ---- */
 
-/* Its message was sent before; `key` is that of the message.  sequence: it is taken out, and this
- * its number; NULL: it stays. */
+/* Records a probe, after the send of its message; `key` is that of the message. sequence: the
+ * message is consumed, and this is its number; NULL: it is not consumed. */
 static bool p2p_record_probed(struct communicator *c, const MPI_Status *status, uint32_t asked,
                               uint64_t *sequence, uint64_t key[2], const void *site)
 {
@@ -434,7 +433,7 @@ API int MPI_Iprobe(int from, int tag, MPI_Comm handle, int *flag, MPI_Status *st
     return e;
 }
 
-/* ---- matched probes: the message is taken out, and received later ---- */
+/* ---- matched probes: the message is consumed, and received later ---- */
 
 static struct p2p_matched {
     struct p2p_matched *next;
@@ -501,7 +500,7 @@ API int MPI_Improbe(int from, int tag, MPI_Comm handle, int *flag, MPI_Message *
     return e;
 }
 
-/* A receive of what was matched: its message is known beforehand. */
+/* Posts the receive of a matched message, which is known beforehand. */
 static struct mpi_request *p2p_post_matched(struct p2p_matched *m)
 {
     struct mpi_request *r = p2p_post_receive(m->comm, &m->source, m->tag);

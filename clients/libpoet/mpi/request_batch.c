@@ -12,8 +12,8 @@ struct request_batch request_batch_begin(int count, MPI_Request *handles, MPI_St
     b.requests = tracing_state_alloc((size_t)count + 1, sizeof *b.requests);
     if (statuses == MPI_STATUSES_IGNORE)
         b.statuses = b.own = tracing_state_alloc((size_t)count + 1, sizeof *b.own);
-    if (!b.requests ||
-        (statuses == MPI_STATUSES_IGNORE && !b.own)) { /* no memory: none of them is followed */
+    /* no memory: none of them is traced */
+    if (!b.requests || (statuses == MPI_STATUSES_IGNORE && !b.own)) {
         tracing_state_free(b.requests);
         return (struct request_batch){.statuses = statuses};
     }

@@ -1,4 +1,4 @@
-/* Waiting for requests and testing them. */
+/* Calls that wait for requests or test them. */
 #include "clients/libpoet/mpi/request_batch.h"
 #include "clients/libpoet/mpi/mpi_events.h"
 #include "clients/libpoet/mpi/tracing_state.h"

@@ -1,4 +1,4 @@
-/* Whether calls are followed, and what following them takes. */
+/* Global state of MPI tracing: whether calls are traced, its memory and its lock. */
 #include "clients/libpoet/mpi/tracing_state.h"
 
 #include "clients/libpoet/poet.h"
@@ -23,8 +23,7 @@ void tracing_state_unlock(void)
     atomic_flag_clear_explicit(&tracing_state_is_locked, memory_order_release);
 }
 
-/* What calls that are under way need when there is no memory left: from then on nothing more is
- * followed. */
+/* Memory for calls in progress when there is none left: from then on nothing more is traced. */
 static _Alignas(16) char reserve[4u << 20];
 static size_t reserved;
 

@@ -96,8 +96,8 @@ int waitsome_replay_others(struct request_batch *b, MPI_Request *handles, int *d
     return e;
 }
 
-/* What came with another one is not looked for again: it is on its way, unless the run is another
- * one by now. */
+/* A receive that was reported together with another one is not tested again: its message is on its
+ * way, unless the run has diverged. */
 static int waitsome_replay_await_next(MPI_Request *handle, int *flag, MPI_Status *status)
 {
     double begin = PMPI_Wtime();
