@@ -1,5 +1,5 @@
-/* Critical sections, and atomic blocks that a lock stands for: one thread at a time is in each.
- * The calls are each compiler's own. */
+/* Critical sections, and atomic blocks that are implemented by a lock: one thread at a time is in
+ * each. Each compiler has its own calls. */
 #include "clients/libpoet/openmp/omp_events.h"
 #include "clients/libpoet/openmp/omp_objects.h"
 #include "clients/libpoet/openmp/omp_runtime.h"
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Right before a call that may block, but blocks only who is not alone: he asks for it. */
+/* Called right before a call that may block, but only if the thread is not alone: it records a
+ * request. */
 static poet_line_t critical_section_arrive(const void *section, const char *name, const void *site)
 {
     poet_line_t line = omp_object_line(OMP_OBJECT_CRITICAL, section, name, site);
@@ -20,7 +21,7 @@ static poet_line_t critical_section_arrive(const void *section, const char *name
     return line;
 }
 
-static const char unnamed, atomics; /* what those that have no name are found by */
+static const char unnamed, atomics; /* identify those that have no name */
 
 #define SECTION(start, end, object, name)                                                          \
     API void start(void);                                                                          \
@@ -64,7 +65,7 @@ API void GOMP_critical_name_end(void **name)
     omp_object_depart(OMP_OBJECT_CRITICAL, name);
 }
 
-typedef struct session source; /* where a call stands, as clang says it */
+typedef struct session source; /* a call site, as clang passes it */
 API void __kmpc_critical(source *at, int32_t thread, void *name);
 API void __kmpc_critical(source *at, int32_t thread, void *name)
 {

@@ -1,11 +1,11 @@
-/* Barriers of programs that gcc compiled: where all members of a team wait for each other, whatever
- * the call. */
+/* Barriers of programs compiled with gcc: calls in which all members of a team wait for each
+ * other. */
 #include "clients/libpoet/openmp/gomp.h"
 #include "clients/libpoet/openmp/worksharing.h"
 
 #include <stddef.h>
 
-/* Right before such a call, and right after it. */
+/* Called right before such a call, and right after it. */
 static void gomp_barrier_arrive(struct team_member *m, const void *site)
 {
     if (!m)
@@ -22,7 +22,7 @@ static void gomp_barrier_pass(struct team_member *m, bool cancelled, const void 
     task_replay_resume();
 }
 
-/* A call in which all wait for all. */
+/* Defines a call in which all members wait for all. */
 #define BARRIER(name, ends_loop)                                                                   \
     API void name(void);                                                                           \
     API void name(void)                                                                            \
@@ -40,7 +40,7 @@ BARRIER(GOMP_barrier, 0)
 BARRIER(GOMP_loop_end, 1)
 BARRIER(GOMP_sections_end, 0)
 
-/* One that members leave early where the region, or the construct, is cancelled. */
+/* Defines one that members leave early if the region, or the construct, is cancelled. */
 #define BARRIER_CANCEL(name, ends_loop)                                                            \
     API bool name(void);                                                                           \
     API bool name(void)                                                                            \
@@ -82,8 +82,8 @@ API void GOMP_workshare_task_reduction_unregister(bool cancelled)
     gomp_barrier_pass(m, false, SITE);
 }
 
-/* single with copyprivate: the one that is chosen gets NULL at once, and waits for the others as it
- * gives what is to be copied; the others wait for it here. */
+/* single with copyprivate: the chosen member gets NULL at once, and waits for the others when it
+ * passes the data; the others wait for it here. */
 static bool gomp_barrier_is_first(struct team_member *m)
 {
     bool first = m->copies++ == m->team->copies;

@@ -1,4 +1,4 @@
-/* Ordered loops of programs that gcc compiled. */
+/* Ordered loops of programs compiled with gcc. */
 #include "clients/libpoet/openmp/gomp.h"
 #include "clients/libpoet/openmp/ordered_sections.h"
 #include "clients/libpoet/openmp/worksharing.h"
@@ -30,10 +30,8 @@ API void GOMP_ordered_end(void)
         call();
 }
 
-/* ---- ordered by depend(sink) and depend(source): after which iterations a wait is, is not told,
- * but that it is ----
- *
- * The wait takes as many numbers as the loop that it is in has dimensions. */
+/* ---- ordered by depend(sink) and depend(source): that a wait depends on iterations is recorded,
+ * but not on which ---- The wait takes as many numbers as the loop that it is in has dimensions. */
 
 #define DIMENSIONS_MOST 16u
 static __thread unsigned dimensions __attribute__((tls_model("initial-exec")));

@@ -1,5 +1,5 @@
-/* Parallel regions of programs that gcc compiled.  Each form of the call runs a function in every
- * member of a team; it is given one of ours instead, which runs that one. */
+/* Parallel regions of programs compiled with gcc. Each form of the call runs a function in every
+ * member of a team; it is replaced by one that calls it. */
 #include "clients/libpoet/openmp/gomp.h"
 
 #include "clients/libpoet/poet.h"
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct gomp_region {
-    void *reductions; /* of tasks: the first thing that libgomp looks for, where there are some */
+    void *reductions; /* of tasks: must be first, where libgomp looks for it */
     struct team team;
     void (*body)(void *);
     void *data;
@@ -21,7 +21,7 @@ static void gomp_parallel_wait_for_members(const void *site)
     barrier();
 }
 
-/* In each member. */
+/* Runs in each member. */
 static void gomp_parallel_run_member(void *data)
 {
     struct gomp_region *r = data;
@@ -49,14 +49,14 @@ static void gomp_parallel_begin(struct gomp_region *r, void (*body)(void *), voi
     team_begin(&r->team, (const void *)(uintptr_t)body, cancellation && cancellation(), site);
 }
 
-/* By its tasks, which are the runtime's affair, then (task_replay.h). */
+/* Reductions by tasks, which are left to the runtime then (task_replay.h). */
 static void *gomp_parallel_reductions(struct team *team, void *data)
 {
     atomic_store(&team->apart, true);
     return *(void **)data;
 }
 
-/* With no runtime to be found the region has one member. */
+/* If no runtime can be found, the region has one member. */
 #define PARALLEL(type, name, first, before, parameters, given, after)                              \
     API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters);       \
     API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters)        \
@@ -97,7 +97,7 @@ LOOP_AT_RUNTIME(runtime)
 LOOP_AT_RUNTIME(nonmonotonic_runtime)
 LOOP_AT_RUNTIME(maybe_nonmonotonic_runtime)
 
-/* How compilers before gcc 4.9 began a region: the rest of it is not stood before. */
+/* The beginning of a region with compilers before gcc 4.9: the rest of it is not interposed. */
 API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads);
 API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads)
 {

@@ -1,7 +1,7 @@
-/* Tasks of programs that gcc compiled.  libgomp copies what a task is given, by the program's own
- * function or as bytes; we give it more: which task it is, and what it runs.  In a run that is
- * repeated we copy it ourselves, and hold it (task_replay.h); the thread whose turn it is has
- * libgomp run it at once. */
+/* Tasks of programs compiled with gcc. libgomp copies a task's data, by the program's own function
+ * or as bytes; libpoet-omp adds which task it is, and what it runs. In a replayed run the data are
+ * copied here, and the task is held (task_replay.h); the thread whose turn it is has libgomp run it
+ * immediately. */
 #include "clients/libpoet/openmp/gomp.h"
 #include "clients/libpoet/openmp/omp_tasks.h"
 #include "clients/libpoet/openmp/ompt_tool.h"
@@ -19,9 +19,8 @@
 #define FLAG_REDUCES (1u << 12)
 #define FLAG_DETACHED (1u << 13)
 
-/* What a task gets instead of its own data, which follow it.  libgomp writes to the first words
- * itself: of a task of a loop where it begins and ends, of a detached one its event; the third one
- * it may read. */
+/* Data of a task, followed by its own. libgomp writes to the first words itself: for a task of a
+ * loop where it begins and ends, for a detached one its event; it may read the third one. */
 struct gomp_carried_task {
     uint64_t words[2];
     uintptr_t reductions;
@@ -29,12 +28,12 @@ struct gomp_carried_task {
     void (*copy)(void *, void *);
     void *data;
     long size, align;
-    size_t of_loop; /* bytes of the words that are written, in a loop */
+    size_t of_loop; /* size of the words that are written, in a loop */
     bool detached;
     unsigned flags;
     const void *site;
-    struct held_task
-        *held; /* of a copy for libgomp: ours, which is held instead; NULL: there is none */
+    /* copy for libgomp: the held task instead; NULL: none */
+    struct held_task *held;
     struct omp_task task;
 };
 
@@ -48,7 +47,7 @@ static void *gomp_task_data(struct gomp_carried_task *c)
     return (char *)c + gomp_task_header_bytes(c);
 }
 
-/* Of a loop every copy is a task. */
+/* Each copy of a loop is a task. */
 static void gomp_task_copy(void *to, void *from)
 {
     struct gomp_carried_task *t = to, *f = from;
@@ -83,9 +82,9 @@ static void gomp_task_init(struct gomp_carried_task *c, void (*body)(void *), vo
         .body = body, .copy = copies, .data = data, .size = size, .align = align > 16 ? align : 16};
 }
 
-/* ---- what it depends on ---- */
+/* ---- dependences ---- */
 
-/* How an object says it that was made for depend(depobj): a place, and one of these. */
+/* Types in an object for depend(depobj): a location, and one of these. */
 enum { OBJECT_IN = 1, OBJECT_MUTEX = 4, OBJECT_INOUTSET = 5 };
 
 static void gomp_task_depend_by_object(struct omp_task *task, void *const *object)
@@ -98,8 +97,8 @@ static void gomp_task_depend_by_object(struct omp_task *task, void *const *objec
                      how > OBJECT_INOUTSET);
 }
 
-/* Two forms: how many, how many of them are written, and the places; or 0, how many in all, how
- * many are written, written one at a time, and read, and the places, and then objects. */
+/* Two formats: count, number of written ones, locations; or 0, count, numbers of those that are
+ * written, written exclusively, and read, locations, and then objects. */
 static void gomp_task_add_depends(struct omp_task *task, void *const *list)
 {
     uintptr_t count = (uintptr_t)list[0], written = (uintptr_t)list[1], read = count;
@@ -117,12 +116,12 @@ static void gomp_task_add_depends(struct omp_task *task, void *const *list)
             gomp_task_depend_by_object(task, places[i]);
 }
 
-/* ---- held ---- */
+/* ---- held tasks ---- */
 
 typedef void task_call(void (*)(void *), void *, void (*)(void *, void *), long, long, bool,
                        unsigned, void **, int, void *);
 
-/* Right before what is carried. */
+/* Located right before the carried data. */
 static long gomp_task_held_bytes(const struct gomp_carried_task *c)
 {
     return ((long)sizeof(struct held_task) + c->align - 1) & ~(c->align - 1);
@@ -136,7 +135,7 @@ static void gomp_task_call_held(struct held_task *held)
     call(gomp_task_run, c, NULL, 0, 1, false, c->flags & FLAGS_OF_RUN, NULL, 0, NULL);
 }
 
-/* A copy of it; NULL: there is no memory. */
+/* Returns a copy of it, or NULL if there is no memory. */
 static struct held_task *gomp_task_copy_to_held(struct gomp_carried_task *c)
 {
     size_t bytes =
@@ -150,7 +149,7 @@ static struct held_task *gomp_task_copy_to_held(struct gomp_carried_task *c)
     return held;
 }
 
-/* Of a loop: libgomp runs each at once, as it believes. */
+/* Copies a task of a loop: libgomp believes that it runs each immediately. */
 static void gomp_task_copy_held(void *to, void *from)
 {
     struct held_task *held = gomp_task_copy_to_held(from);
@@ -179,8 +178,8 @@ static void gomp_task_hold(void *data)
 
 /* ---- one task ---- */
 
-/* Told, and held, if it is `wanted`, unless it was run right here (*deferred is false, then),
- * perhaps behind others that it is after. Whether it is held. */
+/* Records a task, and holds it if `wanted`, unless it ran right here (*deferred is false then),
+ * possibly after others that it depends on. Returns whether it is held. */
 static bool gomp_task_is_held(struct gomp_carried_task *c, bool wanted, bool *deferred,
                               const void *site)
 {
@@ -196,7 +195,7 @@ static bool gomp_task_is_held(struct gomp_carried_task *c, bool wanted, bool *de
     return held != NULL;
 }
 
-/* LLVM's runtime tells of such tasks itself, and gives them out as it likes. */
+/* LLVM's runtime reports such tasks itself, and schedules them freely. */
 static void gomp_task_begin_llvm(const void *site)
 {
     ompt_tool_begin_task(site);
@@ -234,8 +233,8 @@ API void GOMP_task(void (*body)(void *), void *data, void (*copies)(void *, void
 
 /* ---- a loop of tasks ---- */
 
-/* Gives the flags for libgomp: we begin the group ourselves, unless it is one of reductions, and
- * run what is to be run. */
+/* Returns the flags for libgomp: the group is begun here, unless it is one of reductions, and held
+ * tasks are run here. */
 static unsigned gomp_task_loop_begin(struct gomp_carried_task *c, unsigned flags,
                                      size_t number_bytes, const void *site)
 {

@@ -1,4 +1,4 @@
-/* Loops, sections and single blocks of programs that gcc compiled. */
+/* Loops, sections and single blocks of programs compiled with gcc. */
 #include "clients/libpoet/openmp/gomp.h"
 #include "clients/libpoet/openmp/worksharing.h"
 
@@ -43,8 +43,8 @@ typedef unsigned long long ull;
     CHUNK(GOMP_loop_##name##_next, P(long *from, long *to), P(from, to))                           \
     CHUNK(GOMP_loop_ull_##name##_next, P(ull *from, ull *to), P(from, to))
 /* clang-format on */
-/* In an ordered loop a thread waits for its turn in the order of iterations before it is given a
- * chunk: it waits first, since the call in between must not. */
+/* In an ordered loop a thread waits for its turn in the order of iterations before it gets a chunk:
+ * it waits first, since the call in between must not. */
 #define ORDERED_NEXT(type, name)                                                                   \
     API bool name(type *from, type *to);                                                           \
     API bool name(type *from, type *to)                                                            \

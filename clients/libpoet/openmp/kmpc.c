@@ -1,4 +1,5 @@
-/* The calls of programs that clang compiled: those of which LLVM's runtime does not tell enough. */
+/* Entry points of LLVM's runtime, for programs compiled with clang: those calls that OMPT does not
+ * report sufficiently. */
 #include "clients/libpoet/openmp/task_replay.h"
 #include "clients/libpoet/openmp/ordered_sections.h"
 #include "clients/libpoet/openmp/omp_runtime.h"
@@ -14,10 +15,10 @@
 #define ARGUMENTS_MOST 64
 #define PASSED_MOST 256
 
-typedef struct session source; /* where a call stands, as clang says it */
+typedef struct session source; /* a call site, as clang passes it */
 typedef void body(int32_t *thread, int32_t *bound, ...);
 
-/* The calling thread waits for it: it may lie on its stack. */
+/* The calling thread waits for it: it may be on its stack. */
 struct kmpc_region {
     source *at;
     const void *site;
@@ -41,7 +42,7 @@ static void kmpc_wait_for_members(const void *context)
         call(w->region->at, w->thread);
 }
 
-/* A function takes what it needs of what it is given. */
+/* A function uses those arguments that it needs. */
 #define FOUR(a, i) a[i], a[i + 1], a[i + 2], a[i + 3]
 #define SIXTEEN(a, i) FOUR(a, i), FOUR(a, i + 4), FOUR(a, i + 8), FOUR(a, i + 12)
 #define SIXTY_FOUR(a, i) SIXTEEN(a, i), SIXTEEN(a, i + 16), SIXTEEN(a, i + 32), SIXTEEN(a, i + 48)

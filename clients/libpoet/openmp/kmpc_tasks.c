@@ -1,7 +1,8 @@
-/* Tasks of programs that clang compiled.  LLVM's runtime tells of them itself (ompt_tool.c).  In a
- * run that is repeated it does not get them: they are held (task_replay.h), and given to it by the
- * thread whose turn it is, which runs them at once, since they were made as tasks that are not put
- * off.  They stay what their maker made: so its own counts of children and groups are right. */
+/* Tasks of programs compiled with clang. LLVM's runtime reports them itself (ompt_tool.c). In a
+ * replayed run it does not get them: they are held (task_replay.h), and passed to it by the thread
+ * whose turn it is, which runs them immediately, since they were created as undeferred tasks. They
+ * remain children of their creator, so that the runtime's counts of children and groups are
+ * right. */
 #include "clients/libpoet/openmp/task_replay.h"
 #include "clients/libpoet/openmp/omp_runtime.h"
 #include "clients/libpoet/openmp/team.h"
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct session source; /* where a call stands, as clang says it */
+typedef struct session source; /* a call site, as clang passes it */
 typedef int32_t routine(int32_t thread, void *task);
-struct of_runtime { /* what a task of the runtime begins with */
+struct of_runtime { /* first members of a task of the runtime */
     void *shared;
     routine *body;
 };
@@ -22,9 +23,9 @@ typedef int32_t task_call(source *at, int32_t thread, struct of_runtime *task);
 
 enum { TIED = 1, NOT_PUT_OFF = 4, PROXY = 0x10, DETACHED = 0x40 };
 
-/* How the calling thread had the runtime make its last task, which it is about to give it. */
+/* How the calling thread had the runtime create its last task, which it is about to pass to it. */
 struct made {
-    struct of_runtime *task; /* NULL: it may not be held */
+    struct of_runtime *task; /* NULL: it must not be held */
     int32_t flags;
     size_t bytes, shared_bytes;
     routine *body;
@@ -56,7 +57,7 @@ API struct of_runtime *__kmpc_omp_task_alloc(source *at, int32_t thread, int32_t
 
 struct held_here {
     struct held_task held;
-    struct omp_task task; /* as it was made: the tool's is gone once it has run */
+    struct omp_task task; /* a copy: the tool's is gone once it has run */
     struct ompt_task_data *kept;
     source *at;
     struct of_runtime *given;
@@ -96,7 +97,7 @@ static bool kmpc_task_hold(struct ompt_task_data *kept, source *at, struct of_ru
 struct depending {
     void *place;
     size_t bytes;
-    uint8_t how; /* bits: it is read, written, one at a time, one of a set */
+    uint8_t how; /* bits: it is read, written, written exclusively, in a set */
 };
 struct all_depending {
     int32_t count, more_count;
@@ -119,8 +120,8 @@ static void kmpc_task_add_all_depends(struct omp_task *task, const struct all_de
     kmpc_task_add_depends(task, d->more, d->more_count);
 }
 
-/* Of one that the runtime is to get, or was waited for: until what it depends on that is held has
- * ended. */
+/* For a task that the runtime is about to get, or that was waited for: waits until the held tasks
+ * that it depends on have ended. */
 static void kmpc_task_await_held(const struct all_depending *d)
 {
     struct omp_task like = {0};
@@ -184,7 +185,7 @@ API int32_t __kmpc_omp_task_with_deps(source *at, int32_t thread, struct of_runt
     return result;
 }
 
-/* Before a task that is not put off, and taskwait with depend.  The runtime tells of that itself,
+/* Called before an undeferred task, and taskwait with depend. The runtime reports that itself,
  * unless it is an old one. */
 typedef void wait_call(source *at, int32_t thread, int32_t count, const struct depending *list,
                        int32_t more_count, const struct depending *more);
@@ -219,11 +220,12 @@ struct loop {
     struct made pattern; /* of which each task is a copy */
     uint64_t *first, *last; /* iterations, in the pattern */
     int64_t step;
-    uint64_t count, tasks; /* how many iterations; tasks that they are for */
+    uint64_t count, tasks; /* number of iterations; of tasks for them */
     void (*copy)(void *to, const void *from, int32_t is_last);
 };
 
-/* As the runtime does it; false: it makes so many that it has tasks make them. */
+/* Splits the loop as the runtime does. Returns false if it creates so many tasks that it has tasks
+ * create them. */
 static bool kmpc_task_split_loop(struct loop *l, int how, uint64_t said)
 {
     const struct team_member *m = member_current();
@@ -267,7 +269,7 @@ static void kmpc_task_hold_part(const struct loop *l, struct of_runtime *task)
 
 static int32_t kmpc_task_empty_body(int32_t thread, void *task) { return 0; }
 
-/* The runtime is done with the pattern: it runs it, as far as it knows. */
+/* The runtime is done with the pattern: it considers it as run. */
 static void kmpc_task_drop_pattern(const struct loop *l)
 {
     task_call *call = (task_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_omp_task, l->site);

@@ -1,13 +1,13 @@
-/* Loops that give out their iterations as they go, and single blocks, of programs that clang
- * compiled; sections are given out beforehand there.  No call waits for others: in an ordered loop
- * that is done by those of its sections, and at an iteration's end. */
+/* Dynamically scheduled loops and single blocks of programs compiled with clang; sections are
+ * assigned statically there. No call waits for others: in an ordered loop its sections and the end
+ * of an iteration do. */
 #include "clients/libpoet/openmp/omp_runtime.h"
 #include "clients/libpoet/openmp/worksharing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct session source; /* where a call stands, as clang says it */
+typedef struct session source; /* a call site, as clang passes it */
 
 /* Schedules as clang and LLVM's runtime number them; an ordered loop's are larger by ORDERED. */
 #define DYNAMIC 35
@@ -17,8 +17,8 @@ typedef struct session source; /* where a call stands, as clang says it */
 #define NONMONOTONIC (1 << 30)
 #define KIND_DYNAMIC 2 /* omp_sched_dynamic of omp_get_schedule() */
 
-/* Which iterations threads steal from each other depends on when each comes to the loop, which
- * is no event: where chunks are recorded the schedule is a monotonic one, without stealing. */
+/* Which iterations threads steal from each other depends on when each enters the loop, which is not
+ * an event: where chunks are recorded, the schedule is monotonic, without stealing. */
 static int kmpc_worksharing_without_stealing(int schedule, int64_t *chunk, const void *site)
 {
     struct team_member *m = member_current();

@@ -1,4 +1,4 @@
-/* The events that OpenMP leaves. */
+/* The events of OpenMP. */
 #include "clients/libpoet/openmp/omp_events.h"
 
 #include "clients/libpoet/key_mixing.h"

@@ -1,5 +1,5 @@
-/* Locks of OpenMP: one thread at a time is in each.  Both runtimes have the same calls, and
- * Fortran's have a _ behind. */
+/* Locks of OpenMP: one thread at a time holds each. Both runtimes have the same calls, and
+ * Fortran's end with _. */
 #include "clients/libpoet/openmp/omp_events.h"
 #include "clients/libpoet/openmp/omp_objects.h"
 #include "clients/libpoet/openmp/omp_runtime.h"
@@ -33,8 +33,8 @@ struct omp_lock_calls {
     test_call *test;
 };
 
-/* Of a lock that nests its holder's inner visits are no events, and nothing is asked for them: how
- * many there are now, with this one, which is got; 0: it is none. */
+/* Returns, for a nestable lock that the caller holds, the new nesting depth after acquiring it,
+ * which is no event and needs no request; 0: the caller does not hold it. */
 static int omp_lock_inner_depth(void *lock, bool nests, const struct omp_lock_calls *real)
 {
     int depth = nests && real->test && real->unset ? real->test(lock) : 0;
@@ -43,7 +43,7 @@ static int omp_lock_inner_depth(void *lock, bool nests, const struct omp_lock_ca
     return depth > 1 ? depth : 0;
 }
 
-/* In a run that is repeated: asked for where it was then, and got in its turn. */
+/* In a replayed run: requested as recorded, and acquired in its turn. */
 static void omp_lock_replay_acquire(void *lock, bool nests, poet_line_t line, bool petitioned,
                                     const struct omp_lock_calls *real, const void *site)
 {
@@ -56,7 +56,7 @@ static void omp_lock_replay_acquire(void *lock, bool nests, poet_line_t line, bo
         real->set(lock);
 }
 
-/* One that is free is tried first, so that only who waits has asked. */
+/* A free lock is acquired by a try, so that only a thread that blocks records a request. */
 static void omp_lock_acquire(void *lock, bool nests, struct omp_lock_calls real, const void *site)
 {
     poet_line_t line = omp_object_line(OMP_OBJECT_LOCK, lock, "", site);
@@ -83,8 +83,8 @@ static void omp_lock_release(void *lock, bool nests, lock_call *call, const void
 
 #define TRIES_MOST 1000 /* a millisecond each */
 
-/* In a run that is repeated: what it was then.  Who had it before gives it back right after he has
- * said so. */
+/* In a replayed run: the recorded result. The previous holder releases it right after recording
+ * that. */
 static int omp_lock_replay_try(void *lock, bool nests, poet_line_t line, bool refused,
                                const struct omp_lock_calls *real)
 {
@@ -119,7 +119,7 @@ static int omp_lock_try(void *lock, bool nests, struct omp_lock_calls real, cons
         .test = CALL(test_call, omp_test_##kind##_)                                                \
     }
 
-/* All calls of one kind of lock, for one language; hint: what it gives as one. */
+/* Defines all calls of one kind of lock, for one language; hint: the argument of a hint. */
 #define LOCK(kind, nests, _, hint)                                                                 \
     API lock_call omp_init_##kind##_, omp_destroy_##kind##_, omp_set_##kind##_,                    \
         omp_unset_##kind##_;                                                                       \

@@ -1,4 +1,4 @@
-/* Lines of what threads meet at: found by kind and address. */
+/* Lines of synchronization objects: found by kind and address. */
 #include "clients/libpoet/openmp/omp_objects.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -15,14 +15,14 @@ static const char *const kinds[] = {
     [OMP_OBJECT_REGION] = "region", [OMP_OBJECT_CRITICAL] = "critical", [OMP_OBJECT_LOCK] = "lock"};
 
 struct
-    /* stays, once made; an object that comes to the address later takes it over */
+    /* stays, once created; a later object at the address takes it over */
     omp_object_entry {
     const void *object;
     enum omp_object_kind kind;
     struct omp_object_entry *next;
-    _Atomic uint64_t high; /* of the life in which its line was opened */
+    _Atomic uint64_t high; /* of the lifetime in which its line was opened */
     _Atomic poet_line_t line;
-    _Atomic unsigned inside; /* who has come to it and not gone */
+    _Atomic unsigned inside; /* threads that have arrived and not left */
     unsigned depth;
 };
 static struct omp_object_entry *_Atomic buckets[BUCKETS];
@@ -42,7 +42,8 @@ static struct omp_object_entry *omp_object_find(enum omp_object_kind kind, const
     return e;
 }
 
-/* Two at once for one object: both look again, so that one of them finds the other's. */
+/* Two threads may create one object at the same time: both search again, so that one of them finds
+ * the other's. */
 static struct omp_object_entry *omp_object_create(enum omp_object_kind kind, const void *object)
 {
     struct omp_object_entry *_Atomic *at = omp_object_bucket(kind, object);
@@ -115,7 +116,7 @@ bool omp_object_arrive(enum omp_object_kind kind, const void *object)
     return e && atomic_fetch_add(&e->inside, 1) > 0;
 }
 
-/* Who came before it had a line was not counted. */
+/* A thread that arrived before it had a line was not counted. */
 void omp_object_depart(enum omp_object_kind kind, const void *object)
 {
     struct omp_object_entry *e = omp_object_find(kind, object);

@@ -1,4 +1,4 @@
-/* The calls that we stand before. */
+/* Lookup of the OpenMP runtime's functions behind the interposed calls. */
 #define _GNU_SOURCE
 #include "clients/libpoet/openmp/omp_runtime.h"
 
@@ -20,14 +20,14 @@ static const char *const names[REAL_COUNT] = {
 /* The runtimes that callers of one module use. */
 struct omp_runtime {
     void *calls[REAL_COUNT];
-    bool gomp_is_llvm; /* GOMP_parallel is the one that LLVM's runtime has, too */
-    struct link_map *module; /* NULL: everybody's, since it is in the global scope */
+    bool gomp_is_llvm; /* its GOMP_parallel is that of LLVM's runtime */
+    struct link_map *module; /* NULL: used by all, since it is in the global scope */
     struct omp_runtime *next;
 };
 
 static struct omp_runtime *_Atomic global;
-static struct omp_runtime
-    *_Atomic locals; /* those that were opened out of the global scope; they stay */
+/* those opened outside of the global scope; never removed */
+static struct omp_runtime *_Atomic locals;
 
 static const void *omp_runtime_module(const void *address)
 {
@@ -35,7 +35,7 @@ static const void *omp_runtime_module(const void *address)
     return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
-/* RTLD_NEXT is what stands behind this library. */
+/* RTLD_NEXT: what comes after this library. */
 static struct omp_runtime *omp_runtime_look_up(void *handle)
 {
     struct omp_runtime *r = calloc(1, sizeof *r);
@@ -48,7 +48,7 @@ static struct omp_runtime *omp_runtime_look_up(void *handle)
     return r;
 }
 
-/* Not any more once some module has one of its own, which then stays that. */
+/* No longer valid once some module has one of its own, which it then keeps. */
 static struct omp_runtime *omp_runtime_find_global(void)
 {
     if (atomic_load(&locals) ||
@@ -62,15 +62,15 @@ static struct omp_runtime *omp_runtime_find_global(void)
     return found;
 }
 
-/* ---- opened later, out of the global scope: by what calls it ---- */
+/* ---- opened later, outside of the global scope: found by the caller's module ---- */
 
 #define KNOWN 256u
 struct omp_known_caller {
     const void *site;
     const struct omp_runtime *runtime;
 };
-static struct omp_known_caller
-    *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
+/* never removed: other threads may read it */
+static struct omp_known_caller *_Atomic known[KNOWN];
 
 static struct omp_runtime *omp_runtime_open_local(struct link_map *map)
 {
@@ -82,8 +82,9 @@ static struct omp_runtime *omp_runtime_open_local(struct link_map *map)
         free(r);
         r = gomp ? omp_runtime_look_up(gomp) : NULL;
     }
+    /* the caller keeps it open */
     if (handle)
-        dlclose(handle); /* who calls us keeps it */
+        dlclose(handle);
     if (!r)
         return NULL;
     r->module = map;

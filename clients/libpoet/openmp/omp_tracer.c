@@ -1,21 +1,21 @@
-/* libpoet-omp: what the threads of a program with OpenMP do, told through poet.h.  poet record
- * loads it, poetcc -trace -fopenmp links it.  Of programs that gcc compiled it stands before the
- * calls of libgomp; LLVM's runtime tells it by OpenMP's own interface for tools (OMPT).
- * docs/omp.md says what makes which events.
+/* libpoet-omp: tracer of programs with OpenMP, through poet.h. poet record loads it, poetcc -trace
+ * -fopenmp links it. For programs compiled with gcc it interposes the calls of libgomp; LLVM's
+ * runtime reports events by OpenMP's tools interface (OMPT). docs/omp.md says what makes which
+ * events.
  *
- * Where nothing is recorded every call is passed on, and nothing is added.  No lock of ours is held
- * over a call of the program's; memory comes from malloc, and where there is none, an event says
- * that more may be before it. */
+ * Where nothing is recorded every call is passed on, and nothing is added. No lock is held over a
+ * call of the program's; memory comes from malloc, and if there is none, an event is marked as
+ * uncertain. */
 #include "clients/libpoet/openmp/omp_runtime.h"
 #include "clients/libpoet/poet.h"
 
 #include <stddef.h>
 
-/* libpoet looks for it. */
+/* Looked up by libpoet. */
 API extern const char poet_omp_follows[];
 const char poet_omp_follows[] = "omp";
 
-/* What orders, and is not stood before: told where the program calls it. */
+/* Reports calls of the program that synchronize and are not interposed. */
 __attribute__((constructor)) static void omp_tracer_begin(void)
 {
     static const char *const devices[] = {"GOMP_target_ext",           "GOMP_target",

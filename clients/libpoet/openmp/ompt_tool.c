@@ -1,4 +1,4 @@
-/* A tool of OMPT: what LLVM's runtime tells of regions, barriers and tasks. */
+/* OMPT tool: what LLVM's runtime reports of regions, barriers and tasks. */
 #define _GNU_SOURCE
 #include "clients/libpoet/openmp/ompt_tool.h"
 
@@ -39,7 +39,7 @@ void ompt_tool_begin_region(const void *site, const void *body)
     forks.body = body;
 }
 
-/* What the runtime keeps for us with each task: a member's, or an explicit one's. */
+/* Data that the runtime keeps for the tool with each task: a member's, or an explicit one's. */
 struct ompt_task_data {
     bool explicit;
     union {
@@ -105,7 +105,7 @@ static void implicit_task(int end, ompt_data_t *parallel, ompt_data_t *task, uns
 static void ompt_tool_barrier(int kind, int end, const void *site)
 {
     struct team_member *m = member_current();
-    if (!m || m->over) /* it has met the others at the end already */
+    if (!m || m->over) /* it has already synchronized with the others at the end */
         return;
     if (kind >= ompt_sync_region_barrier_implicit_parallel && end == ompt_scope_begin)
         member_over(m, NULL, NULL);
@@ -246,7 +246,7 @@ static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int co
         task_replay_await_before(&k->own.task);
 }
 
-/* It is over, or has been dropped before it began. */
+/* It has ended, or was dropped before it began. */
 static void ompt_tool_end_task(struct ompt_task_data *k, int how)
 {
     /* over when the program fulfills its event */
@@ -259,8 +259,8 @@ static void ompt_tool_end_task(struct ompt_task_data *k, int how)
     k->own.runs = false;
 }
 
-/* A thread goes from one task to another: to one that begins, back to the one below, or to one that
- * was put away and may have run elsewhere, which no order says. */
+/* A thread switches tasks: to one that begins, to the one below, or to one that was suspended and
+ * may have run elsewhere, which nothing orders. */
 static void ompt_tool_resume_task(struct ompt_task_data *from, struct ompt_task_data *to)
 {
     bool back = from && from->explicit && from->own.runs && to &&

@@ -1,5 +1,5 @@
-/* Ordered sections.  Those of one loop come one after the other, so each finds out in itself which
- * one it is. */
+/* Ordered sections. Those of one loop run one after the other, so each can count which one it
+ * is. */
 #include "clients/libpoet/openmp/ordered_sections.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -11,8 +11,8 @@ static uint64_t ordered_section_key(const struct team_member *m, uint64_t sectio
     return key_mix(key_mix(m->team->id, m->loops), key_mix(section, 0x6465726564726fu));
 }
 
-/* The number of the calling section in its loop, from 1 on; 0: it is not known, too many loops are
- * under way. */
+/* Returns the number of the calling section in its loop, from 1 on; 0: not known, since too many
+ * loops are in progress. */
 static uint64_t ordered_section_count(const struct team_member *m)
 {
     struct team *t = m->team;
@@ -57,8 +57,9 @@ void ordered_section_begin(struct team_member *m, const void *site)
 void ordered_section_end(struct team_member *m, const void *site)
 {
     uint64_t number = ordered_section_is_recorded(m) ? ordered_section_number(m) : 0;
+    /* the next one cannot be ordered after it */
     if (ordered_section_is_recorded(m) &&
         !(number &&
           event_record_send(EVENT_over, m->team->line, ordered_section_key(m, number), site)))
-        atomic_store(&m->team->doubtful, true); /* who comes next cannot be after it */
+        atomic_store(&m->team->doubtful, true);
 }

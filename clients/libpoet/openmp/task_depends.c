@@ -1,5 +1,4 @@
-/* Which of its siblings a task depends on.  One thread at a time works with it: that which is in
- * the parent. */
+/* Dependences among sibling tasks. One thread at a time uses it: the one that runs the parent. */
 #include "clients/libpoet/openmp/task_depends.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -14,8 +13,9 @@ struct depends_list { /* of keys */
     uint32_t count, room;
 };
 
-/* Tasks that do alike with a place one after the other are a group: readers, or members of a set; a
- * writer is one by itself.  Who is in a group comes after all of the group before it. */
+/* Tasks that access a location in the same way one after the other are a group: readers, or members
+ * of a set; a writer is a group by itself. Each member of a group comes after all members of the
+ * previous one. */
 struct depends_place {
     const void *address;
     struct depends_place *next;
@@ -65,7 +65,7 @@ static struct depends_place *task_depends_find(struct task_dependences *d, const
     return *at = p;
 }
 
-/* Adds one that is not 0 and not the task itself; the list has room for one more afterwards,
+/* Adds a key that is not 0 and not the task's own; the list has room for one more afterwards,
  * too. */
 static bool task_depends_add_key(uint64_t **list, uint32_t *count, uint64_t key, uint64_t task)
 {

@@ -1,4 +1,4 @@
-/* Where a thread is among tasks. */
+/* Task frames: which task a thread is in. */
 #include "clients/libpoet/openmp/task_frames.h"
 
 #include "clients/libpoet/key_mixing.h"
@@ -13,7 +13,7 @@ static __thread struct task_frame outside
 static __thread bool pooled
     __attribute__((tls_model("initial-exec"))); /* a worker of the runtime */
 
-/* Does it wait where it is, or is it a worker that is in no team? */
+/* Reports the thread as idle if it waits in its frame, or is a worker that is in no team. */
 static void task_frame_report_rest(void) { poet_rests(now ? now->waits : pooled || outside.waits); }
 
 void task_frame_set_pooled(void) { pooled = true; }

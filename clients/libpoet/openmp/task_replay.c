@@ -1,4 +1,4 @@
-/* Tasks of a run that is repeated. */
+/* Replay of tasks: held tasks, and the waits of threads for their turn. */
 #define _GNU_SOURCE
 #include "clients/libpoet/openmp/task_replay.h"
 
@@ -21,13 +21,13 @@
 /* Those that have not ended, in the order of their creation; protected by `busy`. */
 static struct held_task *task_replay_first, **task_replay_last = &task_replay_first;
 static atomic_flag task_replay_busy = ATOMIC_FLAG_INIT;
-static _Atomic uint32_t count, changes; /* how many; of them all (futex) */
+static _Atomic uint32_t count, changes; /* their number; changes of any of them (futex) */
 /* no thread waits any more for the task that was run next */
 static _Atomic bool task_replay_timed_out;
 
 static bool task_replay_active; /* set at the start and never changed */
 
-/* A child has none of its parent's threads, which would run them. */
+/* A child does not have its parent's threads, which would run them. */
 static void task_replay_forked(void)
 {
     task_replay_first = NULL;
@@ -180,7 +180,7 @@ static bool task_replay_is_ready(const struct held_task *h)
     return other == NULL;
 }
 
-/* That one; NULL: any that helps.  What a child of a task is after, that task has made, too. */
+/* Returns that task; NULL: any that helps. A child depends only on tasks of the same creator. */
 static struct held_task *task_replay_find(const struct task_replay_target *aim,
                                           const poet_event_t *spawn)
 {

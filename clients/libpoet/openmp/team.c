@@ -18,7 +18,7 @@
 
 #define GROUP_MOST 65536u
 #define UNMET_NEVER UINT64_MAX
-#define SPINS 4000u /* looks before a member sleeps, where each has a processor */
+#define SPINS 4000u /* checks before a member sleeps, if each has a processor */
 
 static __thread struct team_member *mine __attribute__((tls_model("initial-exec")));
 static __thread bool named __attribute__((tls_model("initial-exec")));
@@ -54,7 +54,7 @@ void team_begin(struct team *team, const void *body, bool cancellable, const voi
     errno = saved;
 }
 
-/* After those that told their end by messages; the others it has met. */
+/* Comes after those that recorded their end as messages; it has synchronized with the others. */
 void team_end(struct team *team, const void *site)
 {
     int saved = errno;
@@ -73,8 +73,8 @@ void team_end(struct team *team, const void *site)
 
 /* ---- its members ---- */
 
-/* A worker is called by its number in the first team that it is in, and that of who began that
- * team. */
+/* A worker is named by its number in the first team that it is in, and by the thread that began
+ * that team. */
 static void team_name_thread(const struct team_member *m)
 {
     char name[64];
@@ -102,8 +102,8 @@ void member_begin(struct team_member *m, struct team *team, uint32_t size, uint3
         recorded = event_record(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD,
                                 team->body);
     } else {
-        team_name_thread(
-            m); /* before: which part it plays in a run that is repeated is known by that */
+        /* before: its schedule in a replayed run is found by that */
+        team_name_thread(m);
         recorded = event_record_receive(EVENT_part, team->line,
                                         (const uint64_t[]){team_key(team, KEY_BEGIN, 0, 0)}, 1, 0,
                                         team->body);
@@ -113,7 +113,7 @@ void member_begin(struct team_member *m, struct team *team, uint32_t size, uint3
     errno = saved;
 }
 
-/* By messages, where it does not meet the others. */
+/* By messages, where it does not synchronize with the others. */
 static void team_record_done(struct team_member *m)
 {
     struct team *t = m->team;
@@ -141,8 +141,9 @@ void team_makes_tasks(struct team *t)
     errno = saved;
 }
 
-/* All members pass as many barriers.  One that came to the end with fewer than another has come to
- * will be waited for in vain: from the barrier that it lacks on, nothing is known to be met. */
+/* All members pass the same number of barriers. If one came to the end with fewer than another has
+ * arrived at, it will be awaited in vain: from the missing barrier on, no synchronization is
+ * assumed. */
 static void team_compare(struct team *t)
 {
     uint64_t fewest = atomic_load(&t->fewest), unmet = atomic_load(&t->unmet);
@@ -169,7 +170,8 @@ static bool team_has_barrier(const struct team_member *m)
     return m && atomic_load(&m->team->size) > 1;
 }
 
-/* Before the barrier: who comes back from it knows who was not recorded when it came. */
+/* Called before the barrier: a member that returns from it knows which ones were not recorded on
+ * arrival. */
 static void team_set_not_recorded(struct team_member *m)
 {
     uint64_t unmet = atomic_load(&m->team->unmet);
@@ -206,8 +208,8 @@ void team_barrier_arrive(struct team_member *m, const void *site)
     errno = saved;
 }
 
-/* Where some may not pass: after all who came.  What tasks did that they ran in there is not
- * told. */
+/* Where some may not pass: comes after all that arrived. What tasks that they ran in there did is
+ * not recorded. */
 static void team_follow_all(struct team_member *m, bool known, const void *site)
 {
     uint32_t count = 0, size = atomic_load(&m->team->size);
@@ -279,7 +281,7 @@ static void team_over(struct team *t, uint64_t barriers)
         team_changed(t);
 }
 
-/* Once all have come none of them makes a task: all members find the same. */
+/* Once all have arrived none of them creates a task: all members get the same result. */
 enum team_end_kind { TEAM_END_OPEN, TEAM_END_UNEVEN, TEAM_END_TASKS, TEAM_END_MET };
 static enum team_end_kind team_end_state(struct team *t)
 {
@@ -325,7 +327,7 @@ static enum team_end_kind team_await_end(struct team *t)
     return end;
 }
 
-/* It stays in the runtime's own barrier at the end, to which the others will not come. */
+/* It stays in the runtime's own barrier at the end, at which the others will not arrive. */
 static void team_stay_uneven(struct team_member *m)
 {
     m->inside = false;

@@ -9,8 +9,7 @@ static const struct {
 } tells[] = {[WORKSHARING_CHUNK] = {EVENT_chunk, EVENT_nothing},
              [WORKSHARING_SINGLE] = {EVENT_chosen, EVENT_not_chosen}};
 
-/* A loop may give out as many chunks as it has iterations: who does not want them as events says
- * so. */
+/* A loop may assign as many chunks as it has iterations: the user can disable them as events. */
 static bool worksharing_is_wanted(void)
 {
     static _Atomic int wanted; /* 1 no, 2 yes */
