@@ -1,4 +1,4 @@
-/* Blocks that are taken before counting begins. */
+/* Blocks that are allocated before counting begins. */
 #include "clients/libpoet/heap/alloc_hooks.h"
 
 static struct {
@@ -7,7 +7,7 @@ static struct {
     enum heap_kind kind;
 } early[EARLY_MOST];
 static uint32_t count, early_alloc_missed;
-/* there is hardly more than one thread by then: who finds it taken does without */
+/* there is hardly more than one thread by then: one that finds it locked does without */
 static char early_alloc_busy;
 
 static bool early_alloc_try_lock(void)

@@ -54,7 +54,7 @@ static inline void heap_block_sum_allocated(struct heap_sum *sum, uint64_t bytes
         atomic_store_explicit(&sum->most_bytes, now, memory_order_relaxed);
 }
 
-/* A thread that is not recorded may be any: that another one took it is not said then. */
+/* If a thread is not recorded, it is not counted as another one than the allocating thread. */
 static inline void heap_block_sum_freed(struct heap_sum *sum, uint64_t bytes, uint64_t beyond,
                                         uint32_t thread)
 {
@@ -72,8 +72,8 @@ static inline void heap_block_sum_freed(struct heap_sum *sum, uint64_t bytes, ui
 
 /* ---- blocks ---- */
 
-/* Blocks of one page of the heap lie beside each other, so that few pages are touched; where the
- * places of a page are taken, it has others: no block is ever moved. */
+/* Blocks of one page of the heap are stored together, so that few pages are touched; if the entries
+ * of a page are full, it has others: no block is ever moved. */
 struct block_place {
     struct heap_block *blocks;
     uint64_t hash, last_group;
@@ -111,8 +111,8 @@ static inline void heap_block_write_as(struct heap_block *at, uint64_t address, 
     atomic_store_explicit(&at->word, HEAP_WORD(address, kind), memory_order_release);
 }
 
-/* Where a block is to be put: where it was before, or else where there is none, or none any more;
- * NULL: nowhere. */
+/* Returns an entry for a block: where it was before, or else one that is empty or no longer used;
+ * NULL: none. */
 static struct heap_block *heap_block_find_free(const struct block_place *p, uint64_t address)
 {
     struct heap_block *old = NULL;
@@ -121,15 +121,16 @@ static struct heap_block *heap_block_find_free(const struct block_place *p, uint
         uint64_t word = heap_block_word(at);
         if (HEAP_ADDRESS(word) == address && HEAP_KIND(word) != HEAP_WRITING)
             return at;
+        /* it was never stored after an unused one */
         if (!word)
-            return old ? old : at; /* it was never put behind one that was never used */
+            return old ? old : at;
         if (!old && HEAP_KIND(word) == HEAP_FREED)
             old = at;
     }
     return old;
 }
 
-/* The place, being written by us; *old: what it was.  NULL: there is no room. */
+/* Claims an entry for writing; *old: its previous value. Returns NULL if there is no room. */
 static __attribute__((noinline)) struct heap_block *
 heap_block_claim_free(void *heap, uint64_t address, struct heap_block *old)
 {
@@ -152,7 +153,7 @@ heap_block_claim_free(void *heap, uint64_t address, struct heap_block *old)
     return NULL;
 }
 
-/* Most often it has a place from before, which is the first one that it may have. */
+/* Fast path: most often it has an entry from before, which is the first possible one. */
 static inline struct heap_block *heap_block_claim_used(void *heap, uint64_t address)
 {
     struct block_place p = heap_block_place(heap, address);

@@ -1,4 +1,4 @@
-/* How much there is at once. */
+/* Current and maximum size of the heap. */
 #include "clients/libpoet/heap/heap_counters.h"
 
 struct heap_thread *heap_size_new_record(void *heap)

@@ -1,4 +1,4 @@
-/* What the calling thread keeps to itself. */
+/* State of the calling thread. */
 #include "clients/libpoet/heap/alloc_hooks.h"
 
 __thread struct alloc_hook_state alloc_hook_thread;

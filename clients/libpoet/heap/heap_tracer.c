@@ -20,12 +20,12 @@
 
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
-/* On it the heap's memory, and whether that was tried: both NULL in children, where the page is
+/* Page with the heap's memory, and whether that was tried: both NULL in children, where the page is
  * wiped. */
 static void **heap_tracer_page;
 static bool heap_tracer_begun; /* it is known whether anything is counted */
 
-/* About, and without a look at a counter: those of the system's clock ticks. */
+/* Returns the approximate time, without reading a counter: that of the system's clock ticks. */
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -33,7 +33,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* NULL: it is not to be counted; else the calling thread is inside. */
+/* Returns NULL if nothing must be counted; otherwise the calling thread is inside. */
 static inline void *heap_tracer_enter(struct alloc_hook_state *mine)
 {
     void **p = __atomic_load_n(&heap_tracer_page, __ATOMIC_RELAXED);
@@ -88,7 +88,7 @@ static enum heap_fault heap_tracer_mismatch_fault(enum heap_kind taken, enum hea
                                   : HEAP_NEW_ARRAY;
 }
 
-/* No signal's errno, no handler: what is written down here is rare. */
+/* Preserves errno, with signals blocked: what is recorded here is rare. */
 static __attribute__((noinline, cold)) void
 heap_tracer_report_bad_free(void *heap, const void *block, enum heap_kind kind,
                             const struct freed_block *was, const uintptr_t *frame)
@@ -174,7 +174,7 @@ static void heap_tracer_add_early(void *heap)
     }
 }
 
-#define SPACE_SHARE 8u /* of the address space that a limit allows, what blocks may take */
+#define SPACE_SHARE 8u /* share of the address space limit that blocks may use */
 
 /* The program's threads need address space, too. */
 static uint32_t heap_tracer_group_count(void)
@@ -211,7 +211,7 @@ static void *heap_tracer_create(int fd, bool again)
 static void *heap_tracer_create_shared(bool again)
 {
     int low = memfd_create("poet-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, 3) : -1; /* 0 to 2 are the program's */
+    int fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, 3) : -1; /* 0 to 2 belong to the program */
     if (low >= 0)
         close(low);
     void *h = fd >= 0 ? heap_tracer_create(fd, again) : NULL;
@@ -220,8 +220,8 @@ static void *heap_tracer_create_shared(bool again)
     return h;
 }
 
-/* In a child, once it is recorded: not by its first calls after a fork, which may be all before it
- * executes a program. */
+/* Called in a child, once it is recorded: not by its first calls after a fork, which may be all
+ * before exec. */
 static __attribute__((noinline, cold)) void *heap_tracer_begin_again(struct alloc_hook_state *mine)
 {
     struct poet_heap_where where = poet_heap_where();
@@ -238,7 +238,7 @@ static __attribute__((noinline, cold)) void *heap_tracer_begin_again(struct allo
     return h;
 }
 
-/* One word of MEMORY's name in the list. */
+/* Returns whether the list contains MEMORY's name. */
 static bool heap_tracer_is_wanted(const char *list)
 {
     for (; list && *list; list += strcspn(list, ","), list += *list == ',')

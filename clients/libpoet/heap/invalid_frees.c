@@ -1,4 +1,4 @@
-/* What is wrong with a free becomes an event. */
+/* Invalid frees, recorded as events. */
 #define _GNU_SOURCE
 #include "clients/libpoet/heap/alloc_hooks.h"
 #include "clients/libpoet/heap/unwind_rules.h"
@@ -34,7 +34,8 @@ bool invalid_free_is_library_call(const uintptr_t *frame)
     return site - library < library_bytes || site - loader < loader_bytes;
 }
 
-/* What was taken unseen, or by a parent before a fork, cannot be told from what never was. */
+/* A block whose allocation was missed, or made by a parent before a fork, cannot be distinguished
+ * from an invalid address. */
 enum heap_fault invalid_free_classify(void *heap, const void *block, const struct freed_block *was,
                                       const uintptr_t *frame)
 {

@@ -25,7 +25,7 @@ API void *calloc(size_t count, size_t bytes)
                                 FRAME);
 }
 
-/* A block of ours goes over to the program's allocator. */
+/* Moves a block of libpoet-memory's to the program's allocator. */
 static void *malloc_call_resize_first(void *block, size_t bytes)
 {
     size_t had = real_allocator_first_bytes(block);
@@ -41,8 +41,9 @@ static void *malloc_call_resize(void *block, size_t bytes, const uintptr_t *fram
     if (real_allocator_is_first(block))
         return alloc_hook_allocated(malloc_call_resize_first(block, bytes), bytes, HEAP_MALLOC,
                                     frame);
+    /* of NULL: nothing else was allocated yet */
     if (!real_allocator_ready())
-        return real_allocator_first_alloc(bytes); /* of NULL: nothing else was given out yet */
+        return real_allocator_first_alloc(bytes);
     struct freed_block was = {.known = false};
     alloc_hook_moving();
     if (block)
@@ -106,7 +107,7 @@ API void free(void *block)
     real_functions.free(block);
 }
 
-/* Where code was there may be other code afterwards. */
+/* Other code may be loaded at the same addresses afterwards. */
 API int dlclose(void *handle)
 {
     if (!real_allocator_ready() || !real_functions.dlclose)

@@ -1,9 +1,7 @@
-/* operator new and delete, in all their forms.
- *
- * Where the program has its own, these do what the C++ library's do: the more particular forms call
- * the plain ones.  Else they are malloc and free with a kind, and who calls them is the caller;
- * where there is no memory, the C++ library's own is called, which asks the program's handler and
- * throws. */
+/* operator new and delete, in all their forms. If the program defines its own, these do what the
+ * C++ library's do: the more specific forms call the plain ones. Otherwise they are malloc and free
+ * with a kind, attributed to the caller; if there is no memory, the C++ library's own is called,
+ * which calls the program's handler and throws. */
 #define _GNU_SOURCE
 #include "clients/libpoet/heap/alloc_hooks.h"
 #include "clients/libpoet/heap/real_allocator.h"
@@ -19,7 +17,7 @@
 #define S "j"
 #endif
 
-/* Which are the program's own is not known before it is loaded. */
+/* Which of them the program defines is not known before it is loaded. */
 enum operator_owner { OWNER_UNKNOWN, OWNER_LIBPOET, OWNER_OF_PROGRAM };
 static _Atomic int operator_new_owner;
 
@@ -77,7 +75,7 @@ static const char *const names[FORMS] = {
 typedef void *generic(size_t, ...);
 static void *_Atomic library[FORMS];
 
-/* One that was loaded later, for a part of the program, is not among the next ones. */
+/* One that was loaded later, for a part of the program, is not found by RTLD_NEXT. */
 static void *operator_new_look_up(enum operator_form form)
 {
     void *found = next_in(RTLD_NEXT, names[form]);
@@ -102,7 +100,7 @@ static void *operator_new_get_library(enum operator_form form)
     return is;
 }
 
-/* ---- whose the plain ones are ---- */
+/* ---- which definition of the plain ones is used ---- */
 
 static bool operator_new_defined_by_libpoet(enum operator_form form)
 {
@@ -134,7 +132,7 @@ static inline bool operator_new_is_libpoet(void)
            real_allocator_ready();
 }
 
-/* ---- taking ---- */
+/* ---- allocating ---- */
 
 static inline void *operator_new_plain(size_t bytes)
 {
@@ -151,7 +149,7 @@ static void *operator_new_aligned(size_t bytes, size_t alignment)
                : NULL;
 }
 
-/* What the library took itself was counted as malloc's. */
+/* The library's own allocation was counted as malloc's. */
 static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind kind,
                                       const uintptr_t *frame)
 {
@@ -210,9 +208,9 @@ WITH_ALIGNMENT(NEW_ARRAY_ALIGNED_NOTHROW,
                "_Zna" S ALIGN NOTHROW, HEAP_NEW_OF_ARRAY, (bytes, alignment, tag),
                (size_t, size_t, const void *))
 
-/* ---- giving back ---- */
+/* ---- freeing ---- */
 
-/* delete of NULL is nothing, and does nothing. */
+/* delete of NULL does nothing. */
 static inline void release(void *block, enum heap_kind kind, const uintptr_t *frame)
 {
     if (!block || real_allocator_is_first(block))

@@ -1,4 +1,4 @@
-/* Stacks and sums, found or made. */
+/* Table of stacks and sums, found or created. */
 #include "clients/libpoet/heap/heap_counters.h"
 
 static struct heap_node *stack_table_get_node(void *heap, uint32_t i)
@@ -23,7 +23,7 @@ uint32_t stack_table_find_node(void *heap, uint32_t parent, uint64_t site)
     if (parent == HEAP_NODE_OTHER)
         return parent;
     for (uint32_t new = 0;; i++) {
-        _Atomic uint32_t *at = &index[i % HEAP_NODE_INDEX]; /* never all of them are in use */
+        _Atomic uint32_t *at = &index[i % HEAP_NODE_INDEX]; /* not all of them are ever in use */
         uint32_t is = atomic_load_explicit(at, memory_order_acquire);
         if (!is) {
             new = new ? new : stack_table_new_number(&head->nodes, HEAP_NODES);

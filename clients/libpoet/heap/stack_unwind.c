@@ -11,9 +11,8 @@
 
 /* ---- where the stack ends ---- */
 
-/* The thread's own data lie above its stack, in the same piece of memory.  The first thread's do
- * not: of its stack the end is known, and that below it nothing else lies within what it may grow
- * to. */
+/* The thread's own data are above its stack, in the same mapping. The first thread's are not: the
+ * end of its stack is known, and nothing else is below it within its maximum size. */
 #define OTHERS_MOST (16u << 20)
 #define FIRST_MOST (96u << 20)
 
@@ -30,7 +29,7 @@ static uintptr_t stack_unwind_thread_pointer(void)
 #endif
 }
 
-/* ---- what the C library and the loader keep for themselves ---- */
+/* ---- allocations of the C library and the loader themselves ---- */
 
 static struct {
     uintptr_t from, bytes;
@@ -61,7 +60,7 @@ void stack_unwind_begin(void)
     first_end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
 }
 
-/* 0: this is a stack of another kind. */
+/* Returns 0 if this is a stack of another kind. */
 static inline uintptr_t stack_unwind_stack_end(uintptr_t stack)
 {
     uintptr_t me = stack_unwind_thread_pointer(), end = me == first_thread ? first_end : me;
@@ -71,20 +70,20 @@ static inline uintptr_t stack_unwind_stack_end(uintptr_t stack)
 
 /* ---- up the stack ---- */
 
-/* Of a walk, the innermost place first: those that are not as they were the last time. */
+/* Call sites of a walk, innermost first: those that differ from the last walk. */
 struct stack_walk {
     struct unwind_position at[HEAP_DEPTH];
     const uintptr_t *saved[HEAP_DEPTH];
     uint32_t count;
-    uint32_t same; /* so many of the last time's, from the outermost one on, lie above them */
+    uint32_t same; /* number of unchanged call sites above them, from the outermost one on */
     enum heap_node_kind end;
 };
 
-/* Above the frame of a stack's first function lies no more than that: an address that it returns
- * to, which is within no call. */
+/* Above the frame of a stack's first function is at most this: a return address, which is not
+ * within a call. */
 #define BEGINNING_MOST 128u
 
-/* Where the runtime has not said where the stack ends, the tables alone say which function is its
+/* If the runtime has not registered the end of the stack, only the tables say which function is its
  * first one. */
 static inline bool stack_unwind_is_first_thread(const struct unwind_position *at,
                                                 uintptr_t told_end)
@@ -93,7 +92,7 @@ static inline bool stack_unwind_is_first_thread(const struct unwind_position *at
            unwind_rule_get(at->site).is != UNWIND_CALLED;
 }
 
-/* On to who called; false: that is not to be known. */
+/* Continues with the caller. Returns false if that is not known. */
 static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved,
                                      uintptr_t end, uintptr_t told_end, enum heap_node_kind *why)
 {
@@ -151,7 +150,7 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
                  : (w->count++, false));
 }
 
-/* Down again from where it is as it was the last time. */
+/* Walks down again from where the stack is unchanged. */
 static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *mine,
                                          const struct stack_walk *w)
 {
@@ -168,7 +167,7 @@ static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *
     return node;
 }
 
-/* ---- by the calls that the thread measures ---- */
+/* ---- from the calls that the thread measures ---- */
 
 static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap, uint64_t context,
                                                                      uint64_t site)
@@ -181,7 +180,7 @@ static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap,
     return stack_table_find_node(heap, node, site);
 }
 
-/* Where the stack is one that cannot be walked; 0: nothing is known of its calls either. */
+/* Called if the stack cannot be unwound; returns 0 if nothing is known of its calls either. */
 static __attribute__((noinline)) uint32_t
 stack_unwind_profile_node(void *heap, struct stack_unwind_cache *mine, uint64_t site)
 {

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-/* ---- what is known: a place and its rule in one word ---- */
+/* ---- cache: an address and its rule in one word ---- */
 
 #define KNOWN_BITS 14u
 #define KNOWN (1u << KNOWN_BITS)
@@ -48,7 +48,7 @@ static struct unwind_rule unwind_rule_find(uintptr_t site)
     return rule;
 }
 
-/* The lower bits of a place are those of its index, mixed with higher ones that are kept. */
+/* The lower bits of an address are those of its index, mixed with higher ones that are stored. */
 struct unwind_rule unwind_rule_get(uintptr_t site)
 {
     uint64_t high = (uint64_t)site >> KNOWN_BITS;

@@ -56,8 +56,8 @@ static uintptr_t unwind_table_read_pcrel(struct unwind_bytes *b)
 
 /* ---- finding the function ---- */
 
-/* Of the table in the header, sorted by where functions begin, the last that begins no later; 0:
- * none. */
+/* Finds the entry in the header's sorted table with the last function that begins no later than the
+ * site; 0: none. */
 static uintptr_t unwind_table_find_entry(const struct unwind_module *m, uintptr_t site)
 {
     struct unwind_bytes b = {m->header, m->end, false};
@@ -89,7 +89,7 @@ static bool unwind_table_contains(const struct unwind_module *m, uintptr_t at)
     return at >= m->start && at < m->end;
 }
 
-/* The bytes of an entry behind its length. */
+/* Returns the bytes of an entry after its length. */
 static struct unwind_bytes unwind_table_entry_bytes(const struct unwind_module *m, uintptr_t at)
 {
     struct unwind_bytes b = {at, m->end, !unwind_table_contains(m, at)};
@@ -142,17 +142,17 @@ static bool unwind_table_read_cie(const struct unwind_module *m, uintptr_t at, s
     return true;
 }
 
-/* ---- what a frame is like ---- */
+/* ---- frame layout ---- */
 
 #define REGISTER_FRAME 6u
 #define REGISTER_STACK 7u
 #define REGISTER_RETURN 16u
-#define KEPT 4u /* states put aside */
+#define KEPT 4u /* nesting of remembered states */
 
 struct unwind_layout {
     uint64_t by; /* the register above which it begins */
     int64_t up;
-    int64_t saved; /* the caller's frame pointer lies there; 0: in its register */
+    int64_t saved; /* the caller's frame pointer is stored there; 0: it is in its register */
     bool outermost, unknown;
 };
 
@@ -208,7 +208,7 @@ static void unwind_table_skip(struct unwind_bytes *b, uint64_t n)
         b->at += n;
 }
 
-/* Those of which the register lies somewhere that is not followed. */
+/* Reads instructions for registers that are not tracked. */
 static void unwind_table_read_rare(struct unwind_reading *r, struct unwind_bytes *b, uint64_t what)
 {
     uint64_t is;
@@ -296,7 +296,7 @@ static void unwind_table_read_one(struct unwind_reading *r, struct unwind_bytes 
     }
 }
 
-/* As far as the place. */
+/* Up to the address. */
 static bool unwind_table_read_until(struct unwind_reading *r, struct unwind_bytes b, uintptr_t site)
 {
     while (b.at < b.end && !b.failed) {
