@@ -42,7 +42,7 @@ struct libc_bind_object {
 
 static const void *libc_bind_at(ElfW(Addr) base, ElfW(Addr) address)
 {
-    /* (the loader adds the base where it may write there, and it is not for us to know where) */
+    /* (the loader adds the base where it may write there, which depends on the system) */
     return (const void *)(address < base ? address + base : address);
 }
 

@@ -459,7 +459,7 @@ struct traced_thread *lifecycle_child(void)
 {
     struct lifecycle_fork key = forked;
     int saved = errno;
-    lifecycle_forking(0, 0); /* its own children are others */
+    lifecycle_forking(0, 0); /* it has other children of its own */
     sync_objects_begin_child();
     bool reached = seccomp_allows(ALLOWED_CONNECTING) && lifecycle_reattach(server_wait_ms());
     struct traced_thread *t = reached ? thread_lifetime_begin_child(key.high, key.low) : NULL;

@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-extern _Atomic bool anything_recorded;       /* anything beyond the life of main */
+extern _Atomic bool anything_recorded;       /* anything beyond the lifetime of main */
 static inline void record_mark_nonempty(void)
 {
     if (!atomic_load_explicit(&anything_recorded, memory_order_relaxed))

@@ -62,7 +62,7 @@ uint32_t stack_table_new_number(_Atomic uint32_t *count, uint32_t most);
  * more. */
 uint32_t stack_table_find_sum(void *heap, uint32_t node, uint32_t thread);
 
-/* ---- how much there is at once ---- */
+/* ---- current and maximum size ---- */
 
 struct heap_thread *heap_size_new_record(void *heap); /* Returns a new record, or the first. */
 void heap_size_report(struct heap_head *head, int64_t now, int64_t most, uint64_t most_ns);

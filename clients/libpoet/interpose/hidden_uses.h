@@ -20,7 +20,7 @@ void hidden_use_release(struct sync_object *object);
 /* Notes, after the real call, that the calling thread has acquired it: its next event may have more
  * predecessors. */
 void hidden_use_acquire(struct sync_object *object);
-/* The same for a mutex or spin lock, which the thread then holds. */
+/* Notes the same for a mutex or spin lock, which the thread then holds. */
 void hidden_use_acquire_exclusive(struct sync_object *object);
 /* Notes that the calling thread's next event may come after an unrecorded use of the object. */
 void hidden_use_mark_uncertain(const struct sync_object *object);

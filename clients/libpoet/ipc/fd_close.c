@@ -255,7 +255,7 @@ API void closefrom(int first)
 
 /* ---- another program, and the end ----
  *
- * libpoet stands before these calls, too, and before us. */
+ * libpoet interposes these calls, too, and comes first. */
 
 static const void *fd_close_entry_site(void) { return (const void *)getauxval(AT_ENTRY); }
 

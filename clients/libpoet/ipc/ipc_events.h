@@ -51,7 +51,7 @@ poet_type_t event_type(enum ipc_event event);
 poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key, const char *name);
 /* Returns the line if it was used recently; else 0. */
 poet_line_t ipc_event_line_known(uint64_t key);
-/* Of a thread, possibly of another process. */
+/* Returns the line of a thread, possibly of another process. */
 poet_line_t ipc_event_line_remote(const uint64_t identity[2]);
 void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site);
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,

@@ -26,7 +26,7 @@ bool socket_cookie(int fd, uint64_t *cookie)
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &size) == 0;
 }
 
-/* ---- who the peer is (sock_diag(7)) ---- */
+/* ---- the peer (sock_diag(7)) ---- */
 
 static uint64_t socket_peer_in_table(const struct nlmsghdr *h)
 {

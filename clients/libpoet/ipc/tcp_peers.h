@@ -34,7 +34,7 @@ void tcp_peer_record_read(int fd, const struct tcp_peer *far, size_t bytes, size
                           const void *site);
 /* A call such as poll, or with MSG_PEEK. */
 void tcp_peer_looked(int fd, const struct tcp_peer *far, const void *site);
-/* As stream_ended. */
+/* Does the same as stream_ended. */
 void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found, const void *site);
 poet_line_t tcp_peer_line(const struct tcp_peer *far, bool out);
 

@@ -48,7 +48,7 @@ void task_replay_await_children(void);
 void task_replay_await_group(void);
 void task_replay_await_before(const struct omp_task *task);
 void task_replay_await_team(void);
-/* Those that a task depends on, after the recorded tasks in between are done. */
+/* Runs those that a task depends on, after the recorded tasks in between are done. */
 void task_replay_end_before(const struct omp_task *task);
 /* After a barrier: runs what it ran in there that other threads created after they had passed. */
 void task_replay_resume(void);

@@ -36,18 +36,18 @@ void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran);
 
 /* For calls that are paused and resumed later (coroutine_stacks.h): */
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran);
-/* Pauses the innermost call: its time until `now` is counted, but it has not ended; and resumes it,
- * in that context. */
+/* Pause the innermost call, whose time until `now` is counted though it has not ended, and resume
+ * it, in that context. */
 void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran);
 void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
                        uint64_t function, uint64_t stack);
-/* Adds one more frame of the thread itself, under calls on another stack; returns false if there is
- * no room. And removes it. */
+/* Add one more frame of the thread itself, under calls on another stack, and remove it. Adding
+ * returns false if there is no room. */
 bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted);
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran);
 
-/* How calls of a function are measured, if the user named functions; NULL: all are. Called when a
- * call is not known yet, and at the end of each call that was not measured: also in signal
+/* Measurement of a function's calls, if the user named functions; NULL: all are measured. Called when
+ * a call is not known yet, and at the end of each call that was not measured: also in signal
  * handlers. */
 enum function_measurement {
     MEASUREMENT_DEFAULT,

@@ -31,7 +31,7 @@ void region_end(struct traced_thread *thread);
  * how long it has run. */
 void region_quit(struct traced_thread *thread);
 void region_check(struct traced_thread *thread);
-/* Its process is about to end, or to execute another program; and that failed. */
+/* Called when its process is about to end, or to execute another program; and if that failed. */
 void region_gone(struct traced_thread *thread);
 void region_stays(struct traced_thread *thread);
 /* Called in a child, which has no other threads and must not write to its parent's region. thread:
