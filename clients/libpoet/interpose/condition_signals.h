@@ -35,8 +35,8 @@ struct event_id condition_signals_cause(const struct condition_signals_wait *wai
 /* Returns whether all signals that may have woken the waiter were made with its mutex held: then
  * the order has them, whichever it was. */
 bool condition_signals_are_ordered(const struct condition_signals_wait *wait);
-/* Adds a signal before the call that makes it, in this lifetime of the process.  by: the line of the
- * thread, 0 if that is not recorded.  Returns whether the thread does not hold the mutex of the
+/* Adds a signal before the call that makes it, in this lifetime of the process. by: the line of
+ * the thread, 0 if that is not recorded. Returns whether the thread does not hold the mutex of the
  * waiters: then condition_signals_call_end() ends it after the call. */
 bool condition_signals_add(struct sync_object *condition, struct traced_thread *thread, uint32_t by,
                            struct event_id at, bool shared);

@@ -24,7 +24,7 @@ static bool input_call_records;
 static _Atomic uint64_t recorded_bytes; /* by this process */
 static __thread struct {
     int handlers; /* that the thread is in */
-    uint32_t life; /* the lifetime whose next one is so: a child reports it again */
+    uint32_t life; /* for which `cut` and `told` hold: a child reports it again */
     bool cut, told; /* nothing more is recorded, which was reported to the server */
     uint64_t passed;
 } input_call_mine __attribute__((tls_model("initial-exec")));

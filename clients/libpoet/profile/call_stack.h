@@ -46,8 +46,8 @@ void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t conte
 bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted);
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran);
 
-/* Measurement of a function's calls, if the user named functions; NULL: all are measured. Called when
- * a call is not known yet, and at the end of each call that was not measured: also in signal
+/* Measurement of a function's calls, if the user named functions; NULL: all are measured. Called
+ * when a call is not known yet, and at the end of each call that was not measured: also in signal
  * handlers. */
 enum function_measurement {
     MEASUREMENT_DEFAULT,
