@@ -1,33 +1,33 @@
-/* How our own programs get memory: where there is none left, they say so and end, in one place.
- * What runs in a stranger's program never comes here.
+/* Memory allocation for Poet's own programs: on failure the process ends with a message. Code that
+ * runs inside a traced program does not use it.
  *
- * What these return is the caller's, who frees it with free(); it is never NULL unless said so.
- * From any thread. */
+ * The caller owns what these functions return and frees it with free(); they return NULL only where
+ * stated. Thread-safe. */
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
 
 #include <stddef.h>
 
-/* Ends the process, with so many bytes in the message. */
+/* Ends the process with a message that names the number of bytes. */
 _Noreturn void out_of_memory(size_t bytes);
-/* p, which malloc or its like gave for so many bytes. */
+/* Returns p, the result of a malloc-like call for `bytes` bytes; ends the process if it is NULL. */
 void *xcheck(void *p, size_t bytes);
 
-/* So many bytes, not set. */
+/* Returns `bytes` bytes, uninitialized. */
 void *xmalloc(size_t bytes);
-/* The same, at an address that `alignment` divides, a power of two. */
+/* Returns uninitialized memory whose address is a multiple of `alignment`, a power of two. */
 void *xaligned_alloc(size_t alignment, size_t bytes);
-/* An array of n members (also of none), all bytes 0. */
+/* Returns an array of n members (n may be 0), zeroed. */
 void *xcalloc(size_t n, size_t each);
-/* The array with room for exactly n members; what is new of it is not set. */
+/* Resizes the array to exactly n members; new members are uninitialized. */
 void *xreallocarray(void *array, size_t n, size_t each);
-/* The array with room for at least `need` members, *room of them: it doubles.  What is new is not
- * set. */
+/* Resizes the array to hold at least `need` members, doubling its capacity *room. New members are
+ * uninitialized. */
 static inline void *array_reserve(void *array, size_t *room, size_t need, size_t each);
-/* The same; what is new is zeroed. */
+/* As array_reserve(); new members are zeroed. */
 static inline void *array_reserve_zeroed(void *array, size_t *room, size_t need, size_t each);
 
-/* Appends to an array whose count alone is known: it doubles. */
+/* Appends to an array of which only the count is kept: the capacity doubles at powers of two. */
 #define ARRAY_PUSH(array, count, value)                                                            \
     do {                                                                                           \
         if (((count) & ((count)-1)) == 0)                                                          \
@@ -35,13 +35,13 @@ static inline void *array_reserve_zeroed(void *array, size_t *room, size_t need,
         (array)[(count)++] = (value);                                                              \
     } while (0)
 
-/* A copy of a text, or of its first `size` bytes; NULL of NULL. */
+/* Returns a copy of a text, or of its first `size` bytes; NULL for NULL. */
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t size);
-/* As sprintf, into as much as it takes. */
+/* As sprintf(), into memory of sufficient size. */
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Where there is no room: seldom. */
+/* The slow paths of array_reserve() and array_reserve_zeroed(). */
 void *xgrow_array(void *array, size_t *room, size_t need, size_t each);
 void *xgrow_array_zeroed(void *array, size_t *room, size_t need, size_t each);
 

@@ -1,9 +1,9 @@
-/* A binary heap: what has the least key comes out first.  Of equal keys any may, but always the
- * same one after the same calls.  Inline, for searches spend their time in it.
+/* A binary min-heap. Which of several equal keys is removed first is unspecified, but the same
+ * after the same calls. Inline, because searches spend their time in it.
  *
- * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller's, binary_heap_push
- * and binary_heap_pop on one that grows, of which binary_heap_free gives the memory back.  A zeroed
- * heap is empty. */
+ * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller; binary_heap_push
+ * and binary_heap_pop on an array that grows and that binary_heap_free frees. A zeroed heap is
+ * empty. */
 #ifndef BASE_BINARY_HEAP_H
 #define BASE_BINARY_HEAP_H
 
@@ -22,7 +22,7 @@ struct binary_heap {
     size_t count, room;
 };
 
-/* Into an array of `count`, which has room for one more. */
+/* Inserts into an array of `count` items with capacity for one more. */
 static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t count,
                                        struct binary_heap_item item)
 {
@@ -32,7 +32,7 @@ static inline void binary_heap_sift_up(struct binary_heap_item *items, size_t co
     items[i] = item;
 }
 
-/* Out of an array of `count`, at least one; one less is in it then. */
+/* Removes the least item from an array of `count` items, at least one; count - 1 remain. */
 static inline struct binary_heap_item binary_heap_remove_top(struct binary_heap_item *items,
                                                              size_t count)
 {
@@ -55,7 +55,7 @@ static inline void binary_heap_push(struct binary_heap *heap, uint64_t key, uint
     binary_heap_sift_up(heap->items, heap->count++, (struct binary_heap_item){key, value});
 }
 
-/* Call only if there is one. */
+/* The heap must not be empty. */
 static inline struct binary_heap_item binary_heap_pop(struct binary_heap *heap)
 {
     return binary_heap_remove_top(heap->items, heap->count--);

@@ -1,7 +1,6 @@
-/* A set of numbers that lie close together for the most part, as positions of the log do: a bit for
- * each, in pages of which only those exist that hold any.  However many are put, it takes little
- * more than the numbers between the least and the greatest divided by eight, in bytes.
- * Zero-initialised it is empty.  Memory as in alloc.h. */
+/* A set of integers, mostly clustered, such as positions in the log: a bitmap in pages, of which
+ * only those with members exist. For a contiguous range it takes little more than (greatest -
+ * least) / 8 bytes. A zeroed bitset is empty. Allocates with alloc.h. */
 #ifndef BASE_BITSET_H
 #define BASE_BITSET_H
 
@@ -9,12 +8,12 @@
 
 struct bitset {
     struct map pages;
-    uint64_t *recent; /* the page that was looked at last, NULL none; and its number */
+    uint64_t *recent; /* the page last used, or NULL; and its number */
     uint64_t recent_page;
 };
 
 void bitset_set(struct bitset *bits, uint64_t number);
 bool bitset_test(struct bitset *bits, uint64_t number);
-void bitset_free(struct bitset *bits); /* it is empty then */
+void bitset_free(struct bitset *bits); /* leaves it empty */
 
 #endif

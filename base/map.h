@@ -1,6 +1,6 @@
-/* A hash map from two integers to a pointer.  Keys of any value; open addressing with linear
- * probing and deletion by shifting back, so it never degrades.  Its entries are nobody else's
- * business.  Memory as in alloc.h. */
+/* A hash map from a pair of integers to a pointer. Open addressing with linear probing; deletion
+ * shifts entries back, so no tombstones accumulate. Its entries are private. Allocates with
+ * alloc.h. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
@@ -12,26 +12,26 @@
 
 struct map_entry {
     uint64_t a, b;
-    void *value; /* NULL: an empty place */
+    void *value; /* NULL: empty slot */
 };
 
 struct map {
     struct map_entry *entries;
     size_t count, room; /* room is 0 or a power of two */
-    bool gradual; /* it grows bit by bit: then `old` has what was not moved yet, from `moved` on */
+    bool gradual; /* grows incrementally: `old` has the entries not moved yet, from `moved` on */
     struct map_entry *old;
     size_t old_room, moved;
 };
 
 void *map_get(const struct map *map, uint64_t a, uint64_t b); /* NULL if absent */
 void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not NULL */
-void *map_remove(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
-void map_free(struct map *map); /* not the values */
+void *map_remove(struct map *map, uint64_t a, uint64_t b); /* returns the value, NULL if absent */
+void map_free(struct map *map); /* does not free the values */
 
-/* Goes through all that is in a map, in no order:
+/* Iterates over a map, in no particular order:
  *     for (struct map_walk walk = {.map = &map}; map_next(&walk);)
  *         ... walk.a, walk.b, walk.value ...
- * Where entries are put or taken meanwhile, some may be seen twice or not at all. */
+ * If entries are added or removed meanwhile, some may be visited twice or not at all. */
 struct map_walk {
     const struct map *map;
     size_t at;
@@ -41,8 +41,9 @@ struct map_walk {
 
 bool map_next(struct map_walk *walk);
 
-/* Takes out all that goes, in steps of `most` places; zeroed before the first.  True: it is
- * through.  Between two steps the map may be used as ever: what was put since may be left. */
+/* Removes all entries for which goes() is true, incrementally: at most `most` slots for each call.
+ * Zero the state before the first call. Returns true when finished. The map may be used between two
+ * calls; entries added since may be missed. */
 struct map_removal {
     size_t room, at;
 };
