@@ -1,27 +1,30 @@
-/* Where descriptions are, and the parts of one. */
+/* Finding the files of target descriptions, and splitting a description into its parts. */
 #ifndef CONFIG_DESCRIPTION_PATH_H
 #define CONFIG_DESCRIPTION_PATH_H
 
 #include <stdbool.h>
 
-/* Finds the text of a description by path or by name: in $POET_CONFIG, in the user's own directory
- * ($XDG_CONFIG_HOME/poet, else ~/.config/poet), beside the program; with the parts that it
- * includes, as far as they are found.  NULL with errno set; *path receives where it was found.
- * Both are the caller's to free. */
+/* Loads the text of a description by path or by name, with the parts that it includes, if they are
+ * found. Searches $POET_CONFIG, the user's directory ($XDG_CONFIG_HOME/poet, else ~/.config/poet)
+ * and the directory beside the program. Returns NULL with errno set on failure; *path receives
+ * where it was found. The caller frees both. */
 char *target_load(const char *name, char **path);
 
-/* The name of each that target_load() finds by name; one that is at two places comes twice. */
+/* Calls take() with each name that target_load() finds; a name that is in two directories is passed
+ * twice. */
 void target_each(void (*take)(void *user, const char *name), void *user);
 
-/* The one that came with the programs, or lies in $POET_CONFIG; not the user's own. */
+/* As target_load(), but only the installed description or that in $POET_CONFIG, not the user's
+ * own. */
 char *target_installed(const char *name, char **path);
 
-/* The user's own layer over a description: likewise, if there is a file of that name in the user's
- * own directory, and it includes something. */
+/* Loads the user's layer over a description: a file of that name in the user's directory that
+ * includes another. As target_load() otherwise. */
 char *target_own_layer(const char *name, char **path);
 
-/* The next part of a description: a text, where it is from and by which name it was included (""
- * the description itself).  False at the end, where *text is NULL.  The text is cut into pieces. */
+/* Gets the next part of a description: its text, its file, and the name by which it was included
+ * ("" for the description itself). Returns false at the end, where *text is NULL. Modifies the
+ * text. */
 struct target_part {
     const char *include, *file;
     char *text;

@@ -1,4 +1,4 @@
-/* Reading descriptions. */
+/* Reading target descriptions. */
 #ifndef CONFIG_DESCRIPTION_READ_H
 #define CONFIG_DESCRIPTION_READ_H
 
@@ -7,14 +7,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Reads a description from text, which may have several parts (description_path.h).  Every mistake
- * is written to `complaints` as `FILE:LINE: what is wrong`; then the result is NULL. */
+/* Reads a description from text, which may have several parts (description_path.h). Every error is
+ * written to `complaints` as `FILE:LINE: PROBLEM`; the result is then NULL. */
 struct target *target_read(const char *text, const char *name, FILE *complaints);
 
-/* Changes how things look as a text says: labels, texts, letters, titles, colours, shapes, arrows,
- * whether kinds are drawn, clusters; as a newer version of it, which types wait, how, and by what
- * that ends, and categories, too; all else in it is passed over. False: it has mistakes, and what
- * was good in it has changed. */
+/* Applies a layer to a description. DRESS_AS_LAYER changes the appearance: labels, texts, letters,
+ * titles, colors, shapes, arrows, whether kinds are drawn, line groups. DRESS_AS_NEWER, for a newer
+ * version of the description, also changes which types wait, how, what ends their waits, and
+ * categories. All other settings are ignored. Returns false if there are errors; valid settings are
+ * applied anyway. */
 enum description_layer { DRESS_AS_LAYER, DRESS_AS_NEWER };
 bool target_apply_layer(struct target *target, const char *text, const char *name,
                         enum description_layer as, FILE *complaints);

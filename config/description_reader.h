@@ -1,4 +1,4 @@
-/* A target description while it is read. */
+/* State of reading a target description. */
 #ifndef CONFIG_DESCRIPTION_READER_H
 #define CONFIG_DESCRIPTION_READER_H
 
@@ -8,15 +8,15 @@
 #include <stdio.h>
 
 struct description_reader {
-    struct arena *texts; /* of what is read */
-    const char *file; /* of the part that is read */
+    struct arena *texts; /* owns the texts that are read */
+    const char *file; /* the file of the current part */
     FILE *complaints; /* or NULL */
     unsigned mistakes;
-    int part;         /* which one, from 0 */
-    bool looks_only;  /* changes how things look, and nothing else */
-    bool newer;       /*   but what waits */
-    bool readable;      /* some part could be */
-    bool kinds, events; /* were there */
+    int part;         /* index of the current part, from 0 */
+    bool looks_only;  /* apply appearance only */
+    bool newer;       /* and waits, too */
+    bool readable;      /* some part could be parsed */
+    bool kinds, events; /* were present */
 };
 
 #endif

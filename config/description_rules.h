@@ -1,11 +1,11 @@
-/* What the entries of a description must have in common. */
+/* Checks of consistency between the entries of a description. */
 #ifndef CONFIG_DESCRIPTION_RULES_H
 #define CONFIG_DESCRIPTION_RULES_H
 
 #include "config/description_reader.h"
 #include "config/target.h"
 
-/* What must fit together, once all is read. */
+/* Checks the complete description; reports errors to the reader. */
 void description_rules_check(struct description_reader *reader, const struct target *target);
 
 #endif

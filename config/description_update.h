@@ -1,12 +1,11 @@
-/* Descriptions that are newer than the one that a trace holds. */
+/* Updating the description that a trace contains to a newer, installed one. */
 #ifndef CONFIG_DESCRIPTION_UPDATE_H
 #define CONFIG_DESCRIPTION_UPDATE_H
 
 #include "config/target.h"
 
-/* If the installed description of that name has a greater version, things look as it says from here
- * on, and those events wait that it says wait.  What must hold is as it was.  Returns that version,
- * or 0. */
+/* If the installed description of that name has a greater version, takes over its appearance and
+ * which events wait. The rules of order and of successions stay. Returns that version, or 0. */
 int target_update_installed(struct target *target);
 
 #endif

@@ -1,4 +1,4 @@
-/* Values of a description, each checked; every mistake with its line. */
+/* Checked access to the values of a description; every error is reported with its source line. */
 #ifndef CONFIG_DESCRIPTION_VALUES_H
 #define CONFIG_DESCRIPTION_VALUES_H
 
@@ -11,32 +11,33 @@
 void description_complain(struct description_reader *reader, const char *file, int line,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 int description_setting_line(const config_setting_t *setting);
-/* About a setting of the part that is read. */
+/* Reports an error about a setting of the current part. */
 #define WRONG(setting, ...)                                                                        \
     description_complain(reader, reader->file, description_setting_line(setting), __VA_ARGS__)
-/* Returns a copy in the arena of what is read, with no byte that cannot be shown. */
+/* Returns a copy in the reader's arena, with unprintable bytes replaced. */
 char *description_copy_text(struct description_reader *reader, const char *s);
-/* The one of the words (a list that ends with NULL) that a misspelt word is likely to mean, or
+/* Returns the word of the NULL-terminated list that a misspelled word most likely means, or
  * NULL. */
 const char *nearest_word(const char *word, const char *const *words);
 
-/* Complains about each key that is not among the known ones, which NULL ends. */
+/* Reports each key of the group that is not in the NULL-terminated list `known`. */
 void description_check_keys(struct description_reader *reader, const config_setting_t *group,
                             const char *const *known);
 
-/* Each changes *value only if the key is there, and good. */
+/* Each of these changes *value only if the key is present and valid. */
 const char *description_get_text(struct description_reader *reader, const config_setting_t *group,
-                                 const char *key, bool needed); /* NULL if it is not */
+                                 const char *key, bool needed); /* NULL if absent or invalid */
 void description_get_copy(struct description_reader *reader, const config_setting_t *group,
                           const char *key, char **value);
 void description_get_bool(struct description_reader *reader, const config_setting_t *group,
                           const char *key, bool *value);
-/* The number of the word in a list that NULL ends; `otherwise` if there is none. */
+/* Returns the index of the key's word in the NULL-terminated list, or `otherwise` if absent or
+ * invalid. */
 int description_get_word(struct description_reader *reader, const config_setting_t *group,
                          const char *key, const char *const *words, int otherwise);
 void description_get_color(struct description_reader *reader, const config_setting_t *group,
                            struct target_color *value);
-/* The empty name is not in the list: it sets *first, where that is not NULL. */
+/* The empty name is not added to the list: it sets *first, if that is not NULL. */
 bool description_get_names(struct description_reader *reader, const config_setting_t *group,
                            const char *key, struct target_names *names, bool *first);
 bool description_get_name_or_names(struct description_reader *reader, const config_setting_t *group,

@@ -1,18 +1,22 @@
-/* Formulas over meters: sums, differences, products and quotients of numbers and of names.
+/* Formulas over metrics: sums, differences, products and quotients of numbers and names.
  *
- * A name is letters, digits and _ (not a digit first), or anything in 'quotes'.  Nothing is divided
- * by zero: the value of such a formula is not known. */
+ * A name consists of letters, digits and _ (not a digit first), or of any characters in 'quotes'.
+ * The value of a division by zero is unknown. */
 #ifndef CONFIG_FORMULA_H
 #define CONFIG_FORMULA_H
 
 #include <stdbool.h>
 
-/* What a name stands for; false: it is not known. */
+/* Looks up the value of a name; returns false if it is unknown. */
 typedef bool formula_name(void *context, const char *name, double *value);
 
-enum formula_result { FORMULA_GOOD, FORMULA_UNKNOWN /* a value is not known */, FORMULA_WRONG };
+enum formula_result {
+    FORMULA_GOOD,
+    FORMULA_UNKNOWN /* the value of a name is unknown */,
+    FORMULA_WRONG
+};
 
-/* FORMULA_WRONG sets *wrong, the byte of the text where it is. */
+/* Evaluates a formula. With FORMULA_WRONG, *wrong is the offset of the syntax error in the text. */
 enum formula_result formula_value(const char *text, formula_name *name, void *context,
                                   double *value, unsigned *wrong);
 

@@ -1,4 +1,4 @@
-/* Of which category functions of a program are, by their names (scopes in a description). */
+/* Categories of a program's functions by name (`scopes` in a description). */
 #ifndef CONFIG_FUNCTION_SCOPES_H
 #define CONFIG_FUNCTION_SCOPES_H
 
@@ -7,8 +7,8 @@
 
 #include <libconfig.h>
 
-/* What a part of a description says of them: of one pattern the later part, and of several that fit
- * a name the first. */
+/* Reads the scopes of a part of a description. A later part overrides the same pattern of an
+ * earlier one; of several patterns that match a name, the first applies. */
 void function_scopes_parse(struct description_reader *reader, const config_setting_t *root,
                            struct target *target);
 

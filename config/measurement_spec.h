@@ -1,14 +1,15 @@
-/* What is measured of a program, chosen before it starts: words divided by commas (POET_MEASURE), or
- * a file.
+/* The choice of what is measured of a program, made before it starts: comma-separated words
+ * (POET_MEASURE), or a file.
  *
  *     exact = { calls = "cpu"; states = true; memory = true; waits = true; metrics = true; usage =
  *     true; };
- *     statistical = { rate = 100; };             // samples a second, 1 to 1000
- *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // of whose calls: as POET_PROFILE_EXCLUDE and so on
- *     meters = ( { name = "meals"; count = ["entered"]; } );   // as config/metric_rules.h says
+ *     statistical = { rate = 100; };             // samples per second, 1 to 1000
+ *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // as POET_PROFILE_EXCLUDE etc.
+ *     meters = ( { name = "meals"; count = ["entered"]; } );   // as in config/metric_rules.h
  *
- * is the same as calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and meters
- * of one's own.  Waits are known from the order: the word says so, and costs nothing. */
+ * is equivalent to calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and
+ * user-defined metrics. Waits follow from the order: the word `waits` is accepted and costs
+ * nothing. */
 #ifndef CONFIG_MEASUREMENT_SPEC_H
 #define CONFIG_MEASUREMENT_SPEC_H
 
@@ -22,31 +23,31 @@ enum { MEASURE_IGNORE, MEASURE_ONLY, MEASURE_COUNT, MEASURE_LISTS };
 
 struct measurement_spec {
     uint32_t wanted; /* WANTED_ (wire/profile_region.h) */
-    uint32_t rate; /* samples a second; 0: as the server does */
-    bool waits; /* was said */
-    char *lists
-        /* names of functions, divided by commas; NULL: none.  See measurement_spec_free */
-        [MEASURE_LISTS];
+    uint32_t rate; /* samples per second; 0: the server's default */
+    bool waits; /* the word was given */
+    /* comma-separated function names, or NULL; freed by measurement_spec_free() */
+    char *lists[MEASURE_LISTS];
 };
 
-/* Reads such words; false with *why (the caller's): one is none. */
+/* Parses such words. Returns false if a word is invalid, with *why, which the caller frees. */
 bool measurement_spec_parse(const char *words, struct measurement_spec *measure, char **why);
-/* Reads the text of such a file.  Mistakes are written to `complaints` (NULL: nowhere) as
- * `FILE:LINE: what is wrong`. */
+/* Parses the text of such a file. Errors are written to `complaints` (may be NULL) as `FILE:LINE:
+ * PROBLEM`. */
 bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
                            struct measurement_spec *measure);
-/* Does the text of a file look like one of these, and not like a description? */
+/* Returns whether the text of a file looks like a measurement specification rather than a
+ * description. */
 bool measurement_spec_is_set(const char *text);
 
-/* As measurement_spec_parse reads it, "none" of nothing; and as measurement_spec_read does.  The
- * caller's. */
+/* Return the specification as words for measurement_spec_parse() ("none" if empty), and as a file
+ * for measurement_spec_read(). The caller frees the result. */
 char *measurement_spec_list(const struct measurement_spec *measure);
 char *measurement_spec_write(const struct measurement_spec *measure);
 
-/* The variable that libpoet reads a list from; what is wrong with one, the caller's, NULL:
- * nothing. */
+/* Return the name of the variable from which libpoet reads a list; and the problem of a list, which
+ * the caller frees, or NULL if it is valid. */
 const char *measurement_spec_variable(unsigned list);
 char *measurement_spec_error(const char *names);
-void measurement_spec_free(struct measurement_spec *measure); /* the lists */
+void measurement_spec_free(struct measurement_spec *measure); /* frees the lists */
 
 #endif

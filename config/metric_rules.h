@@ -1,4 +1,4 @@
-/* Meters of a description, or of a file of one's own: what is counted, or timed, over the events of
+/* Metrics that a description or a user's file defines: what is counted or timed over the events of
  * a run.
  *
  *     meters = (
@@ -7,10 +7,10 @@
  *         { name = "wait a meal"; formula = "'lock wait' / meals"; unit = "ns"; }
  *     );
  *
- * `from` and `to`: the time from an event of the one type to the next one of the other, by the same
- * thread, and with per = "line" about the same object or on its line.  `count`: how many events
- * there are.  `formula` (formula.h): over the totals of meters before it.  `own = true`: a meter
- * that the program counts itself (poet.h), named so that formulas may speak of it. */
+ * `from` and `to`: the time from an event of one type to the next event of the other, by the same
+ * thread, and with per = "line" about the same object or on its line. `count`: the number of
+ * events. `formula` (formula.h): over the totals of preceding metrics. `own = true`: a metric that
+ * the program maintains itself (poet.h), named so that formulas can refer to it. */
 #ifndef CONFIG_METRIC_RULES_H
 #define CONFIG_METRIC_RULES_H
 
@@ -21,26 +21,26 @@
 enum metric_better { GOOD_NOT_SAID, GOOD_HIGH, GOOD_LOW };
 
 struct target_metric {
-    char *name, *unit; /* unit "": a number */
+    char *name, *unit; /* unit "": a plain number */
     struct target_names from, to, count; /* types of events */
     bool per_line;
-    bool own; /* the program counts it itself: it is only named, for formulas */
+    bool own; /* maintained by the program; only named here, for formulas */
     char *formula; /* or NULL */
     uint8_t good; /* an enum metric_better */
-    int part; /* of the description, that spoke of it last */
+    int part; /* the last part of the description that mentions it */
 };
 
-/* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what
- * is wrong`; then false, and no meters.  The array is the caller's to free, its texts are in the
- * arena. */
+/* Reads a file of metrics. Errors are written to `complaints` (may be NULL) as `FILE:LINE:
+ * PROBLEM`; the result is then false, without metrics. The caller frees the array; its texts are in
+ * the arena. */
 bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
                        struct target_metric **meters, size_t *count);
-/* As text that metric_rules_read reads; the caller's. */
+/* Returns the metrics as text for metric_rules_read(); the caller frees it. */
 char *metric_rules_write(const struct target_metric *meters, size_t count);
 
 struct description_reader;
 struct config_setting_t;
-/* Of the list "meters" in a part of a description. */
+/* Reads the list "meters" in a part of a description. */
 void metric_rules_parse(struct description_reader *reader, const struct config_setting_t *root,
                         struct target_metric **meters, size_t *count);
 

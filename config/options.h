@@ -1,8 +1,8 @@
-/* The options of our own commands, by glibc's argp: one table says what they are called, what they
- * take and what --help prints.  Options that commands share are a child of their tables.
+/* Command-line options of Poet's commands, based on glibc's argp: one table defines their names,
+ * their arguments and what --help prints. Options that commands share are a child of their tables.
  *
- * What argp does in another way than we want is done here: a wrong option is answered with the
- * nearest one that there is, --help is an answer like any other, and nothing exits. */
+ * Differs from argp in three points: an unknown option is reported with the nearest valid one,
+ * --help returns like any other option, and nothing exits. */
 #ifndef CONFIG_OPTIONS_H
 #define CONFIG_OPTIONS_H
 
@@ -16,22 +16,22 @@
 
 struct options {
     const char *name; /* of the command, without "poet" */
-    /* Its parser returns EINVAL for a bad value, having said what is wrong. */
+    /* Its parser returns EINVAL for an invalid value, after having reported it. */
     const struct argp *argp;
-    bool program_follows; /* options end at the first word that is none: PROGRAM ARGUMENT... */
+    bool program_follows; /* options end at the first operand: PROGRAM ARGUMENT... */
 };
 
-/* Reads argv[1] and on into what `input` is to the parser.  OPTIONS_READ: *first is the index of
- * the first word that is no option (those come last then); else the exit status, with everything
- * said. */
+/* Parses argv[1] and later words with `input` as the parser's input. Returns OPTIONS_READ, with
+ * *first the index of the first operand (operands are moved to the end); otherwise the exit status,
+ * after everything was printed. */
 int options_read(const struct options *options, int argc, char **argv, void *input, int *first);
 
-/* Prints each option that --help shows, one a line: "-o", "--output", what its value is called,
- * what it does, between tabs; what there is not is empty.  Shell completions are made of this, so
- * options_read answers --list-options with it. */
+/* Prints each option that --help shows, one per line: "-o", "--output", the name of its argument,
+ * its description, separated by tabs; absent fields are empty. Shell completions are generated from
+ * this, so options_read() prints it for --list-options. */
 void options_list(const struct argp *argp, FILE *f);
 
-/* The children of a table that has no others: --help.  One that has some puts options_common among
+/* The child table with --help. A table that has children of its own includes options_common in
  * them. */
 extern const struct argp options_common;
 extern const struct argp_child options_children[];
