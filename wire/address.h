@@ -1,4 +1,5 @@
-/* Where an endpoint is: for agents and viewers that connect, and servers that listen. */
+/* Socket addresses of endpoints, for agents and viewers that connect, and for servers that
+ * listen. */
 #ifndef WIRE_ADDRESS_H
 #define WIRE_ADDRESS_H
 
@@ -6,11 +7,12 @@
 
 struct sockaddr_storage;
 
-/* Of unix:PATH or poet://HOST:PORT; looks a name up, which may take long.  False with a message. */
+/* Resolves unix:PATH or poet://HOST:PORT; may block on a name lookup. Returns false with a message
+ * on failure. */
 bool address_resolve(const char *endpoint, struct sockaddr_storage *address, size_t *size,
                      struct error *error);
-/* Listens there: a descriptor (close-on-exec), or -1 with a message.  A socket file that nobody
- * answers is replaced; a live one is not. */
+/* Listens at the endpoint. Returns a descriptor (close-on-exec), or -1 with a message. A socket
+ * file without a listener is replaced; one with a listener is not. */
 int address_listen(const char *endpoint, struct error *error);
 
 #endif

@@ -1,17 +1,17 @@
-/* In which call of the system a thread sleeps, as the server sees from outside (/proc, proc(5)): a
- * figure of the message USAGE that is no sum. */
+/* The system call in which a thread sleeps, as the server reads it from /proc (proc(5)): a value in
+ * the message USAGE that is not a sum. */
 #ifndef WIRE_ASLEEP_H
 #define WIRE_ASLEEP_H
 
 #include <stdint.h>
 
-#define USAGE_ASLEEP 64u /* beside the meters of wire/os_usage.h; its value is one of these */
+#define USAGE_ASLEEP 64u /* next to the metrics of wire/os_usage.h; its value is one of these */
 
-/* number, NAME, what it is called */
+/* number, NAME, displayed name */
 #define SLEEP_CALLS(A)                                                                             \
     A(0, NOT, "")                                                                                  \
     A(1, FUTEX, "futex")                                                                           \
-    A(2, LOADER, "loader") /* a futex of the dynamic loader's: a lock of dlopen and dlclose */     \
+    A(2, LOADER, "loader") /* a futex of the dynamic loader: a lock of dlopen and dlclose */       \
     A(3, READ, "read")                                                                             \
     A(4, WRITE, "write")                                                                           \
     A(5, POLL, "poll")                                                                             \

@@ -1,18 +1,17 @@
-/* Entries: when each call of a thread began and ended (`calls=every`): the ring that a program
- * shares with the server, and what the server makes of it, as structs and as bytes (an ENTRIES
- * chunk of a trace file).
+/* Call records: when each call of a thread began and ended (`calls=every`). The ring that a program
+ * shares with the server, and the records that the server makes of it, as structs and as bytes (an
+ * ENTRIES chunk of a trace file).
  *
- * A ring is sealed memory, made by the thread when this is first wanted of it and handed over with
- * the message ENTRIES.  The thread reserves a word, `reserved`, and then writes it: one store, so
- * that what lies there is whole, also where the thread was killed.  The server takes words that are
- * not 0, sets them to 0, and then moves `taken` on.  A call is in the ring with both its ends or
- * not at all: its begin is not written unless its end will find room.  What finds none is counted,
- * and nobody waits.
+ * A ring is sealed memory. The thread creates it when call records are first requested of it, and
+ * passes it with the message ENTRIES. The thread reserves a word (`reserved`) and then writes it
+ * with one store, so words are complete even if the thread is killed. The server takes nonzero
+ * words, sets them to 0, and then advances `taken`. The ring has either both ends of a call or
+ * neither: its begin is not written unless there is space for its end. Calls without space are
+ * counted; no thread blocks.
  *
- * A word: bit 0: an end, else a begin; 17 bits: its context (wire/profile_region.h); 46 bits: the
- * time, the low ones of the ticks.  Context 0 has no calls: that is a word that says how many calls
- * are not there, which would have begun since the word before; their number is where the time would
- * be. */
+ * A word: bit 0: end (else begin); 17 bits: the context (wire/profile_region.h); 46 bits: the low
+ * bits of the time in ticks. Context 0 has no calls: such a word gives, in place of the time, the
+ * number of calls lost that began after the previous word. */
 #ifndef WIRE_CALL_RECORDS_H
 #define WIRE_CALL_RECORDS_H
 
@@ -33,11 +32,11 @@
 
 struct call_records_head {
     uint32_t magic, version;
-    uint32_t thread; /* code of its own line, as in its queue */
-    uint32_t clock; /* QUEUE_CLOCK_*: what ticks are */
-    _Alignas(64) _Atomic uint64_t reserved; /* words, since the begin: the thread's */
-    _Atomic uint64_t lost; /* calls that are not there, in all */
-    _Alignas(64) _Atomic uint64_t taken; /* words: the server's */
+    uint32_t thread; /* code of the thread line, as in its queue */
+    uint32_t clock; /* QUEUE_CLOCK_*: the unit of ticks */
+    _Alignas(64) _Atomic uint64_t reserved; /* words since the start: written by the thread */
+    _Atomic uint64_t lost; /* calls lost, in total */
+    _Alignas(64) _Atomic uint64_t taken; /* words since the start: written by the server */
 };
 static_assert(sizeof(struct call_records_head) <= CALL_RECORDS_HEAD_BYTES,
               "the head fits its page");
@@ -55,27 +54,27 @@ static inline uint64_t call_record_word(uint32_t context, bool ends, uint64_t ti
            (ends ? CALL_RECORD_ENDS : 0);
 }
 
-/* ---- as they are kept ---- */
+/* ---- as stored ---- */
 
 enum call_record_type {
     CALL_RECORD_BEGINS,
-    CALL_RECORD_ENDED, /* the innermost call that is open */
-    CALL_RECORD_LOST /* so many calls are not there */
+    CALL_RECORD_ENDED, /* the innermost open call */
+    CALL_RECORD_LOST /* `lost` calls are missing */
 };
 
 struct call_record {
     uint8_t is; /* an enum call_record_type */
     uint32_t context; /* of a call that begins, not 0 */
-    uint64_t time_ns; /* by the program's monotonic clock; none is earlier than the one before */
+    uint64_t time_ns; /* by the program's monotonic clock; not earlier than the previous one */
     uint64_t lost;
 };
 
-/* The body of an ENTRIES chunk: the time that it begins with, then entries; *last_ns is the time of
- * the one before, and becomes this one's. */
+/* The body of an ENTRIES chunk: its first time, then entries. *last_ns is the time of the previous
+ * entry, and is set to that of this one. */
 void encode_call_records_head(struct encoder *out, uint64_t first_ns);
 void encode_call_record(struct encoder *out, uint64_t *last_ns, const struct call_record *entry);
 uint64_t decode_call_records_head(struct decoder *in);
-/* False at the end, or with in->error. */
+/* Returns false at the end, or with in->error. */
 bool decode_call_record(struct decoder *in, uint64_t *last_ns, struct call_record *entry);
 
 #endif

@@ -1,9 +1,8 @@
-/* Endpoints: `unix:PATH`, `poet://HOST:PORT` (TLS with a key, wire/network_key.h), and where they
- * are by default.
+/* Endpoints of connections: `unix:PATH` and `poet://HOST:PORT` (TLS with a key,
+ * wire/network_key.h), and the defaults.
  *
- * Programs connect to sockets of their own machine alone; where else endpoints are, address.h
- * finds.  All functions return a descriptor (close-on-exec) or -1 with a message of one line in
- * `error`. */
+ * Programs connect to sockets of their own host only; address.h resolves all other endpoints. All
+ * functions return a descriptor (close-on-exec), or -1 with a one-line message in `error`. */
 #ifndef WIRE_ENDPOINT_H
 #define WIRE_ENDPOINT_H
 
@@ -15,33 +14,36 @@ struct error {
 };
 void error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What is said of tcp:HOST:PORT. */
+/* The error message for tcp:HOST:PORT. */
 #define ENDPOINT_CLEAR                                                                             \
     "%s: unencrypted connections are not supported; use poet://HOST:PORT on both sides, and give " \
     "both the key that poet key makes"
 
-/* True if s looks like an endpoint rather than a file. */
+/* Returns whether s looks like an endpoint rather than a file. */
 bool endpoint_is(const char *s);
 bool endpoint_is_remote(
-    const char *s); /* poet://: for servers, agents and viewers; programs have an agent */
-/* Whether $POET_SERVER of a program names something that it reaches by an agent: HOST:PORT, which
- * is poet://HOST:PORT, or whatever has :// in it; as agents are told it. */
+    const char *s); /* poet://, for servers, agents and viewers; programs use an agent */
+/* Returns whether a program's $POET_SERVER names a server that it reaches through an agent:
+ * HOST:PORT, equivalent to poet://HOST:PORT, or anything with :// in it. `target` receives the form
+ * that agents accept. */
 bool endpoint_is_other_host(const char *s, char *target, size_t size);
 struct sockaddr_un;
 bool endpoint_unix(const char *endpoint, struct sockaddr_un *address, struct error *error);
 
-/* The directory of the user's sockets, made with mode 0700 if need be and
- * checked to be the user's own.  False with a message if there is none. */
+/* Gets the directory of the user's sockets: creates it with mode 0700 if necessary, and checks that
+ * the user owns it. Returns false with a message on failure. */
 bool endpoint_directory(char *path, size_t size, struct error *error);
 
-/* $POET_SERVER if it names an endpoint (also HOST:PORT), else unix:DIRECTORY/poet.sock. */
+/* Gets $POET_SERVER if it names an endpoint (including HOST:PORT), else
+ * unix:DIRECTORY/poet.sock. */
 bool endpoint_default(char *endpoint, size_t size, struct error *error);
 
-/* False: what bears that number is any of the users that our user namespace has no number for. */
+/* Returns false if the user has no number in our user namespace: then the owner of a file with that
+ * number can be any such user. */
 bool endpoint_has_user(unsigned user);
 
-/* Connects to a Unix socket, waiting at most timeout_ms.  *absent tells whether simply nobody
- * listens there.  That of another user's server, unless that is root, is refused. */
+/* Connects to a Unix socket, waiting at most timeout_ms. *absent is set if there is no listener.
+ * Refuses servers of other users except root. */
 int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct error *error);
 
 #endif

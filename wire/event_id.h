@@ -1,4 +1,4 @@
-/* The smallest things that messages hold: names of events, and who is in a line. */
+/* Encoding of event ids and of occupants. */
 #ifndef WIRE_EVENT_ID_H
 #define WIRE_EVENT_ID_H
 
@@ -10,7 +10,7 @@
 void encode_event_id(struct encoder *out, struct event_id ref);
 struct event_id decode_event_id(struct decoder *in);
 
-/* A count, and so many.  What is read is the caller's to free. */
+/* A count, and that many ids. The caller frees the decoded array. */
 void encode_event_ids(struct encoder *out, const struct event_id *refs, uint32_t count);
 struct event_id *decode_event_ids(struct decoder *in, uint32_t *count);
 

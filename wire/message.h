@@ -1,13 +1,11 @@
-/* The contract between programs, server and viewers, as messages.
+/* Messages between programs, server and viewers: framing and encoding.
  *
- * A message is a frame of 8 bytes and a body: u32 length of the body, u16 type,
- * u16 MESSAGE_MARK.  All integers are little-endian.  A string is a u32 length
- * and that many bytes.  docs/wire.md gives every body byte by byte.
+ * A message is a frame of 8 bytes and a body: u32 length of the body, u16 type, u16 MESSAGE_MARK.
+ * All integers are little-endian. A string is a u32 length and that many bytes. docs/wire.md
+ * describes every body byte by byte.
  *
- * This file never sees a socket: bytes in, values out.  A reader keeps its first
- * error and the byte where it was, and then reads nothing but zeros, so that a
- * whole body can be read before it is judged.
- */
+ * This module does no I/O. A decoder keeps its first error and the offset of it; after that, all
+ * values read are zero, so a whole body can be read before the error is checked. */
 #ifndef WIRE_MESSAGE_H
 #define WIRE_MESSAGE_H
 
@@ -15,28 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 6u          /* of viewers and servers: the same */
+#define WIRE_VERSION 6u          /* of viewers and servers, which must be equal */
 #define WIRE_VERSION_PROGRAM                                                                       \
-    1u  /* the oldest of programs that is understood: what they say has only grown */
+    1u  /* the oldest program version that is supported: newer ones only add to it */
 #define WELCOME_FOLLOWS                                                                            \
     1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
-#define WELCOME_REGIONS 2u /* and it may hand over regions (wire/profile_region.h) */
-#define WELCOME_HEAP 4u    /* and a heap of HEAP_VERSION 2 (wire/heap_region.h) */
-#define WELCOME_METERS 8u /* and tell of meters of its own (wire/metric_messages.h) */
-#define WELCOME_ENTRIES 16u /* and rings of when each call began and ended (wire/call_records.h) */
-#define WELCOME_SPANS                                                                              \
-    32u /* and tell which of its tasks ran on which of its threads (wire/task_placement.h) */
-#define WELCOME_AGENT 64u /* it is an agent, which makes no report */
+#define WELCOME_REGIONS 2u /* the server accepts regions (wire/profile_region.h) */
+#define WELCOME_HEAP 4u    /* and a heap region of HEAP_VERSION 2 (wire/heap_region.h) */
+#define WELCOME_METERS 8u /* and user-defined metrics (wire/metric_messages.h) */
+#define WELCOME_ENTRIES 16u /* and rings of call records (wire/call_records.h) */
+#define WELCOME_SPANS 32u /* and placements of tasks on worker threads (wire/task_placement.h) */
+#define WELCOME_AGENT 64u /* the server is an agent, which writes no report */
 #define WELCOME_FAR                                                                                \
-    128u /* and tell of connections to other machines, whose programs may be in the run */
-#define WELCOME_ENDS 256u /* and say that it ends by itself */
-#define WELCOME_SCARCE 512u /* little room is left where the trace is written */
-#define WELCOME_AWAITS 1024u /* and say that a task waits for the end of another: AWAITS */
+    128u /* it accepts connections to other hosts, whose programs may be in the run */
+#define WELCOME_ENDS 256u /* and ENDS: the program exits by itself */
+#define WELCOME_SCARCE 512u /* little space is left where the trace is written */
+#define WELCOME_AWAITS 1024u /* it accepts AWAITS: a task waits for the end of another */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
 
-/* One table: number, name.  Below 32 (and INPUT) from programs, then from viewers, then from the
+/* One table: number, name. Below 32 (and INPUT) from programs, then from viewers, then from the
  * server. */
 /* clang-format off */
 #define MESSAGES(M)                                                              \
@@ -101,40 +98,41 @@ enum message_type {
 #undef M
 };
 
-/* What FEED says. */
+/* Modes of SUBSCRIBE. */
 enum feed { FEED_OFF, FEED_ON, FEED_STAY };
 
-/* Name of a message type, or "unknown". */
+/* Returns the name of a message type, or "unknown". */
 const char *message_name(unsigned type);
 
 enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2, ROLE_AGENT = 3 };
 
-/* A growing run of bytes to send.  Zero-initialised is empty.  All put_ calls
- * append; if memory runs out `failed` is set and stays, and data is kept as it
- * was.  encoder_free releases and empties. */
+/* A growing buffer of bytes to send. A zeroed one is empty. All encode_ functions append; if memory
+ * runs out, `failed` is set and stays set, and the data is kept as it was. encoder_free frees and
+ * empties it. */
 struct encoder {
     uint8_t *data;
     size_t size, room;
-    size_t begun; /* where the frame of the open message starts */
+    size_t begun; /* offset of the frame of the open message */
     bool failed;
 };
 
 void encoder_begin_message(struct encoder *out, enum message_type type);
-void encoder_end_message(struct encoder *out); /* fills in the frame's length */
+void encoder_end_message(struct encoder *out); /* sets the frame's length */
 void encoder_free(struct encoder *out);
-void encoder_consume(struct encoder *out, size_t bytes); /* forget the first bytes: they are sent */
+/* removes the first bytes, which were sent */
+void encoder_consume(struct encoder *out, size_t bytes);
 void encode_u8(struct encoder *out, uint8_t v);
 void encode_u16(struct encoder *out, uint16_t v);
 void encode_u32(struct encoder *out, uint32_t v);
 void encode_u64(struct encoder *out, uint64_t v);
 void encode_bytes(struct encoder *out, const void *data, size_t size);
-void encode_string(struct encoder *out, const char *s); /* NULL is sent as "" */
+void encode_string(struct encoder *out, const char *s); /* NULL is encoded as "" */
 
-/* A run of bytes to read, owned by the caller. */
+/* A range of bytes to read, owned by the caller. */
 struct decoder {
     const uint8_t *data;
     size_t size, at;
-    const char *error; /* the first, a constant; NULL while all is well */
+    const char *error; /* the first error, a constant; NULL if there is none */
     size_t error_at;
 };
 
@@ -145,20 +143,20 @@ uint16_t decode_u16(struct decoder *in);
 uint32_t decode_u32(struct decoder *in);
 uint64_t decode_u64(struct decoder *in);
 const uint8_t *decode_bytes(struct decoder *in, size_t size); /* NULL after an error */
-/* A string as new memory, with a 0 at its end; fails above limit bytes or if it
- * holds a 0.  Never NULL unless memory ran out: "" after an error. */
+/* Decodes a string into new, NUL-terminated memory; fails above `limit` bytes or if it contains a
+ * NUL. Returns "" after an error, and NULL only if memory ran out. */
 char *decode_string(struct decoder *in, size_t limit);
-/* A count of things that take at least `least` bytes each; 0 after an error. */
+/* Decodes a count of items that take at least `least` bytes each; 0 after an error. */
 uint32_t decode_count(struct decoder *in, size_t least);
-/* Zeroed room for so many things; fails if there is none. */
+/* Returns a zeroed array of `count` items; fails if memory runs out. */
 void *decode_array(struct decoder *in, size_t count, size_t bytes);
 size_t decoder_remaining(const struct decoder *in);
-/* True if all was read without error; a rest is an error. */
+/* Returns true if everything was read without error; remaining bytes are an error. */
 bool decoder_finish(struct decoder *in);
 
-/* What a frame says.  Result: 1 a whole message lies at data (frame included,
- * MESSAGE_FRAME_BYTES + *length bytes), 0 more bytes are needed, -1 this is no
- * message or one above limit: *error says why. */
+/* Parses a frame. Returns 1 if a whole message is at data (MESSAGE_FRAME_BYTES + *length bytes,
+ * including the frame), 0 if more bytes are needed, -1 if it is not a message or exceeds limit;
+ * *error then says why. */
 int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, size_t *length,
                const char **error);
 

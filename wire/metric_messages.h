@@ -1,11 +1,11 @@
-/* Meters of a program's own: their codes and kinds, and what a thread counted by a moment as bytes
- * (a METERS chunk of a trace file).
+/* User-defined metrics: their codes and kinds, and what a thread counted by a certain time, as
+ * bytes (a METERS chunk of a trace file).
  *
- * Codes below REGION_CELLS are of meters that threads count in their own cells
- * (wire/profile_region.h): the number of the first cell.  From METRIC_WATCHED_CODES on they are of
- * cells that the program stores to and the server looks at now and then.  Both are a program's
- * own.  From METRIC_SAMPLED_CODES on they are of numbers that somebody told a run (poet watch), and
- * belong to no program. */
+ * Codes below REGION_CELLS are of metrics that threads count in their own cells
+ * (wire/profile_region.h): the number of the first cell. Codes from METRIC_WATCHED_CODES on are of
+ * shared cells that the program stores to and the server samples. Both belong to a program. Codes
+ * from METRIC_SAMPLED_CODES on are of values that were fed into a run (poet watch), and belong to
+ * no program. */
 #ifndef WIRE_METRIC_MESSAGES_H
 #define WIRE_METRIC_MESSAGES_H
 
@@ -13,13 +13,14 @@
 #include "wire/profile_region.h"
 
 enum metric_kind {
-    METRIC_NONE, /* no meter: what its user wants of the server, by its name: "rate", code samples a second; "file", unit
-                 * the path of one that says what is measured */
+    /* no metric: a setting for the server, by its name: "rate", code: samples per second; "file",
+     * unit: the path of a measurement file */
+    METRIC_NONE,
     METRIC_COUNT, /* a sum of what was added */
-    METRIC_GAUGE, /* what it stands at */
-    METRIC_DISTRIBUTION, /* of values: how many of each size there were */
+    METRIC_GAUGE, /* the current value */
+    METRIC_DISTRIBUTION, /* of values: how many there were of each size */
     METRIC_WATCHED, /* a shared cell */
-    METRIC_SAMPLED, /* told from outside, in thousandths */
+    METRIC_SAMPLED, /* fed in from outside, in thousandths */
     METRIC_KINDS
 };
 
@@ -28,21 +29,21 @@ enum metric_kind {
 #define METRIC_SAMPLED_MOST 1024u
 #define METRIC_SAMPLED_SCALE 1000
 
-/* Shared cells: so many, one at the begin of each 64 bytes. */
+/* Shared cells: WATCH_CELLS of them, one at the start of each 64 bytes. */
 #define WATCH_CELLS 1024u
 #define WATCH_CELL_BYTES 64u
 #define WATCH_MAP_BYTES ((size_t)WATCH_CELLS * WATCH_CELL_BYTES)
 #define WATCH_VERSION 1u
 
-/* Cells of a distribution, and its buckets.  Bucket 0 has values below 1, bucket i those from
- * 2^(i-1) to below 2^i, the last one all that are larger, too. */
+/* Cells of a distribution, and its buckets. Bucket 0 has values below 1, bucket i those from
+ * 2^(i-1) to below 2^i; the last one also has all larger values. */
 #define METRIC_CELLS 5u
 #define METRIC_BUCKETS 35u
 static_assert(METRIC_BUCKETS * 8 + offsetof(struct profile_region_cell, rest) ==
                   METRIC_CELLS * sizeof(struct profile_region_cell),
               "the buckets fill the cells");
 
-/* Of one meter and thread, since the thread began. */
+/* The values of one metric of a thread since the thread began. */
 struct metric_sums {
     uint32_t code;
     uint8_t kind; /* an enum metric_kind: COUNT, GAUGE, DISTRIBUTION */
@@ -54,13 +55,13 @@ struct metric_sums {
 #define METRIC_SUMS_BYTES 46u /* at least */
 
 void encode_metric_sums(struct encoder *out, const struct metric_sums *sums);
-/* False, with in->error: no such meter can be. */
+/* Returns false, with in->error, if the metric is invalid. */
 bool decode_metric_sums(struct decoder *in, struct metric_sums *sums);
 
-/* The value that all of the bucket's are below. */
+/* Returns the exclusive upper bound of a bucket. */
 int64_t metric_bucket_end(unsigned bucket);
 
-/* A value of a meter that is looked at. */
+/* A sample of a metric. */
 #define METRIC_SAMPLE_BYTES 12u /* u32 code, i64 value */
 
 #endif

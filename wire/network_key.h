@@ -1,7 +1,7 @@
-/* The key that lets machines speak with each other: 256 bits in a file of the user's own, made by
- * `poet key`.
+/* The shared key for connections between hosts: 256 bits in a file of the user, created by `poet
+ * key`.
  *
- * The file has 64 hexadecimal digits and mode 0600; who can read it can join. */
+ * The file has 64 hexadecimal digits and mode 0600; anyone who can read it can connect. */
 #ifndef WIRE_NETWORK_KEY_H
 #define WIRE_NETWORK_KEY_H
 
@@ -15,12 +15,12 @@ struct network_key {
     uint8_t bytes[KEY_BYTES];
 };
 
-/* $POET_KEY_FILE, else poet/key beside the user's configuration. */
+/* Gets the path: $POET_KEY_FILE, else poet/key in the user's configuration directory. */
 bool network_key_path(char *path, size_t size, struct error *error);
-/* The key of a file, NULL: the default one.  False: there is none, or others can read it; what to
- * do. */
+/* Reads the key of a file (NULL: the default one). Returns false, with advice in `error`, if there
+ * is none or others can read it. */
 bool network_key_read(const char *path, struct network_key *key, struct error *error);
-/* Makes a file with a new one; false: it is there, or cannot be made. */
+/* Creates a file with a new key. Returns false if it exists or cannot be created. */
 bool network_key_make(const char *path, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* The text of an event that tells what a call got which takes whatever there is
- * (poet_replay_begin_nondeterministic of poet.h): for runs that are repeated, not for pictures,
- * where an arrow says it. */
+/* The annotation that records the result of a nondeterministic call, one that takes whatever is
+ * available (poet_replay_begin_nondeterministic of poet.h). It serves replay, not diagrams, where
+ * an arrow shows the result. */
 #ifndef WIRE_NONDET_RESULT_H
 #define WIRE_NONDET_RESULT_H
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NONDET_TEXT "got %u, asked %u"
-#define NONDET_TOGETHER ", with the next" /* the same call told of the next one, too */
+#define NONDET_TOGETHER ", with the next" /* the same call received the next one, too */
 #define NONDET_BYTES 64u
 
 static inline bool nondet_result_read(const char *text, uint32_t *got, uint32_t *asked)

@@ -1,14 +1,14 @@
-/* What the operating system says of a process and its threads: the meters of the message USAGE.
+/* Operating-system statistics of a process and its threads: the metrics of the message USAGE.
  *
- * The server samples them from outside (/proc, proc(5)), and a program that ends says once itself
- * what getrusage(2) gives: that is exact, all else is as of its sample. */
+ * The server samples them from outside (/proc, proc(5)); a program that ends reports once what
+ * getrusage(2) returns: these values are exact, all others are as of their sample. */
 #ifndef WIRE_OS_USAGE_H
 #define WIRE_OS_USAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* number, NAME, its name for scripts, its unit, whether it only grows (else it is a level) */
+/* number, NAME, name in scripts, unit, whether it only grows (else it is a level) */
 /* clang-format off */
 #define USAGES(U)                                                                                            \
     U(0, CPU_USER, "cpu_user", "ns", true)         /* processor time of its own code */                      \
@@ -37,9 +37,9 @@ enum usage_meter {
         USAGE_METERS
 };
 
-/* One figure in a USAGE. */
+/* One value in a USAGE. */
 struct usage_figure {
-    uint32_t thread; /* code of its own line; 0: of the whole process */
+    uint32_t thread; /* code of the thread line; 0: of the whole process */
     uint8_t meter;   /* an enum usage_meter */
     uint64_t value;
 };

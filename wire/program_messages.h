@@ -1,15 +1,13 @@
-/* What programs tell the server, as structs and as bytes; no other place knows how these messages
- * lie on the wire.  The fields of a message stand in one list, in the order in which they are sent;
- * from it come its struct X_message, encode_X, which appends its body, and decode_X, which reads
- * one.
+/* Messages from programs to the server, as structs and as bytes; only this module knows their
+ * encoding. The fields of a message are listed once, in the order in which they are sent; the list
+ * generates its struct X_message, encode_X, which appends its body, and decode_X, which reads one.
  *
- * Texts are borrowed: of encode_ from the caller, of decode_ from the bytes that are read, where
- * they are not followed by a 0.  text_name and text_note (wire/text.h) make strings of them.
+ * Texts are borrowed: by encode_ from the caller, by decode_ from the decoded bytes, where no NUL
+ * follows them. text_name and text_note (wire/text.h) make strings of them.
  *
- * decode_X is true if the body holds all fields, no text is too long or has a 0 in it, and nothing
- * is left; else the decoder's error says what is wrong, and what was not read is 0.  Nothing is
- * allocated: whatever runs within a stranger's program may use all of it.
- */
+ * decode_X returns true if the body has all fields, no text is too long or contains a NUL, and no
+ * bytes remain; else the decoder's error says what is wrong, and fields that were not read are 0.
+ * Nothing is allocated, so code that runs inside a traced program may use all of it. */
 #ifndef WIRE_PROGRAM_MESSAGES_H
 #define WIRE_PROGRAM_MESSAGES_H
 
@@ -21,7 +19,7 @@ struct text_view {
     const char *bytes;
     uint32_t size;
 };
-struct text_view text_view_of(const char *s); /* all of it; of NULL "" */
+struct text_view text_view_of(const char *s); /* the whole text; "" for NULL */
 
 /* How a program ends by itself. */
 enum program_end {
@@ -39,16 +37,16 @@ enum program_end {
 /* clang-format off */
 #define LINE_FIELDS(F)                                                                                   \
     F(u32, code)                                                                                       \
-    F(u64, high) /* its identity: the same in all programs that have it */                             \
+    F(u64, high) /* its identity: the same in all programs that share it */                            \
     F(u64, low)                                                                                        \
-    F(u8, flags) /* LINE_ */                                                                           \
+    F(u8, flags) /* LINE_ flags */                                                                     \
     F(u64, object) /* address or id */                                                                 \
-    F(u64, entry)  /* of a task: where the function is that it runs */                                 \
+    F(u64, entry)  /* of a task: address of the function that it runs */                               \
     F(text, kind)                                                                                      \
     F(text, name)
 /* clang-format on */
 #define LINE_SHARED 1u /* its succession is no order */
-#define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that tells it */
+#define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that opens it */
 
 /* an ELF file mapped into the program */
 #define MODULE_FIELDS(F) F(u64, start) F(u64, end) F(u64, bias) F(build_id, build_id) F(text, path)
@@ -58,50 +56,49 @@ enum program_end {
 #define KIND_FIELDS(F) F(u32, line) F(text, kind) F(text, name)
 /* a named event */
 #define ANNOTATION_FIELDS(F) F(u32, line) F(u64, number) F(text, text)
-/* numbers of a line that were taken and are never sent */
+/* numbers of a line that were allocated and are never sent */
 #define LOST_FIELDS(F) F(u32, line) F(u64, first) F(u64, count)
-#define THREAD_FIELDS(F) F(u32, slots) /* of its queue, whose descriptor comes with it */
+#define THREAD_FIELDS(F) F(u32, slots) /* of its queue, whose descriptor is attached */
 #define DESCRIBE_FIELDS(F) F(label, name) /* one more environment */
 #define OBJECT_FIELDS(F) F(u32, line) F(u64, object)
 #define UNTRACED_FIELDS(F) F(u8, reason) F(text, about) /* an enum untraced_reason */
 #define REPORT_FIELDS(F)                                                                           \
-    F(text,                                                                                        \
-      path) /* of the file to write; "": to the standard error that the server was started with */
+    F(text, path) /* of the file to write; "": to the standard error of the server */
 #define SENT_FIELDS(F)                                                                             \
-    F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
+    F(u8, all) /* for queues in the program's own memory: 0: more may be in them, 1: no more */
 #define ENDS_FIELDS(F) F(u8, how) /* an enum program_end */
-/* From a time of its clock on a thread waits for the end of another one, after its event
- * `number` on the line `last`. */
+/* From a time of its clock on, a thread waits for the end of another one, after its event `number`
+ * on the line `last`. */
 #define TOLD_AWAITS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
 #define CLOSE_FIELDS(F)                                                                            \
-    F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
+    F(u32, line) F(u64, last) /* its object was destroyed; the number of its last event */
 
-#define REGION_FIELDS(F) F(u32, thread) /* whose it is; its descriptor comes with it */
-#define ENTRIES_FIELDS(F) F(u32, thread) /* likewise */
+#define REGION_FIELDS(F) F(u32, thread) /* its thread; the descriptor is attached */
+#define ENTRIES_FIELDS(F) F(u32, thread) /* its thread; the descriptor is attached */
 
-/* a thread of the system that runs tasks (wire/task_placement.h): its number in the program, and
- * the system's; what it is called */
+/* a worker thread, which runs tasks (wire/task_placement.h): its number in the program, its TID,
+ * and its name */
 #define CARRIER_FIELDS(F)                                                                          \
     F(u32, carrier)                                                                                \
     F(u32, tid)                                                                                    \
-    F(u8, ring) /* 1: its descriptor comes with it; 0: it is only called otherwise */              \
+    F(u8, ring) /* 1: its descriptor is attached; 0: only its name changes */                      \
     F(text, name)                                                                                  \
     F(text, cluster)
 
-/* Who writes or reads a stream that goes from one machine to another: both say the same key, and
- * the addresses (IPv6, or IPv4 as in ::ffff:1.2.3.4; in the order of the network) and ports of both
- * ends, theirs first. */
+/* A program writes or reads a stream between hosts. Both ends send the same key: the addresses
+ * (IPv6, or IPv4 as in ::ffff:1.2.3.4; in network byte order) and ports of both ends, the remote
+ * one first. */
 #define REMOTE_STREAM_FIELDS(F)                                                                    \
     F(u64, stream)                                                                                 \
-    F(u8, writes) /* 1 it writes, 0 it reads, 2 it does not write any more, but others may */      \
+    F(u8, writes) /* 1: writes, 0: reads, 2: no longer writes, but others may */                   \
     F(u64, here_high)                                                                              \
     F(u64, here_low)                                                                               \
     F(u16, here_port)                                                                              \
     F(u64, there_high)                                                                             \
     F(u64, there_low)                                                                              \
     F(u16, there_port)
-/* Bytes of it from first up to end that no event writes.  doubt: an enum untraced_reason, since
- * somebody may have written them; 0:  nobody has. */
+/* Bytes of it in [first, end) that no event writes. doubt: an enum untraced_reason, if they may
+ * have been written; 0: they have not. */
 #define STREAM_GAP_FIELDS(F) F(u64, stream) F(u64, first) F(u64, end) F(u8, doubt)
 
 #define METRIC_FIELDS(F)                                                                           \
@@ -147,30 +144,31 @@ PROGRAM_MESSAGES(M)
 #undef M
 #undef F
 
-/* ---- those that are more than a list of fields ---- */
+/* ---- messages that are more than a list of fields ---- */
 
-/* Who connects.  Of a viewer only the role is sent. */
+/* HELLO. A viewer sends only its role. */
 struct program_hello {
-    uint32_t version; /* put_ sends WIRE_VERSION */
+    uint32_t version; /* encode_hello sends WIRE_VERSION */
     uint8_t role; /* an enum role */
     struct text_view run, environment, path, host;
     uint32_t pid;
-    uint64_t instance; /* no other process has it */
-    uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
-    uint32_t argument_count; /* so many texts follow; then its variables may */
+    uint64_t instance; /* unique to the process */
+    uint64_t clock_ns, wall_ns; /* the same moment on both of its clocks */
+    uint32_t argument_count; /* that many texts follow; then optionally its variables */
 };
 void encode_hello(struct encoder *out, const struct program_hello *told);
-/* Without the arguments: each is a decode_argument, and decoder_finish tells whether they were
- * all. */
+/* Decodes all but the arguments: decode_argument decodes each, and decoder_finish checks that these
+ * were all. */
 bool decode_hello(struct decoder *in, struct program_hello *told);
 void encode_argument(struct encoder *out, struct text_view argument);
 struct text_view decode_argument(struct decoder *in);
-/* How many variables follow the arguments (wire/variable.h), each as an argument; none where
- * nothing follows. */
+/* The number of variables that follow the arguments (wire/variable.h), each encoded as an argument;
+ * 0 if the body ends here. */
 void encode_variables(struct encoder *out, uint32_t count);
 uint32_t decode_variables(struct decoder *in);
 
-/* Code and name of an event type, and after which others its events come on a shared line. */
+/* Declares an event type: its code and name, and the types after which its events come on a shared
+ * line. */
 struct type_message {
     uint16_t code;
     struct text_view name;
@@ -180,7 +178,7 @@ struct type_message {
 void encode_type(struct encoder *out, const struct type_message *told);
 bool decode_type(struct decoder *in, struct type_message *told);
 
-/* Code and steps of a compound record. */
+/* Declares a compound record: its code and steps. */
 struct shape_message {
     uint16_t code;
     uint16_t count;
@@ -189,21 +187,21 @@ struct shape_message {
 void encode_shape(struct encoder *out, const struct shape_message *told);
 bool decode_shape(struct decoder *in, struct shape_message *told);
 
-/* A line has another name. */
+/* Renames a line. */
 struct rename_message {
     uint32_t line;
     struct text_view name;
-    /* number of its last event then; 0 (which older files do not have): not known */
+    /* number of its last event at that time; 0 (absent in older files): unknown */
     uint64_t since;
 };
 void encode_rename(struct encoder *out, const struct rename_message *told);
 bool decode_rename(struct decoder *in, struct rename_message *told);
 
-/* In a trace file: what a program was made to wait, dropped, did not follow. */
+/* In a trace file: how long a program was made to wait, and what it dropped or did not trace. */
 struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
     uint64_t left,
-        /* lost with its end; those of them whose numbers were told.  Older files have neither. */
+        /* lost at its end; those of them whose numbers are known. Older files have neither. */
         left_told;
 };
 void encode_losses(struct encoder *out, const struct losses_message *told);

@@ -1,63 +1,66 @@
-/* What is found out about the order: who waits for whom, how many events stand how to one, what a
- * search finds; as structs and as bytes.  What is read into these structs is owned by them and
- * freed by their _free, as in trace_view.h. */
+/* Results of queries on the order: waiting threads and their diagnosis, counts of related events,
+ * search hits; as structs and as bytes. The structs own what is decoded into them; their _free
+ * frees it, as in trace_view.h. */
 #ifndef WIRE_QUERY_RESULTS_H
 #define WIRE_QUERY_RESULTS_H
 
 #include "wire/trace_view.h"
 
-/* What becomes of a thread that waits. */
+/* Whether a blocked thread will resume. */
 enum wait_outcome {
-    OUTCOME_OPEN, /* it may go on */
-    OUTCOME_POSSIBLE, /* perhaps it never does */
+    OUTCOME_OPEN, /* it may resume */
+    OUTCOME_POSSIBLE, /* possibly never */
     OUTCOME_NEVER,
     OUTCOME_COUNT
 };
 
-/* Why a verdict is not certain, or does not say all: bits. */
+/* Why a diagnosis is uncertain or incomplete: bits. */
 enum diagnosis_uncertainty {
     UNCERTAIN_WAKER =
-        1, /* somebody woke them perhaps: it is not before the wait; they have not gone on yet */
-    UNCERTAIN_RUNS = 2, /* somebody else runs, who never did it so far */
-    UNCERTAIN_HANDLER = 4, /* a signal handler might */
-    UNCERTAIN_UNTRACED = 8, /* there are threads, or calls, that were not seen */
-    UNCERTAIN_PAST = 16, /* not all that was recorded has been looked at */
+        /* a thread may have woken the waiters: it did not happen before the wait; they have not
+         * resumed yet */
+    1,
+    UNCERTAIN_RUNS = 2, /* another thread is running, which never woke them before */
+    UNCERTAIN_HANDLER = 4, /* a signal handler might wake them */
+    UNCERTAIN_UNTRACED = 8, /* some threads or calls are not traced */
+    UNCERTAIN_PAST = 16, /* not all recorded events have been examined */
     UNCERTAIN_TYPES = 32 /* the description does not say which types wake them */
 };
 
-/* A thread that waits at the end of what was recorded. */
+/* A thread that is blocked at the end of the recording. */
 struct wait_info {
-    uint32_t thread, about; /* lines; about 0: something that was not seen */
+    uint32_t thread, about; /* lines; about 0: an untraced object */
     struct event_info event; /* its last one */
-    struct holder_info { /* who must go before it goes on */
+    struct holder_info { /* threads that must release before it resumes */
         uint32_t thread;
-        struct event_id since; /* the event by which it came in; number 0: not kept */
-        uint32_t process; /* of the place where it did */
-        uint64_t site; /* its address, 0 none */
+        struct event_id since; /* the event by which it entered; number 0: discarded */
+        uint32_t process; /* of the call site of that event */
+        uint64_t site; /* its address; 0: none */
     } *holders;
     uint32_t holder_count;
     enum wait_outcome fate;
-    /* its program ended by itself meanwhile: only a cycle says that it could not go on */
+    /* its program ended by itself meanwhile: only a cycle proves that it could not resume */
     bool at_exit;
-    bool end; /* it waits for the end of `about`, which began after its last event, and is none */
+    /* it waits for the end of `about`; the wait began after its last event, and is not an event */
+    bool end;
     int64_t since_ns; /* when the wait began */
 };
 
-/* A thread that waits in no traced call, and sleeps all the same at the end of what was
- * recorded. */
+/* A thread that is not blocked in a traced call, but sleeps at the end of the recording. */
 struct sleeper_info {
-    uint32_t thread; /* its line */
-    int64_t since_ns; /* when it gave its processor up */
-    uint8_t call; /* an enum asleep (wire/asleep.h); 0: it is not known in which it sleeps */
+    uint32_t thread; /* the thread line */
+    int64_t since_ns; /* when it gave up its processor */
+    uint8_t call; /* an enum sleep_call (wire/asleep.h); 0: the call is unknown */
     struct event_info event; /* its last one */
 };
 
-/* Each waits for the next, by what it waits about, and the last for the first. */
+/* A deadlock cycle: each thread waits for the next, by what it waits about, and the last for the
+ * first. */
 struct cycle_info {
     struct cycle_step_info {
         uint32_t thread, about;
-        struct event_id at,
-            since; /* its last event; by which the next came in, number 0: not kept */
+        /* its last event; the event by which the next one entered, number 0: discarded */
+        struct event_id at, since;
         int64_t time_ns; /* of the last event */
     } *steps;
     uint32_t count;
@@ -65,50 +68,50 @@ struct cycle_info {
 
 enum wake_effect { WAKE_NO_THREAD, WAKE_SOME_THREAD, WAKE_UNKNOWN };
 
-/* An object about which threads wait to be woken. */
+/* An object on which threads wait to be woken. */
 struct diagnosis_info {
     uint32_t about; /* line */
-    enum wait_outcome fate; /* the worst of those who wait */
+    enum wait_outcome fate; /* the worst one of its waiters */
     uint32_t doubts; /* bits of enum diagnosis_uncertainty */
-    struct event_id wait,
-        waker; /* one of them; the last event that might have woken it, line 0: there was none */
-    uint32_t waker_type; /* code; 0 none */
-    uint8_t stands; /* RELATION_CODE: how the waker stands to the wait; 0 there is none */
-    uint8_t went_on; /* enum wake_effect: did somebody go on after it? */
-    struct waker_info { /* who ever did that, the last first */
+    /* one of the waits; the last event that might have woken it, line 0: none */
+    struct event_id wait, waker;
+    uint32_t waker_type; /* code; 0: none */
+    uint8_t stands; /* RELATION_CODE: relation of the waker to the wait; 0: none */
+    uint8_t went_on; /* enum wake_effect: did a thread resume after it? */
+    struct waker_info { /* threads that ever woke a waiter, the last one first */
         uint32_t thread;
         uint8_t state; /* enum waker_state */
         struct event_id last;
     } *able;
     uint32_t able_count;
-    uint32_t *runs; /* threads that never did, and run: some of them */
+    uint32_t *runs; /* some of the running threads that never woke a waiter */
     uint32_t run_count;
 };
 
 enum waker_state { WAKER_ENDED, WAKER_WAITS, WAKER_RUNS, WAKER_COUNT };
 
-/* What time it is. */
+/* The times of a run. */
 struct trace_time_info {
     int64_t last_ns; /* of the latest event */
-    int64_t now_ns; /* the time by the run's clock; of one that has ended, its end; -1 not known */
+    int64_t now_ns; /* current time by the run's clock; of an ended run, its end; -1: unknown */
     bool live;
 };
 
-/* How many events of a run stand how to one of them. */
+/* Numbers of events by their relation to one event. */
 struct relation_counts {
     struct event_id at;
-    bool known; /* there is such an event, and it is ordered */
-    uint64_t before, after, concurrent, same; /* same: itself and the others of its point */
-    uint64_t unknown; /* they may be ordered by what was not seen */
-    bool whole; /* false: the numbers are lower bounds, not all events are counted */
+    bool known; /* the event exists and is ordered */
+    uint64_t before, after, concurrent, same; /* same: itself and the events simultaneous with it */
+    uint64_t unknown; /* untraced synchronization may order them */
+    bool whole; /* false: lower bounds, since not all events are counted */
 };
 
-/* What lies between two events, neither of them counted. */
+/* What lies between two events, excluding both. */
 struct between_info {
     struct event_id from, to;
-    bool known; /* there are both */
+    bool known; /* both exist */
     bool whole; /* false: the numbers are lower bounds */
-    int64_t ns; /* from the one to the other; negative if that is the earlier one */
+    int64_t ns; /* from the one to the other; negative if the second one is earlier */
     uint64_t events; /* recorded between them */
     struct type_count {
         uint32_t type; /* code */
@@ -117,7 +120,7 @@ struct between_info {
     uint32_t kind_count;
 };
 
-/* What a search has found. */
+/* Results of a search. */
 struct search_hit {
     struct event_id at;
     uint64_t position;
@@ -125,10 +128,10 @@ struct search_hit {
 
 struct search_result {
     bool done;
-    uint64_t looked; /* at so many events */
-    uint64_t count; /* of hits so far, told or not */
-    char *problem; /* "" none: what is wrong with the expression */
-    struct search_hit *hits; /* new ones, in the order of the log, or against it if backwards */
+    uint64_t looked; /* number of events examined */
+    uint64_t count; /* of hits so far, whether sent or not */
+    char *problem; /* what is wrong with the expression; "": nothing */
+    struct search_hit *hits; /* new ones, in the order of the log, or the reverse if backwards */
     uint32_t hit_count;
 };
 

@@ -1,18 +1,18 @@
-/* Recorded input: what calls of a thread returned that bring something from outside, in the
+/* Recorded input: the results of calls by which a thread received data from outside, in the
  * thread's order (INPUT).
  *
- * A call that returned many bytes is told in pieces: all but the last one say that more follows.
- * For a run that is repeated they lie in a file (`poet replay`): its head, a place for each line of
- * the run, and the pieces of one line after those of the other, each behind its size. */
+ * A call that returned many bytes is recorded in pieces: all but the last one are marked
+ * INPUT_MORE. For replay they are in a file (`poet replay`): its head, an entry for each line of
+ * the run, and the pieces, line by line, each preceded by its size. */
 #ifndef WIRE_RECORDED_INPUT_H
 #define WIRE_RECORDED_INPUT_H
 
 #include "wire/limits.h"
 #include "wire/message.h"
 
-#define INPUT_PIECE_BYTES 4096u /* that a call returned */
+#define INPUT_PIECE_BYTES 4096u /* maximum bytes of a piece */
 
-/* One line a call: number, name. */
+/* One line for each call: number, name. */
 #define INPUT_CALLS(C)                                                                             \
     C(1, READ, "read")                                                                             \
     C(2, RECV, "recv")                                                                             \
@@ -46,45 +46,44 @@ enum input_call {
         INPUT_CALL_COUNT
 };
 
-/* What came with bytes that were received, in front of them: its name (an address) and its control
- * messages follow. */
+/* Data that precedes received bytes: the sender's address and the control messages follow it. */
 struct input_front {
-    uint32_t name_size; /* as the call told it */
-    uint32_t name_bytes, control_bytes; /* that are here */
+    uint32_t name_size; /* as the call returned it */
+    uint32_t name_bytes, control_bytes; /* present here */
     uint32_t flags;
 };
 #define INPUT_FRONT_BYTES 16u
 
-const char *recorded_input_name(unsigned call); /* "read"; of what is none "another call" */
+const char *recorded_input_name(unsigned call); /* "read"; "another call" for an invalid one */
 
 #define INPUT_MORE 1u /* another piece of the same call follows */
-#define INPUT_CUT 2u /* no call: what the thread called from here on was not recorded */
-#define INPUT_PASSED 4u /* no call: `result` of its calls, in signal handlers, were not recorded */
-#define INPUT_OWN 8u /* the call brought what was sent on this machine: it is made again */
+#define INPUT_CUT 2u /* no call: the thread's calls from here on were not recorded */
+#define INPUT_PASSED 4u /* no call: `result` calls of its signal handlers were not recorded */
+#define INPUT_OWN 8u /* the call returned data that was sent on this host: it is executed again */
 #define INPUT_STREAMS                                                                              \
-    16u /* no call: the program reads through C's stdio, too, which was not recorded */
+    16u /* no call: the program also reads through stdio, which was not recorded */
 
 struct input {
     uint8_t call; /* an enum input_call */
     uint8_t flags;
-    uint32_t error; /* errno, where result is -1 */
+    uint32_t error; /* errno, if result is -1 */
     int64_t result;
-    /* what the call was asked for: a length, a clock; of pread recorded_input_asked_at() */
+    /* the argument of the call: a length, a clock; for pread recorded_input_asked_at() */
     uint64_t asked;
-    const uint8_t *bytes; /* of put_ the caller's, of get_ among those that are read */
+    const uint8_t *bytes; /* for encode_ the caller's; for decode_ part of the decoded bytes */
     uint32_t size;
 };
 #define INPUT_HEAD_BYTES 26u
 
-/* A length in the lower half, the lower half of a place in a file in the upper one. */
+/* Packs a length in the lower half, and the lower half of a file offset in the upper half. */
 uint64_t recorded_input_asked_at(uint64_t length, uint64_t at);
-uint64_t recorded_input_length(const struct input *input); /* of one that is asked for a length */
+uint64_t recorded_input_length(const struct input *input); /* of a call with a length argument */
 
 void encode_input_front(struct encoder *out, const struct input_front *front);
 bool decode_input_front(struct decoder *in, struct input_front *front);
 
 void encode_input(struct encoder *out, const struct input *input); /* the body of an INPUT */
-/* False, with in->error: it cannot be one. */
+/* Returns false, with in->error, if it is invalid. */
 bool decode_input(struct decoder *in, struct input *input);
 
 /* ---- the file ---- */
@@ -97,15 +96,15 @@ struct input_line {
 
 struct input_head {
     uint64_t magic;
-    uint32_t line_count; /* as many places follow, and one for line 0 */
+    uint32_t line_count; /* that many entries follow, and one for line 0 */
     uint32_t spare;
     uint64_t data_at, bytes; /* of the whole file */
 };
 
-/* Whether a file is one, from an address that is a multiple of 8: NULL, or what is wrong. */
+/* Validates a file, at an address that is a multiple of 8. Returns NULL, or what is wrong. */
 const char *recorded_input_check(const struct input_head *head, uint64_t bytes);
-/* The piece at `at` of those of a line, which moves behind it; false: there is none, or it cannot
- * be. */
+/* Gets the piece of a line at `at`, and advances `at` past it. Returns false if there is none, or
+ * it is invalid. */
 bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at,
                          struct input *input);
 

@@ -1,16 +1,16 @@
-/* What a viewer asks a server for, as structs and as bytes.  Everything read into these structs is
- * owned by them and freed by their _free.  get_ functions fail the reader on nonsense and leave a
- * struct that may be freed. */
+/* Bodies of requests, as structs and as bytes. The structs own what is decoded into them; their
+ * _free frees it. decode_ functions fail the decoder on invalid input and leave a struct that may
+ * be freed. */
 #ifndef WIRE_REQUEST_BODY_H
 #define WIRE_REQUEST_BODY_H
 
 #include "wire/event_types.h"
 #include "wire/message.h"
 
-/* With the run of SELECT. */
+/* Flags of SELECT. */
 enum select_flag {
     SELECT_NAMED_LINES =
-        1 /* of more than LIMIT_LINES_TOLD lines only those are told that answers name */
+        1 /* of more than LIMIT_LINES_TOLD lines, send only those that responses mention */
 };
 
 /* Anchors of a window. */
@@ -24,9 +24,9 @@ enum anchor {
     ANCHORS
 };
 
-/* Of one line, by so many events; > 0: they go to the left.  Or, with `to`, so far that so many of
- * all its events are left of the cut: with one such move for each row, the left edge of any window
- * is told. */
+/* Moves the events of one line relative to the window; events > 0: to the left. With `to`, moves
+ * the line so that `events` of its events are left of the cut: one such move for each row describes
+ * the left edge of any window. */
 struct layout_move {
     uint32_t line;
     bool to;
@@ -42,42 +42,45 @@ struct window_request {
     uint32_t columns;
     bool fold;
     int64_t time_ns; /* of ANCHOR_TIME */
-    uint64_t column_ns; /* not 0: placed by time, a column is this long; moves do not count then */
-    int32_t middle; /* placed by time: from this column on to either side so many are looked for */
+    uint64_t column_ns; /* not 0: placed by time, with columns of this length; moves are ignored */
+    /* placed by time: the column from which the maximum number of events is searched in both
+     * directions */
+    int32_t middle;
     struct layout_move *moves;
     uint32_t move_count;
-    uint32_t *rows; /* lines; none means all that are drawn */
-    uint8_t *joined; /* by row: 1: in a cluster with the one before; NULL: none is */
+    uint32_t *rows; /* lines; none: all that are drawn */
+    uint8_t *joined; /* by row: 1: in a line group with the previous row; NULL: no groups */
     uint32_t row_count;
-    uint32_t most_rows; /* not 0, and no rows: of more lines than this only those with events in the
-                             * window get rows, at most so many */
-    bool early; /* what takes long is told twice: first what is found soon, unresolved */
+    /* not 0, and no rows: if there are more lines than this, only those with events in the window
+     * get rows, at most this many */
+    uint32_t most_rows;
+    bool early; /* if it takes long, send a first result early, marked unresolved */
 };
 
-/* A run from far away: events per row and pixel. */
+/* Overview of a run: events per row and pixel. */
 struct density_request {
     bool by_time; /* else by position in the log */
-    bool blocked; /* blocked stretches, too: that takes a look at every event */
+    bool blocked; /* include blocked intervals: this examines every event */
     int64_t from, to; /* positions or ns; to <= from: the whole run */
     uint32_t pixels;
-    uint32_t *rows; /* lines; none means all that are drawn */
+    uint32_t *rows; /* lines; none: all that are drawn */
     uint8_t *joined; /* as in a window */
     uint32_t row_count;
-    /* of a strip: states of threads as they were measured, not as the order alone tells them */
+    /* of state bands: measured states of threads, rather than those that the order alone implies */
     bool living;
-    int64_t *untils; /* of a strip, by row: nothing of it counts from there on; NULL: all does */
+    /* of state bands, by row: ignore the row from there on; NULL: ignore nothing */
+    int64_t *untils;
 };
 
-/* Which events: those of these types, on these lines, called from these places, with such a
- * text. */
+/* Conditions of a search: event types, lines, call sites, and a text. */
 struct search_request {
-    uint64_t from; /* position to begin at; backwards: the first one that is not looked at */
+    uint64_t from; /* position to begin at; backwards: the first one that is not examined */
     bool backwards;
-    bool any; /* one of the conditions is enough; else all that are given must hold */
-    bool count; /* look further once `limit` hits are told, to count the rest */
-    /* text is a regular expression, as of PCRE2; else a part of a text, in any case */
+    bool any; /* any condition is sufficient; else all given ones must hold */
+    bool count; /* continue after `limit` hits, to count the rest */
+    /* text is a PCRE2 regular expression; else a substring, ignoring case */
     bool expression;
-    uint32_t limit; /* of hits to tell */
+    uint32_t limit; /* maximum hits to send */
     uint32_t *types, *lines;
     uint32_t type_count, line_count;
     struct search_site {
@@ -85,22 +88,22 @@ struct search_request {
         uint64_t address;
     } *sites;
     uint32_t site_count;
-    char *text; /* "" any */
+    char *text; /* "": any */
 };
 
-/* How do these events stand to one of them? */
+/* Asks for the relation of these events to one of them. */
 struct relations_request {
     struct event_id about;
     uint64_t *positions; /* of events in the log */
     uint32_t count; /* at most LIMIT_STANDS */
 };
 
-/* Ways to step from an event. */
+/* Directions in which to step from an event. */
 enum neighbor_step {
-    STEP_LINE_BACK, /* the event before it on its line */
+    STEP_LINE_BACK, /* the previous event on its line */
     STEP_LINE_ON, /* the next one */
-    STEP_CAUSE, /* the nearest event before it that is on another line */
-    STEP_EFFECT, /* the nearest one after it */
+    STEP_CAUSE, /* the nearest event that happened before it on another line */
+    STEP_EFFECT, /* the nearest one that happened after it */
     STEPS
 };
 
@@ -117,11 +120,11 @@ void encode_relations_request(struct encoder *out, const struct relations_reques
 void decode_relations_request(struct decoder *in, struct relations_request *request);
 void relations_request_free(struct relations_request *request);
 
-/* What programs are to measure from now on (WANTED_ of wire/profile_region.h): of what is in mask,
- * what is in bits. */
+/* What programs are to measure from now on (WANTED_ of wire/profile_region.h): sets the bits in
+ * `mask` to those in `bits`. */
 struct measurement_request {
     uint32_t mask, bits;
-    uint32_t *lines; /* only these threads; none: all, those that come later, too */
+    uint32_t *lines; /* only these threads; none: all, including later ones */
     uint32_t line_count;
 };
 void encode_measurement_request(struct encoder *out, const struct measurement_request *request);

@@ -1,11 +1,11 @@
-/* Steering: a run that is led towards an order, for a program that is to do what it did not do by
- * itself.
+/* Schedule control: steers a run towards an interleaving that did not occur by itself, by holding
+ * threads.
  *
- * One file, of this machine only, that every program of the run maps: points, each a type of event
- * at a place of the code.  A thread that comes to a point may be held there, as long as it takes
- * for others to come where they are to be, but never longer than the head says.  What those cannot
- * use, as others have their processor, does not count, up to STEER_STARVED times as much.  `poet
- * confirm` makes it, libpoet reads it (clients/libpoet/replay/held_points.h). */
+ * One file, for this host only, which every program of the run maps: hold points, each a type of
+ * event at a call site. A thread that arrives at a hold point may be held there until other threads
+ * are in position, but never longer than the head says. Time in which those threads could not run,
+ * since other threads had the processor, does not count, up to STEER_STARVED times as much. `poet
+ * confirm` creates it, libpoet reads it (clients/libpoet/replay/held_points.h). */
 #ifndef WIRE_SCHEDULE_CONTROL_H
 #define WIRE_SCHEDULE_CONTROL_H
 
@@ -19,40 +19,40 @@
 #define SCHEDULE_CONTROL_FILE_BYTES 256u
 
 enum hold_until {
-    HOLD_UNTIL_NOT_HELD, /* nobody is held: what comes and goes is counted */
-    HOLD_UNTIL_CYCLE, /* until those that are held hold what the next one asks for, in a circle */
-    HOLD_UNTIL_DONE, /* until what others point at was done so often */
+    HOLD_UNTIL_NOT_HELD, /* no thread is held: arrivals and departures are counted */
+    HOLD_UNTIL_CYCLE, /* until the held threads hold what the next one requests, in a cycle */
+    HOLD_UNTIL_DONE, /* until the events of `others` were done `count` times */
     HOLD_UNTIL_DONE_SINCE_HELD, /* the same, counted from when it is held */
-    HOLD_UNTIL_WAITING /* until so many threads did what others point at, and nothing since */
+    HOLD_UNTIL_WAITING /* until `count` threads did the events of `others`, and nothing since */
 };
 
 struct hold_point {
     char type[SCHEDULE_CONTROL_TYPE_BYTES];
-    char file[SCHEDULE_CONTROL_FILE_BYTES]; /* the last part of the path */
-    uint64_t address; /* in the file, as it is linked */
-    uint32_t thread; /* its line in the script that is repeated before; 0: any thread */
+    char file[SCHEDULE_CONTROL_FILE_BYTES]; /* the last component of the path */
+    uint64_t address; /* in the file, as linked */
+    uint32_t thread; /* its line in the schedule that is replayed first; 0: any thread */
     uint32_t until; /* an enum hold_until */
     uint32_t others; /* bits of points */
     uint32_t count;
-    uint32_t at_times; /* 1: not in each try */
-    uint32_t skip; /* so many that come are not held, */
-    uint32_t most; /* and so many after them are; 0: all */
-    /* the programs' */
+    uint32_t at_times; /* 1: not in each attempt */
+    uint32_t skip; /* number of arrivals that are not held */
+    uint32_t most; /* number of arrivals held after those; 0: all */
+    /* written by the programs */
     _Atomic uint32_t came, done, inside;
-    _Atomic uint32_t freed; /* held, and let go because it was as it should be */
-    _Atomic uint32_t late; /* held in vain */
+    _Atomic uint32_t freed; /* held, and unblocked because the condition was met */
+    _Atomic uint32_t late; /* held until the timeout */
 };
 
 struct schedule_control {
     uint64_t magic;
     uint32_t version;
     uint32_t point_count;
-    uint32_t hold_ms; /* the longest */
-    uint32_t late_most; /* of a point: then nobody is held there any more */
+    uint32_t hold_ms; /* the maximum */
+    uint32_t late_most; /* of a point: after so many timeouts, no thread is held there any more */
     struct hold_point points[SCHEDULE_CONTROL_POINTS];
 };
 
-#define SCHEDULE_CONTROL_HOLD_MS 1000u /* more is not believed */
+#define SCHEDULE_CONTROL_HOLD_MS 1000u /* larger values are rejected */
 #define STEER_STARVED 10u
 
 #endif

@@ -1,12 +1,11 @@
-/* The numbers of lines that several processes report: a memfd with the seals F_SEAL_SHRINK and
- * F_SEAL_GROW that the server hands to every program of a run with its WELCOME.
+/* Event counters of lines that several processes report: a memfd with the seals F_SEAL_SHRINK and
+ * F_SEAL_GROW that the server passes to every program of a run with its WELCOME.
  *
- * A table with open addressing: whoever meets a line first claims an entry for its key by a
- * compare-and-swap; entries are never freed.  Nothing in it is read by the server.
+ * A table with open addressing: the first process that uses a line claims an entry for its key by a
+ * compare-and-swap; entries are never freed. The server reads nothing in it.
  *
- * Of a pthread object the entry is its place: the number bears the lifetime of the object there,
- * which each initialisation ends, above the last number that was taken on the line of that
- * lifetime. */
+ * A pthread object has one entry for its address: above the last number on the line, the word has
+ * the lifetime of the object, which each initialization increments. */
 #ifndef WIRE_SHARED_COUNTERS_H
 #define WIRE_SHARED_COUNTERS_H
 
@@ -17,7 +16,7 @@
 
 struct shared_counter {
     _Atomic uint64_t key;    /* of a line's identity; 0: free */
-    _Atomic uint64_t number; /* last one taken */
+    _Atomic uint64_t number; /* last one allocated */
 };
 
 #define COUNTER_LIFETIME(word) ((uint32_t)((word) >> 40))

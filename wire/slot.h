@@ -1,16 +1,14 @@
-/* Slots: how events travel, in a shared queue or in a SLOTS message alike.
+/* Slots: the encoding of events, both in a shared queue and in a SLOTS message.
  *
- * A slot has 64 bytes.  It is a record (one event, or several under a compound
- * shape) or, with shape 0, a control: a message body of the type in `flags`.
- * `payload_bytes` bytes follow in the next slots, padded to whole slots.
+ * A slot has 64 bytes. It is a record (one event, or several under a compound shape) or, with shape
+ * 0, a control: a message body of the type in `flags`. `payload_bytes` bytes follow in the next
+ * slots, padded to whole slots.
  *
- * The slots of one thread are in that thread's order: the server puts every
- * event after the thread's previous one.
+ * The slots of one thread are in that thread's order: the server puts every event after the
+ * thread's previous one.
  *
- * Lines, types and shapes are session-local codes that LINE, TYPE and SHAPE
- * announce.  A slot may arrive before the announcement of its line by another
- * thread: the server keeps it until then.
- */
+ * Lines, types and shapes are session-local codes that LINE, TYPE and SHAPE declare. A slot may
+ * arrive before another thread's declaration of its line: the server keeps it until then. */
 #ifndef WIRE_SLOT_H
 #define WIRE_SLOT_H
 
@@ -33,18 +31,19 @@
 #define SLOT_KEYED 0x0010u    /* partner by key: (key, number_b); a GROUP is always keyed */
 #define SLOT_CLOSES 0x0020u   /* line_a ends with this record's last event on it */
 #define SLOT_TEXT 0x0040u     /* the payload is a text for the last event on line_a */
-#define SLOT_PARTNERS                                                                              \
-    0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number}; of a
-                              * KEYED receive line is 0, number the second half of one more key */
-#define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
-#define SLOT_STREAM                                                                                \
-    0x0200u /* KEYED: key is a stream, number_b a byte of it (or STREAM_CLOSINGS), count how many bytes */
+/* the payload is more partners: {u32 line, u32 0, u64 number}; for a KEYED receive, line is 0 and
+ * number is the second half of another key */
+#define SLOT_PARTNERS 0x0080u
+#define SLOT_SENDS 0x0100u    /* a RECEIVE that is itself received by others */
+/* KEYED: key is a stream, number_b an offset in it (or STREAM_CLOSINGS), count the number of
+ * bytes */
+#define SLOT_STREAM 0x0200u
 #define SLOT_MEASURED                                                                              \
-    0x0400u /* the payload begins with what was measured (wire/activity_record.h) */
+    0x0400u /* the payload begins with an activity record (wire/activity_record.h) */
 #define SLOT_CONTEXT                                                                               \
     0x0800u /* neither KEYED nor a GROUP: count is the context (wire/profile_region.h) */
-/* An enum untraced_reason (wire/event_types.h): for that reason more may be before the events of
- * this record than is told; 0 none. */
+/* An enum untraced_reason (wire/untraced.h): the reason why the events of this record may have more
+ * predecessors than are recorded; 0: none. */
 #define SLOT_DOUBT_SHIFT 12
 #define SLOT_DOUBT(reason) ((uint16_t)((reason) << SLOT_DOUBT_SHIFT))
 #define SLOT_DOUBT_OF(flags) ((unsigned)(flags) >> SLOT_DOUBT_SHIFT)
@@ -54,19 +53,19 @@ struct ring_slot {
     uint16_t flags;
     uint32_t payload_bytes;
     uint64_t time_ns; /* the program's monotonic clock */
-    uint64_t site; /* address of the call, 0 if none */
-    uint32_t line_a; /* where the (first) event is */
-    uint32_t line_b; /* line of the partner, or of the other side of a compound; 0 none */
+    uint64_t site; /* address of the call, 0: none */
+    uint32_t line_a; /* line of the (first) event */
+    uint32_t line_b; /* line of the partner, or of the other side of a compound; 0: none */
     uint64_t number_a;
     uint64_t number_b;
-    uint32_t about; /* line that the single events are about, 0 none */
+    uint32_t about; /* line that the single events are about, 0: none */
     uint32_t count; /* members of a GROUP */
     uint64_t key;
 };
 static_assert(sizeof(struct ring_slot) == SLOT_BYTES, "a slot is 64 bytes");
 
-/* One step of a compound shape.  With both types: a sync pair.  With one: an
- * event of that side, whose about is the slot's, or the other side's line. */
+/* One step of a compound shape. With both types: a sync pair. With one: an event of that side,
+ * which is about the slot's `about`, or the line of the other side. */
 #define STEP_ABOUT_B 1u
 #define STEP_ABOUT_A 2u
 struct shape_step {
@@ -74,7 +73,7 @@ struct shape_step {
     uint32_t flags;
 };
 
-/* Elsewhere `count` is taken. */
+/* Returns whether `count` is a context; otherwise it has another meaning. */
 static inline bool slot_has_context(const struct ring_slot *slot)
 {
     return slot->flags & SLOT_CONTEXT && !(slot->flags & SLOT_KEYED) &&
@@ -86,16 +85,16 @@ static inline uint64_t slot_follow(uint32_t payload_bytes)
     return ((uint64_t)payload_bytes + SLOT_BYTES - 1) / SLOT_BYTES;
 }
 
-/* How many of `count` slots the first record takes, with its payload; 0: there is none, or it
- * claims a payload that is longer than allowed or goes beyond the last slot.  Whoever walks over
- * slots that came from outside goes by this alone. */
+/* Returns the number of slots of the first record, including its payload; 0 if there is none, or if
+ * it claims a payload that is longer than allowed or extends beyond `count` slots. All code that
+ * walks over untrusted slots uses only this. */
 static inline size_t slot_next_record(const struct ring_slot *slots, size_t count)
 {
     uint64_t size = count ? 1 + slot_follow(slots->payload_bytes) : 0;
     return size <= count && size && slots->payload_bytes <= LIMIT_PAYLOAD_BYTES ? (size_t)size : 0;
 }
 
-/* How many bytes of its payload are these; SIZE_MAX: that cannot be. */
+/* Returns the size of the activity record in its payload; SIZE_MAX if it is invalid. */
 static inline size_t activity_record_bytes(const struct ring_slot *slot)
 {
     const struct activity_record *head = (const void *)(slot + 1);
@@ -107,35 +106,34 @@ static inline size_t activity_record_bytes(const struct ring_slot *slot)
     return bytes <= slot->payload_bytes ? bytes : SIZE_MAX;
 }
 
-/* The shared queue of one thread: a page with this head, then `slots` slots.
- * One producer, one reader.  The producer writes slots and then stores head with
- * release; the reader reads up to head and stores tail.  Both count slots for
- * ever; index = count & (slots - 1).  Nothing in it is trusted by the server. */
+/* The shared queue of one thread: a page with this head, then `slots` slots. One producer, one
+ * reader. The producer writes slots and then stores head with release; the reader reads up to head
+ * and stores tail. Both count slots without wrapping; index = count & (slots - 1). The server
+ * trusts nothing in it. */
 #define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
 #define QUEUE_HEAD_BYTES 4096u
 #define QUEUE_DONE 1u /* the thread has ended */
-#define QUEUE_GOES_ON                                                                              \
-    2u /* it has another queue from now on, whose message may come later than this */
+#define QUEUE_GOES_ON 2u /* another queue follows this one, whose message may arrive later */
 #define QUEUE_CLOCK_NS 0u /* nanoseconds of the monotonic clock */
-#define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same machine, converts */
+#define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same host, converts */
 
 struct queue_head {
     uint32_t magic, version, slots, thread;
-    uint32_t clock; /* what time_ns counts */
-    uint32_t follows; /* 1: the thread had another queue before; what is in that comes first */
+    uint32_t clock; /* unit of time_ns */
+    uint32_t follows; /* 1: follows another queue of the thread, whose contents come first */
     _Alignas(64) _Atomic uint64_t head;
-    _Atomic uint32_t done; /* QUEUE_DONE, QUEUE_GOES_ON: after head nothing comes */
-    _Atomic uint64_t waited_ns; /* how long the thread was made to wait */
+    _Atomic uint32_t done; /* QUEUE_DONE, QUEUE_GOES_ON: nothing follows head */
+    _Atomic uint64_t waited_ns; /* how long the thread had to wait */
     _Atomic uint64_t dropped; /* events that did not fit */
     _Atomic uint32_t waiting; /* the thread waits on `moved` (futex(2)) */
-    _Atomic uint64_t unfollowed; /* synchronising calls that were seen but cannot be followed */
+    _Atomic uint64_t unfollowed; /* synchronizing calls that were observed but cannot be traced */
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
     _Atomic uint32_t moved; /* counts how often tail was stored */
-    /* WANTED_ bits (wire/profile_region.h); first what the thread begins with */
+    /* WANTED_ bits (wire/profile_region.h); initially what the thread begins with */
     _Atomic uint32_t wanted;
-    uint32_t tid; /* the system's number of the thread, as the program sees it; 0: not known */
-    _Atomic uint32_t no_room; /* 1: the reader has no room for what is in it, now */
+    uint32_t tid; /* TID of the thread, as the program sees it; 0: unknown */
+    _Atomic uint32_t no_room; /* 1: the reader currently has no space for its contents */
 };
 static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
 

@@ -1,8 +1,9 @@
-/* A run from far away, told by states: which share of each pixel of a row its line spent how.
+/* State bands, the overview of a run by states: the share of each pixel of a row that its line
+ * spent in each state.
  *
- * What the order alone tells is told here: a thread runs, waits, is in a line of something else (a
- * monitor), or has ended; in other lines somebody is, or only those who wait.  What is left of a
- * pixel is nothing: the line is not there. */
+ * These states follow from the order alone: a thread runs, waits, is in another line (a monitor),
+ * or has ended; another line has a thread in it, or only blocked threads. The rest of a pixel is
+ * empty: the line does not exist then. */
 #ifndef WIRE_STATE_BANDS_H
 #define WIRE_STATE_BANDS_H
 
@@ -11,9 +12,9 @@
 /* clang-format off */
 #define BAND_STATES(S)                                                           \
     S(RUNS, "runs")          /* a thread, on its own line */                      \
-    S(INSIDE, "is in")       /* a thread, in another line; or somebody is in it */ \
+    S(INSIDE, "is in")       /* a thread, in another line; or a thread is in it */ \
     S(WAITS, "waits")        /* a thread; or only blocked threads are in it */    \
-    S(ENDED, "has ended")    /* a thread that nobody has joined */
+    S(ENDED, "has ended")    /* a thread that was not joined */
 /* clang-format on */
 
 enum band_state {
@@ -23,34 +24,34 @@ enum band_state {
         BAND_CLASSES
 };
 
-/* What was measured tells more of threads, and of them alone. */
+/* Measured states, of threads only. */
 enum band_thread_state {
-    BAND_LIVING_START, /* made, and not begun */
-    BAND_LIVING_READY, /* let go, and not gone on; or it had no processor */
+    BAND_LIVING_START, /* created, not yet started */
+    BAND_LIVING_READY, /* unblocked, not yet resumed; or without a processor */
     BAND_LIVING_RUNNING,
-    BAND_LIVING_MEETING, /* blocked: the other could have come earlier */
-    BAND_LIVING_EXCLUSION, /* blocked: somebody had what it wants */
-    BAND_LIVING_TIMER, /* blocked: only the clock let it go on */
-    BAND_LIVING_UNKNOWN, /* blocked, and nobody knows by whom */
-    BAND_LIVING_TERMINATE, /* ended, and not joined */
-    BAND_LIVING_SYSTEM, /* not blocked, and it had no processor and wanted none */
+    BAND_LIVING_MEETING, /* blocked: the awaited thread could have arrived earlier */
+    BAND_LIVING_EXCLUSION, /* blocked: another thread held what it requested */
+    BAND_LIVING_TIMER, /* blocked until a timeout */
+    BAND_LIVING_UNKNOWN, /* blocked; no traced event ended the wait */
+    BAND_LIVING_TERMINATE, /* ended, not yet joined */
+    BAND_LIVING_SYSTEM, /* not blocked in a traced call, but off the processor */
     BAND_LIVINGS
 };
 
-#define BAND_MOST 9u /* classes of a strip of either kind */
+#define BAND_MOST 9u /* classes of state bands of either kind */
 
 struct state_band_cell {
-    uint8_t share[BAND_MOST]; /* of 255; what is left is nothing */
-    uint32_t about; /* the line that it waited for, or was in, longest; 0 none */
+    uint8_t share[BAND_MOST]; /* of 255; the rest is empty */
+    uint32_t about; /* the line that it waited for, or was in, longest; 0: none */
 };
 
 struct state_bands {
     bool by_time;
-    uint8_t classes; /* BAND_CLASSES, or BAND_LIVINGS */
+    uint8_t classes; /* BAND_CLASSES or BAND_LIVINGS */
     int64_t from, to; /* positions, or ns */
-    uint64_t known, count; /* so far the run is looked at; less than its length: more comes */
+    uint64_t known, count; /* events examined, of the length of the run; if less, more follows */
     uint32_t pixels, row_count;
-    uint32_t *rows; /* lines; the first, of a cluster */
+    uint32_t *rows; /* lines; the first one, of a line group */
     struct state_band_cell *cells; /* by row, then pixel */
 };
 

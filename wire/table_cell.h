@@ -1,11 +1,11 @@
-/* Cells of tables (wire/table_rows.h): what stands in one, as a struct and as bytes. */
+/* Cells of tables (wire/table_rows.h), as structs and as bytes. */
 #ifndef WIRE_TABLE_CELL_H
 #define WIRE_TABLE_CELL_H
 
 #include "wire/event_id.h"
 
 enum cell_type {
-    CELL_NULL, /* no source gives it */
+    CELL_NULL, /* no source provides it */
     CELL_NUMBER,
     CELL_REAL,
     CELL_TEXT,
@@ -13,29 +13,29 @@ enum cell_type {
     CELL_PLACE,
     CELL_STEP,
     CELL_EVENT,
-    CELL_NAME, /* a text of the program's own, by the place where it lies */
+    CELL_NAME, /* a text of the program's own, by its address */
     CELL_KINDS
 };
 
-/* What a step is. */
+/* The kind of a step. */
 enum cell_step_kind {
     CELL_STEP_CODE,
     CELL_STEP_LATENCY,
     CELL_STEP_TIMER,
     CELL_STEP_UNKNOWN,
-    /* in a function, at from; after a call that it made, at to: 0 before the first */
+    /* in a function, at from; after a call that it made, at to: 0: before the first one */
     CELL_STEP_CALLS,
     CELL_STEPS
 };
 
 struct table_place {
     uint32_t process;
-    uint64_t address; /* 0: none is known, or a thread's begin or end */
+    uint64_t address; /* 0: unknown, or a thread's begin or end */
 };
 
 struct table_cell {
     uint8_t is; /* an enum cell_type */
-    uint8_t step; /* an enum table_cell_step_name */
+    uint8_t step; /* an enum cell_step_kind */
     union {
         int64_t number;
         double real;
@@ -44,8 +44,8 @@ struct table_cell {
         struct table_place place;
         struct event_id event;
         struct {
-            struct table_place from, to,
-                caller; /* caller: of calls, where the function was called */
+            /* caller: of CALLS, the call site of the function */
+            struct table_place from, to, caller;
         } between; /* of a step */
     };
 };
@@ -82,9 +82,9 @@ void encode_place(struct encoder *out, struct table_place place);
 struct table_place decode_place(struct decoder *in);
 #define PLACE_BYTES 12u
 void encode_cell(struct encoder *out, const struct table_cell *cell);
-/* Sets the cell in any case; its text is the caller's to free. */
+/* Always sets the cell; the caller frees its text. */
 void decode_cell(struct decoder *in, struct table_cell *cell);
-/* So many, and their texts. */
+/* Frees an array of cells and their texts. */
 void table_cells_free(struct table_cell *cells, size_t count);
 
 #endif

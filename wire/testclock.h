@@ -1,7 +1,7 @@
-/* A clock that a test sets: POET_TEST_CLOCK=OFFSET_NS,PPM[,SINCE_NS[,HOST]] in the environment of
- * an agent and of its programs shifts the clock that they read, by so much at SINCE_NS of the
- * machine's monotonic clock (0), and lets it go so much faster; HOST is what they call their
- * machine.  So several hosts can be on one. */
+/* A clock for tests: POET_TEST_CLOCK=OFFSET_NS,PPM[,SINCE_NS[,HOST]] in the environment of an agent
+ * and of its programs shifts their clock by OFFSET_NS at the time SINCE_NS (0) of the host's
+ * monotonic clock, and makes it PPM faster; HOST is their host name. Thus one machine can simulate
+ * several hosts. */
 #ifndef WIRE_TESTCLOCK_H
 #define WIRE_TESTCLOCK_H
 
@@ -14,7 +14,7 @@
 
 struct test_clock {
     int64_t offset_ns, ppm, since_ns;
-    const char *host; /* of the text; NULL none */
+    const char *host; /* part of the text; NULL: none */
 };
 
 static inline struct test_clock test_clock_of(const char *text)

@@ -1,11 +1,10 @@
-/* Text from outside, made fit to be kept and shown: it is UTF-8, and nothing in it commands a
- * terminal.
+/* Sanitizing of untrusted text for storage and display: the result is UTF-8 without terminal
+ * control sequences.
  *
- * Bytes that are no UTF-8 become U+FFFD, the replacement character; control characters become their
- * pictures (U+2400 and on, as in "␛[31m"), those of C1 and those that turn the direction of writing
- * U+FFFD.  Text that is fit already stays as it is, so doing it twice changes nothing.  File names
- * are no text: they stay bytes, and are made readable where they are shown.
- */
+ * Bytes that are not UTF-8 become U+FFFD, the replacement character; control characters become
+ * their pictures (U+2400 and on, as in "␛[31m"); C1 controls and those that change the writing
+ * direction become U+FFFD. The operation is idempotent. File names are not text: they stay bytes,
+ * and are sanitized for display. */
 #ifndef WIRE_TEXT_H
 #define WIRE_TEXT_H
 
@@ -13,26 +12,26 @@
 
 #include <stdio.h>
 
-/* New memory, for the caller to free; NULL: there is none.  It ends at the first 0, or after `size`
- * bytes.  lines: newlines and tabs may stay. */
+/* Returns sanitized text, up to the first NUL or `size` bytes, which the caller frees; NULL if
+ * memory runs out. lines: keep newlines and tabs. */
 char *text_readable(const char *bytes, size_t size, bool lines);
 
-/* The same in place and at the same length: what is not fit becomes '?'. */
+/* Sanitizes in place, at the same length: invalid characters become '?'. */
 void text_mask(char *s);
 
-/* How many of the first `most` bytes are whole characters. */
+/* Returns the largest number of bytes, up to `most`, that are whole characters. */
 size_t text_cut(const char *s, size_t most);
 
 /* Prints a text on one line: a newline as \n, a tab as \t. */
 void text_print(FILE *f, const char *s);
 
-struct text_view; /* told.h */
-/* One that was told, as new memory; never NULL unless there is none. */
-char *text_copy(struct text_view text); /* as it is, up to a NUL: for what is not shown */
-char *text_name(struct text_view text); /* has one line */
-char *text_note(struct text_view text); /* may have several */
+struct text_view; /* program_messages.h */
+/* Return a copy of a text; NULL only if memory runs out. */
+char *text_copy(struct text_view text); /* unchanged, up to a NUL: not for display */
+char *text_name(struct text_view text); /* single line */
+char *text_note(struct text_view text); /* may have several lines */
 
-/* As decode_string, then readable: a name has one line, a note may have several. */
+/* As decode_string, then sanitized: a name has one line, a note may have several. */
 char *decode_name(struct decoder *in, size_t limit);
 char *decode_note(struct decoder *in, size_t limit);
 

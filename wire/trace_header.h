@@ -1,10 +1,10 @@
-/* What the head of a trace file says that is asked of it without opening it (docs/tracefile.md). */
+/* Fields of the trace file header that are read without opening the file (docs/tracefile.md). */
 #ifndef WIRE_TRACE_HEADER_H
 #define WIRE_TRACE_HEADER_H
 
 #define TRACEHEAD_MAGIC "POETRACE"
 #define TRACEHEAD_BYTES 128u
-/* u64: when the run began, in ns since 1970, and its complement; or zeros: it is not known */
+/* u64: start of the run, in ns since 1970, and its complement; or zeros: unknown */
 #define TRACEHEAD_BEGUN_AT 98u
 #define TRACEHEAD_BEGUN_BYTES 16u
 

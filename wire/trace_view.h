@@ -1,7 +1,7 @@
-/* What a server tells about a run: lines, events, processes, figures, as structs and as bytes.
- * Windows are in layout_results.h, what is found out about the order in query_results.h.
- * Everything read into these structs is owned by them and freed by their _free.  get_ functions
- * fail the reader on nonsense and leave a struct that may be freed. */
+/* Descriptions of a run that a server sends: lines, events, processes, statistics, as structs and
+ * as bytes. Windows are in layout_results.h, results about the order in query_results.h. The
+ * structs own what is decoded into them; their _free frees it. decode_ functions fail the decoder
+ * on invalid input and leave a struct that may be freed. */
 #ifndef WIRE_TRACE_VIEW_H
 #define WIRE_TRACE_VIEW_H
 
@@ -14,15 +14,15 @@ struct line_info {
     bool exited; /* its process has ended by itself: by return, exit, quick_exit or _exit */
     uint32_t process; /* index */
     char *kind, *name;
-    uint64_t object; /* address or id, 0 none */
-    uint64_t entry;  /* address of a thread's function, 0 none */
+    uint64_t object; /* address or id, 0: none */
+    uint64_t entry;  /* address of a thread's function, 0: none */
     struct event_id opened_by;
-    uint64_t events, first, last; /* delivered; first kept and greatest number, 0 none */
+    uint64_t events, first, last; /* received; first kept and greatest number, 0: none */
 };
 
 #define NO_POSITION UINT64_MAX
 
-/* How an event stands to another, as a byte in which 0 is free to say that it is not known. */
+/* The relation of two events as a byte, in which 0 means unknown. */
 #define RELATION_CODE(precedence) (1 + (precedence))
 
 struct event_info {
@@ -32,13 +32,13 @@ struct event_info {
     uint8_t relation, state;
     bool partner_lost;
     int64_t time_ns;
-    uint32_t about, thread; /* lines, 0 none */
+    uint32_t about, thread; /* lines, 0: none */
     uint32_t process;       /* of the site */
-    uint64_t site;          /* address, 0 none */
-    uint32_t context;       /* of its thread (wire/profile_region.h), 0: not known */
-    uint64_t *calls; /* functions that it was made in, by an address in each, the innermost first */
+    uint64_t site;          /* address, 0: none */
+    uint32_t context;       /* of its thread (wire/profile_region.h), 0: unknown */
+    uint64_t *calls; /* its call stack: an address in each function, the innermost first */
     uint32_t call_count;
-    uint64_t group; /* 0 none: members of a group share it */
+    uint64_t group; /* shared by the members of a group; 0: none */
     struct event_id *partners; /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
     uint32_t partner_count;
     struct event_id *after; /* order edges */
@@ -49,14 +49,15 @@ struct event_info {
     /* in a window only */
     int32_t column;
     uint32_t fold;
-    bool unheard; /* made to wake somebody, while certainly nobody waited */
-    uint8_t doubt; /* an enum untraced_reason: why more may be before it than is told */
-    uint8_t stands; /* not told with it, but by STANDS: 0 not known, or RELATION_CODE */
-    uint64_t
-        behind; /* placed by time: position of the latest event drawn that is before it, by time,
-                      * then by position; NO_POSITION: none is; its own: that is not known */
-    int64_t since_ns; /* since the event before it on its line; -1 there is none */
-    int64_t waited_ns; /* how long its thread had waited before it; -1 it had not */
+    bool unheard; /* a wake-up, while certainly no thread waited */
+    /* an enum untraced_reason: why it may have more predecessors than are recorded */
+    uint8_t doubt;
+    uint8_t stands; /* set not with the event, but by RELATIONS: 0: unknown, or RELATION_CODE */
+    /* placed by time: position of the latest drawn event that is before it, by time, then by
+     * position; NO_POSITION: none; its own: unknown */
+    uint64_t behind;
+    int64_t since_ns; /* since the previous event on its line; -1: none */
+    int64_t waited_ns; /* how long its thread had waited before it; -1: it had not */
 };
 
 struct module_info {
@@ -85,8 +86,8 @@ struct run_info {
     bool unfinished, written; /* a file: it has no end; a server was still writing it */
 };
 
-/* What a run does not see: a reason, what it is about ("" nothing special), and of how many
- * programs, calls or events that holds. */
+/* Untraced synchronization of a run: a reason, its subject ("" nothing in particular), and the
+ * number of programs, calls or events concerned. */
 struct untraced_info {
     uint8_t reason;
     char *about;
@@ -100,15 +101,15 @@ struct stat_info {
     uint32_t connected;
     bool unfinished;
     bool written; /* unfinished, since a server is still writing it */
-    /* programs that ended without having sent all that they recorded, as far as anyone knows */
+    /* programs that are known to have ended without having sent all that they recorded */
     uint32_t cut_off;
-    uint64_t doubtful; /* events before which more may be than is told */
+    uint64_t doubtful; /* events that may have more predecessors than are recorded */
     struct untraced_info *unseen;
     uint32_t unseen_count;
-    uint64_t behind_ns,
-        journal_ahead; /* how far the order is behind what was taken; bytes of the journal */
-    uint64_t discarded; /* of the events, the oldest: only a part of the run is kept */
-    char *damage; /* "" none */
+    /* delay of the order behind the received events; bytes of the journal */
+    uint64_t behind_ns, journal_ahead;
+    uint64_t discarded; /* oldest events, which were discarded */
+    char *damage; /* "": none */
 };
 
 struct inconsistency_info {
@@ -130,14 +131,15 @@ void process_info_free(struct process_info *process);
 void encode_run_info(struct encoder *out, const struct run_info *run);
 void decode_run_info(struct decoder *in, struct run_info *run);
 void run_info_free(struct run_info *run);
-/* How a host's clock stands to that of the run's first host. */
+/* Offset of a host's clock from that of the run's first host. */
 struct clock_info {
-    char *host; /* get: the caller's */
-    uint8_t is_known, is_first, is_uneven; /* uneven: the bounds were widened until clocks fitted */
-    uint64_t at_ns; /* when the first one shows this */
-    int64_t low_ns, high_ns; /* it is ahead by so much then */
-    int64_t low_ppb, high_ppb; /* and goes faster by so much */
-    int64_t ahead_ns; /* as times are corrected */
+    char *host; /* decode: the caller frees it */
+    /* uneven: the bounds were widened until the clocks were consistent */
+    uint8_t is_known, is_first, is_uneven;
+    uint64_t at_ns; /* time shown by the first host's clock */
+    int64_t low_ns, high_ns; /* bounds of its offset at that time */
+    int64_t low_ppb, high_ppb; /* bounds of its rate error */
+    int64_t ahead_ns; /* offset used to correct times */
 };
 void encode_clock_info(struct encoder *out, const struct clock_info *clock);
 void decode_clock_info(struct decoder *in, struct clock_info *clock);

@@ -1,14 +1,15 @@
-/* Reasons: why an order may be there that is not told, and why there is no answer. */
+/* Reasons for untraced order, and reasons why a query has no answer. */
 #ifndef WIRE_UNTRACED_H
 #define WIRE_UNTRACED_H
 
 #include <stdbool.h>
 
-/* Why an order may be there that is not told.  One that HIDES may have hidden a path between two
- * events that are not ordered by what is known: the answer is then UNKNOWN.  The others are
- * mechanisms that are not followed at all: the answer is CONCURRENT, with them as its reasons.
- * What a program tells of itself holds for the whole run, but for LINE: of calls on a line that
- * could not be announced, all events that may be after them bear it. */
+/* Why events may be ordered by untraced synchronization. A reason that `hides` may have hidden a
+ * causal chain between two events that are not ordered by recorded ones: the answer is then
+ * UNKNOWN. The others are mechanisms that are never traced: the answer is CONCURRENT, qualified by
+ * those reasons. What a program reports about itself holds for the whole run, except LINE: it
+ * concerns calls on a line that could not be created, and is attached to all events that may be
+ * after them. */
 #define UNTRACED_REASONS(R)                                                                        \
     R(1, LOST, true, "events were lost")                                                           \
     R(2, STREAM, true, "a byte stream was no longer traced")                                       \
@@ -34,7 +35,7 @@ enum untraced_reason {
 /* clang-format on */
 #define UNTRACED_BIT(reason) (1u << (reason))
 
-/* Why there is no answer to a question about two events, beside those. */
+/* Why a query about two events has no answer, in addition to those. */
 #define UNANSWERED_REASONS(R)                                                                      \
     R(16, PENDING, "an event is pending")                                                          \
     R(17, CONTRADICTORY, "an event is inconsistent")                                               \
@@ -51,8 +52,8 @@ enum unanswered_reason {
 };
 /* clang-format on */
 
-/* The words for a reason of either kind, "" if it is none; its name in lower case, NULL if it is
- * none; and whether it hides. */
+/* Return the text of a reason of either kind, "" if invalid; its name in lower case, NULL if
+ * invalid; and whether it hides order. */
 const char *untraced_text(unsigned reason);
 const char *untraced_name(unsigned reason);
 bool untraced_may_hide_order(unsigned reason);

@@ -1,6 +1,6 @@
-/* Environment variables of a program, as its HELLO has them: "NAME=VALUE" of those that decide
- * what a runtime does, and "NAME#CHECK" of all others, whose values are not recorded: a check
- * of 16 bits tells that two values differ, and leaves too many that could be meant. */
+/* Environment variables of a program in its HELLO: "NAME=VALUE" for those that affect a runtime,
+ * and "NAME#CHECK" for all others, whose values are not recorded: a 16-bit checksum shows that two
+ * values differ, without revealing them. */
 #ifndef WIRE_VARIABLE_H
 #define WIRE_VARIABLE_H
 
@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VARIABLE_BYTES 1024u /* of one; of a longer one there is the check */
+#define VARIABLE_BYTES 1024u /* of one; a longer one is sent as a checksum */
 #define VARIABLES_MOST 1000u
 #define VARIABLES_BYTES 65536u /* of all */
 #define VARIABLE_CHECK_BYTES 5u /* "#1f3c" */
 
-/* FNV-1a (Fowler, Noll, Vo), folded. */
+/* FNV-1a (Fowler, Noll, Vo), folded to 16 bits. */
 static inline uint16_t variable_check(const char *value)
 {
     uint32_t h = 2166136261u;
@@ -25,14 +25,14 @@ static inline uint16_t variable_check(const char *value)
 
 static inline size_t variable_name_bytes(const char *entry) { return strcspn(entry, "="); }
 
-/* Whether it is libpoet's own, or that of how it was loaded. */
+/* Returns whether it is a variable of libpoet, or of its preloading. */
 static inline bool variable_is_own(const char *name, size_t size)
 {
     return (size > 5 && strncmp(name, "POET_", 5) == 0) ||
            (size == 10 && strncmp(name, "LD_PRELOAD", 10) == 0);
 }
 
-/* UCPP_SCHEDULE is of ucpp. */
+/* Returns whether it belongs to an environment: UCPP_SCHEDULE to ucpp. */
 static inline bool variable_is_of(const char *name, size_t size, const char *environment)
 {
     size_t n = strlen(environment);
@@ -46,7 +46,7 @@ static inline bool variable_is_of(const char *name, size_t size, const char *env
     return true;
 }
 
-/* Of runtimes that no description is named after. */
+/* Returns whether it belongs to a runtime without a description of its own name. */
 static inline bool variable_is_known(const char *name, size_t size)
 {
     return variable_is_of(name, size, "omp") || variable_is_of(name, size, "gomp") ||
