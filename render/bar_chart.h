@@ -1,5 +1,5 @@
-/* Bars: how long something took, in parts by kind; below each what it is charged to, side by
- * side. */
+/* Bar charts of durations: each bar in parts by kind, above a second bar of what the time is
+ * attributed to. */
 #ifndef RENDER_BAR_CHART_H
 #define RENDER_BAR_CHART_H
 
@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-#define BAR_KINDS 5u /* in whose colours parts are filled; the last is hatched: nobody knows */
+#define BAR_KINDS 5u /* in whose colors parts are filled; the last one is hatched: unknown */
 
-/* Texts belong to the caller. */
+/* The caller owns the texts. */
 struct bar_chart {
-    const char *title, *below; /* below: NULL, or what stands under the key */
+    const char *title, *below; /* below: NULL, or a text below the key */
     const char *kinds[BAR_KINDS]; /* in the key */
     struct chart_bar {
-        char *name, *amount; /* at its left, at its right */
-        int64_t all; /* as long as it is; not less than its parts and causes in all */
+        char *name, *amount; /* left and right of the bar */
+        int64_t all; /* its length; at least the sum of its parts, and of its causes */
         int64_t parts[BAR_KINDS];
         struct chart_bar_cause {
             int64_t part;
@@ -26,7 +26,7 @@ struct bar_chart {
     uint32_t count;
 };
 
-/* As a picture; NULL, or what went wrong. */
+/* Writes the chart. Returns NULL, or an error message. */
 const char *bar_chart_write(const struct bar_chart *bars, const struct document_options *options,
                             const char *path);
 

@@ -1,5 +1,5 @@
-/* Who calls whom, as boxes and arrows with counts: callers above, circles closed by dashed arrows
- * that lead up. */
+/* Drawing of a call graph as boxes and arrows with counts: callers above, cycles closed by dashed
+ * arrows that lead up. */
 #ifndef RENDER_CALL_GRAPH_DRAWING_H
 #define RENDER_CALL_GRAPH_DRAWING_H
 
@@ -10,7 +10,7 @@
 
 #define CALL_GRAPH_DRAWING_NONE UINT32_MAX
 
-/* Laid out, to be painted; what it is made of must stay as long. */
+/* A graph with its layout, ready to be painted. What it is made of must outlive it. */
 struct call_graph_drawing;
 struct call_graph_drawing *call_graph_drawing_new(const struct call_graph *calls, const char *title,
                                                   bool grey, bool dark);
@@ -19,10 +19,10 @@ void call_graph_drawing_size(const struct call_graph_drawing *graph, double *wid
 void call_graph_paint(struct call_graph_drawing *graph, cairo_t *cr,
                       uint32_t selected); /* a node, or CALL_GRAPH_DRAWING_NONE */
 uint32_t call_graph_drawing_at(const struct call_graph_drawing *graph, double x_pt,
-                               double y_pt); /* a node, or CALL_GRAPH_DRAWING_NONE */
+                               double y_pt); /* returns a node, or CALL_GRAPH_DRAWING_NONE */
 void call_graph_drawing_free(struct call_graph_drawing *graph);
 
-/* As a picture; NULL, or what went wrong. */
+/* Writes the drawing. Returns NULL, or an error message. */
 const char *call_graph_drawing_write(const struct call_graph *calls,
                                      const struct document_options *options, const char *path);
 

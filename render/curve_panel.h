@@ -1,9 +1,9 @@
-/* A panel of curves: figures of one meter over time, of some processes or threads, with a ruler of
- * its values.
+/* A panel of curves: values of one metric over time, of several processes or threads, with an axis
+ * of values.
  *
- * A pixel shows what its figure stood at on average as a step, and from least to most as a pale
- * bar; nothing where nothing is known.  Where the figures are told rarely each has a dot, so that
- * one sees what was told and what lasted. */
+ * A pixel shows the average of its values as a step, and their range as a pale bar; nothing if the
+ * value is unknown. If values were reported rarely, each has a dot, which distinguishes reported
+ * values from lasting ones. */
 #ifndef RENDER_CURVE_PANEL_H
 #define RENDER_CURVE_PANEL_H
 
@@ -11,11 +11,11 @@
 
 #include <cairo.h>
 
-#define CURVE_LOOKS 7u /* that can be told apart; all above look alike, pale */
+#define CURVE_LOOKS 7u /* number of distinguishable styles; all further curves look alike, pale */
 
-/* Texts and pixels belong to the caller. */
+/* The caller owns texts and pixels. */
 struct curve_panel {
-    const char *name, *unit; /* of the meter, as wire/time_series.h has them */
+    const char *name, *unit; /* of the metric, as in wire/time_series.h */
     bool grows;
     struct curve_line {
         const char *name; /* "wc[4711]", "T:main" */
@@ -24,28 +24,28 @@ struct curve_panel {
         unsigned look;
     } *lines;
     uint32_t line_count;
-    uint32_t pixels; /* of each */
+    uint32_t pixels; /* of each curve */
 };
 
-/* The ruler of a panel: what is shown is a value divided by `per`. */
+/* The axis of a panel: it shows values divided by `per`. */
 struct curve_ruler {
-    double per, low, high, step; /* divided */
+    double per, low, high, step; /* divided by `per` */
     char unit[40]; /* "MiB", "KiB/s", "processors", "per second", "" */
 };
 
 struct curve_ruler curve_panel_ruler(const struct curve_panel *panel, double height_pt);
-/* "48", "0.5": a tick; and with its unit. */
+/* Format a tick value: "48", "0.5"; and a value with its unit. */
 void curve_panel_tick(const struct curve_ruler *ruler, double value, char *text, size_t size);
 void curve_panel_value(const struct curve_ruler *ruler, double value, char *text, size_t size);
 double curve_panel_shown(const struct curve_ruler *ruler, const struct curve_line *line,
-                         int64_t value); /* divided */
+                         int64_t value); /* divided by `per` */
 
 struct curve_look {
     bool grey, dark;
-    double width; /* of the box, in pixels that are seen; dots are drawn where there is room */
+    double width; /* of the box, in visible pixels; dots are drawn if there is space */
 };
 
-/* x_of: where in the drawing a pixel begins (0 .. pixels). */
+/* x_of: returns where a pixel (0 .. pixels) begins in the drawing. */
 void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct curve_ruler *ruler,
                       cairo_rectangle_t box, double (*x_of)(void *context, uint32_t pixel),
                       void *context, struct curve_look look);

@@ -1,8 +1,8 @@
-/* A tree of boxes (clients/metadata/icicle_layout.h) as a picture: an icicle, each box as wide as
- * what it and all below it took.
+/* Icicle charts of a tree of boxes (clients/metadata/icicle_layout.h): the width of each box is its
+ * size including everything below it.
  *
- * Colours tell files or modules apart, waiting is hatched; what is too narrow to be drawn is one
- * box without a colour for all that lie side by side, and said below.  The same boxes give the same
+ * Colors distinguish files or modules, waiting is hatched; adjacent boxes that are too narrow to be
+ * drawn are merged into one box without a color, and a text says so. The same boxes give the same
  * bytes. */
 #ifndef RENDER_ICICLE_DRAWING_H
 #define RENDER_ICICLE_DRAWING_H
@@ -15,49 +15,50 @@
 
 #define ICICLE_ROW_PT 15.0
 #define ICICLE_RULER_PT 16.0
-#define ICICLE_LEAST_PT 1.5 /* what is narrower is no box of its own */
+#define ICICLE_LEAST_PT 1.5 /* narrower boxes are merged */
 #define ICICLE_NONE UINT32_MAX
 
-/* How boxes are looked at; its corner at 0, 0. */
+/* How boxes are displayed; the corner is at 0, 0. */
 struct icicle_drawing_view {
     double width_pt;
-    double from_pt, to_pt; /* only what is between these heights; to 0: all */
+    double from_pt, to_pt; /* only what is between these heights; to 0: everything */
     uint32_t selected; /* nodes, or ICICLE_NONE */
     uint32_t pointed;
-    const bool *found; /* by node: these stand out, the others step back; NULL: all are alike */
+    const bool *found; /* by node: search hits are emphasized, the others dimmed; NULL: no search */
     bool grey, dark;
 };
 
-/* Where boxes of a node stand in so wide a picture; icicle_layout_places_free() them. */
+/* Computes the boxes of a node in a drawing of this width; free with
+ * icicle_layout_places_free(). */
 void icicle_drawing_place(const struct icicle_layout *boxes, uint32_t node, double width_pt,
                           struct icicle_boxes *places);
-/* The boxes, below a ruler of ICICLE_RULER_PT. */
+/* Paints the boxes, below a ruler of ICICLE_RULER_PT. */
 void icicle_drawing_paint(cairo_t *cr, const struct icicle_layout *boxes,
                           const struct icicle_boxes *places,
                           const struct icicle_drawing_view *view);
-/* The place at a point of such a picture; NULL: there is none. */
+/* Returns the box at a point of such a drawing, or NULL. */
 const struct icicle_box *icicle_drawing_at(const struct icicle_layout *boxes,
                                            const struct icicle_boxes *places,
                                            const struct icicle_drawing_view *view, double x_pt,
                                            double y_pt);
-/* Fills the current path as groups of this rank are, or waiting (rank ICICLE_NONE), or what stands
- * for several (ICICLE_NONE - 1). */
+/* Fills the current path in the style of the group of this rank, of waiting (rank ICICLE_NONE), or
+ * of merged boxes (ICICLE_NONE - 1). */
 void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_t box);
-/* A text as wide as that at most, cut in its middle; NULL: not even that can be read.  New
- * memory. */
+/* Returns the text, with its middle cut out if it exceeds the width; NULL if there is no space for
+ * readable text. New memory. */
 char *icicle_drawing_fitting(const char *text, double width_pt, double size_pt);
 
-/* As a picture, of a node and all below it; NULL, or what went wrong. */
+/* Writes a chart of a node and everything below it. Returns NULL, or an error message. */
 const char *icicle_page_write(const struct icicle_layout *boxes, uint32_t node,
                               const struct document_options *options, const char *path);
-/* In letters, lines of so many. */
+/* Prints the chart as text, in lines of `width` characters. */
 void icicle_text_print(const struct icicle_layout *boxes, unsigned width, FILE *f);
-/* "3 boxes narrower than 0.012 ms stand together: 0.034 ms in all"; new memory, NULL: there are
- * none. */
+/* Returns "3 boxes narrower than 0.012 ms stand together: 0.034 ms in all" in new memory, or NULL
+ * if there are none. */
 char *icicle_page_smaller_text(const struct icicle_layout *boxes, const struct icicle_boxes *places,
                                int64_t least);
 int64_t icicle_drawing_min_share(const struct icicle_layout *boxes, uint32_t node, double width_pt);
-/* A size in words: "3.250 ms", "117". */
+/* Formats a size: "3.250 ms", "117". */
 void icicle_drawing_box_text(const struct icicle_layout *boxes, int64_t size, char *text,
                              size_t room);
 

@@ -1,7 +1,7 @@
-/* A Kiviat graph (Kolence and Kiviat, Software Unit Profiles and Kiviat Figures, 1973): figures on
- * axes around a centre, in turn one that is good where it is high and one that is good where it is
- * low.  Where all is well it is a star with sharp points; a dent, or a point that is cut off, is
- * where something is not. */
+/* Kiviat graphs (Kolence and Kiviat, Software Unit Profiles and Kiviat Figures, 1973): values on
+ * axes around a center, alternately one that is good if high and one that is good if low. If all
+ * values are good, it is a star with sharp points; a dent, or a cut-off point, shows a bad
+ * value. */
 #ifndef RENDER_KIVIAT_H
 #define RENDER_KIVIAT_H
 
@@ -11,23 +11,23 @@
 
 #define KIVIAT_AXES_LEAST 3u
 
-/* Texts belong to the caller. */
+/* The caller owns the texts. */
 struct kiviat {
-    const char *title, *below; /* below: NULL, or what stands under it */
+    const char *title, *below; /* below: NULL, or a text below the graph */
     struct kiviat_axis {
-        char *name, *amount; /* amount: the figure, as people read it */
-        char *end; /* what the end of its axis stands for */
-        double value; /* 0 at the centre, 1 at the end of the axis */
-        bool high; /* is good */
+        char *name, *amount; /* amount: the value as text */
+        char *end; /* the value at the end of its axis */
+        double value; /* 0 at the center, 1 at the end of the axis */
+        bool high; /* high is good */
     } *axes;
     unsigned count;
 };
 
-/* In turn one that is good high and one that is good low, as far as there are both. */
+/* Sorts the axes so that high-is-good and low-is-good ones alternate, as far as possible. */
 void kiviat_arrange(struct kiviat *kiviat);
-/* As a picture; NULL, or what went wrong. */
+/* Writes the graph. Returns NULL, or an error message. */
 const char *kiviat_write(const struct kiviat *kiviat, const struct document_options *options,
                          const char *path);
-void kiviat_print(const struct kiviat *kiviat, FILE *f); /* in letters: an axis a line */
+void kiviat_print(const struct kiviat *kiviat, FILE *f); /* as text: one line per axis */
 
 #endif

@@ -1,4 +1,4 @@
-/* Painting what stands beside a picture: the legend's symbols, and words. */
+/* Painting the legend of a diagram: its symbols and texts. */
 #ifndef RENDER_LEGEND_SYMBOLS_H
 #define RENDER_LEGEND_SYMBOLS_H
 

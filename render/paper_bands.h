@@ -1,6 +1,7 @@
-/* How a drawing that is longer than its paper is cut: into bands one below the other, each with the
- * names of its rows, and those onto pages.  Columns are cut where one ends, so that no mark is cut;
- * rows, if not all fit a page, evenly.  What runs down is cut into pages alone. */
+/* Layout of a drawing that is longer than its paper: it is cut into bands one below the other, each
+ * with the names of its rows, and the bands are distributed over pages. Columns are cut between
+ * columns, so that no mark is cut; rows, if they do not all fit a page, evenly. A vertical drawing
+ * is cut into pages only. */
 #ifndef RENDER_PAPER_BANDS_H
 #define RENDER_PAPER_BANDS_H
 
@@ -8,30 +9,31 @@
 #include "render/svg_text.h"
 
 struct paper_bands {
-    bool paper; /* pages of one size; else one that is as large as it takes */
+    bool paper; /* pages of fixed size; else one page of sufficient size */
     double width_pt, height_pt; /* of a page, as on paper */
     double margin_pt;
-    double scale; /* from points of the scene to those of a page */
-    double columns_pt; /* width of the columns of a band, of the scene */
+    double scale; /* from points of the scene to points of a page */
+    double columns_pt; /* width of the columns of a band, in points of the scene */
     uint32_t rows; /* of a page */
-    unsigned down; /* pages that the rows take, one below the other: */
-    unsigned first,
-        others; /*   else 1, and bands on the first page, which has the legend, and on others */
-    double band_pt; /* from one to the next, of the scene */
+    unsigned down; /* number of pages that the rows take, one below the other; */
+    /* else 1, and the number of bands on the first page, which has the legend, and on other
+     * pages */
+    unsigned first, others;
+    double band_pt; /* distance of bands, in points of the scene */
 };
 
 struct paper_bands paper_bands_cut(const struct scene *scene,
                                    const struct document_options *options);
-/* Columns from the i-th on that fit one band; at least one, if there is one. */
+/* Returns the number of columns, from the i-th on, that fit one band; at least one, if any. */
 uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands,
                              uint32_t i);
-/* How many of the columns, from the i-th on, go on one page (of the first: `first`). */
+/* Returns the number of columns, from the i-th on, that fit one page (`first`: the first page). */
 uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i,
                           bool first);
 unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *bands);
 
-/* Paints the page that begins with the i-th column; y: which part of the rows.  svg: is told the
- * marks, or NULL. */
+/* Paints the page that begins with the i-th column; y: which part of the rows. svg receives the
+ * marks; may be NULL. */
 void paper_bands_paint(cairo_t *cr, const struct scene *scene,
                        const struct document_options *options, const struct paper_bands *bands,
                        uint32_t i, unsigned y, struct svg *svg);

@@ -1,21 +1,20 @@
-/* A scene: what a picture of a window holds, in points, before anything is painted.
+/* A scene: the contents of a diagram window, in points, before painting.
  *
- * Built from placed events and the book that names things; knows neither Cairo nor a
- * terminal.  Rows run down, columns run right; x and y count from the top left
- * corner of the drawing, names and all.  A vertical scene is drawn with x and y exchanged, so that
- * lines run down and time with them; its texts stand upright.  Everything belongs to the scene.
+ * Built from placed events and the metadata that names things; independent of Cairo and of
+ * terminals. Rows run down, columns run right; x and y count from the top left corner of the
+ * drawing, including names. A vertical scene is drawn with x and y exchanged, so that lines and
+ * time run down; its texts are upright. The scene owns everything in it.
  *
- * Column widths follow from what stands in them, so that no label can meet a mark, an
- * arrow head or another label: a label of an event lies in its own column and above
- * its own row. */
+ * Column widths follow from their contents, so that no label overlaps a mark, an arrow head or
+ * another label: the label of an event is in its own column and above its own row. */
 #ifndef RENDER_SCENE_H
 #define RENDER_SCENE_H
 
 #include "clients/metadata/trace_metadata.h"
 #include "wire/layout_results.h"
 
-/* AWAY: the row's thread is on another line; WAITS: and waits there; END: it has ended, of the row
- * there is nothing but a stub. */
+/* AWAY: the row's thread is on another line; WAITS: and waits there; END: the thread has ended,
+ * only a stub of the row is drawn. */
 enum scene_style {
     STYLE_NONE,
     STYLE_DASHED,
@@ -32,25 +31,26 @@ enum scene_arrow {
     ARROW_STUB,
     ARROW_CROSSING,
     ARROW_VIA,
-    ARROW_ORDER, /* before, without being a partner */
-    ARROW_MIGRATE /* a task goes from one carrier to another */
+    ARROW_ORDER, /* an order edge without a partner */
+    ARROW_MIGRATE /* a task moves from one worker thread to another */
 };
 
 struct scene_row {
-    char *own_label; /* of a cluster, or NULL */
-    uint32_t line; /* 0: of none, but of a carrier, or of a cluster of them */
+    char *own_label; /* of a line group, or NULL */
+    uint32_t line; /* 0: not a line, but a worker thread, or a line group of them */
     double y_pt; /* of the trace line */
     const char *label;
     struct target_color colour;
-    bool away; /* of one thread, and shows where that is while it is on another line */
-    bool heading; /* of the rows below it: nothing else is in it */
+    /* the line of one thread, which shows where the thread is while it is on another line */
+    bool away;
+    bool heading; /* a heading of the rows below it, otherwise empty */
 };
 
 struct scene_column {
-    int32_t column; /* as the server counts; placed by time some may have the same */
+    int32_t column; /* the server's number; if placed by time, several columns may have the same */
     double x_pt; /* of the marks in its first slot */
-    double left_pt, right_pt; /* what it takes up on either side */
-    uint32_t slots; /* places side by side, see render/scene_slots.h */
+    double left_pt, right_pt; /* its extent on either side */
+    uint32_t slots; /* number of places side by side, see render/scene_slots.h */
 };
 
 struct scene_segment {
@@ -60,10 +60,10 @@ struct scene_segment {
     struct target_color colour;
     bool is_long; /* blocked for longer than the threshold */
     /* AWAY, WAITS: */
-    uint32_t on,
-        about; /* lines: where its thread is, and what it waits for there; 0 not known, none */
-    const struct target_event *waits; /* by this event; NULL: it does not */
-    int64_t ns; /* how long it waited; -1 it still does, or that is not known */
+    /* lines: where its thread is, and what it waits for there; 0: unknown, none */
+    uint32_t on, about;
+    const struct target_event *waits; /* the event by which it waits; NULL: it does not wait */
+    int64_t ns; /* how long it waited; -1: it still waits, or the time is unknown */
     bool lasts; /* nothing more is known of the thread */
 };
 
@@ -77,33 +77,34 @@ struct scene_mark {
     enum event_state state;
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
-    bool unheard; /* it could wake nobody: struck through */
-    bool stuck; /* by it its thread waits in a deadlock */
+    bool unheard; /* it could wake no thread: struck through */
+    bool stuck; /* by it, its thread waits in a deadlock */
     const struct event_info *event; /* in the window */
     const struct target_event *look; /* or NULL */
 };
 
 struct scene_link {
     enum scene_arrow kind;
-    double x0_pt, y0_pt, x1_pt, y1_pt; /* head at 1; edges of marks are left to the painter */
+    /* the head is at 1; the painter accounts for the edges of marks */
+    double x0_pt, y0_pt, x1_pt, y1_pt;
     bool head;
     bool contradictory;
     struct target_color colour;
-    uint32_t line; /* of a STUB, a VIA: the line that is not drawn */
-    double bow_pt; /* not 0: from a mark of a row to one of the same row, so far below it */
+    uint32_t line; /* of a STUB or a VIA: the line that is not drawn */
+    double bow_pt; /* not 0: leads between marks of one row, this far below it */
     const struct scene_mark *from, *to; /* of an ORDER */
 };
 
-/* A box of text; y_pt is its top. */
+/* A text box; y_pt is its top. */
 struct scene_text {
     double x_pt, y_pt, width_pt, height_pt, size_pt;
     char *text;
     struct target_color colour;
     bool bold;
-    /* What a thread waits for, above its row: may stand anywhere from x_pt to until_pt, 0 only
-     * where it is. */
+    /* What a thread waits for, above its row: may be anywhere from x_pt to until_pt; 0: only at
+     * x_pt. */
     double until_pt;
-    bool followed; /* and stands there again, right of until_pt */
+    bool followed; /* and is repeated right of until_pt */
 };
 
 struct scene_gap {
@@ -112,7 +113,7 @@ struct scene_gap {
     uint64_t count;
 };
 
-/* Placed by time: a long stretch without events, squeezed; a tick of the ruler. */
+/* Placed by time: a long interval without events, compressed; a tick of the ruler. */
 struct scene_jag {
     double x_pt, width_pt;
     int64_t ns;
@@ -123,28 +124,27 @@ struct scene_tick {
     char text[32];
 };
 
-/* A flag at a mark that somebody has written a note at; its text stands among the notes, behind its
- * number. */
+/* A flag at a mark with a user note; the note's text is among `notes`, after its number. */
 struct scene_flag {
     uint32_t row;
     double x_pt, y_pt; /* of the mark */
-    bool left; /* words stand right of it: it waves to the left */
+    bool left; /* there is text right of it: the flag points to the left */
     char number[12];
 };
 
-/* Something that fills a part of the row of a carrier. */
+/* A bar that fills a part of the row of a worker thread. */
 struct scene_bar {
     uint32_t row;
     double from_pt, to_pt;
-    double share; /* how much of the time there is filled: how high it is */
-    uint32_t task; /* line; 0: several, one after the other, or of a cluster */
-    int64_t ns; /* how long it was there */
-    char *text; /* as much of its name as fits */
+    double share; /* the filled share of the time: the height of the bar */
+    uint32_t task; /* line; 0: several, one after the other, or of a line group */
+    int64_t ns; /* how long it ran there */
+    char *text; /* its name, as far as it fits */
     struct target_color colour;
 };
 
 struct scene_key { /* one entry of the legend */
-    double x_pt, y_pt; /* centre of the symbol */
+    double x_pt, y_pt; /* center of the symbol */
     enum scene_symbol {
         KEY_MARK,
         KEY_LINE,
@@ -166,8 +166,8 @@ struct scene_key { /* one entry of the legend */
 struct scene {
     double width_pt, height_pt, names_pt; /* names_pt: where the columns begin */
     bool vertical;
-    double row_pt, line_pt; /* from row to row; of the trace line in its row */
-    double ruler_pt; /* beside the rows */
+    double row_pt, line_pt; /* distance of rows; offset of the trace line in its row */
+    double ruler_pt; /* next to the rows */
     double top_pt, bottom_pt; /* of the rows */
     struct scene_row *rows;
     uint32_t row_count;
@@ -181,7 +181,7 @@ struct scene {
     uint32_t link_count;
     struct scene_text *texts; /* labels of events */
     uint32_t text_count;
-    struct scene_text *notes; /* title, caption, legend words */
+    struct scene_text *notes; /* title, caption, legend texts */
     uint32_t note_count;
     struct scene_gap *gaps;
     uint32_t gap_count;
@@ -197,65 +197,65 @@ struct scene {
     uint32_t bar_count;
 };
 
-struct scene_noted { /* what was written at an event */
+struct scene_noted { /* a note at an event */
     struct event_id at;
     const char *text;
 };
 
-struct scene_heading { /* in a row of the window that is of no line */
+struct scene_heading { /* a heading, in a row of the window without a line */
     uint32_t row;
     const char *text;
 };
 
 struct worker_rows; /* render/worker_rows.h */
 struct scene_options {
-    const char *title, *caption; /* NULL none */
+    const char *title, *caption; /* NULL: none */
     bool legend;
-    bool order_arrows; /* of events whose description asks for them */
-    bool selected, second, stands, found, chain; /* what stands out in it, for the legend */
-    double legend_width_pt; /* where it is broken into lines; 0: at the width of the drawing */
+    bool order_arrows; /* for events whose description requests them */
+    bool selected, second, stands, found, chain; /* what is highlighted in it, for the legend */
+    double legend_width_pt; /* maximum width before line breaks; 0: the width of the drawing */
     bool vertical;
-    uint64_t column_ns; /* placed by time: so long is a column; a ruler stands above */
-    bool squeeze; /* long stretches without events */
-    int64_t threshold_ns; /* blocked stretches that are longer stand out; 0 none */
-    const struct scene_noted *noted; /* flagged, by their numbers from 1 on */
+    uint64_t column_ns; /* placed by time: length of a column; there is a ruler above */
+    bool squeeze; /* compress long intervals without events */
+    int64_t threshold_ns; /* longer blocked intervals are emphasized; 0: none */
+    const struct scene_noted *noted; /* flagged, numbered from 1 */
     uint32_t noted_count;
-    const struct event_id *stuck; /* pairs, as of a paint_selection */
+    const struct event_id *stuck; /* pairs, as in a paint_selection */
     uint32_t stuck_count; /* of refs */
     const struct scene_heading *headings;
     uint32_t heading_count;
-    /* of two runs: selected is where they come apart, and pale is what is equal */
+    /* of two runs: selected is the divergence, pale are the equal events */
     bool differences;
-    const struct worker_rows *carriers; /* rows below the others, placed by time; NULL none */
-    double row_pt; /* from row to row; 0: as small as it goes */
+    const struct worker_rows *carriers; /* rows below the others, placed by time; NULL: none */
+    double row_pt; /* distance of rows; 0: the minimum */
     double minimum_width_pt; /* the last column is widened to reach it */
-    /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
+    /* Returns the width of text in points; NULL: a fixed 0.55 of the size per character. */
     double (*measure)(void *context, const char *text, double size_pt, bool bold);
     void *context;
 };
 
 #define SCENE_RULER_PT 14.0
 #define SCENE_ROW_PT 26.0
-#define SCENE_LANE_PT 100.0 /* from row to row, if they run down */
+#define SCENE_LANE_PT 100.0 /* distance of rows, if they run down */
 #define SCENE_COLUMN_PT 15.0
 #define SCENE_SLOT_PT 11.0
-#define SCENE_MARK_PT 7.0 /* across */
+#define SCENE_MARK_PT 7.0 /* diameter */
 #define SCENE_LABEL_PT 7.5 /* size of event labels */
 #define SCENE_NAME_PT 9.0
 #define SCENE_LABEL_MAX_PT 130.0
 
-/* Window and book must outlive the scene. */
+/* Builds a scene. Window and book must outlive it. */
 struct scene *scene_build(const struct window_info *window, const struct trace_metadata *book,
                           const struct scene_options *options);
 void scene_free(struct scene *scene);
 
-/* The mark nearest to a point, within reach points; NULL if none. */
+/* Returns the mark nearest to a point, within `reach` points, or NULL. */
 const struct scene_mark *scene_hit(const struct scene *scene, double x_pt, double y_pt,
                                    double reach_pt);
-/* The stub or dashed link nearest to a point, within reach; NULL if none. */
+/* Returns the stub or dashed link nearest to a point, within reach, or NULL. */
 const struct scene_link *scene_hit_link(const struct scene *scene, double x_pt, double y_pt,
                                         double reach_pt);
-/* "1.5 ms" */
+/* Formats a duration: "1.5 ms". */
 void scene_duration(int64_t ns, char *s, size_t size);
 /* Writes the scene as text, for golden files. */
 void scene_print(const struct scene *scene, FILE *f);

@@ -1,4 +1,4 @@
-/* Arrows between marks. */
+/* Arrows between the marks of a scene. */
 #ifndef RENDER_SCENE_ARROWS_H
 #define RENDER_SCENE_ARROWS_H
 

@@ -1,4 +1,4 @@
-/* A scene while it is built. */
+/* The state of a scene while it is built. */
 #ifndef RENDER_SCENE_BUILDER_H
 #define RENDER_SCENE_BUILDER_H
 
@@ -10,35 +10,34 @@ struct builder {
     const struct window_info *window;
     const struct trace_metadata *book;
     const struct scene_options *options;
-    int32_t *row_of; /* line - 1 -> row, -1 not shown */
+    int32_t *row_of; /* line - 1 -> row; -1: not shown */
     uint32_t line_room;
     const struct scene_mark **by_event; /* all marks, while links are built */
     int32_t base;       /* column of index 0 */
     struct
-        /* by column of the scene, if it is placed by time; NULL: they are counted from base on */
+        /* by column of the scene, if it is placed by time; NULL: columns are counted from base */
         builder_cell {
         int32_t column;
-        uint32_t cells; /* so many columns of the window, with nothing in them */
-        int64_t time_ns; /* of the first that stands there */
+        uint32_t cells; /* number of empty columns of the window in it */
+        int64_t time_ns; /* time of its first event */
     } *cells;
-    const char
-        *footnotes[9]; /* texts that stand below the picture, in the order of their numbers */
+    const char *footnotes[9]; /* texts below the diagram, by number */
     uint32_t footnote_count;
     bool measuring; /* lines are only measured */
-    double need_pt; /* and what stands at their ends needs so much */
+    double need_pt; /* and what is at their ends needs this much */
 };
 
-struct extent { /* what a column needs */
+struct extent { /* the space that a column needs */
     double left, right;
     uint32_t slots;
 };
 
-struct laid_out_event { /* an event with its index of column, pending ones too */
+struct laid_out_event { /* an event, possibly pending, with its column index */
     const struct event_info *event;
     uint32_t column, row;
     uint32_t slot;
-    char *words; /* NULL none */
-    char *stub; /* where its arrow leads, if that is not shown; NULL none */
+    char *words; /* NULL: none */
+    char *stub; /* where its arrow leads, if that is not shown; NULL: none */
     bool waits, is_last;
 };
 

@@ -1,9 +1,9 @@
 /* Slots: places side by side within one column.
  *
- * The marks of one column are concurrent or one point, so they may stand side by side.
- * A point with marks on several rows takes the rows between them for its arrow; points
- * whose rows overlap get different slots, so that no arrow passes over a mark or runs along
- * another.  Depends on nothing outside the column: scrolling does not change it. */
+ * The marks of one column are concurrent or simultaneous, so they may be side by side. A
+ * synchronization point with marks on several rows takes the rows between them for its arrow;
+ * points whose rows overlap get different slots, so that no arrow passes over a mark or runs along
+ * another. Depends on nothing outside the column: scrolling does not change it. */
 #ifndef RENDER_SCENE_SLOTS_H
 #define RENDER_SCENE_SLOTS_H
 
@@ -12,12 +12,12 @@
 struct slot_point {
     uint32_t column;
     uint32_t first_row, last_row;
-    uint32_t slot; /* the answer, from 0 */
+    uint32_t slot; /* the result, from 0 */
 };
 
-#define SLOTS_MAX 12 /* more are put on top of each other */
+#define SLOTS_MAX 12 /* further points overlap */
 
-/* Sorts the points by column and first row and gives each its slot, first fit. */
+/* Sorts the points by column and first row and assigns slots, first fit. */
 void scene_slots_assign(struct slot_point *points, uint32_t count);
 
 #endif

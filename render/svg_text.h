@@ -1,8 +1,7 @@
-/* What Cairo's SVG surface cannot write: text that stays text, and titles of marks, which a browser
- * shows where one points.
+/* SVG features that Cairo's SVG surface lacks: text that stays text, and tooltips of marks.
  *
- * While it is open, lettering is not painted but kept, with where it would have stood; so are
- * marks.  Then both are put behind what Cairo has drawn. */
+ * While it is open, text is not painted but collected with its positions; so are marks. Both are
+ * then inserted after what Cairo has drawn. */
 #ifndef RENDER_SVG_TEXT_H
 #define RENDER_SVG_TEXT_H
 
@@ -13,14 +12,14 @@
 
 struct svg;
 struct svg *svg_open(void);
-/* The marks of a scene between two x of it, as `cr` is transformed and clipped now; words: new
- * memory, NULL none. */
+/* Adds the marks of a scene between two x of it, with the current transformation and clip of `cr`;
+ * words: returns new memory, or NULL. */
 void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double from_pt,
                double to_pt, char *(*words)(void *context, const struct scene_mark *mark),
                void *context);
-/* Lettering is painted again. */
+/* Text is painted again from now on. */
 void svg_close(struct svg *svg);
-/* Writes the document that Cairo made, with the rest in it. */
+/* Writes the document that Cairo made, with text and marks inserted. */
 void svg_write(const struct svg *svg, const char *document, size_t size, FILE *f);
 void svg_free(struct svg *svg);
 

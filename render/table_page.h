@@ -1,5 +1,5 @@
-/* Tables on pages: columns of words and numbers, with totals and notes; long ones go on on the next
- * page.
+/* Tables on pages: columns of text and numbers, with totals and notes; long tables continue on the
+ * next page.
  *
  * The same sheets give the same bytes. */
 #ifndef RENDER_TABLE_PAGE_H
@@ -8,8 +8,8 @@
 #include "clients/metadata/text_table.h"
 #include "render/document.h"
 
-/* One below the other.  A PDF has pages, if they are as high as more than one; an image is as high
- * as it takes.  Written under another name first; NULL, or what went wrong. */
+/* Writes tables one below the other. A PDF has several pages if necessary; an image is as high as
+ * needed. Written under a temporary name first. Returns NULL, or an error message. */
 const char *table_page_write(const struct text_table *sheets, uint32_t count,
                              const struct document_options *options, const char *path);
 

@@ -1,15 +1,16 @@
-/* Rows of carriers (render/worker_rows.h) in a scene that is placed by time: what was on each, and
- * what went over from one to another; above those of a cluster, how many of them ran something. */
+/* Rows of worker threads (render/worker_rows.h) in a scene that is placed by time: the tasks on
+ * each, and their migrations; above those of a cluster, how many of its worker threads ran a
+ * task. */
 #ifndef RENDER_WORKER_ROW_SCENE_H
 #define RENDER_WORKER_ROW_SCENE_H
 
 #include "render/scene_builder.h"
 
-/* Behind the rows of lines; *widest: of the names. */
+/* Adds the rows after those of lines; *widest: of the names. */
 void worker_row_scene_build(struct builder *b, double *widest);
-/* Once the marks stand. */
+/* Adds the bars, after the marks were placed. */
 void worker_row_scene_placements(struct builder *b);
-/* Bars of rows, as they are seen. */
+/* Paints the visible bars of rows. */
 struct painter;
 void worker_row_scene_paint(const struct painter *painter);
 
