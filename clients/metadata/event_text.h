@@ -1,25 +1,24 @@
-/* Events, waits and cycles in words: each sentence is written here, once. */
+/* Texts for events: the one place for their wording. */
 #ifndef CLIENTS_METADATA_EVENT_TEXT_H
 #define CLIENTS_METADATA_EVENT_TEXT_H
 
 #include "clients/metadata/trace_metadata.h"
 #include "wire/query_results.h"
 
-/* "T:main: create (1:3) about T:worker, simultaneous with 2:1 T:worker “a text”".  The caller's
- * to free. */
+/* Returns "T:main: create (1:3) about T:worker, simultaneous with 2:1 T:worker “a text”". The
+ * caller frees it. */
 char *event_text(const struct trace_metadata *book, const struct event_info *event);
 
-/* "(pending: partner event missing)", with a space before it, or "". */
+/* Returns "(pending: partner event missing)", with a space before it, or "". */
 const char *state_text(const struct event_info *event);
 
-/* "T:main", "waits for", "M:m": who, does what, about what.  Valid as long as the book stays as it
- * is. */
+/* "T:main", "waits for", "M:m": thread, action, object. Valid until the metadata changes. */
 struct event_text {
     const char *who, *does, *about;
 };
 struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait);
 
-/* "held by T:worker, acquired at f.c:12 (event 2:17)"; site: "" if it is not known. */
+/* Formats "held by T:worker, acquired at f.c:12 (event 2:17)"; site: "" if unknown. */
 void holder_text(char *s, size_t size, const struct trace_metadata *book,
                  const struct holder_info *holder, const char *site);
 

@@ -1,9 +1,9 @@
-/* A graph of who calls whom laid out in layers: each node below those that call it, but for arcs
- * that close a circle (Sugiyama, Tagawa and Toda, 1981).
+/* Layered layout of a call graph: each node is below its callers, except for arcs that close a
+ * cycle (Sugiyama, Tagawa and Toda, 1981).
  *
- * An arc that goes over several layers has a bend in each of those between, so that it leads around
- * what stands there.  The caller sets the widths of nodes and the ends of arcs, all else is set by
- * graph_layout_place.  The same graph is laid out in the same way.  Units are the caller's. */
+ * An arc that spans several layers has a bend in each layer between, so that it leads around the
+ * nodes there. The caller sets the widths of nodes and the ends of arcs; graph_layout_place sets
+ * everything else. The layout is deterministic. Units are the caller's. */
 #ifndef CLIENTS_METADATA_GRAPH_LAYOUT_H
 #define CLIENTS_METADATA_GRAPH_LAYOUT_H
 
@@ -22,7 +22,7 @@ struct graph_layout {
     uint32_t count;
     struct graph_layout_arc {
         uint32_t from, to;
-        bool back; /* it closes a circle, or leads to its own begin: it has no bends */
+        bool back; /* it closes a cycle, or leads to its own begin: it has no bends */
         uint32_t bend, bends; /* nodes, one below the other */
     } *arcs;
     uint32_t arc_count;
@@ -30,7 +30,8 @@ struct graph_layout {
     double width;
 };
 
-void graph_layout_place(struct graph_layout *layers, double gap); /* gap: between two in a layer */
-void graph_layout_free(struct graph_layout *layers); /* empties it */
+/* gap: between two nodes in a layer */
+void graph_layout_place(struct graph_layout *layers, double gap);
+void graph_layout_free(struct graph_layout *layers); /* leaves it empty */
 
 #endif

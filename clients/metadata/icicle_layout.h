@@ -1,10 +1,9 @@
-/* A tree of what took how much, as boxes one below the other (an icicle): each as wide as it took
- * with all that lies below it.
+/* Layout of a tree as an icicle: boxes one below the other, each as wide as its size including
+ * everything below it.
  *
- * Nodes stand in the order of a walk from above: a node, then all below it.  What is below a node
- * is never wider than the node: place it, and what is left of its width is what it took itself.
- * Zero-initialised: none; what is put into it is its own.  Sizes are of any unit, and never below
- * 0. */
+ * Nodes are in preorder: a node, then everything below it. The nodes below a node are never wider
+ * than the node; the rest of its width is its own share. It owns what is put into it. A zeroed one
+ * is empty. Sizes have any unit, and are never negative. */
 #ifndef CLIENTS_METADATA_ICICLE_LAYOUT_H
 #define CLIENTS_METADATA_ICICLE_LAYOUT_H
 
@@ -14,27 +13,27 @@
 
 enum icicle_box_kind {
     ICICLE_BOX_CODE,
-    ICICLE_BOX_WAITED, /* a call in which a thread waits, or asks the system for something */
-    ICICLE_BOX_APART /* what stands for several, or for a thread */
+    ICICLE_BOX_WAITED, /* a call in which a thread waits, or a system call */
+    ICICLE_BOX_APART /* it represents several, or a thread */
 };
 
 struct icicle_layout {
-    char *title, *measure; /* measure: what widths are, for people: "total" */
-    bool ns, bytes; /* sizes are times; or so many bytes; else they are counted */
+    char *title, *measure; /* measure: title of the widths: "total" */
+    bool ns, bytes; /* sizes are times, or bytes; else counts */
     struct icicle_node {
-        char *name, *brief, *amount; /* in full; shorter, or NULL; its size in words */
-        int64_t own, size; /* what it took itself; with all below it */
-        uint32_t parent, end; /* end: of the first one that is not below it */
-        uint32_t group; /* of `groups`, by which it is coloured */
+        char *name, *brief, *amount; /* in full; shorter, or NULL; its size as text */
+        int64_t own, size; /* its own size; including everything below it */
+        uint32_t parent, end; /* end: of the first node after its subtree */
+        uint32_t group; /* of `groups`, which determines its color */
         uint32_t row; /* of the table; UINT32_MAX: none */
         uint16_t depth;
         uint8_t kind; /* an enum icicle_box_kind */
-    } *nodes; /* the first one is all of it, and has depth 0 */
+    } *nodes; /* the first one is the root, with depth 0 */
     uint32_t count;
     struct icicle_group {
         char *name;
-        int64_t own; /* what all of it took */
-        uint32_t rank; /* by that, from 0 */
+        int64_t own; /* the own sizes of its nodes, summed up */
+        uint32_t rank; /* rank by that, from 0 */
         bool occurs; /* as a node of ICICLE_BOX_CODE */
     } *groups;
     uint32_t group_count;
@@ -42,44 +41,45 @@ struct icicle_layout {
     uint32_t note_count;
 };
 
-/* The group of a name, made on first use. */
+/* Returns the group of a name; creates it on first use. */
 uint32_t icicle_layout_group(struct icicle_layout *boxes, const char *name);
-/* Adds a node below the last one that is one less deep; takes the name over; amount, own and size
- * are set as they are known. */
+/* Adds a node below the last one that is one level higher; takes ownership of the name. The caller
+ * sets amount, own and size. */
 struct icicle_node *icicle_layout_add(struct icicle_layout *boxes, uint16_t depth, char *name);
-/* Once all are there: parents, ends, ranks; sizes that are less than what is below them, or 0, are
- * set to it. */
+/* Call after the last node: sets parents, ends and ranks; sizes that are 0, or less than the sum of
+ * what is below them, are set to it. */
 void icicle_layout_finish(struct icicle_layout *boxes);
-void icicle_layout_free(struct icicle_layout *boxes); /* empties it */
+void icicle_layout_free(struct icicle_layout *boxes); /* leaves it empty */
 
-/* Where a box stands: from `at`, as wide as `size`, both in the unit of sizes, from the left edge
- * of the node that is looked at. */
+/* The position of a box: it begins at `at` and is `size` wide, both in the unit of sizes, relative
+ * to the left edge of the displayed node. */
 struct icicle_box {
-    uint32_t node; /* of several: the one that they lie in */
-    /* 0: the node itself; else so many, with all below them, too narrow to be drawn */
+    uint32_t node; /* of merged nodes: their parent */
+    /* 0: a single node; else the number of merged nodes, with everything below them, too narrow to
+     * be drawn */
     uint32_t smaller;
     int64_t at, size;
-    uint16_t depth; /* of the picture: 0 is the topmost row */
-    bool above; /* it contains the one that is looked at */
+    uint16_t depth; /* in the drawing: 0 is the topmost row */
+    bool above; /* it contains the displayed node */
 };
 
 struct icicle_boxes {
     struct icicle_box *items;
     uint32_t count;
-    uint32_t rows; /* of the picture */
-    uint32_t smaller; /* nodes that are not drawn by themselves, */
-    int64_t smaller_size; /*   and what they took */
+    uint32_t rows; /* of the drawing */
+    uint32_t smaller; /* number of merged nodes, */
+    int64_t smaller_size; /* and their size */
 };
 
-/* Of a node and all below it; those narrower than `least` come together at the end of what is
- * beside them.  The nodes that it lies in stand over it, as wide as it is. */
+/* Places a node and everything below it; nodes narrower than `least` are merged at the end of their
+ * siblings. The ancestors of the node are above it, with the same width. */
 void icicle_layout_place(const struct icicle_layout *boxes, uint32_t node, int64_t least,
                          struct icicle_boxes *places);
-void icicle_layout_places_free(struct icicle_boxes *places); /* empties it */
-/* "main > serve > parse"; new memory. */
+void icicle_layout_places_free(struct icicle_boxes *places); /* leaves it empty */
+/* Returns "main > serve > parse" in new memory. */
 char *icicle_layout_path(const struct icicle_layout *boxes, uint32_t node);
 
-/* "2000 bytes", "16 KiB", "1.5 MiB": exact below ten of the next unit. */
+/* Formats "2000 bytes", "16 KiB", "1.5 MiB": exact below ten of the next unit. */
 void icicle_layout_bytes(int64_t bytes, char *text, size_t room);
 
 #endif
