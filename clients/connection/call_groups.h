@@ -1,6 +1,6 @@
-/* The functions of a table of calls in groups: those of one source file, or of one category (scopes
- * in a description).  Which file and what name an address has is known where the debug information
- * is, so groups are made here. */
+/* Grouping of the functions of a call table by source file, or by category (scopes in a
+ * description). File and name of an address are known where the debug information is, so the client
+ * makes the groups. */
 #ifndef CLIENTS_CONNECTION_CALL_GROUPS_H
 #define CLIENTS_CONNECTION_CALL_GROUPS_H
 
@@ -8,16 +8,16 @@
 
 struct call_groups_options {
     const char *by; /* "file" or "category" */
-    bool tree; /* under each group its functions */
-    const char *sort; /* a column, most first; NULL: by what they took themselves */
-    bool backwards; /* the least first */
-    uint32_t top; /* so many groups; 0: all */
+    bool tree; /* list the functions of each group below it */
+    const char *sort; /* a column, descending; NULL: own time */
+    bool backwards; /* ascending */
+    uint32_t top; /* maximum number of groups; 0: all */
 };
 
 bool call_groups_is_grouping(const char *by); /* NULL: no */
-/* A row a group, of the table of calls by function (flat).  What cannot be added up (least, most,
- * total) has no column: what a function took with all that it called lies in the times of several
- * groups.  False: there is no such column. */
+/* Makes a table with a row for each group from the table of calls by function (flat). Columns that
+ * cannot be summed (minimum, maximum, total) are omitted: the total time of a function is part of
+ * the times of several groups. Returns false if the column to sort by is missing. */
 bool call_groups_make(struct result_table *to, const struct call_groups_options *how,
                       const struct table_names *names, const struct result_table *calls);
 

@@ -1,4 +1,4 @@
-/* Questions to a server, and their answers as they come. */
+/* Requests to a server, and their responses as they arrive. */
 #ifndef CLIENTS_CONNECTION_CLIENT_REQUESTS_H
 #define CLIENTS_CONNECTION_CLIENT_REQUESTS_H
 
@@ -11,29 +11,29 @@ struct session; /* see session.h */
 
 bool session_send_message(struct session *source, struct encoder *out); /* frees out */
 
-/* A part of the answer to a question of user's.  A callback that cannot read it fails
+/* Callback for a part of the response to a request. If it cannot decode the part, it fails
  * answer->in. */
 typedef void source_take(void *user, const struct response_chunk *answer);
 
-/* Asks; frees body, NULL: there is none.  Each part of the answer goes to `take`; the one that says
- * `last` is the end of it.  Where there is no answer that part is RESPONSE_ERROR: a string, why.
- * Returns the question's id, 0 if the connection is over. */
+/* Sends a request; frees body, which may be NULL. Each part of the response is passed to `take`;
+ * the one with `last` set ends it. If there is no response, that part is RESPONSE_ERROR with a
+ * string, the reason. Returns the request's id, or 0 if the connection is closed. */
 uint32_t session_send(struct session *source, enum request_type what, struct encoder *body,
                       source_take *take, void *user);
-/* Nothing more of it is told, if it is still under way. */
+/* Cancels a pending request: no further parts are delivered. */
 void session_cancel_request(struct session *source, uint32_t id);
-/* The same for all, without telling the server: it was another run that they were about. */
+/* Drops all pending requests without notifying the server: they concerned another run. */
 void session_forget_request(struct session *source);
-bool session_request_is_open(const struct session *source, uint32_t id); /* is it under way? */
-bool session_is_busy(const struct session *source); /* is any? */
+bool session_request_is_open(const struct session *source, uint32_t id); /* whether it is pending */
+bool session_is_busy(const struct session *source); /* whether any is pending */
 
-/* Waits until it is answered; other answers go to whom they belong.  False with a line in error:
- * the connection is over, or the server has refused to answer. */
+/* Waits until the request is answered; other responses go to their callbacks. Returns false with a
+ * message in error if the connection was closed, or the server refused the request. */
 bool session_wait(struct session *source, uint32_t id, struct error *error);
-/* Next message that is not a table; tables go into the book.  Result: 1 a message, 0 none yet (only
- * when not blocking), -1 the connection is over, with a line in error.  An ANSWER is for
- * session_request_done, which returns false, with a line in error, if it is damaged: what comes
- * behind it cannot be trusted. */
+/* Gets the next message that is not metadata; metadata is applied to the book. Returns 1 for a
+ * message, 0 if there is none yet (only when not blocking), -1 if the connection was closed, with a
+ * message in error. Pass a RESPONSE to session_request_done, which returns false, with a message in
+ * error, if it is invalid: what follows cannot be trusted. */
 int session_receive(struct session *source, bool blocking, unsigned *type, struct decoder *in,
                     struct error *error);
 bool session_request_done(struct session *source, struct decoder *in, struct error *error);

@@ -1,4 +1,4 @@
-/* How the events of a window stand to one of them: asked for in questions of bounded size. */
+/* Querying the relations of the events of a window to one event, in requests of bounded size. */
 #ifndef CLIENTS_CONNECTION_RELATION_QUERY_H
 #define CLIENTS_CONNECTION_RELATION_QUERY_H
 
@@ -8,14 +8,14 @@
 #include "wire/trace_view.h"
 
 struct event_relations {
-    struct window_info *window; /* not ours; its events learn it */
-    uint32_t at;                 /* those before it did */
+    struct window_info *window; /* borrowed; its events receive the relations */
+    uint32_t at;                 /* events before this index are done */
 };
 
-/* Appends the body of the next STANDS question; false when all is known. */
+/* Appends the body of the next RELATIONS request; returns false when all relations are known. */
 bool relation_query_send(const struct event_relations *stands, struct event_id about,
                          struct encoder *body);
-/* Takes a part of its answer.  What the server did not answer stays not known. */
+/* Processes a part of its response. Relations that the server did not answer remain unknown. */
 void relation_query_receive(struct event_relations *stands, const struct response_chunk *answer);
 
 #endif

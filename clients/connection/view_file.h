@@ -1,4 +1,4 @@
-/* Places in files. */
+/* Saved views: view states in files. */
 #ifndef CLIENTS_CONNECTION_VIEW_FILE_H
 #define CLIENTS_CONNECTION_VIEW_FILE_H
 
@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Views in files.  Reading leaves lines that the book does not know out; a place in another run
- * than that of the file has its rows only. */
+/* Write and read a view. Reading omits lines that do not exist; a view of another run gets only its
+ * rows. */
 bool view_file_write(const struct view_state *place, const struct view_style *look,
                      const struct trace_metadata *book, struct symbolizer *sites, FILE *f);
 bool view_file_read(struct view_state *place, struct view_style *look,

@@ -1,5 +1,5 @@
-/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle, as
- * the server has worked it out. */
+/* The blocked threads at the end of the recording, with what they wait for, the holders, and
+ * deadlock cycles, as computed by the server. */
 #ifndef CLIENTS_CONNECTION_WAIT_LIST_H
 #define CLIENTS_CONNECTION_WAIT_LIST_H
 
@@ -19,17 +19,17 @@ struct wait_list {
     struct trace_time_info now;
 };
 
-/* Takes a part of the answer to WAITS into waits, zeroed at first.  True when all is there. */
+/* Adds a part of the response to WAITS to `waits`, initially zeroed. Returns true when complete. */
 bool wait_list_receive(struct wait_list *waits, const struct response_chunk *answer);
-/* Of each step of a cycle two: by which event its thread waits, and by which the next one came in.
- * Freed by the caller; NULL: there is no cycle. */
+/* Returns two events for each step of a cycle: that by which its thread waits, and that by which
+ * the next one entered. The caller frees them; NULL if there is no cycle. */
 struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count);
-/* "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", where some
- * do; to be freed.  NULL: none does. */
+/* Returns "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", which
+ * the caller frees, or NULL if there are none. */
 char *wait_list_sleepers(const struct wait_list *waits);
-void wait_list_free(struct wait_list *waits); /* empties it */
+void wait_list_free(struct wait_list *waits); /* leaves it empty */
 
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits,
-                                            uint32_t thread); /* NULL: it does not wait */
+                                            uint32_t thread); /* returns NULL if it does not wait */
 
 #endif
