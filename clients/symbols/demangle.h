@@ -1,5 +1,5 @@
-/* Names as people write them: C++ functions without their parameters, the element or member of a
- * variable that an address lies in. */
+/* Readable names of symbols: C++ functions without their parameters, the element or member of a
+ * variable that contains an address. */
 #ifndef CLIENTS_SYMBOLS_DEMANGLE_H
 #define CLIENTS_SYMBOLS_DEMANGLE_H
 
@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes how a symbol is shown: demangled; of what std::thread runs, the callable.  Returns
- * text. */
+/* Formats a symbol for display: demangled; for the start routine of std::thread, the callable.
+ * Returns text. */
 const char *demangle_shorten(const char *symbol, char *text, size_t size);
 
-/* The variable that was looked up last: arrays of locks ask for one again and again.  Zero it when
- * a module goes. */
+/* Cache of the variable that was looked up last, since arrays of locks repeat it. Zero it when a
+ * module is unloaded. */
 struct demangle_last {
     Dwfl_Module *module;
     uint64_t variable;
@@ -21,8 +21,8 @@ struct demangle_last {
     Dwarf_Die die;
 };
 
-/* Writes what of the variable at `variable` lies at the offset, as "[3].lock"; "" if it is the
- * whole of it.  False if there is no DWARF to tell. */
+/* Formats which part of the variable at `variable` is at the offset, such as "[3].lock"; "" for the
+ * whole variable. Returns false without DWARF information. */
 bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable,
                    uint64_t offset, char *text, size_t size);
 

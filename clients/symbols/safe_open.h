@@ -1,15 +1,15 @@
-/* Opening files that a trace or a view names: whoever made it may have put anything there. */
+/* Safe opening of files that a trace or a view names, which are untrusted. */
 #ifndef CLIENTS_SYMBOLS_SAFE_OPEN_H
 #define CLIENTS_SYMBOLS_SAFE_OPEN_H
 
 #include <stddef.h>
 
-/* A descriptor to read a regular file; -1 with errno otherwise.  Never waits, as a FIFO or a device
- * may make one: those are not even opened, since some do something when they are. */
+/* Opens a regular file for reading. Returns a descriptor, or -1 with errno. Never blocks; FIFOs and
+ * devices are not even opened, since opening can have side effects. */
 int safe_open_file(const char *path);
 
-/* The whole of a regular file of at most `limit` bytes, with a 0 behind it, for the caller to free;
- * NULL with errno.  size may be NULL. */
+/* Reads a regular file of at most `limit` bytes. Returns it NUL-terminated, for the caller to free;
+ * NULL with errno on failure. size may be NULL. */
 char *safe_open_read(const char *path, size_t limit, size_t *size);
 
 #endif

@@ -1,6 +1,5 @@
-/* What was looked up of places of the code, so that a table that is asked for again and again is
- * not looked up in DWARF each time: of one place the latest answer, in so many slots that it is
- * bounded, where one takes the slot of another. */
+/* Bounded cache of symbol lookups, so that repeated tables do not search DWARF each time: a
+ * direct-mapped table, in which a new entry replaces that in its slot. */
 #ifndef CLIENTS_SYMBOLS_SYMBOL_CACHE_H
 #define CLIENTS_SYMBOLS_SYMBOL_CACHE_H
 
@@ -10,7 +9,7 @@
 
 struct symbol_cache;
 
-/* A place, and which of the functions at it was asked for. */
+/* An address, and which of the functions at it is meant. */
 struct symbol_cache_key {
     uint32_t process;
     uint8_t which;
@@ -18,14 +17,16 @@ struct symbol_cache_key {
 };
 
 struct symbol_cache *symbol_cache_new(void);
-/* Valid until the next call of symbol_cache_put; false: it is not known. */
+/* Returns false if it is not cached. The result is valid until the next call of
+ * symbol_cache_put. */
 bool symbol_cache_get(const struct symbol_cache *remember, struct symbol_cache_key key,
                       struct symbol_location *site);
-/* Copies, but for the path, which is to stay until all is forgotten; what it gives back is of the
- * copy. */
+/* Copies the location, except the path, which must stay valid until the cache is cleared. Returns
+ * the copy. */
 struct symbol_location symbol_cache_put(struct symbol_cache *remember, struct symbol_cache_key key,
                                         const struct symbol_location *site);
-void symbol_cache_clear(struct symbol_cache *remember); /* all of it: programs are known anew */
-void symbol_cache_free(struct symbol_cache *remember); /* of NULL nothing */
+/* removes all entries, when programs change */
+void symbol_cache_clear(struct symbol_cache *remember);
+void symbol_cache_free(struct symbol_cache *remember); /* NULL: no effect */
 
 #endif
