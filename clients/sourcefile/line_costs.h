@@ -1,16 +1,14 @@
-/* The lines of a program's source with what each of them took, made of the server's table of places
- * (`source`).
+/* Costs of the lines of a program's source, from the server's table of places (`source`).
  *
- * Places of one line are one; what a thread did from one line to another one of the same function
- * belongs to both and all between, and has an entry of its own, as has what was done on the way
- * from elsewhere.  Each figure stands in one entry alone: summed up over all entries of all files
- * it is what the server says in all. */
+ * Places on one line are merged; what a thread did between two lines of the same function concerns
+ * both and all between, and has an entry of its own, as has what it did on the way from elsewhere.
+ * Each value is in one entry only: the sum over all entries of all files is the server's total. */
 #ifndef CLIENTS_SOURCEFILE_LINE_COSTS_H
 #define CLIENTS_SOURCEFILE_LINE_COSTS_H
 
 #include "clients/connection/result_table.h"
 
-/* Figures: as their columns are called, and told to people. */
+/* Values: their column names, and their titles. */
 /* clang-format off */
 #define COST_FIGURES(F)                        \
     F(CALLS, "calls", "calls")                    \
@@ -37,51 +35,52 @@ enum table_kind line_costs_kind(unsigned figure);
 
 struct line_figures {
     int64_t value[FIGURES];
-    uint32_t known; /* bit by bit */
+    uint32_t known; /* bits */
 };
 
 struct line_costs_line {
-    int first, last; /* lines; last before first: around a loop; 0: not known */
-    /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
+    int first, last; /* lines; last before first: around a loop; 0: unknown */
+    /* where it came from, or its description, if it is not a line of this function; NULL: it is
+     * one */
     char *from;
-    bool after; /* it is about what came after a call there */
-    char *function; /* "" not known */
+    bool after; /* it concerns what followed a call there */
+    char *function; /* "": unknown */
     struct line_figures figures;
     uint32_t *rows, row_count; /* of the table */
 };
 
 struct line_costs_file {
-    char *path; /* as debug information has it; "": places without */
-    struct line_figures figures; /* of all its lines; of TOTAL none, for calls are within calls */
-    struct line_costs_line
-        *lines; /* by their first lines; what ends there before what begins there */
+    char *path; /* from debug information; "": places without a file */
+    struct line_figures figures; /* of all its lines; without TOTAL, since calls contain calls */
+    /* by first line; entries that end at a line before those that begin there */
+    struct line_costs_line *lines;
     uint32_t line_count;
 };
 
 struct line_costs {
-    struct line_costs_file *files; /* what weighs most first, places without a file last */
+    struct line_costs_file *files; /* most expensive first, places without a file last */
     uint32_t file_count;
     struct line_figures all;
-    const struct result_table *table; /* that it is made of, borrowed */
-    bool measured; /* calls were: then self is what lines weigh, else what ran */
+    const struct result_table *table; /* source table, borrowed */
+    bool measured; /* calls were measured: the weight of lines is self time, else running time */
 };
 
-/* False: it is no such table. */
+/* Returns false if it is not such a table. */
 bool line_costs_make(struct line_costs *costs, const struct table_names *names,
                      const struct result_table *table);
-void line_costs_free(struct line_costs *costs); /* empties it */
+void line_costs_free(struct line_costs *costs); /* leaves it empty */
 
-/* What a line weighs: what it took itself, and what it made others wait. */
+/* Returns the weight of a line: its own time, and the time that it made others wait. */
 int64_t line_costs_weight(const struct line_costs *costs, const struct line_figures *figures);
-/* The share of all of that, 0 to 1. */
+/* Returns its share of the total weight, 0 to 1. */
 double line_costs_share(const struct line_costs *costs, const struct line_figures *figures);
-/* "(not known)" of places without a file. */
+/* Returns "(not known)" for places without a file. */
 const char *line_costs_path(const struct line_costs_file *file);
-/* The file of a path, or of its end, as "dir/file.c"; NULL: there is none, or with *several more
- * than one. */
+/* Finds a file by its path, or by the end of it, such as "dir/file.c". Returns NULL if there is
+ * none, or, with *several, more than one. */
 const struct line_costs_file *line_costs_find(const struct line_costs *costs, const char *path,
                                               bool *several);
-/* "14", "12-15"; "" where no line is known.  New memory. */
+/* Returns "14", "12-15"; "" if no line is known. New memory. */
 char *line_costs_number(const struct line_costs_line *line);
 
 #endif
