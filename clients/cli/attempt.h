@@ -1,5 +1,4 @@
-/* One run of a program that is tried: it goes until it ends, hangs for certain, or has had its
- * time. */
+/* One attempt to run a program: until it exits, certainly hangs, or times out. */
 #ifndef CLIENTS_CLI_ATTEMPT_H
 #define CLIENTS_CLI_ATTEMPT_H
 
@@ -13,21 +12,22 @@ struct attempt {
     const struct preload_check *loadable;
     char **words;
     struct rerun again;
-    unsigned patience_s; /* so long at most */
-    const struct target_hang *aim; /* which hang it is to come to */
+    unsigned patience_s; /* timeout */
+    const struct target_hang *aim; /* the hang to reproduce */
 };
 
 struct attempt_result {
-    int status; /* as waitpid says */
-    bool hangs; /* for certain: a cycle, or who waits can never be woken, */
-    bool otherwise; /* but it is not the hang that is wanted */
-    bool slow; /* it was ended because its time was over */
+    int status; /* as from waitpid */
+    bool hangs; /* certainly: a deadlock cycle, or waiters that can never be woken */
+    bool otherwise; /* but it is not the wanted hang */
+    bool slow; /* it was killed after the timeout */
     char *output, *errors; /* what it wrote */
     size_t output_bytes, error_bytes;
 };
 
-/* False: it could not be started, said why, with an exit status in end->status. */
+/* Returns false if it could not be started; the error was printed, and end->status is the exit
+ * status. */
 bool attempt_run(const struct attempt *trial, struct attempt_result *end);
-void attempt_end_free(struct attempt_result *end); /* what it wrote */
+void attempt_end_free(struct attempt_result *end); /* frees the output */
 
 #endif

@@ -1,4 +1,4 @@
-/* Who waits for what, as one object of JSON. */
+/* The JSON output of blocked threads and what they wait for. */
 #ifndef CLIENTS_CLI_BLOCKED_H
 #define CLIENTS_CLI_BLOCKED_H
 

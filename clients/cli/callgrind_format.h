@@ -1,8 +1,8 @@
-/* Calls as callgrind writes them, for callgrind_annotate and KCachegrind (Callgrind Format
+/* Call tables in callgrind format, for callgrind_annotate and KCachegrind (Callgrind Format
  * Specification, version 1).
  *
- * A file names functions and what each took itself, and under it each function that it calls, how
- * often, and what that took in all; the sum of what all took themselves is the total. */
+ * A file lists functions with their own costs, and below each its callees with call counts and
+ * inclusive costs; the total is the sum of all own costs. */
 #ifndef CLIENTS_CLI_CALLGRIND_FORMAT_H
 #define CLIENTS_CLI_CALLGRIND_FORMAT_H
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Of a table of who calls whom. */
+/* Writes a call graph table. */
 void callgrind_write(FILE *f, const struct table_names *names, const struct result_table *table);
 
 #endif

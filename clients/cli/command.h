@@ -1,4 +1,4 @@
-/* The sub-commands of `poet`: how they are called, read their options and complain. */
+/* The interface of the sub-commands of `poet`: entry points, options and error messages. */
 #ifndef CLIENTS_CLI_COMMAND_H
 #define CLIENTS_CLI_COMMAND_H
 
@@ -14,19 +14,20 @@ struct command {
     const char *name, *summary;
     int (*run)(const struct command *command, int argc, char **argv);
     const struct argp *argp; /* its options and its help */
-    bool program_follows;    /* options end at the first word that is none */
+    bool program_follows;    /* options end at the first operand */
 };
 
 int command_fail(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int command_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Reads the options into what `input` is to the parser of command->argp.  OPTIONS_READ: *first is
- * the index of the first word that is no option; else the exit status, with everything said. */
+/* Parses the options with `input` as the input of the parser of command->argp. Returns
+ * OPTIONS_READ, with *first the index of the first operand; else the exit status, after everything
+ * was printed. */
 int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
-/* The "s" behind a noun of which there are so many, or "". */
+/* Returns the plural ending "s" for a count, or "". */
 const char *plural_suffix(uint64_t count);
-/* Of commands whose one option is --json: a bool. */
+/* Parser of commands whose only option is --json; the input is a bool. */
 error_t command_parse_json(int key, char *value, struct argp_state *state);
 
 extern const struct command command_dump, command_order, command_stat, command_runs,

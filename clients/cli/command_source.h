@@ -1,4 +1,4 @@
-/* What a command is about: a source, with names for its lines and sites. */
+/* The SOURCE of a command: a session, with names for its lines and sites. */
 #ifndef CLIENTS_CLI_COMMAND_SOURCE_H
 #define CLIENTS_CLI_COMMAND_SOURCE_H
 
@@ -13,37 +13,37 @@ struct command_source {
     struct symbolizer *sites;
     uint32_t known;
     enum labels labels;
-    uint64_t labelled; /* generation of the book then */
-    const struct command *command; /* for what is said at its end */
+    uint64_t labelled; /* generation of the metadata when labels were last set */
+    const struct command *command; /* for messages when it is closed */
 };
 
-/* The SOURCE of a command that only looks: the word at *first, which is passed over; or NULL, which
- * opens the latest run, where there is none, or where the word is an event or "-". */
+/* Returns the SOURCE of a read-only command: the operand at *first, which is consumed; or NULL for
+ * the latest run, if there is no operand, or it is an event or "-". */
 const char *command_source_name(int argc, char **argv, int *first);
-/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments
- * and opens the source.  words: how lines are called in words; JSON has addresses; --labels says
- * otherwise.  False: *status says how to exit. */
+/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): parses the arguments
+ * and opens the source. words: default labels of lines in text; JSON has addresses; --labels
+ * overrides both. Returns false with the exit status in *status. */
 bool command_source_begin(const struct command *command, int argc, char **argv,
                           enum session_lines lines, enum labels words,
                           struct command_source *subject, bool *json, int *status);
-/* what NULL: `latest`; on a terminal it is said which run that is. */
+/* Opens a source; what NULL: `latest`; on a terminal, prints which run that is. */
 bool command_source_open(const struct command *command, struct command_source *subject,
                          const char *what, enum session_lines lines, enum labels labels);
-/* When its run began, as local time, and how long ago that is where age is set; the caller frees
- * it. */
+/* Returns the start of its run in local time, and with `age` also how long ago that is; the caller
+ * frees it. */
 char *command_source_begin_named(const struct session *source, bool age);
-/* Labels for lines that became known since. */
+/* Sets the labels of lines that became known since the last call. */
 void command_source_label_lines(struct command_source *subject);
 void command_source_close(struct command_source *subject);
-/* Says on standard error that it is drawn as a newer description says, if it is. */
+/* Prints a note on standard error if a newer description is used for drawing. */
 void command_source_warn_updated(const struct command *command,
                                  const struct command_source *subject);
-/* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants
- * them); complains and returns false if there is none. */
+/* Sends a request, frees body, and waits for the whole response, whose parts are passed to take
+ * (NULL: discarded); reports an error and returns false if there is none. */
 bool command_source_request(const struct command *command, struct command_source *subject,
                             enum request_type what, struct encoder *body, source_take *take,
                             void *user);
-/* The same in two steps, for who has something to do meanwhile.  The question stays where it is
+/* The same in two steps, for callers with other work meanwhile. The request must stay in place
  * until it is answered. */
 struct command_request {
     struct command_source *subject;
@@ -56,11 +56,12 @@ void command_source_send(struct command_source *subject, enum request_type what,
                          struct command_request *question);
 bool command_source_request_done(const struct command *command,
                                  const struct command_request *question);
-/* "file:line", or "" without a site. */
+/* Returns "file:line", or "" without a site. */
 const char *command_source_site(struct command_source *subject, const struct event_info *event);
-/* Of any place.  Either is good until the next one is asked for. */
+/* The same for any place. The result of either is valid until the next call. */
 const char *command_source_place(struct command_source *subject, uint32_t process, uint64_t site);
-/* Some of what was asked about could not be read: said when it was closed. */
+/* Returns whether part of a requested source was unreadable; it was reported when the source was
+ * closed. */
 bool command_source_damaged(void);
 
 #endif

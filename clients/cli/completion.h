@@ -1,9 +1,8 @@
-/* Completions for shells, made from the tables of the commands and of their options: what shells
- * complete is what --help says.
+/* Shell completions, generated from the tables of commands and options: they match --help.
  *
- * `poet --completion SHELL` prints the file that a shell reads; what is only known when somebody
- * completes (runs, types, descriptions) that file asks `poet --complete WHAT` for, one word a
- * line. */
+ * `poet --completion SHELL` prints the file that a shell reads. For words that are known only at
+ * completion time (runs, types, descriptions) that file calls `poet --complete WHAT`, which prints
+ * one word per line. */
 #ifndef CLIENTS_CLI_COMPLETION_H
 #define CLIENTS_CLI_COMPLETION_H
 
@@ -11,8 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What completes a value: of the kind WORDS those of `words`, by spaces; of the kind FILE those,
- * too. */
+/* How a value is completed: WORDS: by those in `words`, separated by spaces; FILE: by these and by
+ * file names. */
 enum complete_kind {
     TAKES_NOTHING_KNOWN,
     TAKES_FILE,
@@ -26,9 +25,9 @@ enum complete_kind {
 };
 
 struct complete_option {
-    char *letter, *name; /* "-o", "--output", "" none */
-    char *value; /* what it is called, "" it takes none; with a '=' before it, it may be left out */
-    char *doc; /* in a few words */
+    char *letter, *name; /* "-o", "--output"; "": none */
+    char *value; /* name of its argument; "": none; with a '=' in front: optional */
+    char *doc; /* short description */
     enum complete_kind kind;
     const char *words;
 };
@@ -46,12 +45,12 @@ struct complete {
     size_t count;
 };
 
-/* Each is a shell. */
+/* One function per shell. */
 void completion_bash_write(const struct complete *all, FILE *f);
 void completion_zsh_write(const struct complete *all, FILE *f);
 void completion_fish_write(const struct complete *all, FILE *f);
 
-/* The two hidden options of `poet`: how to exit. */
+/* The two hidden options of `poet`. Return the exit status. */
 int completion_print(const char *shell);
 int completion_words_write(const char *what);
 

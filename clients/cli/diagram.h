@@ -1,5 +1,5 @@
-/* A picture of a source: what is wanted of it (diagram_options.h reads the options), and the window
- * that is asked for. */
+/* A diagram of a source: what it is to show (diagram_options.h parses the options), and the window
+ * requested for it. */
 #ifndef CLIENTS_CLI_DIAGRAM_H
 #define CLIENTS_CLI_DIAGRAM_H
 
@@ -12,55 +12,55 @@
 #include "wire/layout_results.h"
 
 struct event_diagram {
-    const struct command *command; /* for complaints about options */
-    struct event_id from, to, around; /* line 0: not asked for */
-    unsigned last; /* columns at the end, 0 not asked for */
-    const char *text; /* around the first event that bears it */
+    const struct command *command; /* for messages about options */
+    struct event_id from, to, around; /* line 0: not requested */
+    unsigned last; /* columns at the end, 0: not requested */
+    const char *text; /* around the first event with this annotation */
     const char *clusters[32]; /* as written with --group */
     unsigned cluster_count;
     uint8_t *joined; /* by row */
     uint64_t column_ns; /* --time: not 0 */
-    bool by_time, scaled; /* scaled: it was said how long a column is */
-    const char *lines; /* list of lines, NULL all */
-    int fold; /* -1 by size, 0 off, 1 on */
+    bool by_time, scaled; /* scaled: the length of a column was given */
+    const char *lines; /* list of lines, NULL: all */
+    int fold; /* -1: by size, 0: off, 1: on */
     enum labels labels;
     const char *caption;
     bool no_title, no_legend, no_order_arrows, no_notes, all, vertical;
-    const char *view; /* a file that says all of the above */
-    struct view_state place; /* out of it */
+    const char *view; /* a saved view that determines all of the above */
+    struct view_state place; /* read from it */
     struct event_id *chain; /* between its two selected events */
     uint32_t chain_count;
-    struct event_id
-        *stuck; /* pairs: who waits in a deadlock, and what for; as of a paint_selection */
+    /* pairs: a thread in a deadlock, and what it waits for; as in a paint_selection */
+    struct event_id *stuck;
     uint32_t stuck_count; /* of refs */
     struct view_style look;
-    struct window_request request; /* what was asked for last */
-    struct window_info window; /* the answer */
-    struct note_file notes; /* written at events of the run */
+    struct window_request request; /* the last request */
+    struct window_info window; /* the response */
+    struct note_file notes; /* at events of the run */
     struct scene_noted *noted; /* the same, for the scene */
     uint32_t *rows;
     uint32_t row_count;
-    bool processors; /* which carrier ran what is wanted */
-    struct worker_rows carriers; /* the answer */
+    bool processors; /* show worker threads */
+    struct worker_rows carriers; /* the response */
     char title[256];
 };
 
-/* The same picture, other columns. */
+/* Requests other columns of the same diagram. */
 bool event_diagram_columns(const struct command *command, struct event_diagram *picture,
                            struct command_source *subject, int32_t from, uint32_t columns);
-/* The same in two steps: the window that there is stays until command_source_request_done() is
+/* The same in two steps: the current window remains until command_source_request_done() is
  * called. */
 void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject,
                                 int32_t from, uint32_t columns, struct command_request *question);
-/* Which lines must be known for it: patterns are matched with the names of all. */
+/* Returns which lines must be known for it: patterns are matched with the names of all. */
 enum session_lines event_diagram_set_rows(const struct event_diagram *picture);
-/* A range was asked for, not all that there is. */
+/* Returns whether a range was requested rather than the whole run. */
 bool event_diagram_has_range(const struct event_diagram *picture);
 #define EVENT_DIAGRAM_NOTE_BYTES 400
-/* How many events were discarded, how many lines have no row, and why: a line of text in `text`, or
- * "" if none were and all have one. */
+/* Formats one line about discarded events and about lines without a row, with the reason, into
+ * `text`, or "" if there are none. */
 void event_diagram_note(const struct event_diagram *picture, char *text, size_t size);
-/* Asks for the window.  False with a complaint. */
+/* Requests the window. Returns false after reporting an error. */
 bool event_diagram_request(const struct command *command, struct event_diagram *picture,
                            struct command_source *subject);
 void event_diagram_free(struct event_diagram *picture);

@@ -1,5 +1,5 @@
-/* A picture as a file: text, a web page, or paper.  Each returns an exit status, with a complaint
- * if it is not good. */
+/* Diagram output to a file: text, a web page, or paper. Each function returns an exit status, after
+ * reporting errors. */
 #ifndef CLIENTS_CLI_DIAGRAM_OUTPUT_H
 #define CLIENTS_CLI_DIAGRAM_OUTPUT_H
 
@@ -8,10 +8,11 @@
 
 int diagram_output_write_text(const struct command *command, struct event_diagram *picture,
                               struct command_source *subject, const char *file);
-/* source: the lines around call sites, too.  Of more events than a page holds there is none. */
+/* source: include the source lines around call sites. Fails if there are more events than a page
+ * holds. */
 int diagram_output_add_page(const struct command *command, struct event_diagram *picture,
                             struct command_source *subject, bool source, const char *file);
-/* PDF, SVG or PNG, as page->format says. */
+/* PDF, SVG or PNG, as in page->format. */
 int diagram_output_write(const struct command *command, struct event_diagram *picture,
                          struct command_source *subject, struct document_options *page,
                          enum wrap wrap, const char *file);

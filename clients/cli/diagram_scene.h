@@ -1,5 +1,4 @@
-/* The scene of a picture: what `poet export` and `poet show` draw of the window that was asked
- * for. */
+/* The scene of a diagram: what `poet export` and `poet show` draw of the requested window. */
 #ifndef CLIENTS_CLI_DIAGRAM_SCENE_H
 #define CLIENTS_CLI_DIAGRAM_SCENE_H
 
@@ -8,17 +7,17 @@
 
 #include <stdio.h>
 
-/* measured: for paper, in letters as wide as they are; else for a terminal.  legend_width_pt: as
- * wide as the legend may be, 0 as the drawing.  scene_free() it. */
+/* measured: for paper, with real text widths; else for a terminal. legend_width_pt: maximum width
+ * of the legend, 0: that of the drawing. Free with scene_free(). */
 struct scene *diagram_scene_options(const struct event_diagram *picture,
                                     const struct trace_metadata *book, bool measured,
                                     double legend_width_pt);
-/* What stands out in a view. */
+/* Returns what is highlighted in a view. */
 struct paint_selection diagram_scene_selection(const struct event_diagram *picture);
-/* With --all more than was asked for at first: as far as the run goes.  False with a complaint. */
+/* With --all, extends the window to the whole run. Returns false after reporting an error. */
 bool diagram_scene_all(const struct command *command, struct event_diagram *picture,
                        struct command_source *subject);
-/* Below a text: which lines have no row, if any. */
+/* Prints below a text diagram which lines have no row, if any. */
 void diagram_scene_note(const struct event_diagram *picture, FILE *f);
 
 #endif

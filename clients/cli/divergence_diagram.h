@@ -1,4 +1,4 @@
-/* Two traces of one program: where they come apart, as a picture of both. */
+/* Divergence of two traces of one program: comparison, and a diagram of both. */
 #ifndef CLIENTS_CLI_DIVERGENCE_DIAGRAM_H
 #define CLIENTS_CLI_DIVERGENCE_DIAGRAM_H
 
@@ -8,21 +8,22 @@
 
 struct divergence {
     const struct command *command;
-    const char *recorded,
-        *again; /* the traces; both are opened, whatever became of who has read them before */
-    /* what the recorded run has there, where that is known; line 0: it is looked for */
+    /* the traces; both are opened again, whoever has read them before */
+    const char *recorded, *again;
+    /* the event of the recorded run at the divergence, if known; line 0: it is searched */
     struct event_id named;
-    const char *caption; /* NULL: there is nothing to be said first */
-    const char *words[2]; /* what the two are called; NULL: recorded, again */
+    const char *caption; /* NULL: no introduction */
+    const char *words[2]; /* names of the two runs; NULL: recorded, again */
 };
 
-/* Can the picture be written: by the ending of its name?  False: it is said why not. */
+/* Returns whether the suffix of the file name is a supported format; if not, the error was
+ * reported. */
 bool divergence_format_is_supported(const struct command *command, const char *file);
-/* Writes it, or says why there is none.  An exit status. */
+/* Writes the diagram, or reports why there is none. Returns an exit status. */
 int divergence_draw(const struct divergence *apart, const char *file);
-/* Says on standard output where they come apart, unless quiet, and writes the picture unless file
- * is NULL.  0: all is equal, 1: it is not, 2: they cannot be compared, or the picture cannot be
- * written. */
+/* Prints the divergence on standard output, unless quiet, and writes the diagram unless file is
+ * NULL. Returns 0 if all events are equal, 1 if not, 2 if the runs cannot be compared, or the
+ * diagram cannot be written. */
 int divergence_compare(const struct divergence *apart, const char *file, bool quiet);
 
 #endif

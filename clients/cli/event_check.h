@@ -1,11 +1,11 @@
-/* Whether a run has an event, and what is said where it has not. */
+/* Check whether a run has an event, with the error message if not. */
 #ifndef CLIENTS_CLI_EVENT_CHECK_H
 #define CLIENTS_CLI_EVENT_CHECK_H
 
 #include "clients/cli/command_source.h"
 
-/* Asks for the event's line, if that is not known yet.  False: a sentence in why, "no event 1:5 in
- * this run (line 1 has 4 events)" or what kept it from being known. */
+/* Requests the event's line, if it is not known yet. Returns false with a sentence in why: "no
+ * event 1:5 in this run (line 1 has 4 events)", or the error that prevented the check. */
 bool event_check_exists(struct command_source *subject, struct event_id at, struct error *why);
 
 #endif

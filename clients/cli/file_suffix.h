@@ -1,4 +1,4 @@
-/* What the end of a file's name says of its format. */
+/* File formats by file name suffix. */
 #ifndef CLIENTS_CLI_FILE_SUFFIX_H
 #define CLIENTS_CLI_FILE_SUFFIX_H
 

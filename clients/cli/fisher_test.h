@@ -1,11 +1,11 @@
-/* How probable it is that two series of runs differ as much as they do by chance alone: Fisher's
- * exact test, one-sided. */
+/* Fisher's exact test, one-sided: the probability that two series of runs differ this much by
+ * chance. */
 #ifndef CLIENTS_CLI_FISHER_TEST_H
 #define CLIENTS_CLI_FISHER_TEST_H
 
-/* Of `led` runs led_hits had a property, of `freely` others free_hits: the probability that as many
- * of all those hits, or more, fall to the first ones if the property has nothing to do with being
- * led. */
+/* Of `led` controlled runs led_hits had a property, of `freely` other runs free_hits. Returns the
+ * probability that at least that many of all hits fall to the controlled runs if the property is
+ * independent of schedule control. */
 double fisher_test_probability(unsigned led_hits, unsigned led, unsigned free_hits,
                                unsigned freely);
 

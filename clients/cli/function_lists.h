@@ -1,5 +1,5 @@
-/* The lists of functions that libpoet will read (POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY,
- * POET_PROFILE_INCLUDE), checked before a program starts. */
+/* Checks of the function lists that libpoet will read (POET_PROFILE_EXCLUDE,
+ * POET_PROFILE_COUNT_ONLY, POET_PROFILE_INCLUDE), before a program starts. */
 #ifndef CLIENTS_CLI_FUNCTION_LISTS_H
 #define CLIENTS_CLI_FUNCTION_LISTS_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* False: everything wrong was said, with its file and line. */
+/* Returns false after reporting every error with its file and line. */
 bool function_lists_check(const struct command *command);
 
 #endif

@@ -1,5 +1,5 @@
-/* The recorded input of a run (wire/recorded_input.h): how much there is, and the file out of which
- * a run is repeated. */
+/* Recorded input of a run (wire/recorded_input.h): its amount, and the file from which a replay
+ * reads it. */
 #ifndef CLIENTS_CLI_INPUT_FILES_H
 #define CLIENTS_CLI_INPUT_FILES_H
 
@@ -12,22 +12,22 @@
 
 struct input_files {
     uint64_t calls; /* recorded */
-    uint64_t passed; /* not, in signal handlers */
-    uint32_t cut; /* threads of which not all was recorded */
-    bool streams; /* nor was what a program read through C's stdio */
+    uint64_t passed; /* not recorded, in signal handlers */
+    uint32_t cut; /* number of incompletely recorded threads */
+    bool streams; /* the program also read through stdio, which was not recorded */
     struct input_files_line {
         uint8_t *bytes;
         size_t size, room;
     } *lines; /* by line */
     size_t line_room;
-    bool wrong; /* more than there can be was told */
+    bool wrong; /* more than the limit was received */
     uint64_t bytes;
 };
 
-/* whole: with the bytes.  False: it is said why not. */
+/* whole: include the bytes. Returns false after reporting the error. */
 bool input_files_request(const struct command *command, struct command_source *subject, bool whole,
                          struct input_files *inputs);
-/* Writes the file; false: it is said why not. */
+/* Writes the file; returns false after reporting the error. */
 bool input_files_write(const struct command *command, const struct input_files *inputs,
                        const char *path);
 void input_files_free(struct input_files *inputs);

@@ -1,4 +1,4 @@
-/* What the commands that print JSON share. */
+/* Helpers of the commands that print JSON. */
 #ifndef CLIENTS_CLI_JSON_OUTPUT_H
 #define CLIENTS_CLI_JSON_OUTPUT_H
 
@@ -6,9 +6,9 @@
 
 struct json_object;
 
-/* Prints an object on one line of standard output, and lets go of it. */
+/* Prints an object on one line of standard output, and frees it. */
 void json_print(struct json_object *object);
-/* "LINE:NUMBER", or null (NULL) where there is none. */
+/* Returns "LINE:NUMBER", or null (NULL) if there is no event. */
 struct json_object *json_event_id(struct event_id ref);
 
 #endif

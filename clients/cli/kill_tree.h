@@ -1,12 +1,12 @@
-/* All that a process started, ended at once. */
+/* Killing a process with all its descendants. */
 #ifndef CLIENTS_CLI_KILL_TREE_H
 #define CLIENTS_CLI_KILL_TREE_H
 
 #include <sys/types.h>
 
-/* SIGKILL for a child of ours that is not waited for yet, its group, and all that descend from it,
- * in whichever groups: a launcher as mpirun gives each rank one of its own.  Who has lost its
- * parent before is none of them, unless it is in the group. */
+/* Sends SIGKILL to a child of ours that was not waited for yet, its process group, and all
+ * descendants, in any group: a launcher such as mpirun gives each rank a group of its own.
+ * Processes that lost their parent before are not found, unless they are in the group. */
 void kill_tree_run(pid_t child);
 
 #endif

@@ -1,4 +1,4 @@
-/* The option --labels: how lines are called where a command speaks of them. */
+/* The option --labels: how a command labels lines. */
 #ifndef CLIENTS_CLI_LABEL_OPTION_H
 #define CLIENTS_CLI_LABEL_OPTION_H
 
@@ -7,11 +7,11 @@
 #include <argp.h>
 #include <stdbool.h>
 
-/* For commands that print words, a child of their options. */
+/* For commands that print text, a child of their options. */
 extern const struct argp labels_options;
-/* What was asked for by it, else `otherwise`. */
+/* Returns the requested labels, else `otherwise`. */
 enum labels label_option_selected(enum labels otherwise);
-/* "name", "id", "address".  False: it is none of them. */
+/* Parses "name", "id" or "address". Returns false if it is none of them. */
 bool label_option_by_name(const char *word, enum labels *labels);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is to be measured of a program, as --measure says it. */
+/* The option --measure: what is to be measured of a program. */
 #ifndef CLIENTS_CLI_MEASUREMENT_OPTION_H
 #define CLIENTS_CLI_MEASUREMENT_OPTION_H
 
@@ -6,9 +6,10 @@
 
 #include <stdbool.h>
 
-/* A list of words (config/measurement_spec.h), or a file: a word with a / or a . in it, or one that
- * is there.  *list is then such a list, NULL of NULL, and stays; lists of functions become
- * variables (POET_PROFILE_EXCLUDE and so on) of this process.  False: everything wrong was said. */
+/* Parses a list of words (config/measurement_spec.h), or a file: a word that contains / or ., or
+ * names an existing file. *list receives such a list (NULL for NULL), and stays valid; lists of
+ * functions become environment variables of this process (POET_PROFILE_EXCLUDE etc.). Returns false
+ * after reporting all errors. */
 bool measurement_option_read(const struct command *command, const char *words, const char **list,
                              bool *memory);
 

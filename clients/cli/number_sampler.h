@@ -1,4 +1,4 @@
-/* Numbers that files and commands print. */
+/* Sampling of numbers from files and from the output of commands. */
 #ifndef CLIENTS_CLI_NUMBER_SAMPLER_H
 #define CLIENTS_CLI_NUMBER_SAMPLER_H
 
@@ -6,12 +6,13 @@
 
 #include <stdbool.h>
 
-/* The first number in a text, in thousandths; false: there is none, or none that can be told. */
+/* Gets the first number in a text, in thousandths; returns false if there is none, or it is out of
+ * range. */
 bool number_sampler_parse(const char *text, long long *thousandths);
 
-/* Of what a file has, and of what a shell's command writes to its standard output within some
- * seconds; false with a line in error.  The command is killed where it takes longer, or where
- * *stopped is set meanwhile. */
+/* Sample a file, and the standard output of a shell command, which must finish within a few
+ * seconds. Return false with a message in error. The command is killed after that time, or when
+ * *stopped is set. */
 bool number_sampler_read_file(const char *path, long long *thousandths, struct error *error);
 bool number_sampler_run_command(const char *command, long long *thousandths,
                                 const volatile int *stopped, struct error *error);

@@ -1,4 +1,5 @@
-/* The order in other tools' formats, from a dump: each event once, causes before effects. */
+/* Export of the order in the formats of other tools, from a dump: each event once, causes before
+ * effects. */
 #ifndef CLIENTS_CLI_ORDER_FORMATS_H
 #define CLIENTS_CLI_ORDER_FORMATS_H
 
@@ -14,15 +15,15 @@ struct order_format {
     struct command_source *subject;
     FILE *f;
     bool begun;
-    bool failed; /* something could not be had: was said */
+    bool failed; /* an error occurred and was reported */
     const struct command *command;
     void *state;
 };
 
-/* NULL if there is none of that name: chrome, dot, shiviz. */
+/* Returns the format of that name (chrome, dot, shiviz), or NULL. */
 const struct order_format *order_format_find(const char *name);
 
-/* Writes the whole run; false with a complaint. */
+/* Writes the whole run; returns false after reporting an error. */
 bool order_format_write(const struct command *command, struct command_source *subject,
                         const struct order_format *format, const char *file);
 

@@ -1,5 +1,5 @@
-/* Calls as a profile of pprof (profile.proto), not compressed: a sample is a path, with how often
- * its last function was called there and what it took itself. */
+/* Call tables as a pprof profile (profile.proto), uncompressed: a sample is a path, with the call
+ * count of its last function there and its own time. */
 #ifndef CLIENTS_CLI_PPROF_FORMAT_H
 #define CLIENTS_CLI_PPROF_FORMAT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Of a tree. */
+/* Writes a tree. */
 void pprof_write(FILE *f, const struct table_names *names, const struct result_table *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* A run that is to be repeated: its script, and what is run. */
+/* A run to be replayed: its schedule and its program. */
 #ifndef CLIENTS_CLI_REPLAY_H
 #define CLIENTS_CLI_REPLAY_H
 
@@ -16,37 +16,37 @@ struct replay_run {
     const char *output;
     const char *picture; /* of both runs; NULL: none */
     bool strict, quiet;
-    bool libraries; /* calls of them were recorded, too */
-    bool told; /* that all was repeated */
-    unsigned after; /* looks since then */
-    /* Processes whose launcher, as mpirun, is not in the trace; 0: its first program started the
-     * others. */
+    bool libraries; /* calls in libraries were recorded, too */
+    bool told; /* it was reported that everything was replayed */
+    unsigned after; /* polls since then */
+    /* number of processes whose launcher, such as mpirun, is not in the trace; 0: its first program
+     * started the others */
     uint32_t launched;
     struct schedule_builder *plan;
     struct command_source subject;
-    struct schedule_head *script; /* as the program has it */
-    char file[400]; /* of it */
-    struct input_files inputs; /* what was recorded of them */
-    char input_file[400]; /* of it; "": there is none */
+    struct schedule_head *script; /* mapped, as in the programs */
+    char file[400]; /* its path */
+    struct input_files inputs; /* recorded input of the run */
+    char input_file[400]; /* its path; "": none */
     struct swap_events flip;
-    struct schedule_control *led; /* as the program has it; NULL: nothing is swapped */
+    struct schedule_control *led; /* mapped, as in the programs; NULL: no events are swapped */
     char steer_file[400];
     struct uncontrolled_events unsteered;
-    char again[PATH_MAX]; /* the new trace, where none is named */
+    char again[PATH_MAX]; /* the new trace, if none was specified */
 };
 
-/* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why
- * there is none. */
+/* Makes the schedule of the subject, which must be open, as a mapped file. Returns false after
+ * reporting the error. */
 bool replay_script(const struct command *command, struct replay_run *r);
-/* The program, as words; NULL: the one that the trace says (the caller's list, *recorded).  False:
- * it is said why there is none. */
+/* Returns the program's arguments; NULL: the recorded ones (the caller frees the list, *recorded).
+ * Returns false after reporting the error. */
 bool replay_command_words(const struct command *command, const struct replay_run *r,
                           const char *trace, char ***words, char ***recorded);
-/* Makes the file of what was recorded of its input, if anything was. */
+/* Makes the file of its recorded input, if there is any. */
 bool replay_input(const struct command *command, struct replay_run *r);
-/* Before the program is started: where its script is, and its input. */
+/* Sets the environment before the program is started: the paths of its schedule and its input. */
 void replay_environment(const struct replay_run *r);
-/* Takes back the files, and frees what is in it but the subject. */
+/* Removes the files, and frees everything except the subject. */
 void replay_free(struct replay_run *r);
 
 #endif

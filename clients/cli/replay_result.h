@@ -1,4 +1,4 @@
-/* What came of a repeated run, in words. */
+/* The result of a replay, as text. */
 #ifndef CLIENTS_CLI_REPLAY_RESULT_H
 #define CLIENTS_CLI_REPLAY_RESULT_H
 
@@ -6,13 +6,13 @@
 
 struct replay_result {
     char *text; /* "divergence: T:work performed enter on M:a, recorded was ..." */
-    bool good; /* all was replayed, or the two were swapped */
-    bool left; /* the script was left: something differed, */
-    struct event_id at; /*   of the trace, where that is known; line 0: it is not */
-    uint64_t more; /* records more than the trace has */
+    bool good; /* everything was replayed, or the two events were swapped */
+    bool left; /* the replay diverged, */
+    struct event_id at; /* at this event of the trace; line 0: unknown */
+    uint64_t more; /* events in addition to those of the trace */
 };
 
-/* done: so many events were repeated; status: of the program, as of waitpid. */
+/* done: number of events replayed; status: of the program, as from waitpid. */
 void replay_result_make(struct replay_result *outcome, struct replay_run *replaying, uint64_t done,
                         int status);
 void replay_result_free(struct replay_result *outcome);

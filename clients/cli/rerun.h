@@ -1,4 +1,4 @@
-/* A program that is started again, and recorded into a file, as a trace says that it was run. */
+/* Running a program again under `poet record`, as a trace says that it was run. */
 #ifndef CLIENTS_CLI_RERUN_H
 #define CLIENTS_CLI_RERUN_H
 
@@ -8,24 +8,25 @@
 
 struct rerun {
     const char *output; /* the new trace */
-    bool libraries; /* calls of libraries are recorded, too */
-    bool starts; /* it is not recorded itself: it starts those that are, as mpirun */
+    bool libraries; /* record calls in libraries, too */
+    bool starts; /* it is not recorded itself, but starts the programs that are, like mpirun */
 };
 
-/* The words of the first program, of which the book owns all but the list (the caller's); NULL:
- * they are not known, or not whole.  By its path where it is not here as it was called then. */
+/* Returns the arguments of the first program, owned by the metadata except the list (the caller's);
+ * NULL if they are unknown or incomplete. Uses its path if its name at that time is not found
+ * here. */
 char **rerun_arguments(const struct trace_metadata *book);
-/* Says what the trace has to be run; false: it is another user's, and this one does not want
- * that. */
+/* Prints the command of the trace; returns false if the trace belongs to another user, and this
+ * user declines. */
 bool rerun_may_run(const struct command *command, const char *trace, char *const *words,
                    bool quiet);
-/* The words with which it runs under `poet record`, as it was (the caller frees the list alone). */
+/* Returns the arguments for running it under `poet record` as before (the caller frees only the
+ * list). */
 char **rerun_recorded(const struct rerun *again, char **argv);
-/* In the place of this process, which is a child; comes back with an exit status where that
- * failed. */
+/* Replaces this process, which is a child; returns an exit status on failure. */
 int rerun_start(const struct command *command, const struct rerun *again,
                 const struct preload_check *loadable, char **argv);
-/* A trace's name with another ending: "DIR/x.poet" gives "x.again.poet". */
+/* Makes a trace name with another ending: "DIR/x.poet" gives "x.again.poet". */
 void rerun_output_name(char *name, size_t size, const char *trace, const char *ending);
 
 #endif

@@ -1,17 +1,16 @@
-/* Logs with vector clocks, as ShiViz reads them.
+/* Parser for logs with vector clocks in the format of ShiViz.
  *
- * An expression with the named groups `host`, `clock` and `event` is matched again and again
- * through the text; other named groups are kept as fields.  A clock is a JSON object: host ->
- * number.  The group `timestamp`, or else `time` behind `date`, if there is one, is the time of
- * the event.
+ * An expression with the named groups `host`, `clock` and `event` is matched repeatedly through the
+ * text; other named groups are kept as fields. A clock is a JSON object: host -> number. The group
+ * `timestamp`, or else `date` and `time`, is the time of the event.
  *
- * The rules of the clocks (Fidge 1988, Mattern 1989): each host counts its own events 1, 2, 3,
- * ...; a clock counts its own host; nothing in it is larger than what there is; it never goes back
+ * Rules for clocks (Fidge 1988, Mattern 1989): each host counts its own events 1, 2, 3, ...; a
+ * clock counts its own host; no entry exceeds the number of events of that host; it never decreases
  * along a host; and it includes the clock of every event that it names.
  *
- * A host that counts 1 again has begun again: it is another line from there on.  Its clock jumps
- * to what others know of the earlier one, and theirs keep the larger count, so that they may be
- * after it without saying so: such events are doubtful. */
+ * A host that counts from 1 again has restarted: it is another line from there on. Its clock starts
+ * with what others know of the earlier one, and theirs keep the larger count, so they may be after
+ * it without any trace of that: such events are uncertain. */
 #ifndef CLIENTS_CLI_SHIVIZ_LOG_H
 #define CLIENTS_CLI_SHIVIZ_LOG_H
 
@@ -29,13 +28,13 @@ struct shiviz_entry { /* of a clock */
 struct shiviz_event {
     uint32_t host;
     uint64_t number; /* on its line, from 1 */
-    uint64_t value; /* its host's clock value: the number, unless the host began again */
+    uint64_t value; /* its host's clock value: the number, unless the host restarted */
     struct shiviz_entry *clock; /* by host */
     uint32_t entries;
-    struct shiviz_entry *causes; /* on other hosts, only those that no other implies */
+    struct shiviz_entry *causes; /* on other hosts, only those not implied by another */
     uint32_t cause_count;
     bool is_cause;
-    bool doubtful; /* more may be before it than its clock tells */
+    bool doubtful; /* it may have more predecessors than its clock shows */
     char *text;
     char **fields; /* "name: value" */
     uint32_t field_count;
@@ -45,43 +44,44 @@ struct shiviz_event {
 };
 
 struct shiviz_log { /* one execution */
-    char *name; /* NULL: it has none */
-    char **hosts; /* also those that began again, each time */
-    uint32_t host_count, clock_count; /* clock_count: those that clocks name come first */
+    char *name; /* NULL: none */
+    char **hosts; /* each restart of a host is another host */
+    uint32_t host_count, clock_count; /* clock_count: those that occur in clocks come first */
     struct shiviz_again {
         uint32_t of; /* the host in clocks */
-        bool has; /* of these: it began again */
-        uint32_t next; /* the host that it is after it began again; 0: none */
+        bool has; /* it restarted */
+        uint32_t next; /* the host that it is after its restart; 0: none */
     } *again; /* by host */
-    size_t restarted; /* the first event of a host that began again; event_count: there is none */
+    size_t restarted; /* the first event after a restart; event_count: none */
     struct shiviz_event *events; /* in the order of the log */
     size_t event_count;
     size_t **by_host; /* [host][number - 1]: index of an event */
     uint64_t *numbers;  /* events of each host */
-    bool has_times; /* some event has one in its text */
-    size_t untimed; /* the first event without one that can be read; event_count: all have one */
+    bool has_times; /* some event has a time in its text */
+    size_t untimed; /* the first event without a valid time; event_count: all have one */
 };
 
 #define SHIVIZ_PARSER "(?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})"
-/* As the logs of GoVector are, and those of which each line has its time. */
+/* The format of GoVector logs, and that of logs with a time in each line. */
 #define SHIVIZ_PARSER_CLOCK_FIRST "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)"
 #define SHIVIZ_PARSER_TIME_FIRST "(?<timestamp>\\d+) (?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)"
 
 struct shiviz_text {
-    const char *file; /* as complaints call it */
-    const char *text; /* with a 0 behind it */
+    const char *file; /* its name in error messages */
+    const char *text; /* NUL-terminated */
     size_t size;
-    /* Expressions.  NULL: those that stand in the first two lines of the log; where there are
-     * none, the one of those above that matches its first line, and it is one execution. */
+    /* Expressions. NULL: those in the first two lines of the log; if there are none, the one of
+     * those above that matches its first line, and a single execution. */
     const char *parser, *split;
     const struct shiviz_text *next; /* another log of the same execution, or NULL */
 };
 
-/* Reads all executions of the texts.  False with a line in `error` that names file and line. */
+/* Reads all executions of the texts. Returns false with a one-line message in `error` that names
+ * file and line. */
 bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
                  char *error, size_t error_size);
-/* The times of its events in ns since 1970, by index, in new memory: numbers in that unit, 0
- * whatever makes dates of them.  NULL: not all have one. */
+/* Returns the times of its events in ns since 1970, by index, in new memory; `unit`: of numbers, 0:
+ * chosen so that they are dates. NULL: not all events have a time. */
 uint64_t *shiviz_times(const struct shiviz_log *log, uint64_t unit);
 void shiviz_free(struct shiviz_log *logs, size_t count);
 

@@ -1,4 +1,4 @@
-/* Charts of the states of threads along time, in a file or in the terminal. */
+/* Charts of thread states along time, in a file or on the terminal. */
 #ifndef CLIENTS_CLI_STATE_CHARTS_H
 #define CLIENTS_CLI_STATE_CHARTS_H
 
@@ -8,8 +8,9 @@ bool state_charts_known(
     const char *
         /* "gantt": when threads were at work, also "overview"; "transitions": their states */
         kind);
-/* Of the threads in the table of states, whose shares are asked for, with the critical path over
- * them, by piece (NULL: without); tables->chart says which: an exit status, with a complaint. */
+/* Draws the threads in the table of states, whose shares are requested, with the critical path over
+ * them, by piece (NULL: without); tables->chart is the kind. Returns an exit status, after
+ * reporting errors. */
 int state_charts_write(const struct table_settings *tables, struct command_source *subject,
                        const struct result_table *states, const struct result_table *pieces);
 

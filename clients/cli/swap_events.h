@@ -1,5 +1,5 @@
-/* Two events of a run that is repeated, of which the other one is to come first: the script ends
- * before them, and who was first is held until the other has been there. */
+/* Swapping two events of a replayed run: the schedule ends before them, and the thread that was
+ * first is held until the other one has passed. */
 #ifndef CLIENTS_CLI_SWAP_EVENTS_H
 #define CLIENTS_CLI_SWAP_EVENTS_H
 
@@ -9,33 +9,33 @@
 #include "wire/schedule_control.h"
 
 struct swap_events {
-    struct event_id events[2]; /* as they are named; line 0: none are */
+    struct event_id events[2]; /* as named by the user; line 0: none */
     struct swap_occurrence { /* the first of them in the trace, and the other */
         struct event_id at;
         uint32_t thread, type, process;
         uint64_t site;
-        uint32_t times; /* so often the thread came there since the first one began */
+        uint32_t times; /* how often the thread came there since the first one began */
         bool known;
     } first, other;
     unsigned first_named; /* 1 + its index */
-    bool begun; /* the first one has */
+    bool begun; /* the first one has begun */
     /* the other, if its thread begins after the first one in the trace */
     struct swap_occurrence late;
     struct bitset after; /* lines whose next event is after the first one */
-    struct swap_occurrence *last; /* of each thread, by line: what it did last */
+    struct swap_occurrence *last; /* for each thread, by line: its last occurrence */
     size_t room;
-    struct swap_occurrence *since; /* what was done since the first one began */
+    struct swap_occurrence *since; /* occurrences since the first one began */
     size_t count, since_room;
 };
 
-/* "LINE:NUMBER" twice. */
+/* Parses "LINE:NUMBER" twice. */
 bool swap_events_read(struct swap_events *flip, const char *a, const char *b);
-/* Once through the trace in its order: finds where the first one begins, as where its thread asks
- * for what it gets. */
+/* First pass through the trace in its order: finds where the first event begins, such as its lock
+ * request. */
 void swap_events_find(struct swap_events *flip, const struct event_info *event);
-/* And once more: does the event belong to what is repeated? */
+/* Second pass: returns whether the event is part of the replay. */
 bool swap_events_filter(struct swap_events *flip, const struct event_info *event);
-/* False: *why says why not. */
+/* Returns false with the reason in *why. */
 bool swap_events_hold_points(const struct swap_events *flip, const struct trace_metadata *book,
                              struct schedule_control *head, const char **why);
 void swap_events_free(struct swap_events *flip);

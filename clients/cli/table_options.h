@@ -1,5 +1,5 @@
-/* The options that all commands share which print a table, and what is done with its answer: text,
- * JSON, CSV, a picture. */
+/* Options of all commands that print a table, and the output of the response: text, JSON, CSV, an
+ * image. */
 #ifndef CLIENTS_CLI_TABLE_OPTIONS_H
 #define CLIENTS_CLI_TABLE_OPTIONS_H
 
@@ -17,56 +17,56 @@ struct table_settings {
     unsigned top;
     bool json, csv, follow, backwards, tree, raw;
     struct document_options page;
-    bool paper; /* a PDF has pages of A4 */
+    bool paper; /* a PDF has A4 pages */
 };
 
 /* A child of the tables of such commands; its input is a struct table_settings, with its command
  * set. */
 extern const struct argp tables_options;
-/* That one, first, and what else such a command takes: how lines are called, colour, help. */
+/* It, and the other options of such a command: labels, color, help. */
 extern const struct argp_child tables_children[];
 
-/* One table of a command, or several one below the other. */
+/* One table of a command, or one of several below each other. */
 struct table_section {
     const char *what; /* the preset; NULL: see make */
-    const char *title; /* NULL: as the server calls it */
-    const char *note; /* NULL; one more below it */
-    const char *columns; /* NULL: as asked for, or all that are no details */
-    unsigned top; /* 0: as asked for */
-    struct table_option
-        *options; /* as a preset takes them, constants; key NULL ends them; NULL: none */
-    /* Where it is no preset: makes the table; an exit status, with complaints. */
+    const char *title; /* NULL: the server's title */
+    const char *note; /* an additional note; NULL: none */
+    const char *columns; /* NULL: as requested, or all that are not details */
+    unsigned top; /* 0: as requested */
+    struct table_option *options; /* of a preset, constants; terminated by key NULL; NULL: none */
+    /* Without a preset: makes the table; returns an exit status, after reporting errors. */
     int (*make)(const struct table_settings *tables, struct command_source *subject,
                 struct result_table *table);
-    /* In words; NULL: as a table, with its title. */
+    /* Text output; NULL: as a table, with its title. */
     void (*words)(struct text_table *sheet, const struct table_names *names,
                   const struct result_table *table);
-    bool page; /* one of a page that says the run above all of them */
-    bool by_time; /* of the past of an event nothing is known: it is left out of a page */
-    bool rare; /* in words it is left out where it has no rows, and, told in words, no total */
-    const char *sort; /* NULL: as asked for */
+    bool page; /* part of a page with a heading about the run */
+    bool by_time; /* unknown for the past of an event: then omitted from a page */
+    bool rare; /* in text, omitted if it has no rows, and without a total */
+    const char *sort; /* NULL: as requested */
 };
 
-/* Does the name of a file say what is to be written into it? */
+/* Returns whether the suffix of a file name selects a supported format. */
 bool table_output_may_be_named(const char *file);
 #define TABLES_NAMES "the name ends in none of .pdf, .svg, .png, .txt, .csv, .json"
 
-/* Asks for them and writes them as wanted; an exit status, with complaints. */
+/* Requests the tables and writes them; returns an exit status, after reporting errors. */
 int table_output_run(const struct table_settings *tables, struct command_source *subject,
                      const struct table_section *sections, size_t count);
-/* Asks for one; an exit status, with complaints.  The table is the caller's to free in any case. */
+/* Requests one table; returns an exit status, after reporting errors. The caller frees the table in
+ * any case. */
 int table_request_run(const struct table_settings *tables, const struct table_section *section,
                       struct command_source *subject, struct result_table *table);
-/* Puts the lines that --lines names into a request; false: said why. */
+/* Puts the lines named by --lines into a request; returns false after reporting an error. */
 bool table_request_label_lines(const struct table_settings *tables, struct table_request *request,
                                struct command_source *subject);
-/* Which lines must be known for it. */
+/* Returns which lines must be known for it. */
 enum session_lines table_request_session_lines(const struct table_settings *tables);
-/* Of commands that have no options but these, and one table: what they take, and all that they
- * do. */
+/* The parser, and the whole implementation, of commands that have no other options, and one
+ * table. */
 error_t table_output_parse_only(int key, char *value, struct argp_state *state);
 int table_output_only(const struct command *command, int argc, char **argv, const char *what);
-/* The rest of a command: the source is opened, and all done. */
+/* The rest of a command: opens the source and writes the tables. */
 int table_output_command(struct table_settings *tables, int argc, char **argv, int first,
                          const struct table_section *sections, size_t count);
 

@@ -1,13 +1,13 @@
-/* Colour in what commands print on a terminal: on where standard output is one and NO_COLOR is not
- * set, or as --color says.  In a pipe or a file there is none unless it was asked for. */
+/* Color in terminal output: on if standard output is a terminal and NO_COLOR is not set, or as
+ * --color says. In a pipe or a file only on request. */
 #ifndef CLIENTS_CLI_TERMINAL_COLOR_H
 #define CLIENTS_CLI_TERMINAL_COLOR_H
 
 #include <argp.h>
 #include <stdbool.h>
 
-/* --color=WHEN, and --no-pager: a child of the tables of commands that print in colour.  It
- * needs no input. */
+/* --color=WHEN, and --no-pager: a child of the tables of commands that print in color. It needs no
+ * input. */
 extern const struct argp colour_options;
 
 enum terminal_color {
@@ -23,7 +23,7 @@ enum terminal_color {
 };
 
 bool terminal_color_is_enabled(void);
-/* What begins a colour, what ends all; "" where there is none. */
+/* Return the sequences that begin a color and end all; "" if color is off. */
 const char *terminal_color_begin(enum terminal_color colour);
 const char *terminal_color_end(void);
 

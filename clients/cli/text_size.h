@@ -1,4 +1,4 @@
-/* How large the letters of a picture come out, and what is done where they would be too small. */
+/* Readable text size of a diagram in a file: wrapping or a warning if text would be too small. */
 #ifndef CLIENTS_CLI_TEXT_SIZE_H
 #define CLIENTS_CLI_TEXT_SIZE_H
 
@@ -7,12 +7,12 @@
 
 enum wrap { WRAP_WHERE_SMALL, WRAP, WRAP_NOT };
 
-/* Whether the picture is cut into bands, and how wide those are. */
+/* Chooses whether the diagram is cut into bands, and their width. */
 void text_size_choose_wrap(const struct scene *scene, struct document_options *page,
                            enum wrap wrap);
-/* How wide a legend may be, in points of the scene; 0: as the drawing. */
+/* Returns the maximum width of a legend, in points of the scene; 0: that of the drawing. */
 double text_size_legend_pt(const struct document_options *page);
-/* Warns of letters that cannot be read, and says what would help. */
+/* Warns of unreadable text, with advice. */
 void text_size_warn(const struct command *command, const struct scene *scene,
                     const struct document_options *page);
 

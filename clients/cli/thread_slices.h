@@ -1,8 +1,7 @@
-/* What each thread does, as slices that nest, one after the other: it runs, is in a monitor, waits
- * there.
+/* Activities of each thread as nested, sequential slices: it runs, is in a monitor, waits there.
  *
- * The same rules as the server's (server/run/state_tracker.h), said of one thread at a time: a
- * change closes those slices that end with it and opens those that begin. */
+ * The same rules as the server's (server/run/state_tracker.h), applied to one thread at a time: a
+ * change closes the slices that end with it and opens those that begin. */
 #ifndef CLIENTS_CLI_THREAD_SLICES_H
 #define CLIENTS_CLI_THREAD_SLICES_H
 
@@ -11,17 +10,17 @@
 
 struct thread_slices;
 
-/* Who hears of slices: of a line's track, now; name NULL: the innermost one ends. */
+/* Callback: a slice begins on a line's track now; name NULL: the innermost one ends. */
 typedef void tracks_tell(void *context, uint32_t line, const char *name);
 
 struct thread_slices *thread_slices_new(const struct trace_metadata *book, tracks_tell *tell,
                                         void *context);
-/* The next event of the run. */
+/* Processes the next event of the run. */
 void thread_slices_add_event(struct thread_slices *tracks, const struct event_info *event);
-/* Closes what is open on a line's track. */
+/* Closes all open slices on a line's track. */
 void thread_slices_close(struct thread_slices *tracks, uint32_t line);
 bool thread_slices_open(const struct thread_slices *tracks,
-                        uint32_t line); /* is anything open there? */
+                        uint32_t line); /* whether any slice is open there */
 void thread_slices_free(struct thread_slices *tracks);
 
 #endif

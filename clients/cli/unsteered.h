@@ -1,5 +1,5 @@
-/* What a repeated run does not steer, and may therefore do otherwise: of the place where it
- * first did. */
+/* Uncontrolled sources of nondeterminism in a replayed run, as explanations for its first
+ * divergence. */
 #ifndef CLIENTS_CLI_UNSTEERED_H
 #define CLIENTS_CLI_UNSTEERED_H
 
@@ -12,22 +12,22 @@ struct uncontrolled_events {
     struct map children; /* of handlers of signals that came from those */
 };
 
-/* Takes each event of the recorded run, in order. */
+/* Processes each event of the recorded run, in order. */
 void uncontrolled_event(struct uncontrolled_events *unsteered, const struct trace_metadata *book,
                         const struct event_info *event);
 void uncontrolled_free(struct uncontrolled_events *unsteered);
 
-/* The place: what the thread did, and what it did there and before in the recorded run, the
+/* The divergence: what the thread did, and what it did there and before in the recorded run, the
  * latest first. */
 struct uncontrolled_place {
-    const char *did; /* "": it is not known */
+    const char *did; /* "": unknown */
     const struct event_info *was;
     uint32_t was_count;
-    bool input;   /* what calls brought from outside was recorded */
-    bool streams; /* but not what C's stdio read */
+    bool input;   /* input of calls was recorded */
+    bool streams; /* except what stdio read */
 };
 
-/* Returns the likely source first, with its reason, then what else is possible; new memory. */
+/* Returns the most likely source first, with its reason, then other possible ones; new memory. */
 char *uncontrolled_report(const struct uncontrolled_events *unsteered,
                           const struct trace_metadata *book,
                           const struct uncontrolled_place *place);

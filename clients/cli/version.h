@@ -1,2 +1,2 @@
-/* Which release this is. */
+/* The version of this release. */
 #define POET_VERSION "0.1"

@@ -1,10 +1,10 @@
-/* Waits as bars: how long, of which kind, charged to what; in a file. */
+/* Bar charts of waits: how long, of which class, attributed to what; in a file. */
 #ifndef CLIENTS_CLI_WAIT_CHART_H
 #define CLIENTS_CLI_WAIT_CHART_H
 
 #include "clients/cli/table_options.h"
 
-/* Of the table of waits: an exit status, with a complaint. */
+/* Draws the table of waits; returns an exit status, after reporting errors. */
 int wait_chart_write(const struct table_settings *tables, const struct command_source *subject,
                      const struct result_table *waits);
 
