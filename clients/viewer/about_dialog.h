@@ -1,4 +1,4 @@
-/* Help, in a page, and what this is. */
+/* The help page and the About dialog. */
 #ifndef CLIENTS_VIEWER_ABOUT_DIALOG_H
 #define CLIENTS_VIEWER_ABOUT_DIALOG_H
 

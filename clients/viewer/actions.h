@@ -1,4 +1,4 @@
-/* The table of everything that can be done: what it is called, its keys, and what it does. */
+/* The table of all actions: names, keys and functions. */
 #ifndef CLIENTS_VIEWER_ACTIONS_H
 #define CLIENTS_VIEWER_ACTIONS_H
 

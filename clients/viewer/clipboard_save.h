@@ -1,7 +1,6 @@
-/* Out of the viewer: diagrams, and the clipboard.
+/* Saving diagrams, and copying to the clipboard.
  *
- * A diagram is saved by `poet export` from a view in a file, so that it is what that command
- * gives. */
+ * `poet export` saves a diagram, from a view in a file, so the result is that of the command. */
 #ifndef CLIENTS_VIEWER_CLIPBOARD_SAVE_H
 #define CLIENTS_VIEWER_CLIPBOARD_SAVE_H
 
@@ -10,7 +9,7 @@
 struct diagram_export;
 struct view;
 
-/* What comes of it is said in the status line. */
+/* Reports the result in the status line. */
 void save_diagram_as(struct view *view, const struct diagram_export *diagram, const char *file);
 void save_diagram(struct view *view, const char *file, bool whole);
 bool save_is_running(const struct view *view);

@@ -1,4 +1,4 @@
-/* Small windows that ask for something. */
+/* Small dialogs that ask for input. */
 #ifndef CLIENTS_VIEWER_DIALOGS_H
 #define CLIENTS_VIEWER_DIALOGS_H
 
@@ -6,21 +6,21 @@
 
 struct view;
 
-/* A window of that title over the viewer's, closed by Escape. */
+/* Returns a new window with that title over the viewer's, which Escape closes. */
 GtkWidget *dialog_new(struct view *view, const char *title);
 
-/* What of a dialog scrolls where the screen is not high enough; its buttons stay below it. */
+/* Returns the content of a dialog in a scroller, for small screens; the buttons stay below it. */
 GtkWidget *dialog_scrolled(GtkWidget *content);
 
 struct dialog_question {
     const char *title, *words;
     const char *placeholder; /* NULL: none */
-    const char *text; /* what stands there at first, selected; NULL: nothing */
-    const char *button; /* what is done with it, with a mnemonic */
+    const char *text; /* initial text, selected; NULL: empty */
+    const char *button; /* label of the button, with a mnemonic */
 };
 
-/* Asks for one line of text, which `answer` is given without spaces around it.  It gives NULL when
- * that was good; else what is wrong with it, to be freed: the window stays, and says so. */
+/* Asks for one line of text, which is passed to `answer` without surrounding spaces. It returns
+ * NULL to accept it; else an error message, which is freed: the window stays open and shows it. */
 void dialog_prompt(struct view *view, const struct dialog_question *question,
                    char *(*answer)(struct view *view, const char *text));
 void dialog_close_on_escape(GtkWidget *window);

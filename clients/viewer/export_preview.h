@@ -1,7 +1,7 @@
-/* How a diagram will look: what `poet export` makes of the same choice, in the background, as a
- * picture or as text.
+/* Preview of a saved diagram: `poet export` runs in the background with the same settings, and the
+ * result is shown as an image or as text.
  *
- * A new choice, Cancel and the end of the dialog stop a command that still runs. */
+ * New settings, Cancel and the end of the dialog stop a running command. */
 #ifndef CLIENTS_VIEWER_EXPORT_PREVIEW_H
 #define CLIENTS_VIEWER_EXPORT_PREVIEW_H
 
@@ -12,9 +12,10 @@ struct export_preview;
 struct view;
 
 struct export_preview *export_preview_new(struct view *view);
-void export_preview_free(struct export_preview *preview); /* its widget may have gone already */
-GtkWidget *export_preview_widget(struct export_preview *preview); /* of whom it is put into */
-/* Shows that choice soon, or, NULL, nothing: it is wrong. */
+void export_preview_free(struct export_preview *preview); /* its widget may already be destroyed */
+/* owned by the container it is added to */
+GtkWidget *export_preview_widget(struct export_preview *preview);
+/* Shows a preview of the diagram soon; NULL: shows nothing, since the settings are invalid. */
 void export_preview_request(struct export_preview *preview, const struct diagram_export *diagram);
 
 #endif

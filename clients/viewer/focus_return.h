@@ -1,6 +1,6 @@
-/* The focus of the window comes back to the picture: after a click on a button or the slider, after
- * a menu, after an action, and from what is hidden while it has it.  Entries and lists keep it, and
- * so does who goes there by Tab. */
+/* Returning the keyboard focus to the diagram: after a click on a button or the slider, after a
+ * menu, after an action, and from a widget that is hidden while it has the focus. Entries and lists
+ * keep it, and so do widgets reached by Tab. */
 #ifndef CLIENTS_VIEWER_FOCUS_RETURN_H
 #define CLIENTS_VIEWER_FOCUS_RETURN_H
 
@@ -9,10 +9,10 @@
 
 struct view;
 
-void focus_watch(struct view *view); /* from now on */
+void focus_watch(struct view *view); /* starts watching */
 void focus_return_to_diagram(
-    struct view *view); /* soon: unless it is where something is written or chosen */
-bool focus_is_in_entry(struct view *view); /* is it in an entry? */
+    struct view *view); /* soon: unless the focus is where text is entered or chosen */
+bool focus_is_in_entry(struct view *view); /* returns whether the focus is in an entry */
 bool focus_within(struct view *view, GtkWidget *widget);
 
 #endif

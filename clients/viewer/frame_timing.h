@@ -1,9 +1,9 @@
-/* Measuring frames for a script: an action once a frame, as by a key that is held down.
+/* Frame timing for scripts: performs an action once per frame, as a held key does.
  *
- * A frame's time is that from the beginning of GTK's frame clock's turn, in which the action is
- * done, until all is laid out and painted; the processor's share of it is told, too, for a machine
- * that does other work.  What comes from the server is taken in between two frames: how far those
- * are apart is the third figure. */
+ * A frame's time is from the beginning of the frame clock's cycle, in which the action is
+ * performed, until everything is laid out and painted; its processor time is reported, too, for a
+ * loaded machine. Data from the server is processed between two frames: their distance is the third
+ * figure. */
 #ifndef CLIENTS_VIEWER_FRAME_TIMING_H
 #define CLIENTS_VIEWER_FRAME_TIMING_H
 
@@ -12,8 +12,8 @@
 
 struct view;
 
-/* Begins; *running is true until the figures are printed.  back: the second half goes by this
- * action, back; or NULL. */
+/* Begins; *running is true until the figures are printed. back: the action for the second half,
+ * which reverses the first; or NULL. */
 void frame_timing_begin(struct view *view, const char *action, const char *back, int count,
                         bool *running);
 

@@ -1,4 +1,4 @@
-/* The header bar: what is open, and the buttons for what is done most. */
+/* The header bar: the name of the source, and buttons for common actions. */
 #ifndef CLIENTS_VIEWER_HEADER_BAR_H
 #define CLIENTS_VIEWER_HEADER_BAR_H
 
@@ -8,6 +8,6 @@ struct view;
 
 GtkWidget *header_bar_new(struct view *view);
 void header_bar_show_titles(struct view *view);
-void header_bar_show_waits(struct view *view); /* who waits is known anew */
+void header_bar_show_waits(struct view *view); /* call when the waiting threads were updated */
 
 #endif

@@ -1,8 +1,8 @@
-/* Measuring a key for a script, from its press to what it shows.
+/* Key latency for scripts, from a key press to its effect on the screen.
  *
- * A press has two figures.  Its first frame is the first one in which the event is seen that is
- * selected then, though the server may still look for more of the picture; the whole picture is
- * there when all of it has come.  Both end with the drawing. */
+ * A press has two figures. Its first frame is the first one that shows the newly selected event,
+ * although the server may still be searching for more of the diagram; the diagram is complete when
+ * everything has arrived. Both times include drawing. */
 #ifndef CLIENTS_VIEWER_KEY_LATENCY_H
 #define CLIENTS_VIEWER_KEY_LATENCY_H
 
@@ -13,24 +13,24 @@
 
 struct view;
 
-/* An action again and again.  Zeroed: none is under way. */
+/* A repeated action. Zeroed: none is in progress. */
 struct key_latency {
     struct view *view;
-    char *action; /* ours; NULL: none is under way */
+    char *action; /* owned; NULL: none is in progress */
     int left;
-    GArray *times, *firsts; /* ms until the whole picture; until the first frame */
+    GArray *times, *firsts; /* ms until the complete diagram; until the first frame */
     /* of this press */
-    gint64 begun_us; /* 0: there is none */
+    gint64 begun_us; /* 0: none */
     bool seen; /* its first frame was drawn */
-    struct event_id from; /* what was selected before it */
+    struct event_id from; /* the selected event before it */
     bool selects; /* the action selects another event, as long as there is one */
-    bool resting; /* until GTK has drawn the last picture, as for one who looks at it */
+    bool resting; /* until GTK has drawn the last diagram, as for a user who looks at it */
     gulong painted;
 };
 
 void key_latency_begin(struct key_latency *presses, struct view *view, const char *action,
                        int count);
-/* To be called in every turn while presses->action is set; at the end prints both figures. */
+/* Call in every iteration while presses->action is set; prints both figures at the end. */
 void key_latency_step(struct key_latency *presses);
 
 #endif

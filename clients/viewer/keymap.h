@@ -1,4 +1,4 @@
-/* Which keys do what, and where they come from. */
+/* The key map of the window. */
 #ifndef CLIENTS_VIEWER_KEYMAP_H
 #define CLIENTS_VIEWER_KEYMAP_H
 
@@ -7,13 +7,15 @@
 struct view;
 
 struct keymap {
-    GtkShortcutController *window, *canvas, *elsewhere; /* elsewhere: plain keys that nobody took */
+    /* elsewhere: plain keys that no widget handled */
+    GtkShortcutController *window, *canvas, *elsewhere;
 };
 
 struct keymap keymap_new(void);
-/* action: "win.NAME"; target: of it, or NULL. */
+/* action: "win.NAME"; target: its parameter, or NULL. */
 void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
                 GVariant *target);
-void keymap_install(struct view *view, const struct keymap *keys); /* when all are added */
+/* call when all keys are added */
+void keymap_install(struct view *view, const struct keymap *keys);
 
 #endif

@@ -1,4 +1,4 @@
-/* Asks for the words of a note at the selected event, of a new one or of the one that is there. */
+/* The editor for the user's note at the selected event. */
 #ifndef CLIENTS_VIEWER_NOTE_EDITOR_H
 #define CLIENTS_VIEWER_NOTE_EDITOR_H
 

@@ -1,4 +1,4 @@
-/* Asking for a pattern of names, and doing something with all lines that have such a one. */
+/* The dialog for a name pattern, whose action applies to all matching lines. */
 #ifndef CLIENTS_VIEWER_PATTERN_DIALOG_H
 #define CLIENTS_VIEWER_PATTERN_DIALOG_H
 

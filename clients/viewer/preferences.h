@@ -1,4 +1,4 @@
-/* The dialog of the settings. */
+/* The preferences dialog. */
 #ifndef CLIENTS_VIEWER_PREFERENCES_H
 #define CLIENTS_VIEWER_PREFERENCES_H
 

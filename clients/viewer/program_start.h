@@ -1,4 +1,4 @@
-/* Starting a program, with what is measured of it chosen. */
+/* Starting a program from the viewer, with the chosen measurements. */
 #ifndef CLIENTS_VIEWER_PROGRAM_START_H
 #define CLIENTS_VIEWER_PROGRAM_START_H
 
@@ -7,13 +7,13 @@
 struct view;
 
 struct program_start {
-    const char *program, *arguments, *directory; /* arguments: as a shell reads them */
+    const char *program, *arguments, *directory; /* arguments: in shell syntax */
     struct measurement_spec measure;
 };
 
-/* What is wrong with it, to be freed; NULL: it will be started as soon as the default server, which
- * the viewer then looks at, is there: as it is where it was compiled with -trace, else under poet
- * record. */
+/* Returns an error message, which the caller frees; NULL: the program will be started when the
+ * default server, which the viewer then shows, is running: directly if it was compiled with -trace,
+ * else under poet record. */
 char *program_start_begin(struct view *view, const struct program_start *what);
 
 #endif

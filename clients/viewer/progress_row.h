@@ -1,4 +1,4 @@
-/* Whoever waits for more than a second for a picture is told, and may give up. */
+/* Progress display for diagrams that take more than a second, with a button to cancel. */
 #ifndef CLIENTS_VIEWER_PROGRESS_ROW_H
 #define CLIENTS_VIEWER_PROGRESS_ROW_H
 
@@ -6,9 +6,9 @@
 
 struct view;
 
-void progress_row_begin(struct view *view); /* with a connection */
+void progress_row_begin(struct view *view); /* call when there is a connection */
 void progress_row_end(struct view *view);
-bool progress_row_is_shown(const struct view *view); /* was it told? */
-void progress_row_give_up(struct view *view); /* waits for no picture any more */
+bool progress_row_is_shown(const struct view *view); /* whether it is visible */
+void progress_row_give_up(struct view *view); /* stops waiting for any diagram */
 
 #endif

@@ -1,4 +1,4 @@
-/* The list of the runs of a server. */
+/* The list of runs of a server. */
 #ifndef CLIENTS_VIEWER_RUN_CHOOSER_H
 #define CLIENTS_VIEWER_RUN_CHOOSER_H
 
@@ -7,6 +7,6 @@
 struct view;
 
 GtkWidget *run_chooser_new(struct view *view);
-void run_chooser_request(struct view *view); /* which ones there are */
+void run_chooser_request(struct view *view); /* requests the list */
 
 #endif

@@ -1,4 +1,4 @@
-/* The window that runs a program, and the one that says what is measured of one that runs. */
+/* The dialog that starts a program, and the one for the measurements of a running program. */
 #ifndef CLIENTS_VIEWER_RUN_DIALOG_H
 #define CLIENTS_VIEWER_RUN_DIALOG_H
 

@@ -1,5 +1,4 @@
-/* The dialog that saves a diagram: what of the run, in which form, with a preview; then the
- * file. */
+/* The dialog for saving a diagram: part of the run, format and preview; then the file. */
 #ifndef CLIENTS_VIEWER_SAVE_DIALOG_H
 #define CLIENTS_VIEWER_SAVE_DIALOG_H
 

@@ -1,5 +1,4 @@
-/* The runs that are kept on this machine, to choose one of: when each was, how long, and how it
- * ended. */
+/* The chooser for saved runs on this host: when each ran, how long, and how it ended. */
 #ifndef CLIENTS_VIEWER_SAVED_RUNS_H
 #define CLIENTS_VIEWER_SAVED_RUNS_H
 

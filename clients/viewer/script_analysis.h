@@ -1,4 +1,4 @@
-/* What a script does with the drawer, and with what is drawn over the picture. */
+/* Script commands for the analysis pane and for overlays of the diagram. */
 #ifndef CLIENTS_VIEWER_SCRIPT_ANALYSIS_H
 #define CLIENTS_VIEWER_SCRIPT_ANALYSIS_H
 
@@ -6,8 +6,8 @@
 
 struct view;
 
-/* One command (viewer_script.c says which there are), and what it is given, or "".  False: it is
- * none of these. */
+/* Performs a command (listed in viewer_script.c) with its argument, or "". Returns false if it is
+ * not one of these. */
 bool script_analysis_perform(struct view *view, const char *what, const char *given);
 
 #endif

@@ -1,14 +1,14 @@
-/* Where in the window a script finds things, in pixels of the window, written to a file: what a
- * test clicks at. */
+/* Coordinates of items in the window, in pixels, written to a file so that tests can click on
+ * them. */
 #ifndef CLIENTS_VIEWER_SCRIPT_COORDINATES_H
 #define CLIENTS_VIEWER_SCRIPT_COORDINATES_H
 
 struct view;
 
-/* Marks, names and their arrows, the map, buttons that can be pressed, and a free place of the
- * picture. */
+/* Writes marks, names and their arrows, the overview map, enabled buttons, and an empty place of
+ * the diagram. */
 void script_coordinates_write(struct view *view, const char *file);
-/* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
+/* Writes the rows: their lines, their height and the middle of each, in canvas coordinates. */
 void script_coordinates_write_rows(struct view *view, const char *file);
 
 #endif

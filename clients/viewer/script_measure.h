@@ -1,5 +1,5 @@
-/* What a script measures: how long pictures take, whether GTK's loop is held up, and memory.  All
- * of it is printed. */
+/* Measurements for scripts: drawing times, delays of GTK's main loop, and memory, which are
+ * printed. */
 #ifndef CLIENTS_VIEWER_SCRIPT_MEASURE_H
 #define CLIENTS_VIEWER_SCRIPT_MEASURE_H
 
@@ -8,16 +8,18 @@
 
 struct view;
 
-void script_measure_draw(struct view *view); /* the picture, and bands below it, once, to nowhere */
-/* Draws count times; how: "full", a new picture each, or anything else: the same one, moved on. */
+/* draws the diagram, and the bands below it, once, off-screen */
+void script_measure_draw(struct view *view);
+/* Draws count times; how: "full": a new diagram each time; otherwise: the same one, scrolled. */
 void script_measure_frames(struct view *view, const char *how, int count);
-/* Prints the median and the worst of times (double, ms), and sorts them; nothing of none. */
+/* Prints the median and the maximum of times (double, ms), and sorts them; prints nothing if
+ * empty. */
 void script_measure_report(const char *what, GArray *times);
-/* How long the loop was held up meanwhile; *watching is true until that is printed. */
+/* Measures how long the main loop was blocked; *watching is true until the result is printed. */
 void script_measure_watch(double seconds, bool *watching);
-/* How long after it happened each event was in a frame that has a text "at NS", of CLOCK_MONOTONIC
- * of this machine. */
+/* Measures the time from each event until it was in a frame, for events with an annotation "at NS",
+ * of CLOCK_MONOTONIC of this host. */
 void script_measure_event_latency(struct view *view, double seconds, bool *watching);
-void script_measure_memory(void); /* the most that the viewer has had */
+void script_measure_memory(void); /* peak memory of the viewer */
 
 #endif

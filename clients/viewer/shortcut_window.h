@@ -1,4 +1,4 @@
-/* The window of all keys. */
+/* The window of keyboard shortcuts. */
 #ifndef CLIENTS_VIEWER_SHORTCUT_WINDOW_H
 #define CLIENTS_VIEWER_SHORTCUT_WINDOW_H
 

@@ -1,4 +1,4 @@
-/* The drawer's page as it is seen, as a picture in a file. */
+/* Export of the visible tab of the analysis pane to an image file. */
 #ifndef CLIENTS_VIEWER_TAB_EXPORT_H
 #define CLIENTS_VIEWER_TAB_EXPORT_H
 
@@ -6,9 +6,9 @@
 
 struct view;
 
-bool tab_export_is_possible(struct view *view); /* has it the focus, and something in it? */
-void tab_export_ask(struct view *view); /* where to; then does it */
+bool tab_export_is_possible(struct view *view); /* whether it has the focus, and is not empty */
+void tab_export_ask(struct view *view); /* asks for the file, then exports */
 void tab_export_write(struct view *view,
-                      const char *file); /* what comes of it is said in the status line */
+                      const char *file); /* reports the result in the status line */
 
 #endif

@@ -1,4 +1,4 @@
-/* The trace itself, fetched from the server into a file, as it is now. */
+/* Downloading the trace file of a run from the server, in its present state. */
 #ifndef CLIENTS_VIEWER_TRACE_DOWNLOAD_H
 #define CLIENTS_VIEWER_TRACE_DOWNLOAD_H
 
@@ -6,9 +6,9 @@
 
 struct view;
 
-void trace_download_choose_file(struct view *view); /* asks where */
+void trace_download_choose_file(struct view *view); /* asks for the file */
 void trace_download_start(struct view *view, const char *file);
 bool trace_download_is_running(const struct view *view);
-void trace_download_cancel(struct view *view); /* what was written of it goes */
+void trace_download_cancel(struct view *view); /* the partial file is removed */
 
 #endif

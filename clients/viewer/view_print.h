@@ -1,5 +1,5 @@
-/* What is seen, without room beside it, asked for once more: on paper, as text, as a scene in a
- * file. */
+/* Printing the visible part, without margins, after requesting it again: on paper, as text, as a
+ * scene in a file. */
 #ifndef CLIENTS_VIEWER_VIEW_PRINT_H
 #define CLIENTS_VIEWER_VIEW_PRINT_H
 

@@ -1,4 +1,4 @@
-/* poet view --script FILE: does what the lines of a file say.  For tests, measurements and
+/* poet view --script FILE: executes the commands in a file, for tests, measurements and
  * demonstrations. */
 #ifndef CLIENTS_VIEWER_VIEWER_SCRIPT_H
 #define CLIENTS_VIEWER_VIEWER_SCRIPT_H

@@ -1,4 +1,4 @@
-/* The page that is there instead of a picture while there is none. */
+/* The page that is shown while there is no diagram. */
 #ifndef CLIENTS_VIEWER_WELCOME_PAGE_H
 #define CLIENTS_VIEWER_WELCOME_PAGE_H
 
@@ -8,6 +8,6 @@ struct view;
 
 GtkWidget *welcome_page_new(struct view *view);
 void welcome_page_show(struct view *view, const char *title, const char *text);
-void welcome_page_leave(struct view *view); /* the picture, instead */
+void welcome_page_leave(struct view *view); /* shows the diagram instead */
 
 #endif

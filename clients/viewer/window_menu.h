@@ -7,6 +7,6 @@
 struct view;
 
 GMenuModel *window_menu_new(struct view *view);
-void window_menu_update_recent(struct view *view); /* what was opened before has changed */
+void window_menu_update_recent(struct view *view); /* call when the recent sources have changed */
 
 #endif
