@@ -28,8 +28,7 @@ static int open_file(void)
     return -1;
 }
 
-/* The disk's blocks are taken before they are written to: where there are none, that is told
- * here. */
+/* Allocates the disk blocks before they are written to, so that a full disk is reported here. */
 static uint8_t *spilled_array_map_file(struct spilled_array *s)
 {
     if (!s->file)
