@@ -103,7 +103,7 @@ static void description_read_read_style(struct description_reader *reader,
     description_get_bool(reader, s, "ends", &event->ends);
 }
 
-/* What is told of its waiting: whether, and why it takes its time. */
+/* Reads whether a type waits, and its class. */
 static void read_waits(struct description_reader *reader, const config_setting_t *s,
                        struct target_event *event)
 {

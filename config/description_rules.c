@@ -101,7 +101,7 @@ static bool can_follow(const struct target_event *next, const char *waits)
     return !next->opens && (next->thread_any || target_has_line_type(&next->thread_after, waits));
 }
 
-/* Who waits by it must be able to go on: what comes next may not wait, too. */
+/* A thread that waits by it must be able to resume: the next event must not wait, too. */
 static void check_waits(struct description_reader *reader, const struct target *target,
                         const struct target_event *event)
 {
