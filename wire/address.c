@@ -72,7 +72,7 @@ static int listen_unix(const char *endpoint, struct error *error)
             error_set(error, "%s: exists and is not a socket", endpoint);
             return -1;
         }
-        unlink(sun.sun_path); /* stale: nobody answered */
+        unlink(sun.sun_path); /* stale: there is no listener */
     }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t mask = umask(077);

@@ -151,7 +151,8 @@ bool endpoint_has_user(unsigned user)
     return is;
 }
 
-/* Whoever listens on a Unix socket takes all that it is told: it must be the user, or root. */
+/* A listener on a Unix socket receives everything that is sent: it must belong to the user, or to
+ * root. */
 static bool is_own_server(int fd, const char *endpoint, struct error *error)
 {
     struct ucred other = {0};

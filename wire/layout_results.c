@@ -128,8 +128,7 @@ void encode_window(struct encoder *out, const struct window_info *w)
     encode_u64(out, w->discarded);
 }
 
-/* Whoever draws it counts columns from the first that holds something to the last; not if it is
- * placed by time. */
+/* Clients count columns from the first to the last nonempty one, unless it is placed by time. */
 static void check_columns(struct decoder *in, const struct window_info *w)
 {
     int64_t columns = (int64_t)w->last - w->first;

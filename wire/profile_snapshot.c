@@ -9,7 +9,7 @@
 #define MARKS_BITS 3
 /* With an enum profile_scope, of which SCOPE_COUNTED is a mark of its own. */
 #define SCOPE 3u
-#define SITED 4u /* where it was called from is told */
+#define SITED 4u /* the call site is included */
 #define COUNTED 8u
 #define SINCE 16u /* and since when */
 
