@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_PT 460.0 /* of the longest bar, if nobody says how wide it all is to be */
+#define WIDTH_PT 460.0 /* default length of the longest bar */
 #define WIDTH_LEAST_PT 100.0
 #define BESIDE_PT 200.0 /* if there is no room for that beside the names, those stand above */
 #define MARGIN_PT 12.0

@@ -13,7 +13,7 @@ struct chart_path_trace {
     cairo_t *cr;
     const struct state_chart *chart;
     const struct chart_path_box *box;
-    struct chart_path_stay { /* by row: not traced yet, as it may go on */
+    struct chart_path_stay { /* by row: not drawn yet, since it may be extended */
         double from, to;
         bool open;
     } *stays;

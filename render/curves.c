@@ -13,7 +13,7 @@
 #define MARGIN_PT 12.0
 #define TITLE_PT 22.0
 #define LEFT_PT 46.0   /* of the plots: their rulers */
-#define WIDTH_PT 620.0 /* of the plots, if nobody says how wide it is */
+#define WIDTH_PT 620.0 /* default width of the plots */
 #define WIDTH_LEAST_PT 140.0
 #define PANEL_PT 58.0 /* a plot; few ones are higher: */
 #define PANEL_FEW_PT 110.0

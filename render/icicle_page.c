@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_PT 700.0 /* if nobody says how wide it is to be */
+#define WIDTH_PT 700.0 /* default */
 #define WIDTH_LEAST_PT 120.0
 #define MARGIN_PT 12.0
 #define TITLE_PT 11.0

@@ -387,7 +387,7 @@ static void build_legend(struct builder *b)
 #define CAPTION_PT 9
 #define WORDS_LEAST_PT 360
 
-/* How many bytes of the text go on one line: whole words, at least one. */
+/* Returns the length in bytes of the text that fits one line: whole words, at least one. */
 static size_t legend_fitting_bytes(const struct builder *b, const char *text, double size,
                                    double width)
 {

@@ -1,4 +1,4 @@
-/* What goes on in each row between its marks, and where its thread is meanwhile. */
+/* The line segments of rows between their marks, and where their threads are meanwhile. */
 #include "render/scene_segments.h"
 
 #include "base/alloc.h"
@@ -52,7 +52,7 @@ bool scene_segments_shows_text(const struct builder *b, uint32_t thread)
     return row >= 0 && b->scene->rows[row].line == thread && b->scene->rows[row].away;
 }
 
-/* ---- what is told of the left edge ---- */
+/* ---- the state at the left edge ---- */
 
 static const struct placement_info *stay_of(const struct builder *b, uint32_t thread, uint64_t home)
 {
@@ -176,7 +176,7 @@ static void repeat_words(struct builder *b, const struct scene_segment *s, const
     }
 }
 
-/* In a lane that runs down: what does not fit beside it goes on below. */
+/* In a lane that runs down: text that does not fit beside it continues below. */
 static void add_lane_words(struct builder *b, const struct scene_segment *s, const char *words)
 {
     double room = b->scene->row_pt - b->scene->line_pt - 14, along = s->to_pt - s->from_pt;
@@ -247,14 +247,14 @@ static void add_stub(struct builder *b, uint32_t row, double x)
     add_segment(b, row, &stub, x + STUB_PT < edge ? x + STUB_PT : edge, -1);
 }
 
-/* What goes on in the row after one of its own marks. */
+/* Updates the state of a row after one of its own marks. */
 static void scene_segments_process_own_mark(struct builder *b, uint32_t row,
                                             struct segment_state *s, const struct scene_mark *m)
 {
     const struct target_event *look = m->look;
     uint32_t line = b->scene->rows[row].line;
-    bool ends =
-        look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
+    /* of a line group, other lines continue */
+    bool ends = look && look->ends && !b->window->rows[row].member_count;
     *s = (struct segment_state){
         .x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
     if (s->ended)

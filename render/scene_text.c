@@ -247,7 +247,7 @@ static void write_end(const struct trace_metadata *book, const struct scene_mark
             look ? look->label : metadata_type_name(book, m->event->type));
 }
 
-/* Who woke whom, started or ended for whom: what the dotted arrows say. */
+/* The dotted arrows as text: which thread woke, created or joined which. */
 static void write_order(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     for (uint32_t i = 0; i < scene->link_count; i++) {

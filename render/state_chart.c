@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_PT (CHART_PIXELS / PIXELS_PER_PT) /* of the rows, if nobody says how wide it is */
+#define WIDTH_PT (CHART_PIXELS / PIXELS_PER_PT) /* default width of the rows */
 #define WIDTH_LEAST_PT 140.0
 #define PIXELS_PER_PT 2.0
 #define MARGIN_PT 12.0

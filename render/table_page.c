@@ -129,7 +129,7 @@ static double height_of(const struct table_page_layout *l)
     return height;
 }
 
-/* On pages of PAGE_PT each: a title goes on with its head and first row. */
+/* Cuts into pages of PAGE_PT each: a title stays with its head and first row. */
 static void cut_pages(struct table_page_layout *l)
 {
     double y = MARGIN_PT, bottom = l->height_pt - MARGIN_PT;

@@ -177,7 +177,7 @@ struct extent *time_columns_build(struct builder *b, struct laid_out_event *mark
     uint32_t *behind = find_behind(marks, count, points, n);
     for (uint32_t i = 0; i < n; i++) {
         struct time_point *p = &points[i];
-        if (p->cell == INT32_MAX) /* nobody knows when: behind all */
+        if (p->cell == INT32_MAX) /* unknown time: after all others */
             p->cell = c.count ? b->cells[c.count - 1].column : 0;
         if (i && p->cell > points[i - 1].cell + 1)
             add_empty(&c, points[i - 1].cell + 1, p->cell);
@@ -278,7 +278,7 @@ static int64_t next_step(int64_t ns, int64_t step)
     return ns - rest + (rest > 0 ? step : 0);
 }
 
-/* What stands in parts of one stretch of time is told by its own time, now and then. */
+/* The parts of one interval are labeled with their own times, at this distance. */
 #define PARTS_PT 180.0
 
 /* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIN_PT 1.5 /* what is narrower is told together, as a share */
+#define BIN_PT 1.5 /* narrower ones are merged, as a share */
 #define BUSY_PT 0.5 /* of a cluster, likewise */
 #define BAR_PT 13.0 /* how high a whole one is */
 #define TEXT_PT 7.0
@@ -75,8 +75,8 @@ static struct target_color colour_of(const struct builder *b, uint32_t task)
 struct drawing_row {
     struct builder *b;
     uint32_t row;
-    double bin_pt,
-        filled_pt; /* what is told together: where that begins, and how much of it is filled */
+    /* the merged interval: where it begins, and how much of it is filled */
+    double bin_pt, filled_pt;
 };
 
 static void worker_row_scene_flush_bin(struct drawing_row *d)
