@@ -20,7 +20,7 @@
 
 #define LOOK_NS 10000000
 #define LOOKS 20 /* between two at who waits */
-#define STILL_NEVER 5 /* looks in which nobody goes on, where no cycle says so, */
+#define STILL_NEVER 5 /* consecutive polls without progress, and without a deadlock cycle, */
 #define STILL_PERHAPS 15 /* and where it is not certain */
 #define READ_MOST (16u << 20)
 

@@ -34,7 +34,7 @@ enum {
 /* A format of other tools. */
 struct calls_format {
     const char *name;
-    bool graph; /* it is made of who calls whom, else of paths */
+    bool graph; /* made of a call graph, else of a tree of paths */
     void (*write)(FILE *f, const struct table_names *names, const struct result_table *table);
 };
 
@@ -321,7 +321,7 @@ static int judge_grouped(const struct calls_options *w)
                : EXIT_DONE;
 }
 
-/* Of a table of its own: where calls ran is told of each of them, not of sums. */
+/* In a table with this grouping: the placement of calls is known for each call, not for sums. */
 static bool is_placed(const char *by)
 {
     return by &&

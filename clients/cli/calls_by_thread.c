@@ -82,7 +82,8 @@ static uint32_t column_of(const struct calls_by_thread_builder *m, uint32_t line
     return column < m->to->column_count ? column : 0;
 }
 
-/* Functions of one name are one row; there are some hundred at most that anybody looks at. */
+/* Functions of one name share a row; linear search, since a readable table has at most some hundred
+ * rows. */
 static struct table_cell *row_of(struct calls_by_thread_builder *m, char *scope)
 {
     struct result_table *t = m->to;

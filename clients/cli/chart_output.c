@@ -46,7 +46,7 @@ static int run_star(const struct table_settings *o, struct command_source *subje
     return status;
 }
 
-/* Bars of waits: the twenty longest, if nobody says otherwise. */
+/* Bars of waits: by default the twenty longest. */
 static int run_bars(const struct table_settings *o, struct command_source *subject,
                     const struct table_section *section)
 {

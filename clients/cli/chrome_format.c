@@ -26,7 +26,7 @@ struct chrome {
     bool comma;
 };
 
-/* Writes an object of the list, and lets go of it. */
+/* Writes an object of the list, and frees it. */
 static void chrome_put(struct order_format *format, struct json_object *object)
 {
     struct chrome *c = format->state;

@@ -1,4 +1,4 @@
-/* Completions: what is only known when somebody completes, one word a line. */
+/* Completion words that are known only at completion time, one per line. */
 #define _GNU_SOURCE
 #include "clients/cli/completion.h"
 

@@ -24,10 +24,10 @@ struct debug_options {
         size_t count, room;
     } breaks, commands;
     bool batch;
-    char file[420]; /* what gdb is told of the script */
+    char file[420]; /* gdb's command file */
 };
 
-/* ---- what gdb is told ---- */
+/* ---- gdb's commands ---- */
 
 struct debug_place {
     uint32_t process;
@@ -258,7 +258,7 @@ static int debug_run_gdb(const struct command *command, struct debug_options *d,
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    atomic_store(&d->replaying.script->debugged, 0); /* what still runs goes on */
+    atomic_store(&d->replaying.script->debugged, 0); /* resumes the threads that are still held */
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 

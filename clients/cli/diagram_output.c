@@ -142,7 +142,7 @@ static int write_pages(const struct command *command, struct event_diagram *p,
 
 /* ---- as one picture ---- */
 
-/* The whole run by time, nobody said at which scale, and it would not fit. */
+/* The whole run is drawn by time, at the default scale, and would not fit. */
 static bool states_instead(const struct event_diagram *p, const struct scene *scene)
 {
     return p->by_time && !p->scaled && !event_diagram_has_range(p) && !p->all &&

@@ -219,7 +219,7 @@ bool hold_points_make(struct hold_points *s, const struct trace_metadata *book,
     return !m.why;
 }
 
-/* (What ends the program at once lets nobody see that it was let go.) */
+/* (If the event ends the program immediately, its release is not recorded.) */
 bool hold_points_order_occurred(const struct schedule_control *h)
 {
     uint32_t done = 0;

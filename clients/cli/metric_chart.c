@@ -126,7 +126,7 @@ static bool is_flat(const struct time_series *c, uint32_t pixels)
     return true;
 }
 
-/* What grows has no rate as long as it was told but once: that is not 0. */
+/* A growing metric that was reported only once has no rate, rather than rate 0. */
 static bool metric_chart_is_single_valued(const struct time_series *c, uint32_t pixels)
 {
     uint32_t told = 0;

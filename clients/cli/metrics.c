@@ -1,5 +1,4 @@
-/* poet metrics: what descriptions, and files of one's own, count and time over the events of a
- * run. */
+/* poet metrics: metrics that descriptions and users' files define over the events of a run. */
 #define _GNU_SOURCE
 #include "clients/cli/label_option.h"
 #include "clients/cli/table_options.h"

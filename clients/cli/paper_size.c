@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define PAGES_UNASKED 20
-#define SHRINK 0.67 /* of paper that nobody asked for, so that more rows fit a page */
+#define SHRINK 0.67 /* default scale, so that more rows fit a page */
 
 static const struct {
     const char *name;

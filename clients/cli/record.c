@@ -127,8 +127,8 @@ static bool wait_for(const char *endpoint)
     return record_server_answers(endpoint);
 }
 
-/* The viewer, as nobody's child.  With a trace file the program has a server of its own, which
- * listens under the process id that the program will have; else the viewer starts the default
+/* Starts the viewer, detached. With a trace file, the program has a server of its own, which
+ * listens under the process id that the program will have; otherwise the viewer starts the default
  * server. */
 static void open_viewer(const struct command *command, const struct record_options *o)
 {

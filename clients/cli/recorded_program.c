@@ -65,7 +65,7 @@ static void recorded_program_receive_stat(void *user, const struct response_chun
     stat_info_free(&stat);
 }
 
-/* The program's own server goes on until the file is whole, and goes then: whichever is seen
+/* The program's own server runs until the file is complete, and then exits: whichever is observed
  * first. */
 void recorded_program_is_complete(pid_t program)
 {

@@ -117,7 +117,7 @@ static void name_stranger(struct replay_run *r, uint32_t line)
     r->launched += is_launched(r, line);
 }
 
-/* Whoever of them comes first is none in particular: they are known by their names. */
+/* The order in which they start is arbitrary: they are identified by their names. */
 static void replay_find_launcher(struct replay_run *r)
 {
     if (r->launched < 2 || !is_launched(r, r->script->main))
@@ -280,7 +280,7 @@ static uint64_t replay_replayed_count(const struct replay_run *r)
     return count;
 }
 
-/* Who waits for a program that hangs, as it did, is told so. */
+/* Reports to the waiting user that the replayed program hangs, as the recorded one did. */
 static void replay_check_progress(const struct command *command, struct replay_run *r, pid_t child)
 {
     if (r->strict && atomic_load(&r->script->state) == SCHEDULE_LEFT)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AROUND 2u /* lines, if nobody says otherwise */
+#define AROUND 2u /* lines, by default */
 
 enum { OPTION_PATH = 3000, OPTION_CONTEXT, OPTION_ALL };
 

@@ -53,7 +53,8 @@ static unsigned named_by(const struct swap_events *f, const struct event_info *e
     return is_of_point(e, f->events[0]) ? 1 : is_of_point(e, f->events[1]) ? 2 : 0;
 }
 
-/* Has that thread done anything up to here? (That somebody created it, it did not do.) */
+/* Returns whether the thread has made any event so far. (Its creation is an event of another
+ * thread.) */
 static bool has_begun(const struct swap_events *f, uint32_t thread)
 {
     return thread < f->room && f->last[thread].known;

@@ -105,8 +105,8 @@ static void write_sheet(struct table_writer *w, const struct table_section *sect
     text_table_free(&sheet);
 }
 
-/* The differences stand behind the columns that they are of: whoever names these means them, too.
- * The caller's to free. */
+/* Difference columns follow the columns that they belong to: naming the latter selects both. The
+ * caller frees the result. */
 static char *with_differences(const struct result_table *t, const char *list)
 {
     char *words = xstrdup(list), *all = xstrdup(""), *rest = words, *word;

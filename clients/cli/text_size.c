@@ -6,7 +6,7 @@
 
 #define LEAST_PT 5.0   /* of letters that can be read on paper */
 #define SCALE 0.8      /* of bands: letters of 6 points */
-#define WIDTH_PT 482.0 /* of bands where nobody says: 17 cm, a page of text */
+#define WIDTH_PT 482.0 /* default width of bands: 17 cm, the text width of a page */
 #define MARGINS_PT 56.0
 #define EDGES_PT 16.0 /* of a drawing, left and right of its columns */
 

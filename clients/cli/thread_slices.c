@@ -142,7 +142,7 @@ static void thread_slices_place_thread(struct thread_slices *t, uint32_t who,
     thread_slices_set_open_names(t, who, wanted_names(t, track));
 }
 
-/* Of a line that belongs to no thread: whether anybody is in it. */
+/* For a line that belongs to no thread: whether any thread is in it. */
 static void thread_slices_find_names(struct thread_slices *t, const struct event_info *e)
 {
     struct open_names names = {0};

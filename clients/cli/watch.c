@@ -1,4 +1,4 @@
-/* poet watch: tells a run that goes on the numbers that commands and files print now and then. */
+/* poet watch: feeds numbers that commands and files print periodically into a live run. */
 #define _GNU_SOURCE
 #include "clients/cli/number_sampler.h"
 #include "clients/cli/command_source.h"
@@ -181,7 +181,7 @@ static int watch_sample_until_end(const struct watch_options *w, struct command_
         if (!w->count || done < w->count)
             rest_until(next < now_ns() + step ? next : now_ns() + step);
     }
-    uint32_t ignored = 0; /* all that was told has arrived when this is answered */
+    uint32_t ignored = 0; /* once this is answered, all values sent have arrived */
     return stopped || command_source_request(w->command, subject, REQUEST_STAT, NULL,
                                              watch_receive_stat, &ignored)
                ? EXIT_DONE

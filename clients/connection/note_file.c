@@ -360,8 +360,9 @@ static int directory_of(const char *file)
     return fd;
 }
 
-/* Whoever writes notes holds a lock on their directory, since the file itself is replaced.  -1:
- * there is none to be had on this file system; -2: somebody else holds it for too long. */
+/* Locks the directory of the notes for writing, since the file itself is replaced. Returns a
+ * descriptor; -1: the file system does not support locks; -2: another process holds the lock for
+ * too long. */
 static int note_file_lock_directory(const struct note_file *notes)
 {
     int fd = notes->beside ? directory_of(notes->beside) : -1;

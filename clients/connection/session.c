@@ -141,8 +141,8 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
     return heard;
 }
 
-/* Whoever wrote it may have just ended, and its server be about to write the rest: waits a second
- * at most. */
+/* The writer may have just ended, with its server about to write the rest: waits a second at
+ * most. */
 static void wait_for_writer(const char *file)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -443,7 +443,7 @@ bool session_open_default(struct session *source, struct error *error)
         if (!server_program(program, sizeof program, error))
             return false;
         pid_t child = fork();
-        if (child == 0) { /* outlives us as long as anybody is connected */
+        if (child == 0) { /* outlives this process while any client is connected */
             setsid();
             int null = open("/dev/null", O_RDWR | O_CLOEXEC);
             dup2(null, STDIN_FILENO);

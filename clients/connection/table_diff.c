@@ -161,8 +161,8 @@ static void add_column(struct result_table *t, struct table_column column, uint3
     ARRAY_PUSH(t->columns, t->column_count, column);
 }
 
-/* What is told in words, with a unit of its own in each row, has no difference to be shown but that
- * of the number behind it, in per cent. */
+/* A value whose text has a unit of its own in each row has no difference column; only the number
+ * after it has one, in per cent. */
 static bool stands_for_words(const struct table_diff_builder *m, const struct table_column *c)
 {
     static const char *const numbers[] = {"total", "mean", NULL};

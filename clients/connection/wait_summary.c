@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 3 /* that are told of who was waited for, */
+#define STEPS 3 /* code segments of the awaited threads that are listed, */
 #define STEPS_EACH 1 /* of each where there are several, */
-#define SEGMENTS 3 /* the longest of which are told */
+#define SEGMENTS 3 /* the longest wait intervals that are listed */
 
 /* Grows by words. */
 struct wait_summary_text_buffer {
@@ -147,7 +147,7 @@ static void add_since(struct wait_summary_text_buffer *said, const struct table_
     else
         wait_summary_append(said, xasprintf("; compared since %s%s%s (%s)", event ? event : "",
                                             event ? " at " : "", when, since));
-    if (in && !(where && strcmp(in, where) == 0)) /* where it waited is told anyway */
+    if (in && !(where && strcmp(in, where) == 0)) /* the place of the wait is printed anyway */
         wait_summary_append(said, xasprintf(", in %s", in));
     free(where);
     free(in);

@@ -41,7 +41,7 @@ static void graph_layout_find_back_arcs(struct graph_layout *l)
     bool *called = xcalloc(l->count + 1, sizeof *called);
     for (uint32_t i = 0; i < l->arc_count; i++)
         called[l->arcs[i].to] |= l->arcs[i].from != l->arcs[i].to;
-    for (int round = 0; round < 2; round++) /* those that nobody calls first */
+    for (int round = 0; round < 2; round++) /* nodes without callers first */
         for (uint32_t i = 0; i < l->count; i++)
             if (!met[i] && (round || !called[i]))
                 graph_layout_visit_depth_first(l, i, met);

@@ -24,7 +24,7 @@ static void metadata_free_lines(struct line_metadata_table *lines)
     free(lines->pages);
 }
 
-/* Room for a line that is told. */
+/* Reserves an entry for a line. */
 static struct line_metadata *metadata_line_capacity(struct line_metadata_table *lines,
                                                     uint32_t number)
 {
@@ -130,7 +130,7 @@ bool metadata_override_description(const char *description)
     return chosen.name != NULL;
 }
 
-/* As the user wants it drawn, whoever recorded it. */
+/* Applies the user's layer, whoever recorded the trace. */
 static void metadata_apply_user_layer(struct target *target)
 {
     static bool warned;

@@ -82,7 +82,7 @@ static void alignment_match_unknown_threads(struct trace_alignment *b)
                 strcmp(b->runs[0].rows[x].name, b->runs[1].rows[y].name) == 0)
                 alignment_match_rows(b, x, y), done = true;
         }
-        if (!done) /* nobody is called so: it is not looked for again */
+        if (!done) /* there is no such name: it is not searched again */
             b->runs[0].rows[x].name = NULL;
     }
 }

@@ -27,8 +27,7 @@ static void add_column(struct result_table *t, const char *name, const char *tit
     ARRAY_PUSH(t->columns, t->column_count, column);
 }
 
-/* What is told of each: figures that nobody knows, and the finer ones, only if they are asked
- * for. */
+/* Adds the columns; unknown and finer values only if they were requested. */
 static void add_figures(struct result_table *t, const struct line_costs *l, bool totals)
 {
     for (unsigned i = 0; i < FIGURES; i++) {
@@ -124,7 +123,7 @@ struct annotated_source_writer {
     const struct source_file_text *written;
     const struct annotated_source_options *wanted;
     bool *told; /* by line of the costs */
-    bool *near; /* by number of a line of the file, from 1: it is told, too */
+    bool *near; /* by line number of the file, from 1: the line is listed, too */
     uint32_t lines; /* of the file */
 };
 
@@ -181,7 +180,7 @@ static void annotated_source_mark_context(struct annotated_source_writer *w, int
         w->near[n] = true;
 }
 
-/* Of a function what lies between its first and its last line is told, no more. */
+/* For a function, lists only lines between its first and its last one. */
 static void find_near(struct annotated_source_writer *w)
 {
     int64_t first = INT64_MAX, last = 0;

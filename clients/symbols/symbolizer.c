@@ -78,7 +78,7 @@ static bool same_build(Dwfl_Module *module, const char *build_id)
 static void symbolizer_report_module(Dwfl *dwfl, const struct module_info *m)
 {
     int fd = m->path[0] == '/' ? safe_open_file(m->path) : -1;
-    /* An offline Dwfl places ET_DYN files where it is told: at the load address. */
+    /* An offline Dwfl places ET_DYN files at the given load address. */
     if (fd >= 0 && !dwfl_report_elf(dwfl, m->path, m->path, fd, m->bias, false))
         close(fd); /* else it is the Dwfl's */
 }

@@ -16,7 +16,7 @@
 #define SCREEN_DPI 96.0
 
 struct export_preview_job {
-    struct export_preview *preview; /* NULL: nobody wants it any more */
+    struct export_preview *preview; /* NULL: no longer wanted */
     GSubprocess *process;
     char *directory, *file, *view_file, *complaints;
     enum export_format format;

@@ -32,9 +32,9 @@ static gboolean on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
     return does;
 }
 
-/* Plain keys are the picture's, and come to it from wherever nobody has a use for them, but never
- * from where something is written; the others are the window's, after the widget that has the
- * focus: in an entry Ctrl+C copies what is selected there. */
+/* Plain keys belong to the diagram, and reach it from any widget that does not handle them, but
+ * never from a text entry; all others belong to the window, after the focused widget: in an entry
+ * Ctrl+C copies its selection. */
 void keymap_add(struct view *view, const struct keymap *keys, const char *key, const char *action,
                 GVariant *target)
 {

@@ -9,7 +9,7 @@
 struct progress_row {
     guint timer;
     gint64 since_us; /* a picture is waited for; 0: it is not */
-    bool out;        /* it was told */
+    bool out;        /* it was shown */
 };
 
 static gboolean progress_row_on_timeout(gpointer data)

@@ -35,7 +35,7 @@ struct remote_goto {
     int fd;
     guint watch;
     char *path;
-    struct remote_goto_caller callers[CALLERS_MOST]; /* fd -1: nobody */
+    struct remote_goto_caller callers[CALLERS_MOST]; /* fd -1: unused */
 };
 
 /* ---- what is asked ---- */

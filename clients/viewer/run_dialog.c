@@ -255,8 +255,8 @@ static void on_apply(GtkWidget *widget, gpointer data)
     gtk_window_destroy(GTK_WINDOW(r->window));
 }
 
-/* Of a run that nobody is connected to: what could be changed is over, and what it was started with
- * is kept nowhere. */
+/* For a run without connected programs: it is too late for changes, and the initial settings are
+ * not stored. */
 static void run_dialog_show_run_over(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),

@@ -16,7 +16,7 @@ struct save_dialog {
     GtkWidget *window, *formats[EXPORT_FORMATS], *ranges[EXPORT_RANGES], *sizes[EXPORT_SIZES];
     GtkWidget *last, *width, *paper, *caption, *wrong_last, *wrong_width;
     GtkWidget *grey, *dark, *title, *legend, *notes, *save;
-    bool filling; /* the widgets are being set: nobody chose anything */
+    bool filling; /* the widgets are being set: changes are not the user's */
 };
 
 /* ---- from the widgets, and what is wrong there ---- */

@@ -154,7 +154,7 @@ static int call_marks_find_row_below(const struct result_table *t, const struct 
     return -1;
 }
 
-/* What is called while it is open goes on where it was called first. */
+/* A recursive call continues in the context where the function was called first. */
 static int call_marks_find_caller_path(const struct result_table *t,
                                        const struct table_names *names, int row,
                                        struct table_place place)

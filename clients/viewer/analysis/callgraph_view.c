@@ -13,7 +13,7 @@ struct callgraph_view {
     void (*selected)(struct view *view, int row);
     GtkWidget *area, *scrolled;
     struct call_graph calls;
-    struct call_graph_drawing *graph; /* NULL: nothing to be shown, or to be laid out anew */
+    struct call_graph_drawing *graph; /* NULL: nothing to show, or the layout is outdated */
     bool dark, grey; /* as it was laid out */
     uint32_t node; /* that is selected, or CALL_GRAPH_DRAWING_NONE */
 };
@@ -85,8 +85,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
         callgraph_select_node(g, call_graph_drawing_at(g->graph, x / SCALE, y / SCALE));
 }
 
-/* Down: whom it calls first; up: who calls it first; left and right: the functions in their
- * order. */
+/* Down: the first callee; up: the first caller; left and right: the functions in their order. */
 static uint32_t callgraph_neighbor(const struct callgraph_view *g, guint key)
 {
     if (g->node >= g->calls.count)

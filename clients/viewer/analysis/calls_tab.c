@@ -226,7 +226,7 @@ static void calls_on_notification(struct view *view, enum notification news)
 {
     struct calls_tab *c = calls_state(view);
     if (news == NOTIFY_TAB_SHOWN && c->asked != c->shape)
-        tab_request(c->paged); /* it was changed while nobody looked */
+        tab_request(c->paged); /* it was changed while the tab was hidden */
     if (news == NOTIFY_DIAGRAM && c->marks.count) {
         call_marks_mark(view, &c->marks);
         notify_listener(&view->listener, NOTIFY_HITS);

@@ -18,7 +18,7 @@ struct grid {
     GtkTreeListModel *tree;
     GtkSortListModel *sorted;
     GtkSingleSelection *selection;
-    bool quiet; /* it is being filled: nobody selects */
+    bool quiet; /* it is being filled: selection changes are not the user's */
     bool wants_focus;
     double scroll; /* to be restored */
     guint restoring;
@@ -270,7 +270,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
         g->ears->pointed(g->user, grid_selected(g));
 }
 
-/* The first arrow selects the first row: GTK would go on from it, for it has the focus. */
+/* The first arrow key selects the first row: GTK would move on from it, since it has the focus. */
 static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                        gpointer data)
 {

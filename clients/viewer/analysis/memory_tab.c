@@ -1,4 +1,4 @@
-/* What was taken from the heap and not given back. */
+/* The tab Memory: heap memory that was allocated and not freed. */
 #include "clients/viewer/analysis/metric_page.h"
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/diagram/go_to.h"

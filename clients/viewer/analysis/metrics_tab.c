@@ -1,4 +1,4 @@
-/* What descriptions, and meters of one's own, count and time. */
+/* The tab Metrics: metrics that descriptions and users define. */
 #include "clients/viewer/analysis/metric_page.h"
 #include "clients/viewer/analysis/tab_list.h"
 

@@ -86,7 +86,7 @@ static void draw_row(struct view *view, cairo_t *cr, const struct state_bands *l
     g_free(all);
 }
 
-/* Is it known of anybody what no wait accounts for and what did not run? */
+/* Returns whether the off-CPU time that no wait accounts for is known for any thread. */
 static bool overview_states_has_off_cpu(const struct state_bands *s)
 {
     for (size_t i = 0; i < (size_t)s->row_count * s->pixels; i++)

@@ -105,7 +105,7 @@ static void source_tab_show_line_status(struct source_tab *s, int first, int las
     }
 }
 
-/* What somebody wants to see, if it is a line of a file that is there. */
+/* Shows the requested line, if its file is there. */
 static void source_tab_reveal_wanted(struct source_tab *s)
 {
     struct table_place at = s->wanted;

@@ -24,7 +24,7 @@ struct tab_instance {
     GtkWidget *box, *stack, *said, *working, *progress, *cancel, *foot;
     guint soon; /* it is asked for then */
     bool stale; /* there is more to know than is shown */
-    bool given_up; /* somebody has cancelled it */
+    bool given_up; /* the user cancelled it */
     bool wants_focus;
 };
 
@@ -406,8 +406,8 @@ void tab_clear(struct tab_instance *p)
     show_progress(p);
 }
 
-/* Where nothing on the page takes the focus it has it as a whole: Escape is for it, and Tab goes on
- * from there. */
+/* If no widget on the tab takes the focus, the tab itself has it: for Escape, and as the start for
+ * Tab. */
 static void tab_grab_focus(GtkWidget *shown)
 {
     gtk_widget_set_focusable(shown, TRUE);

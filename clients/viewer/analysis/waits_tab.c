@@ -1,4 +1,4 @@
-/* Where threads waited, for whom, and what those did meanwhile. */
+/* The tab Waits: where threads waited, for which threads, and what those did meanwhile. */
 #include "clients/symbols/symbolizer.h"
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/state/highlights.h"

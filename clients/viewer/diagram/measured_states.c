@@ -29,7 +29,7 @@ static struct measured_states *measured_states_state(struct view *view)
     return view->measured_states;
 }
 
-/* Somebody looks at what it is for. */
+/* Returns whether anything that needs it is visible. */
 static bool measured_states_is_needed(const struct view *view)
 {
     const struct viewer_settings *s = &view->viewer_settings;

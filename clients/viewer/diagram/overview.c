@@ -77,7 +77,7 @@ GArray *overview_rows_of_lines(const struct view *view)
         note_row(rows, s->rows[i], i + 1);
     for (uint32_t i = 0, row = 0; i < l->count; i++) {
         if (row < s->row_count && l->lines[i] == s->rows[row])
-            row++; /* (a row is told by its first line that there is) */
+            row++; /* (a row is identified by the first of its lines that exists) */
         if (row)
             note_row(rows, l->lines[i], row);
     }

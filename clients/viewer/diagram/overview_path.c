@@ -22,7 +22,7 @@ struct overview_path_range {
 };
 
 struct overview_path_piece { /* of a row, or of none that is seen: row -1 */
-    int row, after; /* after: the row of whom it came from; -1: none */
+    int row, after; /* after: the row that the path came from; -1: none */
     uint32_t first, end, hops;
     bool alone; /* no other hop is near the one that it begins with */
     double share;

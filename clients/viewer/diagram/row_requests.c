@@ -55,7 +55,7 @@ void row_requests_on_window(struct view *view, const struct window_info *window)
         view->scene_cache.row_total = window->row_count;
 }
 
-/* In the order in which they stand until somebody arranges them. */
+/* In default order. */
 uint32_t *row_requests_all(struct view *view, uint32_t *count)
 {
     const struct trace_metadata *book = view_metadata(view);

@@ -48,7 +48,7 @@ static void row_search_add_hit(struct row_search *seek, uint32_t line, uint32_t 
     g_array_append_val(seek->hits, hit);
 }
 
-/* Of rows that somebody has arranged: one for several lines, too. */
+/* Searches rows that the user arranged, which may have several lines. */
 static void search_place(struct view *view, struct row_search *seek, const char *text)
 {
     const struct view_state *p = &view->viewport.place;

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has
- * opened the drawer. */
+/* For larger runs, a click does not trigger a query that examines the whole run; only an open
+ * analysis pane does. */
 #define EVENTS_MOST 1000000u
 
 struct wait_cause {

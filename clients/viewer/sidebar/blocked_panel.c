@@ -32,12 +32,12 @@ struct blocked_panel {
     struct wait_list waits, coming;
     struct request_slot asked;
     gint64 asked_us, told_us; /* when; the clock when the answer came */
-    guint tick; /* the durations of a live run go on */
+    guint tick; /* updates the durations in a live run */
     bool hang_shown; /* the panel opened by itself once */
     bool told; /* there was an answer */
 };
 
-/* What time it is by now, in a run that goes on. */
+/* Returns the current time of a live run. */
 static struct trace_time_info now_of(const struct blocked_panel *state)
 {
     struct trace_time_info now = state->waits.now;
@@ -180,7 +180,7 @@ static void blocked_panel_fill_list(struct view *view, struct blocked_panel *sta
     blocked_panel_add_waits(view, state, true);
 }
 
-/* Not under somebody's pointer or keys. */
+/* Not while the user points at it or types in it. */
 static gboolean on_tick(gpointer data)
 {
     struct view *view = data;
@@ -285,7 +285,7 @@ const struct event_info *blocked_panel_oldest(struct view *view)
     return state->waits.count ? &state->waits.items[0].event : NULL;
 }
 
-/* Nobody is left who could wake them, as far as is seen; but for a moment that may look so in any
+/* Returns whether no traced thread can still wake them; for a moment this may be the case in any
  * program. */
 static bool seems_hung(const struct blocked_panel *state, const struct trace_time_info *now)
 {

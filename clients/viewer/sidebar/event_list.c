@@ -219,7 +219,7 @@ void event_list_update_count(struct event_list *events)
     if (hits == rows->hits && count == rows->count && (!hits || !count))
         return;
     if (!gtk_widget_get_mapped(events->list) && !hits && rows->count && !rows->hits)
-        return; /* it is told when it is looked at */
+        return; /* it is updated when it is shown */
     guint before = rows->count;
     bool grows = !hits && !rows->hits && count >= before;
     rows->hits = hits;

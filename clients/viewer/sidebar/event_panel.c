@@ -186,7 +186,7 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (second.line && m && viewport_sees(&view->viewport, m))
         return TRUE; /* it is seen already, and the question stays */
     go_to_event(view, at, NO_POSITION);
-    if (second.line) { /* look at it, but go on asking */
+    if (second.line) { /* show it, but keep asking */
         view->viewport.place.selected = selected;
         view->viewport.place.second = second;
         selection_relations_request(&view->selection_relations, view->viewport.place.selected,

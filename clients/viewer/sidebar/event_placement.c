@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Of larger runs nobody who only clicks asks for what takes a look at all of it, but for who has
- * opened the drawer. */
+/* For larger runs, a click does not trigger a query that examines the whole run; only an open
+ * analysis pane does. */
 #define EVENTS_MOST 1000000u
 
 static void event_placement_on_table(void *user)

@@ -39,7 +39,7 @@ static const char *text_panel_relation_text(const struct view *view, const struc
     return e->stands < G_N_ELEMENTS(words) ? words[e->stands] : "";
 }
 
-/* Who, what, before whom, for those who read rather than look. */
+/* The events and their order as text. */
 static void text_panel_refresh_text(struct view *view)
 {
     GtkWidget *words = ((struct text_panel *)panel_state(view, &panel_text))->view;

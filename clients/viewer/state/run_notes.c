@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define PLACED_MOST 2000u /* of more nobody needs to see all in the map */
+#define PLACED_MOST 2000u /* the overview map omits further ones */
 
 /* ---- where they are: asked one after the other ---- */
 
@@ -47,7 +47,7 @@ static void run_notes_request_next(struct run_notes *noted)
                                 noted);
 }
 
-/* All anew: there are few, and they have moved in the list. */
+/* Searches all of them again: there are few, and their indices have changed. */
 static void place_all(struct run_notes *noted)
 {
     request_slot_cancel(noted->link, &noted->slot);

@@ -199,7 +199,7 @@ static void search_restart(struct viewer_search *f)
         if (!request_slot_is_running(f->link, &f->listing_sites))
             request_slot_send(f->link, &f->listing_sites, REQUEST_SITES, NULL, search_receive_sites,
                               f);
-        return; /* it goes on when they are here */
+        return; /* it continues when they arrive */
     }
     if (!begin_pattern(f, &p, f->search.text, f->search.expression))
         return;

@@ -52,7 +52,7 @@ void server_link_rename_all_lines(struct server_link *link, enum labels labels)
     line_labels_reassign(server_link_metadata(link), link->sites, &link->named, labels);
 }
 
-/* ---- what is told without being asked ---- */
+/* ---- unsolicited messages ---- */
 
 static void server_link_on_run_selected(struct server_link *link)
 {
