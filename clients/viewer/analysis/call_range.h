@@ -1,4 +1,4 @@
-/* The part of a run between two selected events, as a table is asked about it. */
+/* The part of a run between two selected events, as the range of a table. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_CALL_RANGE_H
 #define CLIENTS_VIEWER_ANALYSIS_CALL_RANGE_H
 
@@ -7,11 +7,11 @@
 struct view;
 
 struct call_range {
-    struct event_id selected, second; /* when it was asked; line 0: none */
+    struct event_id selected, second; /* at the time of the request; line 0: none */
 };
 
-/* From one to the other in the order of their times, as near as is known; where there are not two,
- * or they are not in the picture, the whole run. */
+/* Sets the range from one event to the other in the order of their times, as far as known; without
+ * two selected events in the diagram, the whole run. */
 void call_range_prepare(struct call_range *range, struct view *view, struct table_request *request);
 bool call_range_has_changed(const struct call_range *range, const struct view *view);
 

@@ -1,5 +1,5 @@
-/* What is said of a box of an icicle (icicle_view.h): where one points, to who does not see it, and
- * to tests. */
+/* Descriptions of the boxes of an icicle chart (icicle_view.h), for tooltips, assistive
+ * technologies and tests. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_ICICLE_TOOLTIP_H
 #define CLIENTS_VIEWER_ANALYSIS_ICICLE_TOOLTIP_H
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* "main > serve > parse: 12 calls, self 3.100 ms, total 4.200 ms, 12.3 %"; new memory. */
+/* Returns "main > serve > parse: 12 calls, self 3.100 ms, total 4.200 ms, 12.3 %" in new memory. */
 char *icicle_tooltip_text(const struct icicle_layout *boxes, uint32_t node,
                           const struct result_table *table, const struct table_names *names);
 /* As icicle_view_print. */

@@ -1,5 +1,4 @@
-/* The rows of a table as a tree, each below its own; and whether two of them are of the same
- * rows. */
+/* The rows of a table as a tree; and the comparison of two such trees. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_ROW_TREE_H
 #define CLIENTS_VIEWER_ANALYSIS_ROW_TREE_H
 
@@ -7,11 +6,12 @@
 
 #include <gio/gio.h>
 
-/* Those of depth 0, with the others below them, as DrawerRow; the caller's. */
+/* Returns the rows of depth 0, with the others below them, as DrawerRow; the caller frees it. */
 GPtrArray *row_tree_make(const struct result_table *table);
-/* Are they about the same, one after the other, whatever their figures?  NULL: there are none. */
+/* Returns whether both have the same subjects in the same order, whatever their values. NULL: no
+ * rows. */
 bool row_tree_same(GListModel *rows, GListModel *others);
-/* Numbers them anew, from *number on, and tells each that it has changed. */
+/* Renumbers the rows from *number on, and emits "changed" for each. */
 void row_tree_renumber(GListModel *rows, guint *number);
 
 #endif

@@ -1,5 +1,4 @@
-/* What stands above the lines of a source: which file it is, what is to be said of it, and what to
- * look for in it. */
+/* The header above the lines of a source: file chooser, message and search entry. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_SOURCE_HEADER_H
 #define CLIENTS_VIEWER_ANALYSIS_SOURCE_HEADER_H
 
@@ -10,22 +9,22 @@
 
 struct source_header {
     GtkWidget *box, *entry;
-    void (*chosen)(void *user, uint32_t file); /* by its place among the files */
+    void (*chosen)(void *user, uint32_t file); /* index of the file */
     void (*sought)(void *user, const char *text); /* Enter */
     void (*left)(void *user); /* Escape */
     void *user;
-    GtkWidget *files, *said; /* private, as the next */
+    GtkWidget *files, *said; /* private, like the following */
     GtkStringList *names;
     bool quiet; /* the list of files is being filled */
 };
 
-/* With the callbacks and the user set. */
+/* The callbacks and the user pointer must be set. */
 void source_header_build(struct source_header *head);
-/* "worker.c — 41.2 %": what weighs most stands first; at: the chosen one. */
+/* Shows the files, most expensive first, such as "worker.c — 41.2 %"; at: the chosen one. */
 void source_header_show_files(struct source_header *head, const struct line_costs *costs,
                               uint32_t at);
 void source_header_show_message(struct source_header *head, const char *text);
-/* The same, of the file itself: that it is gone, or another one by now. */
+/* Shows the state of the file: missing, or changed since. */
 void source_header_show_file_state(struct source_header *head, const struct line_costs_file *file,
                                    const struct source_file_text *written, int64_t began_ns);
 

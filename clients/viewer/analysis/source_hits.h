@@ -1,4 +1,4 @@
-/* All events of some lines of a source, marked in the picture as hits of a search are. */
+/* Marks in the diagram for all events of some source lines, like search hits. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_SOURCE_HITS_H
 #define CLIENTS_VIEWER_ANALYSIS_SOURCE_HITS_H
 
@@ -8,9 +8,9 @@ struct view;
 struct source_hits;
 
 struct source_hits *source_hits_new(struct view *view);
-void source_hits_free(struct source_hits *hits); /* what it asked for is not answered any more */
-/* Marks them, besides what is marked, as they are found.  Those of what was wanted before are not
- * any more. */
+void source_hits_free(struct source_hits *hits); /* cancels its requests */
+/* Marks the events, in addition to existing marks, as they are found. Marks of the previous call
+ * are removed. */
 void source_hits_mark(struct source_hits *hits, const char *path, int first, int last);
 void source_hits_cancel(struct source_hits *hits);
 void source_hits_clear(struct source_hits *hits); /* another run */

@@ -1,4 +1,4 @@
-/* The drawer's page Source: what others ask of it. */
+/* The tab Source: its interface for other parts. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_SOURCE_TAB_H
 #define CLIENTS_VIEWER_ANALYSIS_SOURCE_TAB_H
 
@@ -8,9 +8,9 @@
 
 struct view;
 
-/* The line of a place is to be seen there, once it is known. */
+/* Shows the source line of a place, once it is known. */
 void source_tab_reveal(struct view *view, struct table_place place);
-/* Ctrl+F: a part of a line is looked for.  False: the page has not the focus. */
+/* Ctrl+F: starts a text search. Returns false if the tab does not have the focus. */
 bool source_tab_find(struct view *view);
 
 #endif

@@ -1,4 +1,4 @@
-/* Spells, as the table of that name tells them: a state of a thread, since when, how long; and as
+/* State intervals from the table of that name: a state of a thread, its start and duration; and
  * shares of pixels. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_STATE_INTERVALS_H
 #define CLIENTS_VIEWER_ANALYSIS_STATE_INTERVALS_H
@@ -19,32 +19,33 @@ enum interval_state {
 };
 
 struct state_interval {
-    uint32_t line, object; /* the thread; what it waits for, 0 nothing */
+    uint32_t line, object; /* the thread; what it waits for, 0: nothing */
     unsigned state;
     int64_t from_ns, took_ns;
-    struct table_place where; /* it began */
-    const char
-        *uncertain_because; /* why it is not known who ended a wait; NULL: it is; of the table */
-    const char *cpu; /* running: on which processor, where that is known; the table's, or NULL */
+    struct table_place where; /* where it began */
+    /* why it is unknown which thread ended a wait; NULL: it is known; owned by the table */
+    const char *uncertain_because;
+    const char *cpu; /* running: the processor, if known; owned by the table; or NULL */
     struct event_id event; /* with which it began */
 };
 
 const char *state_interval_state_name(unsigned state); /* "running" */
 const char *state_interval_state_key(unsigned state);  /* the same without blanks, for tests */
 bool state_interval_read_row(const struct result_table *table, uint32_t row,
-                             struct state_interval *spell); /* false: it is none */
-/* "running since 1.250 ms, for 3.100 ms, from main (x.c:5) on"; new memory. */
+                             /* returns false if the row is not an interval */
+                             struct state_interval *spell);
+/* Returns "running since 1.250 ms, for 3.100 ms, from main (x.c:5) on" in new memory. */
 char *state_interval_describe(const struct table_names *names, const struct state_interval *spell);
 
-/* Adds a stretch of a state to the shares of pixels 0 .. width - 1, INTERVAL_STATES of each. */
+/* Adds an interval to the shares of pixels 0 .. width - 1, INTERVAL_STATES for each. */
 void state_interval_add_share(float *shares, int width, unsigned state, double from_px,
                               double to_px);
 bool state_interval_same_pixels(const float *shares, int one,
-                                int other); /* do two pixels look the same? */
-/* One above the other, as high as their shares; what is left is left out. */
+                                int other); /* whether two pixels look the same */
+/* Paints the states one above the other, in proportion to their shares; the rest stays empty. */
 void state_interval_paint_shares(cairo_t *cr, const float *shares, double x, double y, double wide,
                                  double high, bool grey);
-/* What colours stand for; returns how wide that is. */
+/* Paints the key of the colors; returns its width. */
 double state_interval_draw_key(cairo_t *cr, double x, double y, bool dark, bool grey);
 
 #endif

@@ -1,4 +1,4 @@
-/* All pages of the drawer, in their order; each is in the file of its name. */
+/* The list of all tabs of the analysis pane, in display order; each is in the file of its name. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_TAB_LIST_H
 #define CLIENTS_VIEWER_ANALYSIS_TAB_LIST_H
 

@@ -1,5 +1,5 @@
-/* Breakpoints for the debugger (clients/connection/breakpoint_file.h): a red disc at each event in
- * the picture before which one stops. */
+/* Breakpoint marks (clients/connection/breakpoint_file.h): a red disc at each event in the diagram
+ * before which the debugger stops. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_BREAKPOINT_MARKS_H
 #define CLIENTS_VIEWER_DIAGRAM_BREAKPOINT_MARKS_H
 
@@ -13,13 +13,13 @@ struct view;
 struct breakpoint_marks {
     struct breakpoint_spec *items;
     uint32_t count;
-    struct event_id *events; /* those in the picture, by line and number */
+    struct event_id *events; /* those in the diagram, by line and number */
     uint32_t event_count;
 };
 
-/* The file of the run, as long as it is here, new memory of GLib's; or NULL. */
+/* Returns the trace file of the run, if it is on this host, allocated by GLib; or NULL. */
 char *breakpoint_marks_trace_file(struct view *view);
-void breakpoint_marks_read(struct view *view); /* another run, or other breakpoints */
+void breakpoint_marks_read(struct view *view); /* another run, or changed breakpoints */
 void breakpoint_marks_on_notification(struct view *view, enum notification news);
 void breakpoint_marks_free(struct view *view);
 

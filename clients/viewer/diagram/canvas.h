@@ -1,5 +1,5 @@
-/* Painting the picture on the screen.  The columns are painted once, in tiles; to scroll is to
- * put the tiles elsewhere. */
+/* The canvas: painting the diagram on the screen. The columns are painted once, in tiles; scrolling
+ * moves the tiles. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_CANVAS_H
 #define CLIENTS_VIEWER_DIAGRAM_CANVAS_H
 
@@ -10,10 +10,10 @@
 struct view;
 
 GtkWidget *canvas_new(struct view *view); /* with its scroll bar */
-/* As it is on the screen, whichever way the lines run; width and height are those of its widget. */
+/* Draws as on the screen, in either orientation; width and height are those of its widget. */
 void canvas_draw(struct view *view, cairo_t *cr, int width_px, int height_px);
-/* Its widget has another size, or the unit of the camera changed. */
+/* Call when the size of its widget, or the unit of the camera changed. */
 void canvas_resized(struct view *view, int width_px, int height_px);
-struct paint_selection canvas_selection(const struct view *view); /* what stands out */
+struct paint_selection canvas_selection(const struct view *view); /* what is highlighted */
 
 #endif

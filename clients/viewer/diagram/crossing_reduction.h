@@ -1,4 +1,4 @@
-/* The order of rows in which arrows cross the fewest others. */
+/* Row order with few crossings of arrows. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_CROSSING_REDUCTION_H
 #define CLIENTS_VIEWER_DIAGRAM_CROSSING_REDUCTION_H
 

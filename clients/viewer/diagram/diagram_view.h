@@ -1,5 +1,5 @@
-/* The picture of the place: asked for as a window of placed events, and made a scene when it is
- * here. */
+/* The diagram of the current view state: requested as a window of placed events, from which a scene
+ * is made. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_DIAGRAM_VIEW_H
 #define CLIENTS_VIEWER_DIAGRAM_DIAGRAM_VIEW_H
 
@@ -9,17 +9,17 @@ struct view;
 
 struct diagram_view {
     struct request_slot placing;
-    int32_t from; /* of the place, when it was asked for */
+    int32_t from; /* of the view state, at the time of the request */
     double shift_pt;
-    unsigned rounds; /* so often it was asked for because the window had moved the place */
+    unsigned rounds; /* number of repeated requests because the window had moved the view */
     bool fresh; /* nothing of the run was shown yet */
-    bool leaving; /* one to jump to is coming: how this one looks is not worth a frame */
+    bool leaving; /* a jump to another window follows: this one is not drawn */
 };
 
-void diagram_view_request(struct view *view); /* densities, if the place is far */
+void diagram_view_request(struct view *view); /* densities, when zoomed out */
 void diagram_view_keep_current(
-    struct view *view); /* if none is coming, it looks as it is to after all */
-void picture_tell_much(struct view *view); /* as long as a column of it holds too much */
-void diagram_view_rebuild(struct view *view); /* with other names, symbols or times */
+    struct view *view); /* if no window is requested, draws the present one after all */
+void picture_tell_much(struct view *view); /* warns while a column contains too many events */
+void diagram_view_rebuild(struct view *view); /* with other labels, symbols or times */
 
 #endif

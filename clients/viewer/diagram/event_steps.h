@@ -1,5 +1,5 @@
-/* From the selected event to another one: along its line, across, along the order, along the
- * recording. */
+/* Steps from the selected event to another one: along its line, across lines, along the order,
+ * along the log. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_EVENT_STEPS_H
 #define CLIENTS_VIEWER_DIAGRAM_EVENT_STEPS_H
 
@@ -12,11 +12,12 @@ struct event_step {
 };
 
 void event_step_along(struct view *view, int step); /* its line */
-void event_step_across(struct view *view, int rows); /* to the neighbouring line */
+void event_step_across(struct view *view, int rows); /* to the neighboring line */
 void event_step_partner(struct view *view);
 void event_step_to(struct view *view, enum neighbor_step step);
-/* Along the recorded order, on lines that are shown. */
+/* Along the log, on visible lines. */
 void event_step_recorded(struct view *view, int step);
-void event_step_recorded_into(struct view *view, int step); /* into clusters, too: opens them */
+/* also into line groups, which it opens */
+void event_step_recorded_into(struct view *view, int step);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows with nothing in view take no room, while that is switched on. */
+/* Hiding rows without visible events, if enabled. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_IDLE_ROWS_H
 #define CLIENTS_VIEWER_DIAGRAM_IDLE_ROWS_H
 
@@ -6,8 +6,8 @@
 
 struct view;
 
-/* Takes the rows that the scene draws nothing in out of the window.  False: there are none, or it
- * is not wanted. */
+/* Removes rows without anything drawn from the window. Returns false if there are none, or it is
+ * disabled. */
 bool idle_rows_remove(struct view *view);
 
 #endif

@@ -1,4 +1,4 @@
-/* The legend, below the picture: what the symbols in it mean. */
+/* The legend below the diagram. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_LEGEND_BAR_H
 #define CLIENTS_VIEWER_DIAGRAM_LEGEND_BAR_H
 
@@ -7,6 +7,6 @@
 struct view;
 
 GtkWidget *legend_bar_new(struct view *view);
-void legend_bar_show(struct view *view); /* or not, as the settings say */
+void legend_bar_show(struct view *view); /* shows or hides it, according to the settings */
 
 #endif

@@ -1,5 +1,4 @@
-/* The system's size of letters, which all that is drawn follows: its font, and the scale of its
- * text. */
+/* The system's text size, which everything drawn follows: its font, and its text scale. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_LETTERS_H
 #define CLIENTS_VIEWER_DIAGRAM_LETTERS_H
 
@@ -8,13 +7,13 @@
 
 struct view;
 
-/* Sets the unit of the camera by the system's settings; whether it is another one now. */
+/* Sets the unit of the camera from the system's settings; returns whether it changed. */
 bool letters_update(struct view *view);
 
-/* For widgets that stand beside the canvas and are drawn in its units: scales what is drawn, and
- * the width that there is. */
+/* For widgets next to the canvas that are drawn in its units: scales the drawing, and the available
+ * width. */
 void letters_scale(const struct view *view, cairo_t *cr, int *width, int *height);
-/* A height of such a widget, on the screen. */
+/* Returns a height of such a widget in screen pixels. */
 int letters_px(const struct view *view, double px);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scrolling one line alone; the others follow only as the order forces. */
+/* Scrolling one line; the others move only as far as the order requires. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_LINE_SLIDE_H
 #define CLIENTS_VIEWER_DIAGRAM_LINE_SLIDE_H
 

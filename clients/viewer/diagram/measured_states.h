@@ -1,5 +1,5 @@
-/* From far away: in which state threads were as it was measured, on the rows of the strips: for
- * what is drawn of it over them (wait_kinds.h) and below the picture. */
+/* Measured states of threads for the rows of the zoomed-out view: used by what is drawn over the
+ * state bands (wait_kinds.h) and below the diagram. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_MEASURED_STATES_H
 #define CLIENTS_VIEWER_DIAGRAM_MEASURED_STATES_H
 
@@ -10,16 +10,17 @@ struct view;
 
 void measured_states_on_notification(struct view *view, enum notification news);
 void measured_states_clear(struct view *view); /* another run */
-/* Of the rows that are seen; NULL: it is not here, or not wanted.  Its range may be that of a
- * moment ago. */
+/* Returns those of the visible rows; NULL: not available, or not wanted. Their range may be
+ * slightly outdated. */
 const struct state_bands *measured_states_of(struct view *view);
-/* The pixel of it in which a pixel of the strips begins; -1: none. */
+/* Returns their pixel in which a pixel of the state bands begins; -1: none. */
 int measured_states_find_pixel(const struct state_bands *lives, const struct state_bands *seen,
                                uint32_t pixel);
-/* Is it a row of threads? */
+/* Returns whether it is a row of threads. */
 bool measured_states_has_row(const struct state_bands *lives, uint32_t row);
 const char *measured_states_problem(struct view *view); /* why it cannot be shown; NULL: it can */
-bool measured_states_is_busy(struct view *view); /* is it asked for, or about to be? */
-bool measured_states_is_running(struct view *view); /* is it asked for, and nothing here yet? */
+bool measured_states_is_busy(struct view *view); /* whether they are requested, or about to be */
+/* whether they are requested, and nothing has arrived yet */
+bool measured_states_is_running(struct view *view);
 
 #endif

@@ -1,4 +1,4 @@
-/* The run from far away, below the zoom at which marks can be told apart: how each line spent its
+/* The overview of a run, below the zoom at which marks are distinguishable: how each line spent its
  * time, or the order. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_OVERVIEW_H
 #define CLIENTS_VIEWER_DIAGRAM_OVERVIEW_H
@@ -13,24 +13,25 @@ struct view;
 struct overview {
     struct request_slot counting;
     struct state_bands strip;
-    uint64_t serial; /* of the strip: another one has another */
-    struct overview_lines { /* what its rows stand for; count 0: each for its own line */
+    uint64_t serial; /* of the state bands: unique */
+    struct overview_lines { /* the lines of its rows; count 0: one line each */
         uint32_t *lines;
-        uint8_t *joined; /* 1: in one row with the line before it */
+        uint8_t *joined; /* 1: in one row with the previous line */
         uint32_t count;
     } shown, asked;
 };
 
 void overview_request(struct view *view);
 void overview_clear(struct view *view); /* another run */
-/* By line: 1 + the row of the strip that it is in; 0, or beyond the end: none. */
+/* Returns, by line, 1 + its row; 0, or beyond the end: none. */
 GArray *overview_rows_of_lines(const struct view *view);
-void overview_enter(struct view *view); /* from marks: the same at both edges */
+void overview_enter(struct view *view); /* from marks: keeps both edges */
 void overview_zoom(struct view *view, double factor, double x_px);
 void overview_pan(struct view *view, double x_px);
-/* Of a row of the strip: its line, or "{T:worker ×4}" of a cluster, as from near; the caller's. */
+/* Returns the label of a row: that of its line, or "{T:worker ×4}" for a line group; the caller
+ * frees it. */
 char *overview_label(struct view *view, uint32_t row);
-/* To the marks, at this place. */
+/* Zooms in to marks, at this position. */
 void overview_zoom_into_marks(struct view *view, double x_px);
 uint64_t overview_position(const struct view *view, double x_px);
 double overview_width_px(const struct view *view); /* of the columns */

@@ -1,5 +1,5 @@
-/* How much of their time threads were in a function, over the strips of a run from far away
- * (function_highlight.h). */
+/* The highlight of a function in the overview (function_highlight.h): the share of threads' time in
+ * it. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_OVERVIEW_HIGHLIGHT_H
 #define CLIENTS_VIEWER_DIAGRAM_OVERVIEW_HIGHLIGHT_H
 
@@ -13,14 +13,15 @@
 struct view;
 
 void overview_highlight_draw(struct view *view, cairo_t *cr, int height);
-/* Of a row at a share of the width; negative: not known, or not asked for. */
+/* Returns the share of a row at a fraction of the width; negative: unknown, or not requested. */
 double overview_highlight_share(struct view *view, uint32_t row, double share);
 bool overview_highlight_is_running(
-    struct view *view); /* is it looked for, with nothing here yet? */
-bool overview_highlight_is_busy(struct view *view); /* is what is seen of it not here yet? */
+    struct view *view); /* whether it is requested, and nothing has arrived yet */
+/* whether visible parts of it are still missing */
+bool overview_highlight_is_busy(struct view *view);
 void overview_highlight_on_notification(struct view *view, enum notification news);
 void overview_highlight_clear(struct view *view); /* another run */
 void overview_highlight_print(
-    struct view *view, FILE *f); /* "lit 3 0.2500": row, share of all that is seen; for tests */
+    struct view *view, FILE *f); /* "lit 3 0.2500": row, share of the visible part; for tests */
 
 #endif

@@ -1,4 +1,4 @@
-/* The map below the picture: densities of the whole run, and which part of it is seen. */
+/* The overview map below the diagram: densities of the whole run, and the visible part. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_OVERVIEW_MAP_H
 #define CLIENTS_VIEWER_DIAGRAM_OVERVIEW_MAP_H
 
@@ -14,13 +14,13 @@ struct overview_map {
     GtkWidget *widget;
     struct request_slot asked;
     struct density_info density;
-    bool by_time, asked_by_time; /* what is here, what was asked for */
-    struct { /* the density as it was painted last; NULL: anew */
+    bool by_time, asked_by_time; /* present; requested */
+    struct { /* the painted density; NULL: outdated */
         cairo_surface_t *surface;
         int width, height, scale;
         bool dark;
     } image;
-    uint32_t *strip_of, line_count; /* by line, from 1; 0 it is in none */
+    uint32_t *strip_of, line_count; /* by line, from 1; 0: in no band */
 };
 
 GtkWidget *overview_map_new(struct view *view);

@@ -1,5 +1,4 @@
-/* The pointer on the picture: scrolling, zooming, selecting, dragging, menus and what is said
- * under it. */
+/* Pointer input on the diagram: scrolling, zooming, selecting, dragging, menus and tooltips. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_POINTER_INPUT_H
 #define CLIENTS_VIEWER_DIAGRAM_POINTER_INPUT_H
 
@@ -15,7 +14,7 @@ struct pointer_input {
         double x, y;
         uint32_t line; /* of the row */
     } drag;
-    double pressed_px; /* along, where the picture was taken hold of */
+    double pressed_px; /* along, where the drag began */
 };
 
 void pointer_input_watch(struct view *view, GtkWidget *canvas);

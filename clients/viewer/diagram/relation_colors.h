@@ -1,4 +1,4 @@
-/* How all that is seen stands to the selected event. */
+/* Relations of all visible events to the selected one. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_RELATION_COLORS_H
 #define CLIENTS_VIEWER_DIAGRAM_RELATION_COLORS_H
 
@@ -9,7 +9,7 @@ struct view;
 
 struct relation_colors {
     struct request_slot standing;
-    struct event_relations stands; /* of the window's events, as far as it was told */
+    struct event_relations stands; /* of the window's events, as far as received */
 };
 
 void relation_colors_request(struct view *view);

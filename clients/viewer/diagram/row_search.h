@@ -1,4 +1,4 @@
-/* Rows by their names: an entry above the picture, which goes to them. */
+/* Search for rows by name: an entry above the diagram that scrolls to them. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_ROW_SEARCH_H
 #define CLIENTS_VIEWER_DIAGRAM_ROW_SEARCH_H
 
@@ -8,8 +8,8 @@ struct view;
 
 GtkWidget *row_search_new(struct view *view); /* hidden until it is opened */
 void row_search_open(struct view *view);
-void row_search_search_text(struct view *view, const char *text); /* as if it were typed */
+void row_search_search_text(struct view *view, const char *text); /* as if typed */
 bool row_search_is_hit(const struct view *view,
-                       uint32_t line); /* is its row called as it is searched? */
+                       uint32_t line); /* whether its row's label matches the search */
 
 #endif

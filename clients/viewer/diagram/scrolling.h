@@ -8,14 +8,14 @@
 struct view;
 
 struct scrolling {
-    guint reselect; /* timer: the selected event has left the picture */
+    guint reselect; /* timer: the selected event is no longer visible */
 };
 
 void scroll_pan(struct view *view, double x_px, double y_px);
 void scroll_page(struct view *view, int pages);
 void scroll_start(struct view *view); /* to the begin */
 void scroll_follow(struct view *view, bool follow);
-void scroll_to(struct view *view, double left_pt); /* the nearest good left edge */
-void scroll_stop(struct view *view);               /* whatever it would do later */
+void scroll_to(struct view *view, double left_pt); /* to the nearest possible left edge */
+void scroll_stop(struct view *view);               /* cancels pending scrolling */
 
 #endif

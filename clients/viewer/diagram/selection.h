@@ -8,11 +8,11 @@
 
 struct view;
 
-/* Line 0: none.  It can be undone. */
+/* Line 0: none. It can be undone. */
 void selection_set(struct view *view, struct event_id at, bool second);
 void selection_set_silently(struct view *view, struct event_id at,
-                            bool second); /* a change that nobody made */
+                            bool second); /* a change without user action, which cannot be undone */
 void selection_on_restored(
-    struct view *view); /* NOTIFY_RESTORED: all is asked for that belongs to it */
+    struct view *view); /* NOTIFY_RESTORED: requests everything that belongs to it */
 
 #endif

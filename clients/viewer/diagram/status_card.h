@@ -1,4 +1,4 @@
-/* What the status line says of the selected event, and of how it stands to the second one. */
+/* The status line's text about the selected event, and its relation to the second one. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_STATUS_CARD_H
 #define CLIENTS_VIEWER_DIAGRAM_STATUS_CARD_H
 
@@ -7,6 +7,6 @@
 struct view;
 
 void status_card_on_notification(struct view *view, enum notification news);
-void status_card_clear(struct view *view); /* nothing is to be said of what was selected */
+void status_card_clear(struct view *view); /* removes the text */
 
 #endif

@@ -1,4 +1,4 @@
-/* By order or by time: the scale at the foot of the window. */
+/* The scale at the foot of the window: by order or by time. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_TIME_SCALE_H
 #define CLIENTS_VIEWER_DIAGRAM_TIME_SCALE_H
 
@@ -9,13 +9,13 @@ struct view;
 
 struct time_scale {
     GtkWidget *scale, *label;
-    double before; /* the scale that was chosen last */
-    bool moving;   /* we set it ourselves */
+    double before; /* the last scale chosen */
+    bool moving;   /* we are setting it */
 };
 
 GtkWidget *time_scale_new(struct view *view);
-/* scale: the logarithm, to the base 10, of the nanoseconds to a column; 0: by order. */
+/* scale: the decimal logarithm of the nanoseconds per column; 0: by order. */
 void time_scale_set(struct view *view, double scale);
-void time_scale_show(struct view *view); /* the place's */
+void time_scale_show(struct view *view); /* that of the view state */
 
 #endif

@@ -1,4 +1,4 @@
-/* What is said of whatever the pointer is over.  Texts are the caller's. */
+/* Tooltips of the diagram. The caller frees the texts. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_TOOLTIPS_H
 #define CLIENTS_VIEWER_DIAGRAM_TOOLTIPS_H
 
@@ -8,6 +8,6 @@
 struct view;
 
 char *tooltip_event_text(struct view *view, const struct event_info *event);
-/* What a line does between two marks; NULL: nothing worth a word. */
+/* Describes a line between two marks; NULL: nothing of interest. */
 char *tooltip_stretch_text(struct view *view, uint32_t row, double x_pt);
 #endif

@@ -1,5 +1,5 @@
-/* Why a wait took so long, in one sentence: of the selected event, where it ends or begins a wait,
- * or of a row. */
+/* The cause of a wait in one sentence: for a selected event that begins or ends a wait, or for a
+ * row. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_WAIT_CAUSE_H
 #define CLIENTS_VIEWER_DIAGRAM_WAIT_CAUSE_H
 
@@ -8,9 +8,10 @@
 
 struct view;
 
-/* The wait that begins or ends with this event; it is told by NOTIFY_WAIT_CAUSE. */
+/* Requests it for the wait that begins or ends with this event; NOTIFY_WAIT_CAUSE announces the
+ * result. */
 void wait_cause_request(struct view *view, struct event_id at);
-/* The sentence that is known of this event, of any if at is NULL; NULL: none. */
+/* Returns the sentence known for this event, for any if at is NULL; NULL: none. */
 const char *wait_cause_sentence(const struct view *view, const struct event_id *at);
 void wait_cause_go_to(
     struct view *view); /* to the event that ended the wait, as soon as it is known */

@@ -1,6 +1,5 @@
-/* Waiting by kind from far away: what threads waited of each pixel, in the colours of meetings,
- * exclusion, the clock and what nothing explains, as high as their shares; over the part of the
- * strips that waits. */
+/* Waits by class in the overview: the waiting part of each pixel in the colors of rendezvous,
+ * contention, timeout and unattributed waits, in proportion to their shares. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_WAIT_KINDS_H
 #define CLIENTS_VIEWER_DIAGRAM_WAIT_KINDS_H
 
@@ -11,9 +10,9 @@
 struct view;
 
 void wait_kinds_draw(struct view *view, cairo_t *cr, int height_px);
-/* ", by exclusion 30 %": of a pixel of a row; the caller's; NULL: nothing is known of it. */
+/* Returns the shares of a pixel of a row as text; the caller frees it; NULL: unknown. */
 char *wait_kinds_describe(struct view *view, uint32_t row, double share_of_width);
 void wait_kinds_print(struct view *view,
-                      FILE *f); /* shares of whole rows, a line each; for tests */
+                      FILE *f); /* shares of whole rows, line by line; for tests */
 
 #endif
