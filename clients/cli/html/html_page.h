@@ -1,14 +1,14 @@
-/* A picture as one web page that answers: which events are before one, after it, concurrent with
- * it, and why. */
+/* Export of a diagram as one interactive web page: it shows which events happened before an event,
+ * after it, concurrently with it, and why. */
 #ifndef CLIENTS_CLI_HTML_HTML_PAGE_H
 #define CLIENTS_CLI_HTML_HTML_PAGE_H
 
 #include "clients/cli/html/html_data.h"
 
-#define WEBPAGE_EVENTS 20000u /* at most */
+#define WEBPAGE_EVENTS 20000u /* maximum */
 
-/* Writes the file, under another name first.  The page fetches nothing, and its browser is told to
- * let it.  False with a complaint. */
+/* Writes the file, first under a temporary name. The page loads nothing, and its content security
+ * policy forbids loading. Returns false after reporting an error. */
 bool html_page_write(const struct command *command, const struct html_data *data, const char *file);
 
 #endif

@@ -1,14 +1,15 @@
-/* The viewer: one window on one run, live or not, made of parts that own what they know.
+/* The viewer: one window on one run, live or not, composed of parts that own their data.
  *
- * It never holds the order.  The link (server_link.h) asks for windows of placed events; the
- * picture (diagram_view.h) makes a scene of each answer, which stands on the stage (scene_cache.h)
- * and is seen through the camera (viewport.h).  What is seen is a place; whatever changes it marks
- * it in the history (history.h) and tells news (notifications.h), from which window.c does what
- * follows.  Everything runs in GTK's thread, but for the opening of a source.
+ * It never holds the order. The link (server_link.h) requests windows of placed events; the diagram
+ * (diagram_view.h) makes a scene of each response, which is stored in the scene cache
+ * (scene_cache.h) and displayed through the viewport (viewport.h). A view state describes what is
+ * visible; code that changes it records it in the history (history.h) and sends a notification
+ * (notifications.h), to which viewer_window.c reacts. Everything runs in GTK's main thread, except
+ * the opening of a source.
  *
- * A part touches its own members; link, stage, camera, history, ties, finder, status and
- * settings know no others than those they are given.  What ties several of them together takes
- * the whole. */
+ * A part accesses only its own members; link, scene cache, viewport, history, relations, search,
+ * status and settings know only the parts that they are given. Code that connects several of them
+ * takes the whole struct. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_VIEWER_H
 #define CLIENTS_VIEWER_DIAGRAM_VIEWER_H
 
@@ -36,7 +37,7 @@
 #include "clients/viewer/diagram/time_scale.h"
 
 struct view {
-    struct listener listener; /* told by all, taken by window.c */
+    struct listener listener; /* receives all notifications, handled by viewer_window.c */
     struct viewer_settings viewer_settings;
     struct server_link server_link;
     struct scene_cache scene_cache;
@@ -58,9 +59,10 @@ struct view {
     struct time_scale time_scale;
     struct status_line status_line;
     struct toast toast;
-    bool newer_run_pending; /* newer_run.c: there is a newer run, which was told but is not shown */
+    /* newer_run.c: there is a newer run, which was announced but is not shown */
+    bool newer_run_pending;
     GtkWidget *window, *canvas, *legend;
-    /* of the files of these names, which alone know what is in there */
+    /* of the files of these names, which alone know their definitions */
     struct viewer_session *session;
     struct progress_row *progress_row;
     struct run_chooser *run_chooser;
@@ -84,11 +86,11 @@ struct view {
     struct band_rows *band_rows;
     GMenu *recent; /* window_menu.c */
     GSubprocess *exporting; /* clipboard_save.c */
-    GtkWidget *stack; /* window.c, welcome_page.c: the picture or the page that is there instead */
-    GtkWidget *panel, *panels; /* panels/: the side panel, and the stack of its pages */
+    GtkWidget *stack; /* viewer_window.c, welcome_page.c: the diagram, or the page in its place */
+    GtkWidget *panel, *panels; /* sidebar/: the side panel, and the stack of its pages */
 };
 
-/* The book of the run. */
+/* Returns the metadata of the run. */
 static inline struct trace_metadata *view_metadata(struct view *view)
 {
     return server_link_metadata(&view->server_link);

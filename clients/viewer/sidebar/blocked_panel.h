@@ -1,4 +1,4 @@
-/* The panel of who waits at the end of what was recorded. */
+/* The panel of threads that are blocked at the end of the recording. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_BLOCKED_PANEL_H
 #define CLIENTS_VIEWER_SIDEBAR_BLOCKED_PANEL_H
 
@@ -6,15 +6,15 @@
 
 struct view;
 
-/* The event that waits longest; NULL: none. */
+/* Returns the event of the longest wait; NULL: none. */
 const struct event_info *blocked_panel_oldest(struct view *view);
 
-/* The worst that is known of those who wait, and how many they are: in a live run, those who wait
- * long. */
+/* The worst diagnosis of the blocked threads, and their number: in a live run, those that have
+ * waited long. */
 enum blocked_worst {
     BLOCKED_NONE,
     BLOCKED_SOME,
-    BLOCKED_LIKELY_HANG, /* a hang, as far as is seen */
+    BLOCKED_LIKELY_HANG, /* no traced thread can wake them */
     BLOCKED_HANG,
     BLOCKED_DEADLOCK
 };

@@ -1,5 +1,4 @@
-/* What the page of an event says of the event itself: its head, a grid of fields, and its
- * source. */
+/* Details of an event in its panel: heading, a grid of fields, and source. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_EVENT_DETAILS_H
 #define CLIENTS_VIEWER_SIDEBAR_EVENT_DETAILS_H
 
@@ -11,9 +10,9 @@ struct view;
 
 struct event_details {
     struct view *view;
-    GtkWidget *head, *grid, *source; /* two labels, and what stands between them */
-    GtkWidget *(*label)(struct view *view); /* makes one that may have links in it */
-    struct event_placement ran; /* where its thread was */
+    GtkWidget *head, *grid, *source; /* two labels, and what is between them */
+    GtkWidget *(*label)(struct view *view); /* creates a label that may contain links */
+    struct event_placement ran; /* where its thread ran */
     int rows; /* of the grid */
 };
 

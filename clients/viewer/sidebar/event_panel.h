@@ -1,5 +1,5 @@
-/* The panel of the selected event: what it is, how all others stand to it, and the way to a second
- * one. */
+/* The panel of the selected event: its details, its relations to all others, and to a second
+ * event. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_EVENT_PANEL_H
 #define CLIENTS_VIEWER_SIDEBAR_EVENT_PANEL_H
 
@@ -7,6 +7,6 @@
 
 struct view;
 
-bool event_panel_is_busy(struct view *view); /* is it about to say something else? */
+bool event_panel_is_busy(struct view *view); /* whether it is about to be updated */
 
 #endif

@@ -1,4 +1,4 @@
-/* The rows of the table of events: positions, whose words come when they are looked at. */
+/* The rows of the table of events: positions, whose texts are fetched when they are displayed. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_EVENT_ROWS_H
 #define CLIENTS_VIEWER_SIDEBAR_EVENT_ROWS_H
 
@@ -20,7 +20,7 @@ enum event_row_cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CE
 
 struct event_row_entry {
     char *cells[CELLS];
-    char *text; /* all of it */
+    char *text; /* the full text */
     struct event_id at;
     int64_t time_ns;
 };
@@ -32,15 +32,15 @@ struct _PoetRows {
     struct view *view;
     struct event_list *events;
     GHashTable *entries, *asked; /* by position; by page */
-    GHashTable *listing; /* the position that a list was asked for from, by its question */
+    GHashTable *listing; /* the position from which a list was requested, by request id */
     guint count;
-    bool hits; /* the finder's, instead of all */
+    bool hits; /* search hits, instead of all events */
 };
 
-/* Is all that it shows here? */
+/* Returns whether all of its rows are loaded. */
 bool event_rows_are_complete(const PoetRows *rows);
-uint64_t event_rows_position(const PoetRows *rows, guint index); /* as the model counts */
-/* Of two rows, by a column; in the order of the recording, where that is the same. */
+uint64_t event_rows_position(const PoetRows *rows, guint index); /* in the order of the model */
+/* Compares two rows by a column, and by position if they are equal. */
 int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b,
                        enum event_row_cell cell);
 

@@ -1,4 +1,4 @@
-/* Sorting a table by its columns: only while all of it is here, which whoever owns it says. */
+/* Sorting a table by its columns: allowed only while all rows are loaded, as its owner reports. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_LIST_SORTING_H
 #define CLIENTS_VIEWER_SIDEBAR_LIST_SORTING_H
 
@@ -6,24 +6,26 @@
 
 #define SORTING_COLUMNS 8u
 
-/* Zero-initialised but for list and hint. */
+/* Zero-initialized except list and hint. */
 struct list_sorting {
     GtkColumnView *list; /* borrowed */
-    GtkWidget *hint; /* is seen while it cannot be sorted; borrowed */
-    GtkColumnViewColumn *columns[SORTING_COLUMNS]; /* of the list, as the sorters are its */
+    GtkWidget *hint; /* visible while sorting is impossible; borrowed */
+    GtkColumnViewColumn *columns[SORTING_COLUMNS]; /* of the list, in the order of its sorters */
     GtkSorter *sorters[SORTING_COLUMNS];
     unsigned count;
     bool able;
 };
 
-/* Rows are compared by `compare` where they are sorted by that column. */
+/* Adds a column, whose rows are compared by `compare`. */
 void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column,
                       GCompareDataFunc compare, gpointer data);
-/* What the list shows of a model: the same, as it is sorted.  Takes the model. */
+/* Returns a sorted model of the model, of which it takes ownership. */
 GListModel *list_sorting_model(struct list_sorting *sorting, GListModel *model);
-void list_sorting_allow(struct list_sorting *sorting, bool able); /* no: it is unsorted, too */
+/* false: also removes the sorting */
+void list_sorting_allow(struct list_sorting *sorting, bool able);
 bool list_sorting_is_on(const struct list_sorting *sorting);
-void list_sorting_refresh(struct list_sorting *sorting); /* rows say something else now */
+/* call when the contents of rows have changed */
+void list_sorting_refresh(struct list_sorting *sorting);
 void list_sorting_free(struct list_sorting *sorting);
 
 #endif

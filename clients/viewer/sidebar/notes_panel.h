@@ -1,4 +1,4 @@
-/* The panel of notes at events. */
+/* The panel of user notes at events. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_NOTES_PANEL_H
 #define CLIENTS_VIEWER_SIDEBAR_NOTES_PANEL_H
 
@@ -10,10 +10,11 @@
 struct view;
 
 void notes_panel_set_note(struct view *view, struct event_id at,
-                          const char *text); /* text NULL: it goes */
+                          const char *text); /* text NULL: deletes it */
 bool notes_panel_go_to(struct view *view,
-                       uint64_t number); /* numbered from 1; false: there is none */
-/* The first and the last in the order of the log.  False: there are not two yet. */
+                       uint64_t number); /* numbered from 1; returns false if there is none */
+/* Gets the first and the last note in the order of the log. Returns false if there are fewer than
+ * two. */
 bool notes_panel_first_and_last(const struct view *view, struct event_id ends[2]);
 
 #endif

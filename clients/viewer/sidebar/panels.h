@@ -1,4 +1,4 @@
-/* All panels. */
+/* All panels of the sidebar. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_PANELS_H
 #define CLIENTS_VIEWER_SIDEBAR_PANELS_H
 
@@ -6,7 +6,7 @@
 
 GtkWidget *panels_new(struct view *view);
 void panels_notify(struct view *view,
-                   enum notification news); /* all; SHOWN is told by their pages alone */
+                   enum notification news); /* to all; SHOWN only from their pages */
 void panels_clear(struct view *view);                /* another run */
 
 /* In the order of their pages; each is in the file of its name. */

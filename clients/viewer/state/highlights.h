@@ -1,5 +1,5 @@
-/* What a row of a table is about, marked in the picture: events, as hits of a search are, and lines
- * by their names. */
+/* Highlights in the diagram for the selected row of a table: events, marked like search hits, and
+ * lines, marked at their names. */
 #ifndef CLIENTS_VIEWER_STATE_HIGHLIGHTS_H
 #define CLIENTS_VIEWER_STATE_HIGHLIGHTS_H
 
@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed: nothing is marked. */
+/* Zeroed: no highlights. */
 struct highlights {
-    struct event_id *events; /* sorted by line and number, each once */
+    struct event_id *events; /* sorted by line and number, without duplicates */
     uint32_t event_count;
     uint32_t *lines;
     uint32_t line_count;
 };
 
-/* Copies; events at line 0 are none.  Whoever marks tells NOTIFY_HITS. */
+/* Copies the arrays; ignores events at line 0. The caller sends NOTIFY_HITS. */
 void highlights_set(struct highlights *marked, const struct event_id *events, uint32_t event_count,
                     const uint32_t *lines, uint32_t line_count);
 void highlights_add(struct highlights *marked, const struct event_id *events, uint32_t count);

@@ -1,4 +1,4 @@
-/* Undo and redo: places as they were. */
+/* Undo and redo of view states. */
 #ifndef CLIENTS_VIEWER_STATE_HISTORY_H
 #define CLIENTS_VIEWER_STATE_HISTORY_H
 
@@ -8,19 +8,19 @@
 #include <glib.h>
 
 struct view_history {
-    /* borrowed, filled by the window */
+    /* borrowed, set by the window */
     struct view_state *place;
     const struct listener *news;
-    uint32_t back_count, forth_count; /* places that can be undone, and done again */
+    uint32_t back_count, forth_count; /* numbers of view states that can be undone, and redone */
     /* private */
     struct view_state *back, *forth;
-    const char *last; /* what was done last, so that many small steps are one */
+    const char *last; /* the last change, so that several small steps are merged */
     gint64 last_us;
 };
 
 void history_mark(struct view_history *history,
-                  const char *what); /* before a change of the place */
-void history_undo(struct view_history *history); /* tells NOTIFY_RESTORED */
+                  const char *what); /* call before a change of the view state */
+void history_undo(struct view_history *history); /* sends NOTIFY_RESTORED */
 void history_redo(struct view_history *history);
 void history_clear(struct view_history *history);
 

@@ -1,4 +1,4 @@
-/* A button with an icon alone. */
+/* A button with only an icon. */
 #ifndef CLIENTS_VIEWER_STATE_ICON_BUTTON_H
 #define CLIENTS_VIEWER_STATE_ICON_BUTTON_H
 

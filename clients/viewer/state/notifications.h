@@ -1,35 +1,36 @@
-/* What the parts of the viewer tell when they have changed, so that none of them has to know who
- * wants to hear of it.
+/* Notifications that the parts of the viewer send when they have changed, so that they need not
+ * know their receivers.
  *
- * window.c hears all news, does what follows and hands them on to the panels. */
+ * viewer_window.c receives all of them, reacts, and forwards them to the panels. */
 #ifndef CLIENTS_VIEWER_STATE_NOTIFICATIONS_H
 #define CLIENTS_VIEWER_STATE_NOTIFICATIONS_H
 
 enum notification {
-    /* what is known */
-    NOTIFY_TAB_SHOWN,    /* told to one panel alone: its page is looked at now */
+    /* about data */
+    NOTIFY_TAB_SHOWN,    /* to one panel only: its page is visible now */
     NOTIFY_SELECTION, /* another event is selected, or none */
-    NOTIFY_DIAGRAM,  /* there is another picture, or other names in it */
-    NOTIFY_EVENT_RELATIONS,   /* how what is seen stands to the selected event is known */
-    /* how the selected events stand to each other and to all others is known better */
+    NOTIFY_DIAGRAM,  /* there is another diagram, or labels in it have changed */
+    NOTIFY_EVENT_RELATIONS,   /* the relations of visible events to the selected one are known */
+    /* more is known about the relations of the selected events to each other and to all others */
     NOTIFY_SELECTION_RELATIONS,
-    NOTIFY_HITS, /* the finder has other hits, or has got further */
-    NOTIFY_NOTES, /* others are written at events, or it is known better where they are */
-    NOTIFY_WAIT_CAUSE, /* why a wait took so long is known, or another one is asked about */
+    NOTIFY_HITS, /* the search has other hits, or has made progress */
+    NOTIFY_NOTES, /* notes have changed, or their positions became known */
+    NOTIFY_WAIT_CAUSE, /* the cause of a wait is known, or another one was requested */
     NOTIFY_RUN_UPDATED, /* the log is longer */
-    NOTIFY_WAITS, /* who waits is known anew */
-    NOTIFY_QUIET, /* a run has begun to be shown, or has stopped growing */
-    /* what is wanted */
-    NOTIFY_PLACE, /* another place is to be seen: what it shows is to be asked for */
-    NOTIFY_ROWS, /* the same, of other lines or by another time: the map is another one, too */
-    NOTIFY_RESTORED, /* a place of before is back, with what was selected there */
-    NOTIFY_VISIBLE_PART, /* another part of the scene is seen */
-    NOTIFY_LOOK, /* the same scene looks different now */
-    NOTIFY_ACTIONS, /* what is switched on, or what can be done, has changed */
+    NOTIFY_WAITS, /* the waiting threads were updated */
+    NOTIFY_QUIET, /* a run is shown for the first time, or has stopped growing */
+    /* about the view */
+    NOTIFY_PLACE, /* another view state: its contents must be requested */
+    /* the same, with other lines or another time scale: the overview map changes, too */
+    NOTIFY_ROWS,
+    NOTIFY_RESTORED, /* an earlier view state was restored, with its selection */
+    NOTIFY_VISIBLE_PART, /* another part of the scene is visible */
+    NOTIFY_LOOK, /* the appearance of the scene has changed */
+    NOTIFY_ACTIONS, /* toggles, or the available actions, have changed */
     NOTIFY_SETTINGS, /* a setting has changed */
 };
 
-/* Who hears of them. */
+/* The receiver of notifications. */
 struct listener {
     void (*on_notification)(void *user, enum notification news);
     void *user;

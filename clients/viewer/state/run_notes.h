@@ -1,4 +1,4 @@
-/* The notes of the run that is shown, and where in it they are. */
+/* The user notes of the displayed run, and their positions in it. */
 #ifndef CLIENTS_VIEWER_STATE_RUN_NOTES_H
 #define CLIENTS_VIEWER_STATE_RUN_NOTES_H
 
@@ -8,21 +8,22 @@
 #include "render/scene.h"
 
 struct run_notes {
-    struct server_link *link; /* borrowed, as the next */
-    const struct listener *news; /* told NOTIFY_NOTES */
+    struct server_link *link; /* borrowed, like the following */
+    const struct listener *news; /* receives NOTIFY_NOTES */
     struct note_file notes;
     struct scene_noted *scene; /* the same, for a scene */
     struct note_moment {
-        uint64_t position; /* in the log; NO_POSITION: not known, or there is no such event */
+        uint64_t position; /* in the log; NO_POSITION: unknown, or there is no such event */
         int64_t time_ns;
         bool asked;
     } *moments;
     /* private */
     struct request_slot slot;
-    uint32_t asked_index; /* index of the one that is asked about */
+    uint32_t asked_index; /* index of the pending request */
 };
 
-/* Of another run.  False with one line in `error`: its notes are damaged. */
+/* Opens the notes of another run. Returns false with a one-line message in `error` if they are
+ * damaged. */
 bool run_notes_open(struct run_notes *noted, struct error *error);
 void run_notes_close(struct run_notes *noted);
 enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,

@@ -1,23 +1,25 @@
-/* Changing the place so that something stays where it is on the screen, or comes where it is
- * wanted.
+/* Scroll anchoring: changing the view state such that something keeps its place on the screen, or
+ * gets a given one.
  *
- * A hold is applied when the window that was asked for has come. */
+ * An anchor takes effect when the requested window has arrived. */
 #ifndef CLIENTS_VIEWER_STATE_SCROLL_ANCHOR_H
 #define CLIENTS_VIEWER_STATE_SCROLL_ANCHOR_H
 
 #include "clients/viewer/state/viewport.h"
 
 void scroll_anchor_leave_follow(
-    struct viewport *camera); /* the place stays where it is as the run grows */
+    struct viewport *camera); /* keeps the view in place as the run grows */
 void scroll_anchor_forget_moves(struct view_state *place);   /* of single lines */
-/* The event becomes the anchor, near x_px. */
+/* Makes the event the anchor, near x_px. */
 void scroll_anchor_at_event(struct viewport *camera, struct event_id event, double x_px);
-/* Holds them in the middle; position: of the event in the log, or NO_POSITION. */
+/* Centers the event; position: of the event in the log, or NO_POSITION. */
 void scroll_anchor_set_event(struct viewport *camera, struct event_id event, uint64_t position);
 void scroll_anchor_set_position(struct viewport *camera, uint64_t position);
 void scroll_anchor_set_time(struct viewport *camera, int64_t ns);
-/* The picture will change around the selected event, or whatever is in the middle. */
+/* Keeps the selected event, or what is in the middle, in place during the next change of the
+ * diagram. */
 void scroll_anchor_keep_selected(struct viewport *camera);
-void scroll_anchor_settle(struct viewport *camera); /* a window came: holds, follows, ends */
+/* call when a window has arrived: applies the anchor, follows the end */
+void scroll_anchor_settle(struct viewport *camera);
 
 #endif

@@ -1,7 +1,7 @@
-/* A table that a part of the viewer keeps: asked for, taken part by part, and whole until the next
- * one is.
+/* A table that a part of the viewer keeps: requested, received part by part, and complete until the
+ * next one is.
  *
- * Zeroed but for `link`, `told` and `user`: never asked.  One question is under way at a time. */
+ * Zeroed except `link`, `told` and `user`: never requested. One request is pending at a time. */
 #ifndef CLIENTS_VIEWER_STATE_TABLE_MODEL_H
 #define CLIENTS_VIEWER_STATE_TABLE_MODEL_H
 
@@ -10,26 +10,25 @@
 
 struct table_model {
     struct server_link *link; /* borrowed */
-    void (*on_table)(void *user); /* another table is here, or it is known better how far it is */
+    void (*on_table)(void *user); /* another table was received, or its progress is known */
     void *user;
-    /* the last that was answered; of a refusal nothing but its problem */
+    /* the last one received; if the request was rejected, only its problem */
     struct result_table table;
-    bool has_answer; /* there was an answer, and nothing of another run */
-    bool fresh; /* `told`: `table` is another one */
-    uint64_t known,
-        count; /* so many of so many events were looked at for the one that is under way */
-    gint64 asked_us; /* when it was asked for last */
-    struct result_table coming; /* private, as the next */
+    bool has_answer; /* there was a response, for the present run */
+    bool fresh; /* for on_table: `table` has changed */
+    uint64_t known, count; /* events examined for the pending one, of the total */
+    gint64 asked_us; /* time of the last request */
+    struct result_table coming; /* private, like the following */
     struct request_slot slot;
 };
 
-/* A request of the whole run, as a preset has it; to be freed, or asked. */
+/* Returns a request for the whole run with a preset's defaults; to be freed, or sent. */
 struct table_request table_model_request(const char *what, const char *by);
 void table_model_set_option(struct table_request *request, const char *key, const char *value);
-/* Frees what the request has of its own.  One that is under way is not wanted any more. */
+/* Sends the request and frees its members. Drops a pending one. */
 void table_model_send(struct table_model *tabled, struct table_request *request);
 bool table_model_is_running(const struct table_model *tabled);
-void table_model_cancel(struct table_model *tabled); /* what is here stays */
+void table_model_cancel(struct table_model *tabled); /* the present table stays */
 void table_model_clear(struct table_model *tabled); /* another run, or the end */
 
 #endif

@@ -1,5 +1,5 @@
-/* A word over the picture, with a button, that goes by itself: what has happened elsewhere takes
- * nothing away. */
+/* A toast: a short message over the diagram, with a button, that disappears by itself and covers
+ * nothing permanently. */
 #ifndef CLIENTS_VIEWER_STATE_TOAST_H
 #define CLIENTS_VIEWER_STATE_TOAST_H
 
@@ -13,9 +13,9 @@ struct toast {
     guint timer;
 };
 
-/* `under`: what it appears over; what is returned holds both. */
+/* `under`: what it appears over; the returned widget contains both. */
 GtkWidget *toast_new(struct toast *toast, GtkWidget *under);
-/* button: with a mnemonic; then `act` is called with `user`, and it goes. */
+/* button: label with a mnemonic; it calls `act` with `user`, and the toast disappears. */
 void toast_show(struct toast *toast, const char *text, const char *button, void (*act)(void *user),
                 void *user);
 void toast_hide(struct toast *toast);

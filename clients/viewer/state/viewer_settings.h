@@ -1,4 +1,4 @@
-/* What is kept between two uses, in $XDG_CONFIG_HOME/poet/view.conf.  Whoever changes one tells
+/* Persistent settings, in $XDG_CONFIG_HOME/poet/view.conf. Code that changes one sends
  * NOTIFY_SETTINGS. */
 #ifndef CLIENTS_VIEWER_STATE_VIEWER_SETTINGS_H
 #define CLIENTS_VIEWER_STATE_VIEWER_SETTINGS_H
@@ -10,25 +10,26 @@
 
 struct viewer_settings {
     struct view_style look;
-    bool tint; /* every fourth row */
-    bool reselect; /* an event that is scrolled away hands over to the next one of its line */
-    bool busy_rows;  /* rows with nothing in view are left out */
-    bool panel, map, drawer; /* are they shown? */
-    bool path, tints; /* the critical path; waits by class: drawn over the picture? */
-    int drawer_px; /* how high the drawer is */
-    char *drawer_page; /* the one that was looked at; NULL: the first */
-    bool dark_follows; /* the desktop says whether the window is dark */
-    int names_px; /* how wide names are; 0: as wide as the longest */
+    bool tint; /* shade every fourth row */
+    /* when the selected event is scrolled out of view, select the next one of its line */
+    bool reselect;
+    bool busy_rows;  /* hide rows without visible events */
+    bool panel, map, drawer; /* whether they are visible */
+    bool path, tints; /* the critical path, and wait classes, are drawn over the diagram */
+    int drawer_px; /* height of the analysis pane */
+    char *drawer_page; /* its last visible tab; NULL: the first */
+    bool dark_follows; /* the window is dark if the desktop is */
+    int names_px; /* width of names; 0: that of the longest */
     int width_px, height_px; /* of the window when it was closed, not maximized */
     bool maximized;
-    char *editor; /* a command; empty or NULL: $VISUAL, $EDITOR, or whatever the desktop has */
-    char **recent; /* sources that were opened before, the latest first; NULL: none */
+    char *editor; /* a command; empty or NULL: $VISUAL, $EDITOR, or the desktop's default */
+    char **recent; /* recent sources, the latest first; NULL: none */
 };
 
 void viewer_settings_load(
-    struct viewer_settings *settings); /* what cannot be read is as at first */
+    struct viewer_settings *settings); /* settings that cannot be read keep their defaults */
 void viewer_settings_save(const struct viewer_settings *settings);
-/* Puts a source before all others that were opened.  NULL and `latest` are not kept. */
+/* Makes a source the most recent one. NULL and `latest` are ignored. */
 void viewer_settings_remember(struct viewer_settings *settings, const char *source);
 struct paint_theme viewer_settings_theme(const struct viewer_settings *settings);
 
