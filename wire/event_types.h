@@ -27,7 +27,7 @@ static inline bool event_id_equal(struct event_id a, struct event_id b)
     return a.line == b.line && a.number == b.number;
 }
 
-/* How an event is related to others.
+/* The relation of an event to others.
  *   NONE     only to its line and its thread
  *   SYNC     simultaneous with its one partner
  *   SEND     happened before each of its partners, the receives
@@ -44,7 +44,7 @@ enum relation {
     RELATION_COUNT
 };
 
-/* Whether the server has ordered an event. */
+/* The result of ordering an event. */
 enum event_state { EVENT_ORDERED, EVENT_PENDING, EVENT_CONTRADICTORY };
 
 /* The relation of A to B: BEFORE means that A happened before B. */

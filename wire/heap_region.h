@@ -69,7 +69,7 @@ struct heap_head {
 };
 static_assert(sizeof(struct heap_head) <= HEAP_HEAD_BYTES, "the head fits its page");
 
-/* What a thread has not yet added to the head: less than HEAP_TELL of it. */
+/* The allocations of a thread that it has not yet added to the head: less than HEAP_TELL. */
 struct heap_thread {
     _Alignas(64) _Atomic int64_t live;
     _Atomic int64_t most; /* maximum of `live` */
@@ -78,7 +78,7 @@ struct heap_thread {
 };
 #define HEAP_TELL(live) (1024 + ((live) >> 8))
 
-/* How a stack ends: the first nodes, which have no address. */
+/* The ends of stacks: the first nodes, which have no address. */
 enum heap_node_kind {
     HEAP_NODE_NONE,
     HEAP_NODE_WHOLE, /* where the thread began */
@@ -121,8 +121,7 @@ struct heap_bad {
 };
 static_assert(sizeof(struct heap_bad) == 48, "a bad free is 48 bytes");
 
-/* What was allocated, and how much of that was freed. `bytes` are as requested; `usable` as
- * allocated. */
+/* Allocations, and how much of them was freed. `bytes` are as requested; `usable` as allocated. */
 struct heap_sum {
     uint32_t node; /* the stack */
     /* code of the line of the allocating thread; 0: a thread that is not recorded */

@@ -43,53 +43,53 @@
     M(4, SHAPE)   /* code and steps of a compound record */                      \
     M(5, LINE)    /* opens a line */                                             \
     M(6, NAME)    /* renames a line */                                           \
-    M(7, ANNOTATION)    /* a named event: text for an event that may be long gone */   \
-    M(8, LOST)    /* numbers that were taken but never sent */                   \
+    M(7, ANNOTATION)    /* text for an event, which may be long past */                \
+    M(8, LOST)    /* event numbers that were allocated but never sent */         \
     M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
     M(10, SLOTS)  /* a batch of slots of one thread */                           \
-    M(11, WAKE)   /* a queue fills up: read it now */                            \
-    M(12, LOSSES) /* what a program was made to wait, dropped, not followed */   \
+    M(11, WAKE)   /* a queue is filling up: read it now */                       \
+    M(12, LOSSES) /* time that a program waited; events dropped or untraced */   \
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
     M(16, KIND)   /* a line is of another kind than it was opened as */          \
-    M(17, UNTRACED) /* why an order may be there that is not told */               \
-    M(18, SENT)   /* whether all that was recorded is sent */                    \
-    M(19, REPORT) /* when the run has ended, a report of it is wanted */         \
-    M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
-    M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
-    M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
-    M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap_region.h) */ \
-    M(24, METRIC)  /* a meter of the program's own: what it is called */          \
-    M(25, SAMPLED_CELLS)  /* with a descriptor: numbers that are looked at now and then */ \
-    M(26, CARRIER)   /* a thread that runs tasks; with a descriptor, which of them when */ \
-    M(27, ENTRIES) /* with a descriptor: when each call of a thread began and ended */ \
-    M(28, REMOTE_STREAM)    /* an end of a stream of bytes between machines */             \
+    M(17, UNTRACED) /* why events may be ordered by untraced synchronization */    \
+    M(18, SENT)   /* whether all recorded events were sent */                    \
+    M(19, REPORT) /* write a report when the run has ended */                    \
+    M(20, CLOSE)  /* a line's object was destroyed; number of its last event */   \
+    M(21, REGION) /* with a descriptor: profile region of a thread */            \
+    M(22, USAGE)  /* operating-system statistics; sampled by the server */                  \
+    M(23, HEAP)   /* with a descriptor: heap region (wire/heap_region.h) */                 \
+    M(24, METRIC)  /* name of a user-defined metric */                            \
+    M(25, SAMPLED_CELLS)  /* with a descriptor: shared cells to be sampled */              \
+    M(26, CARRIER)   /* a worker thread; with a descriptor: its placements */              \
+    M(27, ENTRIES) /* with a descriptor: call records of a thread */                   \
+    M(28, REMOTE_STREAM)    /* an end of a byte stream between hosts */                    \
     M(29, STREAM_GAP)   /* bytes of such a stream that no event wrote */               \
     M(30, ENDS)   /* the program ends by itself: it exits */                     \
-    M(31, AWAITS) /* a thread waits for the end of another one, which no event tells */ \
-    M(32, REQUEST)    /* a question, see wire/request.h */                               \
-    M(33, CANCEL) /* a question is not asked any more */                         \
-    M(34, SUBSCRIBE)   /* tell me when the run grows */                               \
-    M(36, INPUT)  /* (of a program) what a call of it brought from outside: wire/recorded_input.h */ \
-    M(37, GOTO)   /* from a debugger to a viewer itself: go there; and whether it did */ \
-    M(38, AGENT_CLOCK) /* from within: what the clock of an agent's host said, asked through NATS */ \
-    M(39, STREAM_POSITION) /* from within: how far a stream of NATS is there, once the next batch is */ \
+    M(31, AWAITS) /* a thread waits for the end of another one, without an event */     \
+    M(32, REQUEST)    /* a request, see wire/request.h */                                \
+    M(33, CANCEL) /* cancels a request */                                        \
+    M(34, SUBSCRIBE)   /* requests notification of growth of the run */               \
+    M(36, INPUT)  /* (of a program) recorded input: wire/recorded_input.h */                         \
+    M(37, GOTO)   /* from a debugger to a viewer: go to an event; and its reply */       \
+    M(38, AGENT_CLOCK) /* internal: clock of an agent's host, requested through NATS */              \
+    M(39, STREAM_POSITION) /* internal: position of a NATS stream after the next batch */               \
     M(40, AGENT)  /* an agent connects (wire/forwarding_messages.h) */                     \
-    M(41, STREAM) /* a journal that it has */                                    \
+    M(41, STREAM) /* announces a journal */                                      \
     M(42, FORWARD) /* a batch of its chunks */                                   \
-    M(43, ACK) /* to an agent: the chunk that is wanted next; those before are kept */ \
+    M(43, ACK) /* to an agent: next chunk expected; earlier ones are stored */         \
     M(44, COMPLETE) /* to an agent: the run has ended, with all chunks up to this one */ \
-    M(45, CLOCK)  /* to an agent: what does your clock say? */                   \
-    M(46, CLOCK_REPLY)  /* it says that, and what the question said */                 \
-    M(64, WELCOME) /* who the server is, after HELLO */                          \
-    M(65, ERROR)  /* the last word before a server hangs up */                   \
-    M(66, RESPONSE) /* a part of the answer to a question */                       \
-    M(68, RUN_UPDATED)  /* the run did, for those who are fed */                       \
+    M(45, CLOCK)  /* to an agent: requests the time of its clock */              \
+    M(46, CLOCK_REPLY)  /* the time, and the contents of the request */                \
+    M(64, WELCOME) /* identity of the server, after HELLO */                     \
+    M(65, ERROR)  /* the last message before a server disconnects */             \
+    M(66, RESPONSE) /* a part of the response to a request */                      \
+    M(68, RUN_UPDATED)  /* the run has grown, for subscribers */                       \
     M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_INFO) /* tables */  \
-    M(83, RUN_SELECTED) /* which run is spoken of from now on */                     \
-    M(84, NEWER_RUN)  /* there is a newer run than that; it stays */                 \
-    M(91, LINE_COUNT) /* how many, where not all of them are told */              \
-    M(96, DAMAGE) /* what of the trace cannot be read */
+    M(83, RUN_SELECTED) /* the run that later messages are about */                  \
+    M(84, NEWER_RUN)  /* there is a newer run; the selected one stays */             \
+    M(91, LINE_COUNT) /* number of lines, if not all of them are described */     \
+    M(96, DAMAGE) /* the unreadable part of the trace */
 /* clang-format on */
 
 enum message_type {

@@ -42,7 +42,7 @@
 #endif
 #define REGION_CELLS 1024u
 
-/* What is measured of a thread: bits of queue_head.wanted. */
+/* Measurements of a thread: bits of queue_head.wanted. */
 #define WANTED_COUNTS 0x01u /* number of calls */
 #define WANTED_REAL 0x02u /* and their real time; implies COUNTS */
 #define WANTED_CPU 0x04u /* and their own processor time; implies REAL */

@@ -21,7 +21,7 @@ struct text_view {
 };
 struct text_view text_view_of(const char *s); /* the whole text; "" for NULL */
 
-/* How a program ends by itself. */
+/* The ways in which a program ends by itself. */
 enum program_end {
     ENDS_NOT,
     ENDS_EXIT,

@@ -6,7 +6,7 @@
 
 #include "wire/trace_view.h"
 
-/* Whether a blocked thread will resume. */
+/* The diagnosis of a blocked thread. */
 enum wait_outcome {
     OUTCOME_OPEN, /* it may resume */
     OUTCOME_POSSIBLE, /* possibly never */
@@ -106,7 +106,7 @@ struct relation_counts {
     bool whole; /* false: lower bounds, since not all events are counted */
 };
 
-/* What lies between two events, excluding both. */
+/* The events and the time between two events, excluding both. */
 struct between_info {
     struct event_id from, to;
     bool known; /* both exist */

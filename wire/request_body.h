@@ -120,7 +120,7 @@ void encode_relations_request(struct encoder *out, const struct relations_reques
 void decode_relations_request(struct decoder *in, struct relations_request *request);
 void relations_request_free(struct relations_request *request);
 
-/* What programs are to measure from now on (WANTED_ of wire/profile_region.h): sets the bits in
+/* Changes what programs measure from now on (WANTED_ of wire/profile_region.h): sets the bits in
  * `mask` to those in `bits`. */
 struct measurement_request {
     uint32_t mask, bits;
