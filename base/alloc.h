@@ -24,7 +24,7 @@ void *xreallocarray(void *array, size_t n, size_t each);
 /* Resizes the array to hold at least `need` members, doubling its capacity *room. New members are
  * uninitialized. */
 static inline void *array_reserve(void *array, size_t *room, size_t need, size_t each);
-/* As array_reserve(); new members are zeroed. */
+/* Like array_reserve(); new members are zeroed. */
 static inline void *array_reserve_zeroed(void *array, size_t *room, size_t need, size_t each);
 
 /* Appends to an array of which only the count is kept: the capacity doubles at powers of two. */
@@ -38,7 +38,7 @@ static inline void *array_reserve_zeroed(void *array, size_t *room, size_t need,
 /* Returns a copy of a text, or of its first `size` bytes; NULL for NULL. */
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t size);
-/* As sprintf(), into memory of sufficient size. */
+/* Formats like sprintf(), into memory of sufficient size. */
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The slow paths of array_reserve() and array_reserve_zeroed(). */

@@ -18,7 +18,7 @@
 #define ICICLE_LEAST_PT 1.5 /* narrower boxes are merged */
 #define ICICLE_NONE UINT32_MAX
 
-/* How boxes are displayed; the corner is at 0, 0. */
+/* The visible part and the highlights; the corner is at 0, 0. */
 struct icicle_drawing_view {
     double width_pt;
     double from_pt, to_pt; /* only what is between these heights; to 0: everything */

@@ -14,9 +14,9 @@ struct paint_theme {
     bool hairlines; /* draw thin lines across intervals without activity on a line */
 };
 
-/* What is highlighted. Marks are distinguished by shape, too: past events by a bar on their left,
- * future ones by a bar on their right; concurrent ones are faint; those of unknown relation have a
- * bar on either side. */
+/* Highlights. Marks are distinguished by shape, too: past events by a bar on their left, future
+ * ones by a bar on their right; concurrent ones are faint; those of unknown relation have a bar on
+ * either side. */
 struct paint_selection {
     struct event_id selected, second; /* line 0: none */
     bool stands; /* color marks by their relation to the selected event */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How a value is completed: WORDS: by those in `words`, separated by spaces; FILE: by these and by
+/* The kinds of completion of a value: WORDS: those in `words`, separated by spaces; FILE: these and
  * file names. */
 enum complete_kind {
     TAKES_NOTHING_KNOWN,

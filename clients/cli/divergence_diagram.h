@@ -8,7 +8,7 @@
 
 struct divergence {
     const struct command *command;
-    /* the traces; both are opened again, whoever has read them before */
+    /* the traces; both are opened again, even if they were read before */
     const char *recorded, *again;
     /* the event of the recorded run at the divergence, if known; line 0: it is searched */
     struct event_id named;

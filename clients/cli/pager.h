@@ -16,8 +16,8 @@ bool pager_is_running(void);
 /* Waits until the user leaves the pager; nothing is printed after that. */
 void pager_end(void);
 
-/* Whether standard output is a terminal, or was one before the pager began; and of how many
- * columns, 0: unknown. */
+/* Returns whether standard output is a terminal, or was one before the pager began; and its number
+ * of columns, 0: unknown. */
 bool pager_is_terminal(void);
 unsigned pager_columns(void);
 

@@ -26,7 +26,7 @@ struct session {
     uint32_t waits_for;
 };
 
-/* Which lines the server describes. */
+/* The lines that the server describes. */
 enum session_lines {
     SESSION_NO_RUN,     /* none: no run is selected */
     SESSION_ALL_LINES,

@@ -130,7 +130,7 @@ bool metadata_override_description(const char *description)
     return chosen.name != NULL;
 }
 
-/* Applies the user's layer, whoever recorded the trace. */
+/* Applies the user's layer, also to traces of other users. */
 static void metadata_apply_user_layer(struct target *target)
 {
     static bool warned;

@@ -5,7 +5,7 @@
 #include "clients/sourcefile/line_costs.h"
 #include "clients/sourcefile/source_files.h"
 
-/* Which lines of a file are listed. */
+/* The selection of lines of a file. */
 struct annotated_source_options {
     const char *function; /* NULL: all */
     unsigned around; /* lines of context around those with costs */

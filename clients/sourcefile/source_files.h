@@ -13,7 +13,7 @@
 
 #define SOURCE_FILE_LINES_MAX (8u << 20) /* maximum bytes of a file */
 
-/* Where to search. Zeroed: at the compile-time path only. The texts are borrowed. */
+/* The search path. Zeroed: the compile-time path only. The texts are borrowed. */
 struct source_file_search {
     struct source_path_map {
         const char *from, *to; /* path prefixes; from NULL: `to` is a directory to search */

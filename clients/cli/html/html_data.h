@@ -1,4 +1,5 @@
-/* What a web page knows: a scene, the order of its events, who waits, as one object of JSON. */
+/* The data of a web page: a scene, the order of its events, and blocked threads, as one JSON
+ * object. */
 #ifndef CLIENTS_CLI_HTML_HTML_DATA_H
 #define CLIENTS_CLI_HTML_HTML_DATA_H
 

@@ -1,4 +1,4 @@
-/* Texts of a trace inside a web page: nothing that a program called itself becomes anything but
+/* Texts of a trace inside a web page, escaped so that no name in a program can become anything but
  * text. */
 #ifndef CLIENTS_CLI_HTML_HTML_TEXT_H
 #define CLIENTS_CLI_HTML_HTML_TEXT_H
@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* As a string of JSON, quotes and all, that may stand in a script element: there is no <, > or & in
- * it, what is not UTF-8, a control character, or one that turns the direction of text, is replaced
- * by U+FFFD. */
+/* Writes a JSON string, with quotes, that is safe in a script element: it contains no <, > or &,
+ * and invalid UTF-8, control characters and those that change the writing direction are replaced by
+ * U+FFFD. */
 void html_text_json(FILE *f, const char *text);
-/* As text between tags. */
+/* Writes text between tags. */
 void html_text_html(FILE *f, const char *text);
 
 /* Strings, each once; zero-initialised: empty. */

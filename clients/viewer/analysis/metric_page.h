@@ -5,7 +5,7 @@
 #include "clients/viewer/analysis/metric_curve.h"
 #include "clients/viewer/analysis/tab.h"
 
-/* Which tab; each has a curve of its own. */
+/* The tabs; each has a curve of its own. */
 enum metric_page { METRIC_PAGE_MEMORY, METRIC_PAGE_USAGE, METRIC_PAGE_METRICS, METRIC_PAGES };
 
 GtkWidget *metric_page_curve_above(struct view *view, enum metric_page page);

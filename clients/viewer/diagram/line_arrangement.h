@@ -1,4 +1,4 @@
-/* Which lines are shown, and in which order. */
+/* The arrangement of lines: visibility and order. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_LINE_ARRANGEMENT_H
 #define CLIENTS_VIEWER_DIAGRAM_LINE_ARRANGEMENT_H
 

@@ -1,4 +1,4 @@
-/* Which lines are requested, in which order, and which of them in one row.
+/* Rows of requests: the lines that are requested, their order, and those that share a row.
  *
  * A view state has no rows of its own until the user arranges them: all drawn lines are shown in
  * default order. */
