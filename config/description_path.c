@@ -1,4 +1,4 @@
-/* Where descriptions are, and what they include. */
+/* Finding the files of target descriptions, and their includes. */
 #define _GNU_SOURCE
 #include "config/description_path.h"
 

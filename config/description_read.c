@@ -1,4 +1,4 @@
-/* Reads the parts of a description, each into what those before it said. */
+/* Reading the parts of a description, each of which extends the result of the parts before it. */
 #define _GNU_SOURCE
 #include "config/description_read.h"
 

@@ -1,4 +1,4 @@
-/* What the entries of a description must have in common. */
+/* Checks of consistency between the entries of a description. */
 #include "config/description_rules.h"
 
 #include "config/metric_rules.h"

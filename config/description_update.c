@@ -1,4 +1,4 @@
-/* Draws an old trace as the description that is installed now says. */
+/* Updating the description of an old trace to the installed one. */
 #include "config/description_update.h"
 
 #include "config/description_path.h"

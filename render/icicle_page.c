@@ -1,5 +1,4 @@
-/* An icicle as a picture in a file: its title, what its colours stand for, what it does not
- * show. */
+/* Icicle charts in a file: the title, the key of the colors, and a note about merged boxes. */
 #include "base/alloc.h"
 #include "render/drawing_file.h"
 #include "render/icicle_drawing.h"

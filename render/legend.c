@@ -1,4 +1,4 @@
-/* Words around the picture: title, caption, legend. */
+/* Texts around a diagram: title, caption, legend. */
 #define _GNU_SOURCE
 #include "render/legend.h"
 

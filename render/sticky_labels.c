@@ -1,4 +1,4 @@
-/* Words that move along their stretch, so that none is cut where the picture begins. */
+/* Labels that move along their interval, so that none is cut at the edge of the diagram. */
 #include "base/alloc.h"
 #include "render/text_cache.h"
 #include "render/scene_paint.h"

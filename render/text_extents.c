@@ -1,4 +1,4 @@
-/* How large words are, and where lines are. */
+/* Text sizes, and rows of lines, while a scene is built. */
 #include "render/text_extents.h"
 
 #include "base/alloc.h"

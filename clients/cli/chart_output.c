@@ -1,4 +1,4 @@
-/* Which chart is wanted, what it is made of, and who draws it. */
+/* Output of charts: the requested kind, its data, and the function that draws it. */
 #define _GNU_SOURCE
 #include "clients/cli/chart_output.h"
 

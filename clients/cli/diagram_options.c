@@ -1,4 +1,4 @@
-/* The options that say what a picture shows, and how. */
+/* Options for the contents and appearance of a diagram. */
 #include "clients/cli/diagram_options.h"
 
 #include "clients/cli/label_option.h"

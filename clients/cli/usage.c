@@ -1,4 +1,4 @@
-/* poet usage: what the operating system said of a run's processes and threads. */
+/* poet usage: operating-system statistics of a run's processes and threads. */
 #include "clients/cli/table_options.h"
 
 static int usage_run(const struct command *command, int argc, char **argv)

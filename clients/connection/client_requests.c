@@ -1,4 +1,4 @@
-/* What is asked on a connection, and what comes in on it. */
+/* Requests to a server, and the messages that it sends. */
 #include "clients/connection/client_requests.h"
 
 #include "clients/connection/session.h"

@@ -1,4 +1,4 @@
-/* What else a run could have done, in words. */
+/* Texts for predicted bugs. */
 #include "clients/connection/finding_text.h"
 
 #include "base/alloc.h"
