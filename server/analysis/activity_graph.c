@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The intervals may have grown, and lie elsewhere, since one looked last. */
+/* Returns a chain's timeline, looked up each time: the intervals may have grown and moved since. */
 static const struct thread_timeline *activity_graph_chain_timeline(const struct activity_graph *g,
                                                                    const struct graph_chain *c)
 {
@@ -55,7 +55,7 @@ size_t activity_graph_bytes(const struct activity_graph *g)
     return bytes + g->stretch_room * sizeof *g->stretches;
 }
 
-/* Who waited in that moment was waiting for another one then. */
+/* A thread that waited at that moment was waiting for a different one then. */
 void activity_graph_until(struct activity_graph *g, uint32_t thread, int64_t at_ns)
 {
     const struct intervals *all = g->all;
@@ -99,7 +99,8 @@ static void add_ready(void *context, enum cpu_state is, int64_t from_ns, int64_t
     *(int64_t *)context += is == CPU_STATE_RUNNABLE ? to_ns - from_ns : 0;
 }
 
-/* How long it had no processor in an interval that ran; found once. */
+/* Returns how long the thread was runnable without a CPU in an interval in which it ran; computed
+ * once. */
 static int64_t ready_in(const struct activity_graph *g, const struct graph_chain *c,
                         uint32_t interval)
 {
@@ -114,7 +115,7 @@ static int64_t ready_in(const struct activity_graph *g, const struct graph_chain
     return *ready;
 }
 
-/* What is left of a part of an interval if it always had a processor. */
+/* Returns what is left of a part of an interval if the thread always had a CPU. */
 static int64_t without_ready(const struct activity_graph *g, const struct graph_chain *c,
                              uint32_t interval, int64_t ns)
 {
@@ -126,7 +127,7 @@ static int64_t without_ready(const struct activity_graph *g, const struct graph_
     return ns - (ns == all ? ready : (int64_t)((double)ready * (double)ns / (double)all));
 }
 
-/* What a part of so many ns of an interval weighs. */
+/* Returns the weight of a part of an interval that is `ns` long. */
 static inline int64_t activity_graph_interval_weight(const struct activity_graph *g,
                                                      const struct graph_chain *c, uint32_t interval,
                                                      int64_t ns)
@@ -147,8 +148,8 @@ static inline int64_t weight_of(const struct activity_graph *g, const struct gra
                                           of->items[interval].to_ns - interval_begin(of, interval));
 }
 
-/* How long a thread that was made took to begin, less the time for which it had no processor where
- * that is to be so. */
+/* Returns how long a created thread took to start, minus the time without a CPU if the change asks
+ * for that. */
 static int64_t start_latency(const struct activity_graph *g, const struct graph_edge *e,
                              const struct graph_chain *into)
 {
@@ -163,7 +164,7 @@ static int64_t start_latency(const struct activity_graph *g, const struct graph_
     return e->after - ready;
 }
 
-/* How long after its node an edge into a chain begins. */
+/* Returns how long after its node an edge into a chain begins. */
 static int64_t activity_graph_edge_delay(const struct activity_graph *g, const struct graph_edge *e,
                                          const struct graph_chain *into)
 {
@@ -208,7 +209,7 @@ static void activity_graph_push_chain(struct activity_graph *g, uint32_t chain)
     g->chains[chain].open = true;
 }
 
-/* Where a node is without its edges. */
+/* Returns the time of a node without its edges from other chains. */
 static int64_t activity_graph_own_time(const struct activity_graph *g, const struct graph_chain *c,
                                        uint32_t node)
 {
@@ -219,7 +220,8 @@ static int64_t activity_graph_own_time(const struct activity_graph *g, const str
     return c->made ? INT64_MIN : activity_graph_chain_timeline(g, c)->start_ns;
 }
 
-/* The edges into its next node; the chain that one must wait for, or UINT32_MAX. */
+/* Applies the edges into the chain's next node; returns the chain that must be advanced first, or
+ * UINT32_MAX. */
 static uint32_t activity_graph_apply_in_edges(struct activity_graph *g, struct graph_chain *c)
 {
     int64_t *at = &g->early[c->first + c->done];
@@ -240,12 +242,12 @@ static uint32_t activity_graph_apply_in_edges(struct activity_graph *g, struct g
         if (came > *at)
             *at = came;
     }
-    if (*at == INT64_MIN) /* of nobody that is known */
+    if (*at == INT64_MIN) /* no predecessor is known */
         *at = c->group ? g->begin_ns : activity_graph_chain_timeline(g, c)->start_ns;
     return UINT32_MAX;
 }
 
-/* From a node on the chain was done. */
+/* Notes that the chain's nodes from one on were completed. */
 static void activity_graph_note_stretch(struct activity_graph *g, uint32_t chain, uint32_t from)
 {
     if (g->stretch_count && g->stretches[g->stretch_count - 1].chain == chain)
@@ -258,7 +260,8 @@ static void activity_graph_note_stretch(struct activity_graph *g, uint32_t chain
     }
 }
 
-/* Nodes of a thread that no edge leads into, to a node at most; who waits for it needs no more. */
+/* Completes nodes of a thread that no edge leads into, up to `end`; a chain that waits for this one
+ * needs no more. */
 static void activity_graph_advance_free(const struct activity_graph *g, struct graph_chain *c,
                                         uint32_t end)
 {
@@ -274,7 +277,7 @@ static void activity_graph_advance_free(const struct activity_graph *g, struct g
     }
 }
 
-/* So far the chain on top of the stack is to go. */
+/* Returns the node up to which the chain on top of the stack must be advanced. */
 static uint32_t activity_graph_chain_target(const struct activity_graph *g,
                                             const struct graph_chain *c)
 {
@@ -293,8 +296,8 @@ static void activity_graph_pop_chain(struct activity_graph *g, struct graph_chai
     g->stacked--;
 }
 
-/* The chain on top of the stack by a node and what no edge leads into after it, about so many, or
- * another one onto it. */
+/* Advances the chain on top of the stack by one node and by about `budget` nodes after it that no
+ * edge leads into, or pushes another chain. */
 static void activity_graph_advance_top(struct activity_graph *g, uint64_t *budget)
 {
     uint32_t top = g->stack[g->stacked - 1], end = activity_graph_chain_target(g, &g->chains[top]);
@@ -330,7 +333,7 @@ bool activity_graph_forward_step(struct activity_graph *g, uint64_t budget)
     return false;
 }
 
-/* Is its interval over by then? */
+/* Returns whether the interval has ended at the moment at which the graph ends. */
 static bool until_is_end(const struct activity_graph *g)
 {
     const struct thread_timeline *of =
@@ -373,7 +376,7 @@ static void no_later(int64_t *late, int64_t than)
         *late = than;
 }
 
-/* Takes back the last of a chain's nodes: what comes before it must be in time for it. */
+/* Removes the last completed node of a chain: its predecessors must be early enough for it. */
 static void activity_graph_relax_backward(struct activity_graph *g, struct graph_chain *c)
 {
     uint32_t node = --c->done;
@@ -383,17 +386,17 @@ static void activity_graph_relax_backward(struct activity_graph *g, struct graph
     for (; c->edge && c->edges[c->edge - 1].into >= node; c->edge--) {
         const struct graph_edge *e = &c->edges[c->edge - 1];
         const struct graph_chain *from = &g->chains[e->chain];
-        /* (an edge that was left out leads from what was not done before) */
+        /* (an edge that was left out leads from a node that was not completed before) */
         if (!is_free(g, e) && e->node < from->done)
             no_later(&g->late[from->first + e->node], late - activity_graph_edge_delay(g, e, c));
     }
 }
 
-/* What leads nowhere may be as late as that, or somewhat less. */
+/* The latest time of a node that leads nowhere: this, or somewhat less. */
 #define FAR_NS (INT64_MAX / 2)
 #define FAR_LEAST_NS (FAR_NS - (INT64_C(1) << 60))
 
-/* At first nobody is later than the end. */
+/* Initializes all latest times to the end. */
 static bool activity_graph_fill_late(struct activity_graph *g, uint64_t *budget)
 {
     for (; g->filled < g->nodes && *budget; --*budget)

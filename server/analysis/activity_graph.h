@@ -1,21 +1,23 @@
-/* The program activity graph: what would be if some steps took longer or shorter, and how much
- * later each could have been.
+/* Program activity graph of a run: computes how long the run would take if some code segments took
+ * longer or shorter, and the slack of each interval.
  *
- * Its nodes are the moments between intervals; an interval that ran weighs what it took, one that
- * waited nothing, the time until a thread that was let go went on what it took.  Edges lead from
- * one moment of a thread to its next, from every event to what of other threads came after it,
- * waited for or not, from all members of a group to where the last has come, and from makers to
- * their threads.  The earliest moment of a node is the longest way to it (with nothing changed: as
- * it was recorded, to the nanosecond); the latest is the one at which the whole takes no longer;
- * between the two is the slack (Hollingsworth and Miller 1994).  The order in which locks were
- * taken is kept, so with something changed it is what would be in that order, and not a promise.
+ * The nodes are the moments between intervals.  An interval in which a thread ran weighs its
+ * duration, a wait weighs nothing, and a wake-up latency weighs its duration.  Edges lead from each
+ * moment of a thread to its next one, from every event to the events of other threads that come
+ * after it (whether these waited or not), from all members of a group to the moment when the last
+ * of them arrives, and from a creating thread to the thread that it creates.  The earliest time of
+ * a node is the longest path to it; with nothing changed that is the recorded time, to the
+ * nanosecond.  The latest time is the last one that does not make the whole run longer.  The slack
+ * is the difference of both (Hollingsworth and Miller 1994).  The order in which locks were
+ * acquired is kept, so a changed graph says what would be in that order; it is no promise.
  *
- * Where it is asked for, an interval that ran weighs what it ran and was in the system, and not
- * what it could have run and had no processor: the minimum-time graph; so does the time until a
- * thread that was made began, where the kernel's switches are known.  All edges are kept.
+ * On request (graph_change.spans) an interval in which a thread ran weighs only the time in which
+ * it was running or off-CPU (other), without the time in which it was runnable and had no CPU: the
+ * minimum-time graph.  The time from the creation of a thread until it started is treated alike if
+ * the kernel's context switches are known.  All edges are kept.
  *
- * It is of the intervals as they were when it was made; they may grow meanwhile.  About 20 bytes an
- * interval and 40 an edge. */
+ * The graph describes the intervals as they were when it was made; they may grow meanwhile.  It
+ * takes about 20 bytes per interval and 40 per edge. */
 #ifndef SERVER_ANALYSIS_ACTIVITY_GRAPH_H
 #define SERVER_ANALYSIS_ACTIVITY_GRAPH_H
 
@@ -26,44 +28,44 @@ struct activity_graph;
 #define GRAPH_WHOLE 1000000 /* millionths */
 
 struct graph_change {
-    const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */
-    uint32_t factor_count; /* steps beyond them are as they were */
-    bool no_latency; /* who is let go goes on at once */
-    const struct cpu_states
-        *spans; /* who could run and had no processor has one; NULL: as it was */
-    uint32_t free_line; /* nobody waits for this one, and it orders nothing; 0 none */
+    /* by code segment - 1: millionths of its duration; NULL: nothing is changed */
+    const uint32_t *factors;
+    uint32_t factor_count; /* code segments beyond them are unchanged */
+    bool no_latency; /* no wake-up latency: an unblocked thread resumes at once */
+    const struct cpu_states *spans; /* a runnable thread always has a CPU; NULL: as it was */
+    uint32_t free_line; /* trace line that no thread waits for and that orders nothing; 0: none */
 };
 
 struct activity_graph *activity_graph_new(const struct intervals *all);
 void activity_graph_free(struct activity_graph *graph);
-/* Before any pass: it is of what leads to a moment of a thread (its index), and ends with that.
- * Where nothing is known of that moment it stays whole. */
+/* Restricts the graph to what leads to a moment of a thread (by index); the graph ends at that
+ * moment.  Must be called before any pass.  Does nothing if nothing is known of that moment. */
 void activity_graph_until(struct activity_graph *graph, uint32_t thread, int64_t at_ns);
-/* Looks up where all edges begin; true when that is done, about `budget` of them a step. */
+/* Finds where all edges begin, about `budget` edges per call.  Returns true when that is done. */
 bool graph_prepare_step(struct activity_graph *graph, uint64_t budget);
 
-/* Then, as often as one likes: */
+/* After graph_prepare_step() returned true; may be repeated: */
 void activity_graph_forward(struct activity_graph *graph, struct graph_change change);
 bool activity_graph_forward_step(struct activity_graph *graph, uint64_t budget);
-/* How long all of it takes then: from the first thread's start to the latest end, or the moment
- * that it is until. */
+/* Returns the length that the last forward pass computed: from the first thread's start to the
+ * latest end, or to the moment of activity_graph_until(). */
 int64_t activity_graph_length(const struct activity_graph *graph);
 
 /* After a forward pass with nothing changed: */
 void activity_graph_backward(struct activity_graph *graph);
 bool activity_graph_backward_step(struct activity_graph *graph, uint64_t budget);
-/* In memory, about. */
+/* Returns the approximate size in memory. */
 size_t activity_graph_bytes(const struct activity_graph *graph);
 
-/* How much longer the interval of a thread (index of both) could have taken, the others as they
- * were; INT64_MAX: it does not lead to the moment that the graph is until. */
+/* Returns how much longer the interval of a thread (both by index) could have taken with all others
+ * unchanged; INT64_MAX if it does not lead to the moment at which the graph ends. */
 int64_t activity_graph_slack(const struct activity_graph *graph, uint32_t thread, size_t interval);
 
-/* So many of a thread's intervals are in it. */
+/* Returns how many intervals of a thread are in the graph. */
 size_t activity_graph_intervals(const struct activity_graph *graph, uint32_t thread);
 
-/* Edges that were left out, as they would have closed a circle: events of one moment that the clock
- * cannot tell apart. */
+/* Returns the number of edges that were left out because they would have closed a cycle: events at
+ * one time that the clock cannot tell apart. */
 uint64_t activity_graph_left_out(const struct activity_graph *graph);
 
 #endif

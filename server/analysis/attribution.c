@@ -18,7 +18,7 @@ static int attribution_by_remainder(const void *a, const void *b)
     return x->of < y->of ? -1 : 1;
 }
 
-/* whole * weight / sum, and what is left over. */
+/* Returns whole * weight / sum and sets *left to the remainder. */
 static int64_t attribution_divide(int64_t whole, int64_t weight, wide sum, int64_t *left)
 {
     int64_t small, by = (int64_t)sum;
@@ -67,7 +67,7 @@ static void attribution_reserve(struct attribution *charges, size_t count)
         array_reserve(charges->parts, &charges->part_room, count, sizeof *charges->parts);
 }
 
-/* The scope of a share, as the number of one of its steps. */
+/* Returns the scope of a share, as the number of one of its code segments. */
 static uint32_t scope_of(const struct wait_attribution *why, const struct path_share *share)
 {
     const struct code_segments *steps = &why->paths.all->steps;
@@ -88,7 +88,7 @@ static int by_scope(const void *a, const void *b, void *context)
     return p.thread < q.thread ? -1 : p.thread > q.thread;
 }
 
-/* Of a function that several called its steps do not stand side by side. */
+/* The code segments of a function with several callers are not adjacent. */
 static void attribution_sort_by_scope(struct attribution *charges,
                                       const struct wait_attribution *why)
 {
@@ -101,7 +101,7 @@ static void attribution_sort_by_scope(struct attribution *charges,
                 (void *)(uintptr_t)why);
 }
 
-/* The end of the shares of the same scope. */
+/* Returns the end of the shares of the same scope. */
 static size_t scope_end(const struct attribution *charges, const struct wait_attribution *why,
                         size_t from)
 {
@@ -144,7 +144,7 @@ static void attribution_add(struct attribution *charges, const struct wait_attri
                                            why->paths.all->segments[segment].thread};
 }
 
-/* Within a scope: among those steps and threads that took more. */
+/* Distributes time within a scope among the code segments and threads that took more. */
 static void share_out(struct attribution *charges, const struct wait_attribution *why,
                       uint32_t segment, size_t from, size_t to, int64_t ns)
 {
@@ -157,7 +157,7 @@ static void share_out(struct attribution *charges, const struct wait_attribution
         attribution_add(charges, why, segment, &charges->shares[i], parts[i]);
 }
 
-/* The weights of the scopes; returns how many there are. */
+/* Computes the weights of the scopes; returns how many there are. */
 static size_t attribution_compute_weights(struct attribution *charges,
                                           const struct wait_attribution *why)
 {

@@ -19,8 +19,8 @@ struct bug_prediction {
 
 struct bug_prediction *predict_new(void) { return xcalloc(1, sizeof(struct bug_prediction)); }
 
-/* Does it come into a lock in which it is, as one that comes back from another, or asks for
- * that? */
+/* Returns whether the operation acquires or requests a lock that the thread already holds, as when
+ * it returns to it from another lock. */
 static bool is_within(struct bug_prediction *m, const struct sync_op *d)
 {
     bool in = d->lock && map_get(&m->within, d->lock, d->thread);
@@ -50,7 +50,8 @@ bool predict_step(struct bug_prediction *m, uint64_t *budget)
     return m->flipped = true;
 }
 
-/* What is worst first; of one kind that with the fewest parts, then as often as it is. */
+/* Sorts by kind, the worst first; within a kind by the number of participants, the fewest first,
+ * then by how often it was found. */
 static int by_weight(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;

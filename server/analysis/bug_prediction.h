@@ -1,10 +1,11 @@
-/* What else a run could have done: orders that did not happen, each with the events that show it.
+/* Predicted bugs of a run: interleavings that did not occur and that no traced synchronization
+ * excludes, each with the events that show it.
  *
- * Told deed by deed, in the order of the log, what its threads do with locks and conditions, and
- * what is certainly before what (must_happen_before.h); found are cycles in which locks are taken
- * (lock_order.h), calls that nobody would hear (wakeup_races.h), and visits whose order luck
- * decided (order_races.h).  That the program would do the same up to there is not known: it is what
- * could be, not what must. */
+ * The caller feeds, in the order of the log, the synchronization operations of the threads, with
+ * their must-happen-before clocks (must_happen_before.h).  Found are cycles of lock acquisitions
+ * (lock_order.h), signals that no thread would receive (wakeup_races.h), and critical sections and
+ * messages whose order depends on scheduling (order_races.h).  It is not known whether the program
+ * would behave the same up to that point: a finding says what could happen, not what must. */
 #ifndef SERVER_ANALYSIS_BUG_PREDICTION_H
 #define SERVER_ANALYSIS_BUG_PREDICTION_H
 
@@ -14,9 +15,10 @@ struct bug_prediction;
 
 struct bug_prediction *predict_new(void);
 void predict_feed(struct bug_prediction *maybe, const struct sync_op *deed);
-/* After all deeds; about `budget` looks more, true when all is found. */
+/* Searches, after all operations were fed, with about `budget` steps.  Returns true when all is
+ * found. */
 bool predict_step(struct bug_prediction *maybe, uint64_t *budget);
-/* The most likely first, once all is found. */
+/* Returns the findings, the most likely first; valid once predict_step() returned true. */
 const struct findings *predict_results(struct bug_prediction *maybe);
 void predict_free(struct bug_prediction *maybe);
 

@@ -14,7 +14,7 @@ static int64_t critical_path_known_end(const struct thread_timeline *c)
     return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
 }
 
-/* Of those that had begun by a time. */
+/* Returns the thread with the latest end, of those that had begun by a time. */
 static uint32_t last_of(const struct intervals *all, int64_t to_ns)
 {
     const struct thread_timeline *last = NULL;
@@ -56,7 +56,7 @@ static void critical_path_append_piece(struct critical_path *path, struct path_p
     path->idle = 0;
 }
 
-/* From here on back it is another thread's. */
+/* Continues the path backwards in another thread. */
 static bool critical_path_hop_to_thread(struct critical_path *path, uint32_t thread)
 {
     const struct thread_timeline *to = intervals_for_thread(path->all, thread);
@@ -68,7 +68,7 @@ static bool critical_path_hop_to_thread(struct critical_path *path, uint32_t thr
     return true;
 }
 
-/* Before it began: what it was made by. */
+/* Continues before the start of a thread: with its creation. */
 static bool before_start(struct critical_path *path)
 {
     const struct thread_timeline *c = critical_path_timeline(path);
@@ -103,7 +103,7 @@ static void one_back(struct critical_path *path, const struct interval *i, int64
         critical_path_hop_to_thread(path, all->segments[segment].thread);
 }
 
-/* False: there is nothing before. */
+/* Follows the path one step back; returns false at its beginning. */
 static bool critical_path_step_back(struct critical_path *path)
 {
     const struct thread_timeline *c = critical_path_timeline(path);
@@ -111,7 +111,7 @@ static bool critical_path_step_back(struct critical_path *path)
         return before_start(path);
     path->near = array_reserve_zeroed(path->near, &path->near_room, path->at, sizeof *path->near);
     size_t i = intervals_near(c, path->at_ns - 1, &path->near[path->at - 1]);
-    if (i == c->count) /* nothing is known of it there */
+    if (i == c->count) /* nothing is known of the thread at that time */
         critical_path_append_piece(path, (struct path_piece){.from_ns = critical_path_known_end(c),
                                                              .is = PATH_UNATTRIBUTED});
     else

@@ -1,10 +1,10 @@
-/* The critical path: what decided how long it took until an event.
+/* Critical path of a run: what determined the time until an event.
  *
- * Back from that event: as long as its thread ran, what it ran is on the path; where it had waited,
- * the time until it went on after it was let go is, and then what the thread did that let it go;
- * where it began, what its maker did before (Yang and Miller 1988; Böhme and others 2012).  The
- * pieces follow each other without a gap, so that their sum is the time from the path's first piece
- * to its end, to the nanosecond. */
+ * It is followed backwards from that event.  While the thread ran, the code that it ran is on the
+ * path.  If it had waited, the wake-up latency is on the path, and before that the thread that
+ * unblocked it.  Before its start its creator is on the path (Yang and Miller 1988; Böhme and
+ * others 2012).  The pieces follow each other without a gap, so their sum is the time from the
+ * start of the first piece to the end of the path, to the nanosecond. */
 #ifndef SERVER_ANALYSIS_CRITICAL_PATH_H
 #define SERVER_ANALYSIS_CRITICAL_PATH_H
 
@@ -12,10 +12,10 @@
 
 enum path_piece_kind {
     PATH_RUNS,
-    PATH_LATENCY,    /* it was let go, and did not go on yet */
-    PATH_TIMEOUT,      /* only the clock let it go on */
-    PATH_STARTS,     /* it was made, and had not begun */
-    /* it waited, and what let it go on is not known; or nothing is known of that time */
+    PATH_LATENCY,    /* it was unblocked and has not resumed yet */
+    PATH_TIMEOUT,      /* a timeout ended its wait */
+    PATH_STARTS,     /* it was created and has not started yet */
+    /* it waited, and no traced event ended the wait; or nothing is known of that time */
     PATH_UNATTRIBUTED
 };
 
@@ -23,28 +23,30 @@ struct path_piece {
     int64_t from_ns, to_ns;
     uint64_t position; /* of the event at its end */
     uint32_t thread; /* line */
-    uint32_t step; /* 0: none has a name */
+    uint32_t step; /* 0: no named code segment */
     uint8_t is; /* an enum path_piece_kind */
-    bool hop; /* what comes after it is another thread's */
+    bool hop; /* the next piece belongs to another thread */
 };
 
-/* Zero-initialised; the pieces are in the order of time once critical_path_step was true. */
+/* Zero-initialize it.  The pieces are in the order of time once critical_path_step() returned true.
+ */
 struct critical_path {
     struct path_piece *pieces;
     size_t count, room, hops;
     const struct intervals *all; /* private, with the rest */
-    uint32_t at; /* 1 + index of a thread; 0: it is whole */
+    uint32_t at; /* 1 + index of a thread; 0: the path is complete */
     int64_t at_ns;
-    size_t *near, near_room; /* by thread: the interval looked at last */
-    size_t idle; /* hops one after the other that led no further back */
+    size_t *near, near_room; /* by thread: index of the interval that was found last */
+    size_t idle; /* consecutive hops that led no further back */
     bool hopped;
 };
 
-/* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is
- * before. */
+/* Begins at the thread's event at a time.  With thread 0 it begins at the latest end of any thread,
+ * or at that time if it is earlier. */
 void critical_path_begin(struct critical_path *path, const struct intervals *all, uint32_t thread,
                          int64_t to_ns);
-/* Goes on for about `budget` pieces; true when it is whole.  The intervals may grow meanwhile. */
+/* Adds about `budget` pieces; returns true when the path is complete.  The intervals may grow
+ * meanwhile. */
 bool critical_path_step(struct critical_path *path, uint64_t budget);
 static inline int64_t critical_path_length(const struct critical_path *path)
 {

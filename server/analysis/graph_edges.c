@@ -1,4 +1,4 @@
-/* The edges of a graph, each thread's in the order of its nodes. */
+/* Edges of the program activity graph, for each thread in the order of its nodes. */
 #include "server/analysis/graph_edges.h"
 
 #include "base/alloc.h"
@@ -12,14 +12,14 @@ struct graph_chain *graph_edges_chain(struct activity_graph *g, bool group, uint
     return &g->chains[g->chain_count++];
 }
 
-/* The last node of a thread that is not after a time.  Most edges lead to near where the last one
- * led. */
+/* Returns the last node of a thread that is not after a time.  Most edges lead to near where the
+ * last one led. */
 static uint32_t node_at(struct activity_graph *g, uint32_t thread, int64_t at_ns)
 {
     return (uint32_t)intervals_near(&g->all->threads[thread], at_ns, &g->hints[thread]);
 }
 
-/* (What came since the graph was made is no part of it.) */
+/* (Intervals that were added since the graph was made are not part of it.) */
 static void add_edge(const struct activity_graph *g, struct graph_chain *to, struct graph_edge edge)
 {
     if (edge.into >= to->count || edge.node >= g->chains[edge.chain].count)
@@ -28,7 +28,7 @@ static void add_edge(const struct activity_graph *g, struct graph_chain *to, str
     to->edges[to->edge_count++] = edge;
 }
 
-/* From a thread's moment, if it has one then. */
+/* Adds an edge from a thread's moment, if the thread has one at that time. */
 static void add_from(struct activity_graph *g, struct graph_chain *to, uint32_t into, uint32_t line,
                      int64_t at_ns, struct graph_edge edge)
 {
@@ -89,7 +89,7 @@ static int by_node(const void *a, const void *b)
                                   : (x->node > y->node) - (x->node < y->node);
 }
 
-/* The last edge is the only one that may not be where it belongs, which is near. */
+/* Only the last edge may be out of place, and not far from it. */
 static void graph_edges_insert_sorted(struct graph_chain *c)
 {
     for (size_t i = c->edge_count; i-- > 1 && by_node(&c->edges[i - 1], &c->edges[i]) > 0;) {
@@ -119,14 +119,14 @@ static void begin_thread(struct activity_graph *g)
     chain->made = chain->edge_count > 0;
 }
 
-/* The next interval that waits for somebody; a look is taken off *looks for each. */
+/* Finds the next wait interval; decrements *looks for each interval visited. */
 static void find_segment(const struct thread_timeline *c, size_t end, size_t *item, uint64_t *looks)
 {
     for (; *item < end && c->items[*item].is != INTERVAL_SEGMENT && *looks; ++*item)
         --*looks;
 }
 
-/* (Ties come by their times.) */
+/* Returns the node at which the next edge ends (edges are sorted by time). */
 static uint32_t find_tie(struct graph_sources *s, const struct thread_timeline *c, uint64_t *looks)
 {
     if (s->tie >= c->tie_count)
@@ -136,8 +136,8 @@ static uint32_t find_tie(struct graph_sources *s, const struct thread_timeline *
     return (uint32_t)s->near;
 }
 
-/* The next edge of the thread, that into its first node; false: there is none, or no more to
- * spend. */
+/* Adds the next edge of the thread, beginning with that into its first node; returns false if there
+ * is none or *looks is used up. */
 static bool add_next(struct activity_graph *g, uint64_t *looks)
 {
     const struct thread_timeline *c = &g->all->threads[g->thread];
@@ -167,7 +167,7 @@ static bool add_next(struct activity_graph *g, uint64_t *looks)
     return true;
 }
 
-/* True when all threads are done. */
+/* Returns true when all threads are done. */
 static bool add_edges(struct activity_graph *g, uint64_t *looks)
 {
     for (; g->thread < g->thread_count; g->thread++) {

@@ -24,7 +24,7 @@ void last_sync_add(struct last_sync_index *encounters, const struct intervals *a
     }
 }
 
-/* How many of a thread's gatherings are not after a time. */
+/* Returns how many of a thread's group memberships are not after a time. */
 static size_t last_sync_count_gatherings(const struct thread_timeline *course, int64_t until_ns)
 {
     size_t from = 0, to = course->gathering_count;
@@ -38,7 +38,7 @@ static size_t last_sync_count_gatherings(const struct thread_timeline *course, i
     return from;
 }
 
-/* Walks both lists back to the last gathering of both, no further than `since`. */
+/* Walks both lists back to the last group of both threads, no further than `since`. */
 static int64_t last_sync_common_gathering(const struct thread_timeline *a,
                                           const struct thread_timeline *b, int64_t since_ns,
                                           int64_t until_ns)
@@ -68,11 +68,11 @@ static uint32_t depth_of(const struct intervals *all, const struct thread_timeli
     return depth;
 }
 
-/* One of two lines of descent, followed back. */
+/* One of two chains of creators, followed backwards. */
 struct creator_walk {
     const struct thread_timeline *at;
-    int64_t left_ns; /* when what was followed last was made */
-    uint64_t left; /* by which event */
+    int64_t left_ns; /* creation time of the thread that was followed last */
+    uint64_t left; /* position of its creation */
     uint32_t depth, steps;
 };
 
@@ -90,7 +90,7 @@ static int64_t last_sync_earlier_time(int64_t a, int64_t b)
     return a == INTERVALS_NEVER ? b : b == INTERVALS_NEVER || a < b ? a : b;
 }
 
-/* Where the makers' lines of two threads part. */
+/* Finds where the chains of creators of two threads diverge. */
 static struct last_sync last_sync_common_creator(const struct intervals *all,
                                                  const struct thread_timeline *p,
                                                  const struct thread_timeline *q)

@@ -1,19 +1,22 @@
-/* Encounters: when two threads met last, from where on both could have come earlier.
+/* Index of the last synchronization of two threads: the moment after which both could have arrived
+ * earlier.
  *
- * Two threads meet where one lets the other go on that waited for it (not as a lock changes hands:
- * who held it did not come to meet anybody), where a group gathers with both in it, and where one
- * makes the other.  If they never met, they come from where their makers' lines part; without any
- * they have been since the earlier of them began.  Not thread-safe. */
+ * Two threads synchronize where one unblocks the other (except by handing over a lock, as its
+ * holder did not intend to meet the waiter), where both are members of a group, and where one
+ * creates the other.  If they never synchronized, their histories begin where those of their
+ * creators diverge; if they have no common creator, when the earlier of the two began.  Not
+ * thread-safe. */
 #ifndef SERVER_ANALYSIS_LAST_SYNCHRONIZATION_H
 #define SERVER_ANALYSIS_LAST_SYNCHRONIZATION_H
 
 #include "server/timing/intervals.h"
 
-/* Zero-initialised: none. */
+/* A zero-initialized index is empty. */
 struct last_sync_index {
-    /* two lines, the lower first -> 1 + the last segment in which one waited for the other */
+    /* two trace lines, the lower first -> 1 + the last wait interval in which one waited for the
+     * other */
     struct map last;
-    uint32_t *before; /* by segment: 1 + the one before of the same two; 0: none */
+    uint32_t *before; /* by wait interval: 1 + the previous one of the same two threads; 0: none */
     size_t room;
 };
 
@@ -28,17 +31,18 @@ enum sync_kind {
 struct last_sync {
     int64_t at_ns;
     enum sync_kind how;
-    /* of the event by which they met, or parted; NO_POSITION: there is no single one */
+    /* position of the event at which they synchronized or diverged; NO_POSITION: there is no single
+     * one */
     uint64_t position;
 };
 
-/* The segments of a wait are meetings from now on, told in the order of the waits. */
+/* Adds the wait intervals of a wait.  Waits must be added in their order. */
 void last_sync_add(struct last_sync_index *encounters, const struct intervals *all,
                    const struct wait_record *wait);
-/* The last one not after a time. */
+/* Returns the last synchronization of two threads that is not after a time. */
 struct last_sync last_sync_find(const struct last_sync_index *encounters,
                                 const struct intervals *all, uint32_t a, uint32_t b,
                                 int64_t until_ns);
-void last_sync_free(struct last_sync_index *encounters); /* empties it */
+void last_sync_free(struct last_sync_index *encounters); /* frees the memory; it is empty then */
 
 #endif

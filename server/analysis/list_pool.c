@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define PIECE ((size_t)1 << 20)
-#define MOST_BYTES 15 /* of a share: 33 bits and 64, seven to the byte */
+#define MOST_BYTES 15 /* maximum bytes of a share: 33 bits and 64 bits, seven per byte */
 
 _Static_assert(LIST_POOL_LIST_MAX *MOST_BYTES + MOST_BYTES <= PIECE,
                "the longest list fits into a piece");

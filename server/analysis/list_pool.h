@@ -1,6 +1,7 @@
-/* Many short lists of shares, each written once: who did what for how long.
+/* List pool: many short lists of shares, each written once; a share says which code segment of
+ * which thread took how long.
  *
- * They take a few bytes a share.  A list is named by a number; the empty one by 0.  Not
+ * A share takes a few bytes.  A list is identified by a number; the empty list is 0.  Not
  * thread-safe. */
 #ifndef SERVER_ANALYSIS_LIST_POOL_H
 #define SERVER_ANALYSIS_LIST_POOL_H
@@ -11,21 +12,21 @@
 
 struct path_share {
     uint32_t pair; /* segment_ids.h */
-    bool too; /* the one who waited did it, too, meanwhile */
+    bool too; /* the waiter executed it, too, meanwhile */
     int64_t ns; /* may be negative */
 };
 
-#define LIST_POOL_LIST_MAX 32768 /* shares in one list at most */
+#define LIST_POOL_LIST_MAX 32768 /* maximum number of shares in one list */
 
-/* Zero-initialised: it is empty. */
+/* A zero-initialized pool is empty. */
 struct list_pool {
     uint8_t **pieces;
-    size_t count, room, used; /* used: bytes of the newest */
+    size_t count, room, used; /* used: bytes used of the newest piece */
 };
 
-/* At most LIST_POOL_LIST_MAX shares. */
+/* Appends a list of at most LIST_POOL_LIST_MAX shares and returns its number. */
 uint64_t list_pool_append(struct list_pool *bag, const struct path_share *shares, size_t count);
-void list_pool_free(struct list_pool *bag); /* empties it */
+void list_pool_free(struct list_pool *bag); /* frees the memory; it is empty then */
 
 struct list_pool_reader {
     const uint8_t *at;
@@ -34,7 +35,7 @@ struct list_pool_reader {
 
 struct list_pool_reader list_pool_open(const struct list_pool *bag, uint64_t list);
 
-/* A number, seven bits to the byte, the lowest first. */
+/* Decodes a number, seven bits per byte, the lowest first, and advances *from. */
 static inline uint64_t list_pool_number(const uint8_t **from)
 {
     const uint8_t *at = *from;
@@ -45,7 +46,7 @@ static inline uint64_t list_pool_number(const uint8_t **from)
     return n;
 }
 
-/* False: there are no more. */
+/* Reads the next share; returns false at the end of the list. */
 static inline bool list_pool_next(struct list_pool_reader *reader, struct path_share *share)
 {
     if (!reader->left)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #define EDGES_MOST 100000u
-#define CASES_MOST 32u /* that are kept of an edge, */
-#define CASES_OF_ONE 8u /* and of one thread */
-#define LOOKS_MOST 100000u /* for cycles from one edge */
+#define CASES_MOST 32u /* cases kept of an edge, */
+#define CASES_OF_ONE 8u /* and of them of one thread */
+#define LOOKS_MOST 100000u /* steps of the search for cycles from one edge */
 
 struct held_lock {
     uint32_t lock, place;
@@ -19,19 +19,19 @@ struct lock_order_thread {
     uint32_t line;
     struct held_lock *held;
     size_t count, room;
-    struct sync_op asks; /* lock 0: it asks for none */
+    struct sync_op asks; /* pending request; lock 0: none */
 };
 
-/* A thread's own case of an edge. */
+/* One occurrence of an edge in a thread. */
 struct lock_order_case {
-    uint32_t thread; /* line */
+    uint32_t thread; /* trace line */
     uint64_t held, asked; /* positions */
     struct mhb_clock_mark held_mark, asked_mark;
 };
 
 struct lock_order_edge {
-    struct held_lock held, asked; /* of them lock, place and shared */
-    struct held_lock *others; /* what is held besides */
+    struct held_lock held, asked; /* only lock, place and shared are used */
+    struct held_lock *others; /* locks that are held in addition */
     uint32_t other_count;
     uint32_t next; /* 1 + the next edge from the same lock */
     uint64_t times;
@@ -100,7 +100,7 @@ static struct lock_order_edge *make_edge(struct lock_order *v, const struct lock
     return e;
 }
 
-/* Of each thread the first ones are kept, and late ones in the place of others. */
+/* Adds a case.  The first cases of each thread are kept; later ones replace each other. */
 static void add_case(struct lock_order_edge *e, struct lock_order_case one)
 {
     uint32_t mine = 0, at = e->case_count,
@@ -134,7 +134,7 @@ static void add_edge(struct lock_order *v, const struct lock_order_thread *t,
                                          .asked_mark = asked->mark});
 }
 
-/* From each that it holds to the one that it asked for. */
+/* Adds an edge from each lock that the thread holds to the one that it requested. */
 static void add_edges(struct lock_order *v, struct lock_order_thread *t, bool shared)
 {
     const struct sync_op *asks = &t->asks;
@@ -203,7 +203,7 @@ void lock_order_feed(struct lock_order *v, const struct sync_op *d)
 
 /* ---- cycles ---- */
 
-struct lock_order_path { /* edges, each from what the one before asks for */
+struct lock_order_path { /* edges, each from the lock that the one before requests */
     const struct lock_order_edge *edges[FINDING_PARTICIPANTS];
     const struct lock_order_case *cases[FINDING_PARTICIPANTS];
     uint32_t count;
@@ -223,7 +223,7 @@ static bool is_among(const struct held_lock *one, const struct lock_order_edge *
     return among;
 }
 
-/* Do two hold a lock that only one can? */
+/* Returns whether two edges hold a common lock that excludes them from each other. */
 static bool have_gate(const struct lock_order_edge *a, const struct lock_order_edge *b)
 {
     bool have = is_among(&a->held, b);
@@ -232,7 +232,8 @@ static bool have_gate(const struct lock_order_edge *a, const struct lock_order_e
     return have;
 }
 
-/* Can both hold their first and ask for their second at one time? */
+/* Returns whether both threads can hold their first lock and request their second one at the same
+ * time. */
 static bool lock_order_are_compatible(const struct lock_order_case *a,
                                       const struct lock_order_case *b)
 {
@@ -240,7 +241,7 @@ static bool lock_order_are_compatible(const struct lock_order_case *a,
            !mhb_before(b->asked_mark, a->held_mark);
 }
 
-/* A case of each edge from the i-th on, that goes with those before. */
+/* Finds a case of each edge from the i-th on that is compatible with those before. */
 static bool find_cases(struct lock_order_path *w, uint32_t i)
 {
     if (i == w->count)
@@ -268,7 +269,7 @@ static bool may_follow(const struct lock_order_path *w, const struct lock_order_
     return true;
 }
 
-/* The same from whichever of its edges one begins. */
+/* Returns a hash that is the same for whichever edge the cycle begins with. */
 static uint64_t lock_order_path_hash(const struct lock_order_path *w)
 {
     uint64_t sum = w->count;
@@ -326,11 +327,11 @@ static void lock_order_extend_path(struct lock_order *v, struct findings *findin
     }
 }
 
-/* From the least lock of a cycle. */
+/* Searches for each cycle from its lowest lock. */
 bool lock_order_step(struct lock_order *v, struct findings *findings, uint64_t *budget)
 {
     for (size_t i = 0; !v->ended && i < v->thread_count; i++)
-        add_edges(v, &v->threads[i], false); /* those that ask still */
+        add_edges(v, &v->threads[i], false); /* requests that are still pending */
     v->ended = true;
     while (v->start < v->edge_count && *budget) {
         struct lock_order_path w = {.edges = {&v->edges[v->start]}, .count = 1};

@@ -1,9 +1,10 @@
-/* Locks that threads take in orders that do not go together: cycles of threads of which each holds
- * what the next one asks for (Havelund 2000; Joshi, Park, Sen and Naik 2009).
+/* Lock order inversions: cycles of threads of which each holds the lock that the next one requests
+ * (Havelund 2000; Joshi, Park, Sen and Naik 2009).
  *
- * Left out is what cannot be: where two of them hold a common lock meanwhile, or one is certainly
- * over before another begins (must_happen_before.h).  Who gives up after a time, or where it did
- * not get a lock asks no more, closes no cycle. */
+ * Cycles that cannot occur are left out: those in which two of the threads hold a common lock
+ * meanwhile, or in which one part must happen before another begins (must_happen_before.h).  A
+ * request with a timeout closes no cycle, nor does one at a place where a refused request was not
+ * repeated. */
 #ifndef SERVER_ANALYSIS_LOCK_ORDER_H
 #define SERVER_ANALYSIS_LOCK_ORDER_H
 
@@ -14,11 +15,11 @@ struct lock_order {
     struct lock_order_thread *threads;
     size_t thread_count, thread_room;
     struct map thread_of; /* line -> 1 + index */
-    struct lock_order_edge *edges; /* a lock that is held where another one is asked for */
+    struct lock_order_edge *edges; /* a lock that is held while another one is requested */
     size_t edge_count, edge_room;
-    struct map edge_of, by_held, tries; /* tries: places that were refused */
-    struct map found; /* by their places -> 1 + index of findings */
-    size_t start; /* the edge that cycles are looked for from */
+    struct map edge_of, by_held, tries; /* tries: call sites at which a request was refused */
+    struct map found; /* by call sites -> 1 + index of findings */
+    size_t start; /* the edge at which the search for cycles begins */
     bool ended;
 };
 

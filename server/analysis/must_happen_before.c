@@ -41,7 +41,7 @@ static uint32_t at_of(const struct mhb_vector *v, uint32_t strand)
     return v && strand < v->count ? v->at[strand] : 0;
 }
 
-/* What a strand was after at one of its events. */
+/* Returns the vector of a strand at one of its events. */
 static const struct mhb_vector *after_at(const struct mhb_thread *strand, uint32_t at)
 {
     size_t low = 0, high = strand->count;
@@ -74,7 +74,7 @@ static void add_all(uint32_t *to, const struct mhb_vector *from)
         to[i] = from->at[i] > to[i] ? from->at[i] : to[i];
 }
 
-/* A strand, at an event of its own, comes after an event of another one. */
+/* Orders a strand's event after an event of another strand. */
 static void mhb_join_strand(struct must_happen_before *s, uint32_t strand, uint32_t at,
                             struct mhb_last other)
 {
@@ -116,7 +116,8 @@ static void join_edges(struct must_happen_before *s, const struct order_event *e
     }
 }
 
-/* On a line of its own that several threads speak of, as of a life, one comes after the other. */
+/* Orders the events of several threads on one thread line, such as creation and join, by their
+ * succession there. */
 static void join_line(struct must_happen_before *s, const struct order_event *e, uint64_t position,
                       uint32_t strand)
 {
@@ -129,7 +130,7 @@ static void join_line(struct must_happen_before *s, const struct order_event *e,
     *last = (struct mhb_last){strand, at_position(s, position)};
 }
 
-/* Members of one point: each is after what all did before it. */
+/* Orders each member of a synchronization point after the predecessors of all members. */
 static void mhb_join_point(struct must_happen_before *s, uint64_t first,
                            const struct order_event *events, uint32_t count)
 {

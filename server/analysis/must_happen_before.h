@@ -1,11 +1,11 @@
-/* What is certainly before what in a run, whoever is first at a lock: who made, let go on or met
- * whom.
+/* Must-happen-before relation of a run: happened-before without the edges of lock hand-over, kept
+ * as vector clocks.
  *
- * The order of a run has also the succession at each lock, which luck decided.  Here that is left
- * out: an event is before another if its thread's own succession and edges between threads say so,
- * and no line of a lock is between them.  Kept as vectors (Fidge 1988, Mattern 1989) of strands,
- * which are threads and hidden lines; one is made anew only where its strand comes after
- * another. */
+ * The happened-before order of a run includes the succession at each lock, which depends on
+ * scheduling.  Here that is left out: an event is before another one if program order and edges
+ * between threads say so, and no trace line of a lock is between them.  Kept as vectors (Fidge
+ * 1988, Mattern 1989) of strands, which are threads and hidden lines.  A new vector is made only
+ * where its strand comes after another one.  Not thread-safe. */
 #ifndef SERVER_ANALYSIS_MUST_HAPPEN_BEFORE_H
 #define SERVER_ANALYSIS_MUST_HAPPEN_BEFORE_H
 
@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a strand is certainly after. */
+/* The events that must happen before an event of a strand. */
 struct mhb_vector {
     uint32_t count; /* of strands */
-    uint32_t at[]; /* 1 + position, from the first; 0: nothing of it */
+    uint32_t at[]; /* by strand: 1 + position, counted from the first; 0: nothing of that strand */
 };
 
-/* An event, as long as the struct must_happen_before is there. */
+/* An event's clock; valid while the struct must_happen_before exists. */
 struct mhb_clock_mark {
     uint32_t strand, at; /* at 0: none */
     const struct mhb_vector *after; /* NULL: nothing */
@@ -29,7 +29,7 @@ struct mhb_clock_mark {
 
 struct mhb_thread {
     const struct mhb_vector *now;
-    uint32_t at; /* its last event */
+    uint32_t at; /* of its last event */
     struct sure_since {
         uint32_t at;
         const struct mhb_vector *after;
@@ -39,7 +39,8 @@ struct mhb_thread {
 
 struct must_happen_before {
     const struct order *order;
-    bool (*is_lock)(const void *context, uint32_t line); /* succession on it is luck */
+    /* True if the succession on the line depends on scheduling. */
+    bool (*is_lock)(const void *context, uint32_t line);
     const void *context;
     uint64_t first; /* position */
     struct mhb_thread *strands;
@@ -53,24 +54,26 @@ struct must_happen_before {
     size_t last_room;
     void **blocks; /* of vectors */
     size_t block_count, block_room;
-    size_t bytes; /* of them */
-    uint32_t *joined; /* by strand, for who meets */
+    size_t bytes; /* of all vectors */
+    /* by strand: scratch memory for joining the vectors of a synchronization point */
+    uint32_t *joined;
     size_t joined_room;
 };
 
 #define MHB_BYTES_MAX (512u << 20)
 
-/* The events of one point, which stand at these positions of the log; in the order of the log.
- * False: there is no more room, and nothing was learnt. */
+/* Adds the events of one synchronization point, whose positions in the log begin at `first`; points
+ * must be added in the order of the log.  Returns false, and adds nothing, if MHB_BYTES_MAX is
+ * exceeded. */
 bool mhb_add_point(struct must_happen_before *sure, uint64_t first,
                    const struct order_event *events, uint32_t count);
-/* A thread's last event that was learnt. */
+/* Returns the clock of the last event of a thread that was added. */
 struct mhb_clock_mark mhb_clock(const struct must_happen_before *sure, uint32_t thread);
-/* Of an event that was learnt before. */
+/* Returns the clock of an event that was added. */
 struct mhb_clock_mark mhb_clock_at(const struct must_happen_before *sure, uint32_t thread,
                                    uint64_t position);
-/* Is a certainly before b?  No event is before itself. */
+/* Returns whether a must happen before b.  No event is before itself. */
 bool mhb_before(struct mhb_clock_mark a, struct mhb_clock_mark b);
-void mhb_free(struct must_happen_before *sure); /* empties it */
+void mhb_free(struct must_happen_before *sure); /* frees the memory; it is empty then */
 
 #endif

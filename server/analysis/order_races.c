@@ -7,21 +7,22 @@
 struct order_race_visit {
     uint32_t thread, lock, place;
     bool shared;
-    bool woken; /* it began when a wait was over, */
-    bool waits; /* or ended with one */
-    uint32_t waits_for; /* the line that it ended by waiting for */
-    uint32_t calls; /* the line that its thread called about, in it or behind it */
+    bool woken; /* it began with the end of a wait */
+    bool waits; /* it ended with a wait */
+    uint32_t waits_for; /* the line that its final wait was for */
+    uint32_t calls; /* the line that its thread signaled, during it or after it */
     uint64_t asked, taken, given, called; /* positions */
     struct mhb_clock_mark mark;
-    uint32_t before, mine; /* 1 + the visit of the lock, of its thread there, before it */
+    uint32_t before, mine; /* 1 + the previous critical section of the lock; of its thread there */
 };
 
 struct order_race_group {
     enum finding_kind kind;
-    uint32_t a, b, c; /* visits; of a message those that were received, as they came */
+    /* critical sections; for a message the indices of the received ones, in the order of arrival */
+    uint32_t a, b, c;
     struct sync_op one, other;
     uint64_t times;
-    bool happened; /* the other way, too */
+    bool happened; /* the reversed order occurred, too */
 };
 
 /* ---- groups ---- */
@@ -72,7 +73,8 @@ static void note_first(struct order_races *f, uint32_t before, uint32_t after)
     }
 }
 
-/* Two of one thread, and another one that came before or behind both; or between them. */
+/* Notes two critical sections of one thread and one of another thread that came before or after
+ * both, or between them. */
 static void note_between(struct order_races *f, uint32_t first, uint32_t second, uint32_t other,
                          bool happened)
 {
@@ -104,11 +106,11 @@ static void order_races_check_pair(struct order_races *f, uint32_t me)
     note_first(f, v->before, me);
     if (!before)
         return;
-    if (before->thread == v->thread) { /* and what was before both of them */
+    if (before->thread == v->thread) { /* the one that was before both */
         note_between(f, v->before, me, before->before, false);
     } else {
         note_between(f, before->mine, v->before, me, false);
-        if (before->before == v->mine) /* one between two */
+        if (before->before == v->mine) /* the one that was between the two */
             note_between(f, v->mine, me, v->before, true);
     }
 }
@@ -157,7 +159,7 @@ static void order_races_on_release(struct order_races *f, const struct sync_op *
     v->waits |= d->is == SYNC_OP_WAIT;
 }
 
-/* In its visit, or after it. */
+/* Notes a signal in the thread's critical section or after it. */
 static void order_races_on_signal(struct order_races *f, const struct sync_op *d)
 {
     struct order_race_visit *v =

@@ -1,10 +1,13 @@
-/* Visits of a lock, and messages to who takes any, whose order luck decided.
+/* Order races: critical sections of a lock, and messages to a receiver that accepts any sender,
+ * whose order depends on scheduling.
  *
- * First: two visits of one lock by two threads, from different places, one right after the other,
- * which nothing but the lock orders; and the other way round they never came.  Between: two visits
- * of one thread, one right after the other, from different places, and a visit of another thread
- * before or behind both that could come between; none from there ever did.  Message: one that came
- * later to the same place of the same receiver, and could have come first. */
+ * - Order violation: two successive critical sections of one lock, by two threads and from
+ *   different call sites, that only the lock orders and that never came in reversed order.
+ * - Atomicity violation: two successive critical sections of one thread, from different call sites,
+ *   and one of another thread before or after both that could come between them, while none from
+ *   its call site ever did.
+ * - Message race: a message that arrived later at the same call site of the same receiver and could
+ *   have arrived first. */
 #ifndef SERVER_ANALYSIS_ORDER_RACES_H
 #define SERVER_ANALYSIS_ORDER_RACES_H
 
@@ -15,12 +18,12 @@ struct order_races {
     struct order_race_visit *visits;
     size_t visit_count, visit_room;
     struct map last_of_lock, last_of_thread; /* lock; lock and thread -> 1 + index */
-    struct map asks; /* thread -> 1 + position by which it asked last */
-    struct map within; /* thread -> 1 + the visit that it began last */
-    struct order_race_group *groups; /* by places */
+    struct map asks; /* thread -> 1 + position of its last request */
+    struct map within; /* thread -> 1 + the critical section that it began last */
+    struct order_race_group *groups; /* by call sites */
     size_t group_count, group_room;
     struct map first_of, between_of, message_of;
-    struct sync_op *received; /* the last of each receiver and place */
+    struct sync_op *received; /* the last one of each receiver and call site */
     size_t received_count, received_room;
     struct map received_of;
     bool cut;

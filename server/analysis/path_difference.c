@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define DEEPEST 8192 /* threads that wait one for the other */
+#define DEEPEST 8192 /* maximum length of a chain of threads that wait for each other */
 
 static void path_difference_add_stretch(struct path_difference *paths, struct accumulator *tally,
                                         enum path_list_kind which, uint32_t line, int64_t from_ns,
@@ -36,7 +36,7 @@ void path_difference_store(struct path_difference *paths, uint64_t overlap, uint
     paths->known++;
 }
 
-/* A part of one interval. */
+/* Adds a part of one interval. */
 static void path_difference_add_part(struct path_difference *paths, struct accumulator *tally,
                                      uint32_t index, size_t i, int64_t from_ns, int64_t to_ns,
                                      uint32_t depth)
@@ -53,7 +53,7 @@ static void path_difference_add_part(struct path_difference *paths, struct accum
     path_difference_add_stretch(paths, tally, PATH_OVERLAP, other, from_ns, to_ns, depth + 1);
 }
 
-/* The intervals from..to, whole. */
+/* Adds the intervals from..to as a whole. */
 static void path_difference_add_intervals(struct path_difference *paths, struct accumulator *tally,
                                           enum path_list_kind which, uint32_t index, size_t from,
                                           size_t to, uint32_t depth)
@@ -121,7 +121,7 @@ static size_t last_of(const struct path_difference *paths, const struct thread_t
     return i;
 }
 
-/* A part of the time from one event to the next: each step has its share of it. */
+/* Adds a part of the time between two events: a proportional share of each code segment. */
 static void path_difference_add_code_segment(struct path_difference *paths,
                                              struct accumulator *tally, uint32_t index, size_t i,
                                              int64_t from_ns, int64_t to_ns, uint32_t depth)
@@ -141,7 +141,7 @@ static void path_difference_add_code_segment(struct path_difference *paths,
     }
 }
 
-/* Of what the thread lived; from..to lies within it. */
+/* Adds a part of the thread's lifetime; from..to must lie within it. */
 static void path_difference_add_lifetime(struct path_difference *paths, struct accumulator *tally,
                                          enum path_list_kind which, uint32_t index, int64_t from_ns,
                                          int64_t to_ns, uint32_t depth)
@@ -176,7 +176,8 @@ static void path_difference_add_unknown(struct path_difference *paths, struct ac
 static int64_t path_difference_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t path_difference_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* What is in from..to since it began; returns when that was, or `to`, if later. */
+/* Adds what lies in from..to since the thread's start; returns the time of the start, or `to` if
+ * the start is later. */
 static int64_t since_start(struct path_difference *paths, struct accumulator *tally,
                            enum path_list_kind which, uint32_t index, int64_t from_ns,
                            int64_t to_ns, uint32_t depth)

@@ -1,12 +1,12 @@
-/* Paths: what filled a stretch of time of a thread, added up by who did what.
+/* Paths: what filled a span of time of a thread, summed by code segment and thread.
  *
- * Two of them.  The *overlap* of a stretch is what ran at each of its moments: where the thread
- * itself waited, the one it waited for then, and so on.  The *expanded* path takes, for a wait that
- * lies in it whole, the reasons of that wait instead (wait_attribution.h); they add up to the
- * wait's length, too.  Before a thread was made its maker is looked at.  Each sum over a path is
- * the length of the stretch, to the nanosecond: what nobody knows is a step of its own.
+ * There are two.  The *overlap* is what ran at each moment of the span: where the thread itself
+ * waited, what the awaited thread did, and so on.  The *expanded* path has, for a wait that lies in
+ * the span as a whole, the reasons of that wait instead (wait_attribution.h); these add up to the
+ * wait's length, too.  Before the creation of a thread its creator is followed.  Each sum over a
+ * path is the length of the span, to the nanosecond: unknown time is a code segment of its own.
  *
- * Long stretches are differences of sums kept every so many intervals.  Not thread-safe. */
+ * Long spans are differences of prefix sums (prefix_sums.h).  Not thread-safe. */
 #ifndef SERVER_ANALYSIS_PATH_DIFFERENCE_H
 #define SERVER_ANALYSIS_PATH_DIFFERENCE_H
 
@@ -18,38 +18,39 @@
 
 enum path_list_kind { PATH_OVERLAP, PATH_EXPANDED, PATHS };
 
-/* Zero-initialised but for `all`: nothing was looked at. */
+/* Zero-initialize it except `all`; nothing is known then. */
 struct path_difference {
     const struct intervals *all; /* not owned */
     struct segment_ids pairs;
     struct list_pool bag;
-    uint64_t *lists[PATHS]; /* by segment: its overlap, its reasons */
-    size_t list_room[PATHS], known; /* of so many segments they are known */
+    uint64_t *lists[PATHS]; /* by wait interval: its overlap, its reasons */
+    size_t list_room[PATHS], known; /* known: number of wait intervals whose lists are stored */
     struct persistent_map sums;
-    struct prefix_sums { /* of one thread, by its index: sums kept along its course */
+    struct prefix_sums { /* prefix sums along the timeline of one thread, by its index */
         struct prefix_sum {
             size_t at; /* before this interval */
             struct persistent_map_root sums[PATHS];
         } *rungs;
         size_t count, room;
         struct persistent_map_root head[PATHS];
-        size_t near; /* where it was looked at last */
+        size_t near; /* index that was found last */
     } *ladders;
     size_t ladder_count, ladder_room;
-    uint32_t spacing; /* intervals between two rungs; 0: as is good */
-    uint64_t visited; /* intervals and shares, so far: what it cost */
-    /* stretches that may still be followed for this wait: broken records run in circles */
+    uint32_t spacing; /* intervals between two prefix sums; 0: chosen automatically */
+    uint64_t visited; /* intervals and shares visited so far: a measure of the cost */
+    /* spans that may still be followed for this wait: inconsistent records can form cycles */
     uint32_t fuel;
 };
 
-/* Adds what filled from..to of a thread. */
+/* Adds what filled from_ns..to_ns of a thread. */
 void path_difference_add(struct path_difference *paths, struct accumulator *tally,
                          enum path_list_kind which, uint32_t line, int64_t from_ns, int64_t to_ns);
-/* The next segment's lists are these (list_pool.h), in the order of the segments. */
+/* Stores the lists (list_pool.h) of the next wait interval; must be called in the order of the wait
+ * intervals. */
 void path_difference_store(struct path_difference *paths, uint64_t overlap, uint64_t reasons);
-/* The code of a step of a thread. */
+/* Returns the number (segment_ids.h) of a code segment of a thread. */
 uint32_t path_difference_pair(struct path_difference *paths, uint32_t line, uint32_t step);
-void path_difference_free(
-    struct path_difference *paths); /* empties it; what `all` points to is not its own */
+/* Frees the memory, except what `all` points to. */
+void path_difference_free(struct path_difference *paths);
 
 #endif

@@ -7,12 +7,12 @@
 
 #define BITS 4
 #define WAYS (1 << BITS)
-#define PIECE 512 /* nodes */
+#define PIECE 512 /* nodes per chunk */
 
 struct persistent_map_node {
     union {
         struct persistent_map_node *below[WAYS];
-        int64_t amount[WAYS]; /* of the lowest level */
+        int64_t amount[WAYS]; /* in a node of the lowest level */
     };
     uint32_t epoch;
 };
@@ -110,7 +110,7 @@ static void differ_lowest(const struct persistent_map_node *a, const struct pers
     }
 }
 
-/* Both are of `level` (0: the lowest), or not there. */
+/* Compares two nodes of one level (0: the lowest); either may be NULL. */
 static void persistent_map_diff_nodes(const struct persistent_map_node *a,
                                       const struct persistent_map_node *b, uint32_t level,
                                       uint32_t key, const struct persistent_map_visitor *to)
@@ -126,7 +126,8 @@ static void persistent_map_diff_nodes(const struct persistent_map_node *a,
                                   key + (i << (level * BITS)), to);
 }
 
-/* A state of fewer levels is the first child of the first child... of a higher one. */
+/* Compares states of unequal height: the lower one corresponds to the first child of the first
+ * child ... of the higher one. */
 static void differ_unequal(const struct persistent_map_node *a, uint32_t a_level,
                            const struct persistent_map_node *b, uint32_t b_level,
                            const struct persistent_map_visitor *to)

@@ -1,6 +1,6 @@
 #include "server/analysis/prefix_sums.h"
 
-#define SPACING 256 /* intervals between two rungs */
+#define SPACING 256 /* intervals between two prefix sums */
 #define ROOM ((size_t)32 << 20) /* bytes of sums after which the distance doubles, and so on */
 
 static struct prefix_sums *prefix_sums_for_thread(struct path_difference *paths, uint32_t index)
@@ -85,8 +85,8 @@ static void prefix_sums_save_rung(struct path_difference *paths, struct prefix_s
     }
 }
 
-/* Whether all up to the interval is known: segments become known in the order of the log, as a
- * thread's do. */
+/* Returns whether everything up to the interval is known.  Wait intervals become known in the order
+ * of the log, and so do those of one thread. */
 static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t index, size_t from,
                                  size_t to)
 {
@@ -97,7 +97,7 @@ static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t i
     return true;
 }
 
-/* Adds rungs as far as there is room for them before `to`. */
+/* Adds prefix sums before `to` as long as there is space for them. */
 static void prefix_sums_build(struct path_difference *paths, uint32_t index, size_t to)
 {
     struct prefix_sums *ladder = prefix_sums_for_thread(paths, index);
@@ -114,7 +114,7 @@ static void prefix_sums_build(struct path_difference *paths, uint32_t index, siz
     }
 }
 
-/* The first rung not before an interval. */
+/* Returns the first prefix sum not before an interval. */
 static size_t rung_from(const struct prefix_sums *ladder, size_t interval)
 {
     size_t from = 0, to = ladder->count;

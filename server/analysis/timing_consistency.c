@@ -37,7 +37,7 @@ void timing_violation_add(struct timing_consistency *s, struct violation breach)
 
 /* ---- courses ---- */
 
-/* False: the budget is over. */
+/* Returns false if the budget is used up. */
 static bool timing_consistency_check_timelines(struct timing_consistency *s, uint64_t *budget)
 {
     for (; s->thread < s->all->thread_count; s->thread++, s->interval = 0) {

@@ -2,12 +2,15 @@
 
 #include <stdlib.h>
 
-#define FUEL 65536 /* stretches followed for one sum, at most */
+#define FUEL 65536 /* maximum number of spans followed for one sum */
 #define ROOM                                                                                       \
-    640 /* pieces of the bag, of 1 MB each, after which only the chief shares of a list are kept */
+/* pieces of the list pool, of 1 MB each, after which only the largest shares of a list are kept
+     */
+640
 #define CHIEF 48
 
-static const struct wait_interval *segment_of(const struct wait_attribution *why, uint32_t segment)
+    static const struct wait_interval *
+    segment_of(const struct wait_attribution *why, uint32_t segment)
 {
     return &why->paths.all->segments[segment];
 }
@@ -68,8 +71,7 @@ static void sort_by_hand(struct path_share *shares, size_t count, const struct s
     }
 }
 
-/* A step as a number that is not much greater than the others: those that are not recorded come
- * last. */
+/* Maps a code segment to a small number for sorting; the special ones come last. */
 static uint32_t wait_attribution_step_rank(const struct wait_attribution *why, uint32_t step)
 {
     uint32_t last = why->paths.all->steps.count;
@@ -83,7 +85,7 @@ static uint32_t sorted_by(const struct wait_attribution *why, const struct path_
     return thread ? pair->thread : wait_attribution_step_rank(why, pair->step);
 }
 
-/* By eight bits of what they are sorted by, and as they were where those are the same. */
+/* Stable sort by eight bits of the key. */
 static void sort_bits(struct wait_attribution *why, size_t count, bool thread, unsigned shift)
 {
     size_t at[257] = {0};
@@ -102,7 +104,8 @@ static void sort_bits(struct wait_attribution *why, size_t count, bool thread, u
     why->share_room = room;
 }
 
-/* By steps, then by threads; by hand where they are few, as mostly. */
+/* Sorts shares by code segment, then by thread; with insertion sort if there are few, as is usual.
+ */
 static void wait_attribution_sort_shares(struct wait_attribution *why, size_t count)
 {
     if (count <= 24) {
@@ -125,7 +128,7 @@ static int by_size(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* What is more than may be kept of one list becomes one share. */
+/* Merges the shares beyond the limit of a list into one. */
 static size_t wait_attribution_limit_shares(struct wait_attribution *why, size_t count)
 {
     size_t most = why->paths.bag.count > ROOM ? CHIEF : LIST_POOL_LIST_MAX;
@@ -146,7 +149,7 @@ static void wait_attribution_add_share(struct wait_attribution *why, size_t *cou
     why->shares[(*count)++] = (struct path_share){pair, too, ns};
 }
 
-/* The scope of a step, by a number; those of what is not recorded come first. */
+/* Returns the scope of a code segment as a number; those of special segments come first. */
 static uint32_t scope_of(const struct wait_attribution *why, uint32_t pair)
 {
     const struct code_segments *steps = &why->paths.all->steps;
@@ -155,7 +158,7 @@ static uint32_t scope_of(const struct wait_attribution *why, uint32_t pair)
     return (recorded ? code_segments_scope(steps, step) : step) + SEGMENT_IDS_RESERVED;
 }
 
-/* Which scopes was who waited in, in whatever thread? */
+/* Notes the scopes in which the waiter was, in any thread. */
 static void note_scopes(struct wait_attribution *why)
 {
     for (size_t i = 0; i < why->mine.count; i++) {
@@ -170,7 +173,7 @@ static bool was_there(const struct wait_attribution *why, uint32_t pair)
     return accumulator_get(&why->stepped, scope_of(why, pair));
 }
 
-/* What is in `theirs` and not in `mine`, as a list; both are empty then. */
+/* Stores `theirs` minus `mine` as a list; empties both. */
 static uint64_t wait_attribution_store_difference(struct wait_attribution *why)
 {
     size_t count = 0;
@@ -203,7 +206,7 @@ static void wait_attribution_attribute_segment(struct wait_attribution *why, uin
         return;
     }
     if (other == wait_of(why, segment)->thread)
-        other = 0; /* nobody waits for himself */
+        other = 0; /* a thread does not wait for itself */
     wait_attribution_add_path(why, &why->theirs, PATH_OVERLAP, other, x, y);
     uint64_t overlap = wait_attribution_store_difference(why), reasons = overlap;
     if (wait_attribution_by_sync(why, segment) && other) {

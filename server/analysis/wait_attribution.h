@@ -1,47 +1,49 @@
-/* Why waits took so long: for each segment of a wait, what ran meanwhile, and what made the other
- * come later.
+/* Attribution of waits: for each wait interval, what ran meanwhile and what delayed the awaited
+ * thread.
  *
- * Of a segment x..y of a wait of p for q:
- *     overlap   what ran from x to y, in q or whom q waited for
- *     reasons   exclusion: the overlap: nobody could have come earlier
- *               meeting: the expanded path of q from T to y, less that of p from T to x; T: when
- *               the two met last
- * Both add up to the length of the segment, to the nanosecond; single reasons may be negative: p
- * did more of it.
+ * For a wait interval x..y of thread p waiting for thread q:
+ *   overlap   what ran from x to y, in q or in the threads that q waited for
+ *   reasons   contention: the overlap, as q could not have arrived earlier
+ *             rendezvous: the expanded path of q from T to y, minus that of p from T to x, where
+ *             T is the last synchronization of both
+ * Both add up to the length of the wait interval, to the nanosecond.  Single reasons may be
+ * negative: p did more of it.
  *
- * Computed in steps, wait by wait in their order; what is known stays as it is as the run grows.
- * Not thread-safe. */
+ * Works in steps, wait by wait in their order; results do not change as the run grows.  Not
+ * thread-safe. */
 #ifndef SERVER_ANALYSIS_WAIT_ATTRIBUTION_H
 #define SERVER_ANALYSIS_WAIT_ATTRIBUTION_H
 
 #include "server/analysis/last_synchronization.h"
 #include "server/analysis/path_difference.h"
 
-/* How far back one looks. */
+/* From where on the histories of both threads are compared. */
 enum attribution_since {
-    SINCE_CLASS, /* as the class of the segment says */
-    SINCE_WAIT, /* always to the wait's begin */
-    SINCE_LAST_SYNC, /* always to the last meeting */
+    SINCE_CLASS, /* according to the class of the wait interval */
+    SINCE_WAIT, /* always from the wait's begin */
+    SINCE_LAST_SYNC, /* always from the last synchronization */
 };
 
-/* Zero-initialised but for `since` and paths.all: nothing is known. */
+/* Zero-initialize it except `since` and paths.all. */
 struct wait_attribution {
     enum attribution_since since;
     struct path_difference paths;
     struct last_sync_index encounters;
-    size_t done; /* waits */
+    size_t done; /* waits that are explained */
     struct accumulator theirs, mine, stepped; /* scratch */
-    struct path_share *shares, *sorting; /* likewise */
+    struct path_share *shares, *sorting; /* scratch */
     size_t share_room, sorting_room;
 };
 
-/* Goes on for about so many intervals looked at.  True: all waits there are now are known. */
+/* Visits about `budget` intervals.  Returns true when all waits that exist now are explained. */
 bool wait_attribution_step(struct wait_attribution *why, uint64_t budget);
 
-/* Whether a segment is looked at from a meeting on, and from when. */
+/* Returns whether a wait interval is compared from the last synchronization on; the next function
+ * returns that synchronization. */
 bool wait_attribution_by_sync(const struct wait_attribution *why, uint32_t segment);
 struct last_sync wait_attribution_since(const struct wait_attribution *why, uint32_t segment);
-/* What is known of a segment, in the order of steps, then of threads; of a wait that is done. */
+/* Read the overlap and the reasons of an explained wait interval, sorted by code segment, then by
+ * thread. */
 static inline struct list_pool_reader wait_attribution_overlap(const struct wait_attribution *why,
                                                                uint32_t segment)
 {
@@ -58,10 +60,11 @@ static inline struct segment_id wait_attribution_pair(const struct wait_attribut
     return why->paths.pairs.items[pair];
 }
 
-/* The two paths side by side, of a segment that is known: of whom it waited for and of who waited,
- * into two tallies (added to) of `pairs`. */
+/* Adds the two paths of an explained wait interval, of the awaited thread and of the waiter, to two
+ * accumulators indexed by `pairs`. */
 void wait_attribution_paths(struct wait_attribution *why, uint32_t segment,
                             struct accumulator *theirs, struct accumulator *mine);
-void wait_attribution_free(struct wait_attribution *why); /* empties it, but for paths.all */
+/* Frees the memory and empties it, except paths.all. */
+void wait_attribution_free(struct wait_attribution *why);
 
 #endif

@@ -10,19 +10,19 @@
 struct wait_group_charge {
     uint32_t pair;
     bool direct;
-    uint8_t kind; /* an enum cause_kind; CAUSE_KINDS: of none */
+    uint8_t kind; /* an enum cause_kind; CAUSE_KINDS: none */
     int64_t ns;
 };
 
-/* What of one wait counts, and where it goes. */
+/* The part of one wait that counts, and where it is added. */
 struct group_scan {
     struct wait_groups *groups;
     const struct intervals *all;
     const struct wait_record *wait;
     size_t index;
-    int64_t from_ns, to_ns; /* of it, in the range */
+    int64_t from_ns, to_ns; /* the part of the wait in the range */
     int64_t unexplained_ns;
-    uint32_t released_by; /* place of the last release */
+    uint32_t released_by; /* call site of the last release */
     bool guessed;
 };
 
@@ -42,7 +42,7 @@ static void wait_groups_add_pending(struct wait_groups *g, uint32_t pair, bool d
     g->pending[g->pending_count++] = (struct wait_group_charge){pair, direct, (uint8_t)kind, ns};
 }
 
-/* What a thread did up to an event at a time; NULL: that is not known. */
+/* Returns what a thread did up to an event at a time; NULL if that is not known. */
 static const struct interval *wait_groups_interval_before(struct wait_groups *g, uint32_t line,
                                                           int64_t at_ns)
 {
@@ -80,7 +80,7 @@ static void wait_groups_scan_segment(struct group_scan *look, uint32_t i)
     }
 }
 
-/* What is left after the last release, or all where there is none. */
+/* Adds the time after the last release, or all of the wait if there was no release. */
 static void wait_groups_scan_unattributed(struct group_scan *look)
 {
     struct wait_groups *g = look->groups;
@@ -120,7 +120,7 @@ static int wait_groups_by_weight(const void *a, const void *b)
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* A number for the set of the steps that make most of what is pending. */
+/* Returns a hash of the set of code segments that make up most of the pending causes. */
 static uint64_t wait_groups_pattern_hash(struct wait_groups *g)
 {
     int64_t all = 0, sum = 0;
@@ -137,7 +137,7 @@ static uint64_t wait_groups_pattern_hash(struct wait_groups *g)
         weights[i] = (struct group_weight){g->steps.keys[i], g->steps.ns[g->steps.keys[i]]};
     qsort(weights, g->steps.count, sizeof *weights, wait_groups_by_weight);
     for (size_t i = 0; i < g->steps.count && sum < all / 100 * PATTERN; i++) {
-        set += wait_groups_mix_hash(weights[i].step, 1); /* in whatever order */
+        set += wait_groups_mix_hash(weights[i].step, 1); /* independent of the order */
         sum += weights[i].ns;
     }
     free(weights);
@@ -223,7 +223,8 @@ static struct wait_group_cause *cause_of(struct wait_groups *g, struct wait_grou
     return &g->causes[g->cause_count - 1];
 }
 
-/* From where most of a group was let go is kept by the time that each place let go. */
+/* Sums the released time per call site; the site with the largest sum is the group's released_by.
+ */
 static void add_release(struct group_scan *look, struct wait_group *group, int64_t ns)
 {
     struct wait_groups *g = look->groups;

@@ -1,35 +1,38 @@
-/* Groups: waits that are alike, and what is charged with them.
+/* Groups of similar waits, with the causes that their time is attributed to.
  *
- * What stands in a group does not depend on the order in which its waits came: it is a sum, and
- * there are no representatives.  Of a wait that lies in a range in part, that part counts, shared
- * out as the whole.  What nobody can explain, what the clock ended, and the way from a release to
- * going on are charged to steps of their own.  Computed in steps.  Not thread-safe. */
+ * A group is a sum, without representatives, so its contents do not depend on the order of its
+ * waits.  If a wait lies partly in the range, that part counts, divided in the same proportions as
+ * the whole.  Unattributed time, timeouts and wake-up latency are attributed to code segments of
+ * their own.  Works in steps.  Not thread-safe. */
 #ifndef SERVER_ANALYSIS_WAIT_GROUPS_H
 #define SERVER_ANALYSIS_WAIT_GROUPS_H
 
 #include "server/analysis/attribution.h"
 
 enum wait_group_by {
-    GROUP_PLACE, /* of the wait's begin, its type, the kind of what it waited for */
-    GROUP_PATTERN, /* besides: from where it was let go, and the steps that make 95 % of it */
-    GROUP_OBJECT, /* the line that it waited for */
-    GROUP_SITE, /* the place alone */
-    GROUP_THREAD, /* who waited */
-    GROUP_WAIT, /* each for itself */
-    GROUP_CATEGORY, /* what kind of waiting it is */
+    GROUP_PLACE, /* call site of the wait's begin, its type, and the kind of the awaited line */
+    /* additionally: call site of the release, and the code segments that make up 95 % of it */
+    GROUP_PATTERN,
+    GROUP_OBJECT, /* the awaited trace line */
+    GROUP_SITE, /* the call site alone */
+    GROUP_THREAD, /* the waiting thread */
+    GROUP_WAIT, /* each wait is a group */
+    GROUP_CATEGORY, /* the category of the wait */
     GROUP_BYS
 };
 
 struct wait_grouping {
     enum wait_group_by by;
-    enum path_list_kind which; /* reasons, or what ran meanwhile */
-    bool direct; /* only what the one who was waited for did itself is told */
+    enum path_list_kind which; /* reasons, or the overlap */
+    bool direct; /* only causes in the awaited thread itself */
     int64_t from_ns; /* the range */
-    /* by thread's index, its end; not after from_ns: the thread does not count; NULL: all do */
+    /* by thread index: end of what counts; not after from_ns: the thread does not count; NULL: all
+     * threads count */
     const int64_t *until_ns;
     uint32_t until_count;
-    uint32_t object; /* only waits for this line; 0: all */
-    uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */
+    uint32_t object; /* only waits for this trace line; 0: all */
+    /* Returns the kind of a line; 0: unknown; NULL: no kinds. */
+    uint32_t (*kind)(const void *context, uint32_t line);
     uint32_t (*category)(const void *context,
                          const struct wait_record *wait); /* for GROUP_CATEGORY */
     const void *context;
@@ -42,23 +45,24 @@ struct wait_group_cause {
 };
 
 struct wait_group {
-    uint32_t place, type, kind, about, thread; /* of its first wait: what the group has in common */
-    uint32_t released_by; /* the place from where most of it was let go, 0: not known */
+    /* of its first wait: what all waits of the group have in common */
+    uint32_t place, type, kind, about, thread;
+    uint32_t released_by; /* the call site that released most of it, 0: unknown */
     uint8_t class; /* an enum wait_class, of its first wait */
-    bool mixed; /* it has others, too */
-    bool several; /* they were for several objects */
+    bool mixed; /* it has waits of other classes, too */
+    bool several; /* its waits were for several objects */
     int64_t waited_ns, most_ns, unexplained_ns, released_ns;
-    int64_t kinds[CAUSE_KINDS]; /* shares of those that are explained */
-    uint64_t waits, guessed; /* guessed: of so many it is not certain who let them go on */
-    size_t first; /* a wait: the longest */
-    uint32_t *causes, cause_count, cause_room; /* indices, not in order */
+    int64_t kinds[CAUSE_KINDS]; /* by enum cause_kind: attributed time */
+    uint64_t waits, guessed; /* guessed: waits whose release is not certain */
+    size_t first; /* index of the longest wait */
+    uint32_t *causes, cause_count, cause_room; /* indices, unsorted until wait_groups_arrange() */
 };
 
-/* Zero-initialised but for `grouping` and `why`: nothing yet. */
+/* Zero-initialize it except `grouping` and `why`. */
 struct wait_groups {
     struct wait_grouping grouping;
     struct wait_attribution *why; /* not owned */
-    size_t done; /* waits looked at */
+    size_t done; /* waits processed */
     struct wait_group *items;
     uint32_t count;
     size_t room;
@@ -72,12 +76,12 @@ struct wait_groups {
     struct accumulator steps; /* scratch */
 };
 
-/* Goes on for about so many waits.  True: all that are known are in. */
+/* Processes about `budget` waits.  Returns true when all known waits are processed. */
 bool wait_groups_step(struct wait_groups *groups, uint64_t budget);
-/* A group's causes by what is charged to them, the most first. */
+/* Sorts the causes of a group by attributed time, the largest first. */
 void wait_groups_arrange(struct wait_groups *groups, struct wait_group *group);
-void wait_groups_free(
-    struct wait_groups
-        *groups); /* empties it, but for grouping, why, and which steps communicate */
+/* Frees the memory and empties it, except grouping, why, and the mask of communication categories.
+ */
+void wait_groups_free(struct wait_groups *groups);
 
 #endif

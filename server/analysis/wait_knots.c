@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define CUT 100 /* what is less than this part of all that its waiter waited is cut */
+#define CUT 100 /* edges below this fraction (1/CUT) of all that the waiter waited are cut */
 
 static struct knot_member *knots_get_member(struct wait_knots *knots, uint32_t line)
 {
@@ -39,7 +39,7 @@ static int64_t knots_end_of_thread(const struct wait_knots *knots, uint32_t line
     return index < knots->until_count ? knots->until_ns[index] : INT64_MIN;
 }
 
-/* A segment that lies in the range in part counts in that part. */
+/* Adds the part of a wait interval that lies in the range. */
 static void knots_scan_wait(struct wait_knots *knots, uint32_t waiter, uint32_t segment,
                             int64_t until_ns)
 {
@@ -77,8 +77,8 @@ struct knot_vertex {
     uint32_t first, end; /* its edges among the holds */
     uint32_t next; /* the edge to follow */
     uint32_t found, low; /* Tarjan's numbers, from 1 */
-    uint32_t above; /* who led here, 1 + index */
-    uint32_t part; /* of the strongly connected ones, from 1 */
+    uint32_t above; /* 1 + index of the predecessor in the search */
+    uint32_t part; /* number of the strongly connected component, from 1 */
 };
 
 struct knot_search {
@@ -143,7 +143,8 @@ static void close_part(struct knot_search *t, uint32_t vertex)
     while (member != vertex);
 }
 
-/* Follows one edge of a vertex, or leaves it; returns where to go on, 1 + index; 0: nowhere. */
+/* Follows one edge of a vertex or leaves it; returns 1 + the index of the next vertex, or 0 at the
+ * end. */
 static uint32_t knots_follow_edge(struct knot_search *t, uint32_t vertex)
 {
     struct knot_vertex *v = &t->vertices[vertex];
@@ -165,7 +166,7 @@ static uint32_t knots_follow_edge(struct knot_search *t, uint32_t vertex)
     return v->above;
 }
 
-/* Which parts have no edge out, and one in or within. */
+/* Numbers the components without an outgoing edge and with one into them or within them. */
 static void number_knots(struct knot_search *t)
 {
     struct wait_knots *k = t->knots;

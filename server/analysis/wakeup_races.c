@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#define KEPT_OF_PLACE 16u /* waits, calls and visits of one place */
-#define KEPT_MOST 512u /* of one object, or lock */
+#define KEPT_OF_PLACE 16u /* waits, signals and critical sections kept of one call site */
+#define KEPT_MOST 512u /* of one object or lock */
 
 struct wakeup_visit {
     uint32_t thread, place;
@@ -11,37 +11,37 @@ struct wakeup_visit {
     struct mhb_clock_mark mark;
 };
 
-/* The first visits of each thread, and of each place some. */
+/* The first critical section of each thread, and some of each call site. */
 struct wakeup_lock {
     uint32_t lock;
     uint32_t *visits; /* indices */
     uint32_t count;
     struct map first; /* thread -> index + 1 */
-    struct map of_place; /* place -> how many are kept */
-    struct sync_op asks; /* not kept: of the thread that comes in next */
+    struct map of_place; /* call site -> how many are kept */
+    struct sync_op asks; /* not kept: the request of the thread that acquires the lock next */
 };
 
 struct wakeup_wait {
     struct sync_op begin;
-    struct wakeup_visit visit; /* within which it began */
-    struct mhb_clock_mark end; /* at 0: it has not ended */
+    struct wakeup_visit visit; /* the critical section in which the wait began */
+    struct mhb_clock_mark end; /* at 0: the wait has not ended */
 };
 
 struct wakeup_signal {
     struct sync_op is;
-    uint64_t begin; /* where its visit began, or it itself */
+    uint64_t begin; /* position of the begin of its critical section, or of the signal */
 };
 
 struct wakeup_object {
-    uint32_t line, lock; /* lock: of those who wait; 0: not known */
-    bool several; /* locks */
-    bool all; /* somebody woke all, or it is not known whether */
+    uint32_t line, lock; /* lock: the waiters' lock; 0: unknown */
+    bool several; /* waiters use several locks */
+    bool all; /* a signal woke all waiters, or that is unknown */
     uint64_t calls_made;
     struct wakeup_wait *waits;
     uint32_t wait_count;
     struct wakeup_signal *calls;
     uint32_t call_count;
-    struct map waits_of, calls_of; /* place -> how many are kept */
+    struct map waits_of, calls_of; /* call site -> how many are kept */
 };
 
 /* ---- what was done ---- */
@@ -72,7 +72,7 @@ static struct wakeup_lock *lock_of(struct wakeup_races *w, uint32_t line)
     return &w->locks[known - 1];
 }
 
-/* One more of a place, if there is room. */
+/* Counts one more of a call site; returns false if there is no space for it. */
 static bool may_keep(struct map *of, uint32_t place, uint32_t count)
 {
     uintptr_t kept = (uintptr_t)map_get(of, place, 0);
@@ -195,7 +195,7 @@ struct wakeup_scan {
     struct findings *findings;
 };
 
-/* The finding of these places, or a new one; *known: it was there. */
+/* Returns the finding of these call sites, made on first use; sets *known if it existed. */
 static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind, uint32_t a,
                                   uint32_t b, bool *known)
 {
@@ -232,7 +232,7 @@ static struct finding_participant wakeup_races_wait_participant(const struct wak
         .begin = k->visit.asked};
 }
 
-/* Was somebody who is not the waiter certainly in the lock before the call? */
+/* Returns whether a thread other than the waiter must have held the lock before the signal. */
 static bool wakeup_races_is_sent_in_lock(const struct wakeup_scan *l, const struct wakeup_signal *c,
                                          uint32_t waiter)
 {
@@ -278,7 +278,7 @@ static bool may_receive_signal(const struct wakeup_signal *c, const struct wakeu
            !wakeup_races_is_done(k->end, c->is.mark);
 }
 
-/* Two who wait at different places, and a third who calls one of them. */
+/* Finds two waiters at different call sites and a third thread that signals one of them. */
 static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wakeup_signal *c)
 {
     bool known;
@@ -299,15 +299,16 @@ static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wa
         }
 }
 
-/* Could a thread that only passed have waited when the call came, with all others that are
- * counted? */
+/* Returns whether a thread that did not wait there could have been waiting at the signal, together
+ * with all other counted ones. */
 static bool wakeup_races_may_be_waiting(const struct wakeup_signal *c, const struct wakeup_visit *v)
 {
     return v->thread != c->is.thread && !mhb_before(c->is.mark, v->mark) &&
            !mhb_before(v->mark, c->is.mark);
 }
 
-/* Those that come in at the place where one came in who waited: each thread once. */
+/* Finds threads that acquire the lock at the call site at which the waiter acquired it, each thread
+ * once. */
 static uint32_t find_passers(const struct wakeup_scan *l, const struct wakeup_signal *c,
                              const struct wakeup_wait *k, const struct wakeup_visit **passers)
 {

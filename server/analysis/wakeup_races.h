@@ -1,12 +1,13 @@
-/* Calls that would not be heard in another order: who waits for them waits for ever.
+/* Wake-up races: signals that no thread would receive in another order, so that the waiter waits
+ * forever.
  *
- * Lost: a call by a thread that has never been in the lock of those who wait, nor has anybody
- * before it who is not one of them.  So nothing keeps it from coming after a waiter has looked
- * whether it must wait, and before it waits.  (Where somebody was in the lock before, what is
- * called for may be told there.)
- *
- * Missed: a call that wakes one, where several could wait: at different places, called by a third;
- * or more that come in where one waited than there are calls in all. */
+ * - Lost wake-up: a signal by a thread that has never held the waiters' lock, and neither has any
+ *   thread before it that is not one of the waiters.  Nothing keeps the signal from coming after a
+ *   waiter has tested its predicate and before it waits. (If such a thread held the lock before, it
+ *   may have changed the predicate there.)
+ * - Signal instead of broadcast: a signal that wakes one thread where several could wait: at
+ *   different call sites, signaled by a third thread; or where more threads acquire the lock after
+ *   a wait than there are signals in all. */
 #ifndef SERVER_ANALYSIS_WAKEUP_RACES_H
 #define SERVER_ANALYSIS_WAKEUP_RACES_H
 
@@ -14,17 +15,17 @@
 #include "server/analysis/findings.h"
 
 struct wakeup_races {
-    struct wakeup_object *objects; /* what is waited for */
+    struct wakeup_object *objects; /* awaited synchronization objects */
     size_t object_count, object_room;
     struct map object_of; /* line -> 1 + index */
-    struct map last; /* thread, lock -> its last visit's index + 1 */
+    struct map last; /* thread, lock -> 1 + index of its last critical section */
     struct wakeup_visit *visits;
     size_t visit_count, visit_room;
-    struct map of_lock; /* lock -> 1 + index of the lists of its visits */
+    struct map of_lock; /* lock -> 1 + index in `locks` */
     struct wakeup_lock *locks;
     size_t lock_count, lock_room;
     struct map found;
-    size_t next; /* of objects */
+    size_t next; /* index of the next object */
 };
 
 void wakeup_races_feed(struct wakeup_races *wakings, const struct sync_op *deed);
