@@ -1,21 +1,22 @@
-/* When each call of the threads of a run began and ended, as far as it was told
- * (wire/call_records.h):  by thread, in blocks, each with the calls that were open when it begins,
- * so that one may begin anywhere.
+/* Call records: when each call of the threads of a run began and ended, as received
+ * (wire/call_records.h).  They are kept by thread, in blocks that list the calls open at their
+ * begin, so that reading can begin at any block.
  *
- * It is kept in memory, as it was told: about five bytes a call, CALL_ENTRIES_KEPT in all; what is
- * more is counted, and is not there.  It is forgotten with the events that were there when it was
- * told.  Times are ns by the program's monotonic clock.  Not thread-safe. */
+ * They are kept in memory as received: about five bytes per call and CALL_ENTRIES_KEPT bytes in
+ * all; further calls are counted and dropped.  They are discarded together with the events that
+ * existed when they were received.  Times are ns of the program's monotonic clock.  Not
+ * thread-safe. */
 #ifndef SERVER_TIMING_CALL_ENTRIES_H
 #define SERVER_TIMING_CALL_ENTRIES_H
 
 #include "base/map.h"
 #include "wire/call_records.h"
 
-#ifndef CALL_ENTRIES_KEPT /* tests make it small */
+#ifndef CALL_ENTRIES_KEPT /* bytes; tests make it small */
 #define CALL_ENTRIES_KEPT ((uint64_t)1 << 29)
 #endif
 #ifndef CALL_ENTRIES_DEPTH_MAX
-/* calls that are open in one thread; of those above only the number is known */
+/* maximum open calls of one thread; of deeper ones only the number is known */
 #define CALL_ENTRIES_DEPTH_MAX 65536u
 #endif
 
@@ -26,75 +27,78 @@ struct call_entry_open {
 
 struct call_entries_block {
     uint64_t first_ns, last_ns;
-    uint8_t *bytes; /* the body */
+    uint8_t *bytes; /* the encoded records */
     uint32_t size;
-    uint32_t open_count; /* when it begins */
+    uint32_t open_count; /* open calls at its begin */
     struct call_entry_open *open;
-    uint64_t above; /* open ones above those */
-    uint64_t begins; /* in it */
-    uint64_t told; /* so many events were there when it was */
+    uint64_t above; /* number of open calls beyond those */
+    uint64_t begins; /* calls that begin in it */
+    uint64_t told; /* number of events of the run when it was received */
 };
 
 struct call_entries_thread {
-    uint32_t session, code; /* as its program calls it */
+    uint32_t session, code; /* the thread's code in its program */
     struct call_entries_block *blocks;
     size_t count, room;
-    struct call_entry_open *open; /* as far as it is told */
+    struct call_entry_open *open; /* open calls at the end of the last block */
     size_t open_count, open_room;
-    uint64_t above; /* open ones above those */
-    uint64_t begins, lost; /* calls that are there; that found no room in the ring */
-    unsigned walks; /* of it that have not ended: nothing of it is forgotten */
+    uint64_t above; /* number of open calls beyond those */
+    uint64_t begins, lost; /* recorded calls; calls that were lost as the ring was full */
+    unsigned walks; /* walks in progress: meanwhile nothing of the thread is discarded */
 };
 
-/* Zero-initialised: none. */
+/* A zero-initialized struct is empty. */
 struct call_entries {
-    struct call_entries_thread **threads; /* each stays where it is */
+    struct call_entries_thread **threads; /* the structs do not move */
     uint32_t count;
     size_t room;
     struct map index; /* session and code -> 1 + index */
     uint64_t bytes; /* of all blocks */
-    uint64_t left; /* calls for which there was no more room here */
-    uint64_t events; /* that there are as it is told */
+    uint64_t left; /* calls that were dropped at the limit */
+    uint64_t events; /* current number of events of the run */
 };
 
-/* Takes the body of an ENTRIES; false with *why: it cannot be believed. */
+/* Appends the body of an ENTRIES message.  Returns false and sets *why if it is invalid. */
 bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code,
                          const uint8_t *body, size_t size, const char **why);
-/* Of a thread, or NULL: nothing was told of it. */
+/* Returns the records of a thread, or NULL if none were received. */
 const struct call_entries_thread *call_entries_for_thread(const struct call_entries *all,
                                                           uint32_t session, uint32_t code);
-/* Forgets what was told while there were no more than so many events, but of each thread the
- * newest; in steps: *thread is 0 before the first.  True: all is done. */
+/* Discards the blocks that were received while there were at most `events` events, except the
+ * newest of each thread.  Works in steps; *thread must be 0 before the first.  Returns true when
+ * done. */
 bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32_t *thread);
-/* The calls that were open as the newest of a thread was told, if that is what begins then, as the
- * body of an ENTRIES: who reads it before that one, and nothing else of the thread, knows as much
- * of them; else it changes nothing.  False: none. */
+/* Encodes, as the body of an ENTRIES message, the calls that were open at the begin of a thread's
+ * newest block, if that block begins at first_ns.  A reader that gets this body and then the newest
+ * block knows the open calls as well; if it knows more of the thread the body changes nothing.
+ * Returns false if there is no such block. */
 bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
                               uint64_t first_ns, struct encoder *out);
-void call_entries_free(struct call_entries *all); /* empties it */
+void call_entries_free(struct call_entries *all); /* frees the memory; it is empty then */
 
 /* ---- looking at them, one after the other ---- */
 
 struct call_entries_walk {
     const struct call_entries_thread *thread;
-    size_t block, end; /* the next one, and where those end that there were when it began */
+    size_t block, end; /* the next block; the number of blocks when the walk began */
     struct decoder in;
     uint64_t last_ns;
-    struct call_entry_open *open; /* after what was looked at last */
+    struct call_entry_open *open; /* open calls after the last record */
     size_t open_count, open_room;
     uint64_t above;
 };
 
 struct call_entry_seen {
-    struct call_record entry; /* of one that ended, with its context */
-    uint64_t began_ns; /* of one that ended */
-    uint64_t depth; /* calls that it lies in */
+    struct call_record entry; /* at the end of a call its context is set, too */
+    uint64_t began_ns; /* at the end of a call */
+    uint64_t depth; /* number of enclosing calls */
 };
 
-/* From the last place on that is not later than from_ns; what is open there is walk->open. */
+/* Begins a walk at the last block that begins at or before from_ns; walk->open lists the calls that
+ * are open there. */
 struct call_entries_walk call_entries_walk(const struct call_entries_thread *thread,
                                            uint64_t from_ns);
-/* The next one; false: that was all.  More may be told of the thread meanwhile. */
+/* Reads the next record; returns false at the end.  More records may be appended meanwhile. */
 bool call_entries_next(struct call_entries_walk *walk, struct call_entry_seen *seen);
 void call_entries_walk_end(struct call_entries_walk *walk);
 

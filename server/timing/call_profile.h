@@ -1,52 +1,54 @@
-/* The calls of several threads, added up: by function, by who called whom (arcs), and by path (a
+/* Call profile of several threads: summed by function, by caller and callee (arcs), and by path (a
  * tree).
  *
- * Each thread has a tree of calling contexts (call_contexts.h).  Contexts of one scope, a small
- * number that the caller gives (0: the thread itself), are one function.  What a function took
- * itself (self) is the sum over all of its contexts; its total is that of its outermost calls
- * alone, those that land in themselves (wire/profile_region.h), so no time of a thread is counted
- * twice; totals of several threads are added, also where one was made within the function by
- * another (nested).  Of calls that have not ended, what they took so far counts.  Functions that
- * call each other in a circle are a cycle:  strongly connected (Tarjan, Depth-first search and
- * linear graph algorithms, 1972), numbered from 1.
+ * Each thread has a tree of call contexts (call_contexts.h).  Contexts of one scope, a small number
+ * assigned by the caller (0: the thread itself), are one function.  The self time of a function is
+ * the sum over all of its contexts.  Its total time is that of its outermost calls only, those
+ * whose contexts are their own landing contexts (wire/profile_region.h), so no time of a thread is
+ * counted twice.  Totals of several threads are added, even if one thread was created within the
+ * function by another one (nested).  Calls that have not ended count with their time so far.
+ * Functions that call each other recursively form a cycle: a strongly connected component (Tarjan,
+ * Depth-first search and linear graph algorithms, 1972), numbered from 1.
  *
- * Net is what self would be without being measured: less `enter` for each of its calls and `exit`
- * for each call that it made, and never below 0 (Friedman's FTN4TRA).  Times are ns. */
+ * Net time is self time without measurement overhead: minus `enter` for each of its calls and
+ * `exit` for each call that it made, but at least 0 (Friedman's FTN4TRA).  Times are ns. */
 #ifndef SERVER_TIMING_CALL_PROFILE_H
 #define SERVER_TIMING_CALL_PROFILE_H
 
 #include "server/timing/call_contexts.h"
 
 struct call_sums {
-    uint64_t calls, concurrent, made; /* made: calls of others, in it */
+    uint64_t calls, concurrent, made; /* made: calls that it made */
     uint64_t open; /* calls that have not ended */
-    /* Calls of which no end came, as of those in which exit() was called; 0 where it is not known.
-     * Below 0 in a thread in which a coroutine's calls ended that began in another one. */
+    /* Calls without an end, such as those in which exit() was called; 0 if that is not known.
+     * Negative in a thread in which calls of a coroutine ended that began in another thread. */
     int64_t left;
-    uint64_t counted; /* of the calls: counted only, their time is their callers' */
-    uint64_t since_ns; /* since when some are, by the program's clock; 0: none, or always */
+    uint64_t counted; /* calls that were only counted; their time is part of the callers' time */
+    /* when counting without timing began, by the program's clock; 0: never, or from the start */
+    uint64_t since_ns;
     int64_t self_ns, total_ns, cpu_ns;
-    /* Calls from outside of the function itself that are not under way, and what they took: of
-     * these is the mean. */
+    /* Completed calls from outside the function itself, and their time: the basis of the mean. */
     uint64_t outer;
     int64_t outer_ns;
-    bool reentered; /* how many calls are outer ones is not known: others called it within itself */
-    int64_t nested_ns; /* of total: on threads that were made within other calls of the function */
-    int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of calls that ended */
-    double cost_ps; /* of measuring: within its self */
+    /* the number of outer calls is not known, as other functions called it recursively */
+    bool reentered;
+    /* part of total: on threads that were created within other calls of the function */
+    int64_t nested_ns;
+    int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of completed calls */
+    double cost_ps; /* measurement overhead in its self time */
     bool timed; /* times are known */
-    bool ended; /* so are the least and the most */
-    bool total; /* it was called from outside of itself */
-    bool cpu; /* how much of self the processor worked for it is known */
-    bool blind; /* but not of all of it */
-    /* of self: of calls that have not ended, since the innermost one went on; whether it ran since
-     * is not known */
+    bool ended; /* minimum and maximum are known, too */
+    bool total; /* it was called from outside itself */
+    bool cpu; /* the CPU time of self is known */
+    bool blind; /* but not for all calls */
+    /* part of self: of calls that have not ended, since the innermost one last returned; whether
+     * the thread ran since then is not known */
     int64_t running_ns;
 };
 
 struct call_function {
     uint32_t scope;
-    uint32_t cycle; /* 0: in none */
+    uint32_t cycle; /* 0: in no cycle */
     struct call_sums sums;
 };
 
@@ -55,14 +57,14 @@ struct call_arc {
     struct call_sums sums; /* of `to`, called by `from` */
 };
 
-/* A path of calls; one comes after its parent. */
+/* A path of calls.  A node comes after its parent. */
 struct call_node {
     uint32_t parent, function;
-    uint32_t child, sibling; /* nodes, 0 none; in no order */
+    uint32_t child, sibling; /* nodes, 0 for none; unsorted */
     struct call_sums sums;
 };
 
-/* Zero-initialised: nothing.  Function 0 and node 0 are the threads themselves. */
+/* A zero-initialized profile is empty.  Function 0 and node 0 are the threads themselves. */
 struct call_profile {
     struct call_function *functions;
     size_t function_count, function_room;
@@ -73,33 +75,33 @@ struct call_profile {
     uint32_t cycles;
     struct map function_of, arc_of, node_of; /* to 1 + index */
     const struct map
-        *within; /* of the thread that is added: scopes in which it was made; or NULL */
-    const uint64_t *concurrent; /* of its contexts, if that is known better; or NULL */
+        *within; /* of the thread that is being added: scopes in which it was created; or NULL */
+    /* by context: number of concurrent calls, if that is known more precisely; or NULL */
+    const uint64_t *concurrent;
 };
 
-/* How many calls of the thread were counted only, not timed. */
+/* Returns how many calls of the thread were only counted, not timed. */
 uint64_t call_profile_counted_only(const struct call_context_thread *thread);
-int64_t
-call_profile_self(const struct call_context_thread *thread); /* ns of all of them themselves */
-/* What is known of one context of a thread. */
+/* Returns the self time of all calls of the thread, ns. */
+int64_t call_profile_self(const struct call_context_thread *thread);
+/* Returns the sums of one context of a thread. */
 struct call_sums call_profile_for_context(const struct call_context_thread *thread,
                                           const struct call_context *c);
-/* Adds a thread; scopes: of each of its contexts. */
+/* Adds a thread; `scopes` has the scope of each of its contexts. */
 void call_profile_add(struct call_profile *calls, const struct call_context_thread *thread,
                       const uint32_t *scopes);
-/* Once all are added: numbers the cycles. */
+/* Numbers the cycles; must be called after all threads are added. */
 void call_profile_find_cycles(struct call_profile *calls);
 int64_t call_profile_net(const struct call_sums *sums);
 void call_profile_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
-/* All functions but the threads themselves. */
-/* Is the processor time known: of all of it, but for one part in a hundred? */
+/* Returns whether the CPU time is known for at least 99 % of the time. */
 bool call_profile_cpu_known(const struct call_sums *sums);
-/* What a call took on the average, with all that it called; -1: it is not known.  Calls that a
- * function makes of itself are within the outer ones: they count in none of the two. */
+/* Returns the mean time of a call including its callees, or -1 if it is not known.  Recursive calls
+ * are part of the outer ones and do not count. */
 int64_t calls_mean_total(const struct call_sums *sums);
-/* Of each call that was timed: its processor time on the average; -1: none was. */
+/* Returns the mean CPU time of a timed call, or -1 if there is none. */
 int64_t calls_mean_cpu(const struct call_sums *sums);
 struct call_sums call_profile_all(const struct call_profile *calls);
-void call_profile_free(struct call_profile *calls); /* empties it */
+void call_profile_free(struct call_profile *calls); /* frees the memory; it is empty then */
 
 #endif

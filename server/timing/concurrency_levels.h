@@ -1,32 +1,34 @@
-/* When more than one thread ran: how concurrent a run was, moment by moment, in one bit.
+/* Concurrency levels of a run: when more than one thread ran.
  *
- * Who waits does not run, and who is let go does not before it goes on.  Times are ns of the
+ * A thread does not run while it waits, nor from its release until it resumes.  Times are ns of the
  * run. */
 #ifndef SERVER_TIMING_CONCURRENCY_LEVELS_H
 #define SERVER_TIMING_CONCURRENCY_LEVELS_H
 
 #include "server/timing/intervals.h"
 
-/* Zero-initialised: never. */
+/* A zero-initialized struct is empty: no thread runs. */
 struct concurrency_levels {
     struct concurrency_level {
         int64_t at_ns;
-        int64_t above_ns; /* for so long more than one had run by then */
-        int running; /* from then on */
+        int64_t above_ns; /* accumulated time with more than one running thread up to at_ns */
+        int running; /* number of running threads from then on */
     } *items; /* in the order of time */
     size_t count, room;
 };
 
 void concurrency_levels_make(struct concurrency_levels *levels, const struct intervals *all);
-/* The same of other times at which something ran: adds them one by one, in any order, and then once
- * adds them up. */
+/* Builds the levels of other running times: levels_add() for each, in any order, then
+ * levels_add_up() once. */
 void levels_add(struct concurrency_levels *levels, int64_t from_ns, int64_t to_ns);
 void levels_add_up(struct concurrency_levels *levels);
-/* How many run at a time.  *near is as below. */
+/* Returns how many threads run at a time. *near: as below. */
 int levels_running(const struct concurrency_levels *levels, int64_t at_ns, size_t *near);
-/* How much of from..to more than one ran.  *near is the index that was found last, 0 at first. */
+/* Returns for how long more than one thread ran in from_ns..to_ns. *near is the index that was
+ * found last, initially 0. */
 int64_t concurrency_levels_above(const struct concurrency_levels *levels, int64_t from_ns,
                                  int64_t to_ns, size_t *near);
-void concurrency_levels_free(struct concurrency_levels *levels); /* empties it */
+/* Frees the memory; it is empty then. */
+void concurrency_levels_free(struct concurrency_levels *levels);
 
 #endif

@@ -1,25 +1,24 @@
-/* Where a thread was while the order says no more than that it ran: on a processor, ready without
- * one, or in the system (asleep, or waiting for what no event tells of).
+/* CPU states of threads: running on a CPU, runnable without one, or off-CPU (other) (asleep, or in
+ * a wait that is not traced), for times in which the order says only that the thread ran.
  *
- * There are several sources of it, and of each thread the best one counts:
- * - switches: the kernel said when the thread went on a processor and off it, and whether that was taken from it.  Exact;
- *   only the time from where the system let it go on to where it went on is not told apart, and is
- *   in system;
- * - the processor clock at events: how long it had had a processor at some of its events, more than
- *   4 us after the one
- *   before.  How long it ran between two of them is exact; it is told as if it had run first, which is right where events
- *   are dense: what it did without a processor lies in the last gap.  What of the rest it was ready is shared out as the
- *   samples have it; without any, all of that is in system;
- * - samples: how long it had had a processor, and wanted one in vain, at some times.  What happened between two of them is
- *   known by its length alone: it is told as if it had run first, then been ready, then in the system.  So each border may
- *   be off by the time between two samples, and sums over a range by as much at each end of it;
- * - the order alone: it ran all the time, an upper bound.
+ * There are several sources, and for each thread the best one is used:
+ * - switches: the kernel's context switches, with whether the thread was preempted.  Exact, except
+ *   that the time from a wake-up by the kernel until the thread gets a CPU is not distinguished and
+ *   counts as off-CPU (other);
+ * - the CPU clock at events: the CPU time at some events, at least 4 us apart.  The running time
+ *   between two of them is exact; it is placed at the begin of the gap, which is right where events
+ *   are dense, as the thread spent its time without a CPU in the last gap.  The runnable part of
+ *   the rest is distributed as the samples say; without samples all of the rest is off-CPU (other);
+ * - samples: accumulated running and runnable time at some times.  Between two of them only
+ *   durations are known: running is placed first, then runnable, then off-CPU (other).  Each border
+ *   may be off by the time between two samples, and sums over a range by as much at either end;
+ * - the order alone: the thread ran all the time, an upper bound.
  *
- * Of a task of a runtime it is known, exactly, when it was on a thread of the system that runs
- * tasks (placements.h), and it counts as switches do: it ran while it was on one, and was ready
- * while it could have been.
+ * For a task of a runtime it is known exactly when it was on a worker thread (placements.h).  That
+ * counts as switches do: the task ran while it was on one, and was runnable while it could have
+ * been.
  *
- * Threads are named by their lines, times are ns of the run. */
+ * Threads are identified by their lines; times are ns of the run. */
 #ifndef SERVER_TIMING_CPU_STATES_H
 #define SERVER_TIMING_CPU_STATES_H
 
@@ -38,16 +37,16 @@ enum cpu_state_source {
 };
 
 enum cpu_state {
-    CPU_STATE_RUNNING, /* on a processor; of the order alone: at most */
+    CPU_STATE_RUNNING, /* on a CPU; by the order alone an upper bound */
     CPU_STATE_RUNNABLE,
     CPU_STATE_OTHER
 };
 
 enum switch_kind {
-    SWITCH_ON, /* to a processor */
-    SWITCH_OUT, /* the processor was taken from it */
-    SWITCH_ASLEEP, /* it gave the processor up */
-    SWITCH_LOST, /* what happened from here on until it is told of next is not known */
+    SWITCH_ON, /* it got a CPU */
+    SWITCH_OUT, /* it was preempted */
+    SWITCH_ASLEEP, /* it gave up the CPU */
+    SWITCH_LOST, /* events were lost: nothing is known until the next switch */
     SWITCH_KINDS
 };
 
@@ -58,98 +57,99 @@ void cpu_states_free(struct cpu_states *spans); /* NULL: nothing */
 
 /* ---- filling: each thread's in the order of their times ---- */
 
-/* What is too early is left out; when there is no more room, all that comes is, and counted. */
+/* Records a context switch.  Drops one that is earlier than the thread's last; beyond the limit
+ * drops and counts all. cpu: UINT_MAX if it is not known. */
 void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what,
-                         unsigned cpu,
-                         int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
-/* In which call it was seen to sleep, an enum asleep. */
+                         unsigned cpu, int64_t at_ns);
+/* Records the call, an enum asleep, in which the thread was seen sleeping. */
 void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t call, int64_t at_ns);
-/* By then it had had a processor for so long, or (delay) wanted one in vain.
- * last: it has ended, and says so itself. */
+/* Records the accumulated running time or, with `delay`, runnable time at a time. last: the thread
+ * exited and reported the value itself. */
 void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns,
                         uint64_t ns, bool last);
-/* Its own clock at one of its events.  anew: how long it ran before that is not known. */
+/* Records the thread's CPU clock at one of its events. anew: how long it ran before that is not
+ * known. */
 void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,
                         bool anew);
-void cpu_states_lost(struct cpu_states *spans, uint64_t switches); /* so many were not told */
-void cpu_states_unavailable(struct cpu_states *spans,
-                            const char *why); /* there are no switches; a copy */
+void cpu_states_lost(struct cpu_states *spans, uint64_t switches); /* counts lost switches */
+/* Records why there are no switches; `why` is copied. */
+void cpu_states_unavailable(struct cpu_states *spans, const char *why);
 
-struct placements *
-cpu_states_placements(struct cpu_states *spans); /* of tasks, made on first use; to be filled */
+/* Returns the placements of tasks, made on first use, for filling. */
+struct placements *cpu_states_placements(struct cpu_states *spans);
 
 /* ---- looking: of spans NULL, the order alone is known ---- */
 
-/* No better than `most`; CPU_SOURCE_ORDER: whichever is best. */
+/* Returns the best source for a thread, but none better than `most`; CPU_SOURCE_ORDER: no limit. */
 enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line,
                                       enum cpu_state_source most);
-/* The longest time between two samples of it that has something in common with a range; 0: it has
- * none. */
+/* Returns the longest time between two samples of a thread that overlaps a range; 0 if it has none.
+ */
 int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, int64_t from_ns,
                                  int64_t to_ns);
-/* By its clock at events: how much of what it ran, or did not, between two of them may be told at a
- * wrong time, at most. */
+/* Returns, for the CPU clock at events, how much running or other time between two events may be
+ * placed wrongly, at most. */
 int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans,
                                   const struct thread_timeline *course, int64_t from_ns,
                                   int64_t to_ns);
-bool cpu_states_delays(const struct cpu_states *spans,
-                       uint32_t line); /* are there samples of it, too? */
-const struct placements *
-cpu_states_tasks(const struct cpu_states *spans); /* NULL: none were told */
-bool cpu_states_is_placed_task(const struct cpu_states *spans,
-                               uint32_t line); /* is it a task whose stays are known? */
-bool cpu_states_cpus(
-    const struct cpu_states *spans); /* is it known of any switch on which processor? */
+/* Returns whether there are samples of its runnable time. */
+bool cpu_states_delays(const struct cpu_states *spans, uint32_t line);
+/* Returns the placements of tasks, or NULL if there are none. */
+const struct placements *cpu_states_tasks(const struct cpu_states *spans);
+/* Returns whether the line is a task whose placements are known. */
+bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line);
+/* Returns whether the CPU of any switch is known. */
+bool cpu_states_cpus(const struct cpu_states *spans);
 uint64_t cpu_states_lost_count(const struct cpu_states *spans);
-uint64_t cpu_states_max_switches(
-    const struct cpu_states
-        *spans); /* all that are kept, of all threads, where that is why some are lost; else 0 */
-const char *cpu_states_missing_reason(
-    const struct cpu_states *spans); /* there are no switches; NULL: not said */
-/* Up to when something is known of it, INT64_MAX where the order alone is. */
+/* Returns the maximum number of switches kept, of all threads, if some were lost because of it;
+ * else 0. */
+uint64_t cpu_states_max_switches(const struct cpu_states *spans);
+/* Returns why there are no switches, or NULL if that is not known. */
+const char *cpu_states_missing_reason(const struct cpu_states *spans);
+/* Returns the time up to which a thread is known; INT64_MAX if only the order is. */
 int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
 
-/* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER:
- * they say nothing. */
+/* Returns the time up to which context switches say what a thread without an exit event did;
+ * INTERVALS_NEVER if they say nothing. */
 int64_t cpu_states_switched_until(const struct cpu_states *spans,
                                   const struct thread_timeline *course, enum cpu_state_source most);
-/* Did it, as the last that is known of it, give its processor up, and when?  By switches; where
- * none are known, by what was seen from outside.  *call: an enum asleep, where it was seen in it
- * since; end_ns: when all of the run had gone, 0 if it has not; a thread that is killed as it
- * sleeps gets a processor once more, for its end. */
+/* Returns whether, as the last that is known of it, a thread gave up its CPU, and sets *since_ns.
+ * Uses context switches; without any, sampling from outside. *call: an enum asleep, if the thread
+ * was seen in that call since then. end_ns: when the whole run had exited, 0 if it has not; a
+ * thread that is killed while asleep gets a CPU once more, to exit. */
 bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
                        int64_t *since_ns, unsigned *call);
 
-/* Zero-initialised; of one thread, and one source. */
+/* State of visiting one thread by one source.  Zero-initialize it. */
 struct cpu_state_walk {
-    enum cpu_state_source most; /* no better source than this; CPU_SOURCE_ORDER: the best */
+    enum cpu_state_source most; /* use no better source than this; CPU_SOURCE_ORDER: the best */
     size_t near; /* index that was found last */
-    uint32_t on; /* while something is visited in which it ran: 1 + the processor; of a task
-                    its carrier; 0: not known */
+    /* valid while a running state is visited: 1 + the CPU, for a task its worker thread; 0: unknown
+     */
+    uint32_t on;
     bool has;
-    struct spans_slice { /* between two samples */
+    struct spans_slice { /* span between two samples */
         size_t index;
         int64_t from_ns, to_ns;
-        int64_t ran_ns, ready_ns; /* of what the order calls running, */
-        int64_t passed_ns, at_ns; /* of which so much lies before at_ns */
+        int64_t ran_ns, ready_ns; /* parts of the time that the order calls running, */
+        int64_t passed_ns, at_ns; /* of which passed_ns lies before at_ns */
     } slice;
 };
 
-/* Cuts a time in which the order says that it ran into what it did: they fill the time, one after
- * the other. */
+/* Splits a time in which the order says that the thread ran into CPU states, which fill it in
+ * ascending order. */
 void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course,
                       struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
                       void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
                                     int64_t to_ns),
                       void *context);
 
-/* The same, of whatever range, in sums: running, ready, system, and blocked is what the order says
- * of the rest of it. */
+/* Sums of the states in any range. blocked_ns is what the order says of the rest. */
 struct cpu_state_sums {
     enum cpu_state_source source;
-    int64_t error_ns; /* sums are off by so much at most, at either end of the range */
-    int64_t running_ns, ready_ns, blocked_ns, system_ns; /* all together: what of the range is
-                                                            between its first and last event */
+    int64_t error_ns; /* maximum error of the sums at either end of the range */
+    /* together: the part of the range between the thread's first and last event */
+    int64_t running_ns, ready_ns, blocked_ns, system_ns;
 };
 struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans,
                                      const struct thread_timeline *course, int64_t from_ns,

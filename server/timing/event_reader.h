@@ -1,5 +1,5 @@
-/* The events of an order one after the other, and those before once more: read many at once, and
- * kept for a while. */
+/* Buffered reader of the events of an order: reads ahead sequentially and keeps recent events for a
+ * while. */
 #ifndef SERVER_TIMING_EVENT_READER_H
 #define SERVER_TIMING_EVENT_READER_H
 
@@ -12,14 +12,15 @@
 
 struct event_reader {
     const struct order *order;
-    uint64_t from, end; /* positions that are kept */
+    uint64_t from, end; /* positions in the buffer */
     struct order_event *kept; /* by position % EVENTS_KEPT */
-    struct order_event other; /* asked for last of those that are not */
+    struct order_event other; /* the last event read that is not in the buffer */
 };
 
 void event_reader_begin(struct event_reader *events, const struct order *order);
 void event_reader_free(struct event_reader *events);
-/* As order_event, without `in`; until the next call. */
+/* Returns an event, as order_event() does, without `in`.  The pointer is valid until the next call.
+ */
 const struct order_event *event_reader_other(struct event_reader *events, uint64_t position);
 static inline const struct order_event *event_reader_at(struct event_reader *events,
                                                         uint64_t position)
@@ -28,8 +29,7 @@ static inline const struct order_event *event_reader_at(struct event_reader *eve
                ? &events->kept[position % EVENTS_KEPT]
                : event_reader_other(events, position);
 }
-/* Likewise, and it is the first of those that come next: that and some more are read.  There is
- * such an event. */
+/* Returns an event and reads ahead from it.  The event must exist. */
 const struct order_event *event_reader_read(struct event_reader *events, uint64_t position);
 static inline const struct order_event *event_reader_next(struct event_reader *events,
                                                           uint64_t position)

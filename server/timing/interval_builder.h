@@ -1,9 +1,9 @@
-/* Fills the intervals of a run from its order: one pass over the log, in steps, which goes on where
- * the run grows.
+/* Builder of the intervals of a run: one pass over the log, in steps, which continues as the run
+ * grows.
  *
- * What one thread does are the events that it acts, on whatever line.  Between two of them it ran,
- * or, where the first is of a type that waits, it waited (wait_release.h says for whom).  Times of
- * one thread never fall: one that does counts as its thread's last. */
+ * The events of a thread are those in which it acts, on any line.  Between two of them it ran or,
+ * if the first is of a type that waits, it waited (wait_release.h finds for which thread).  Times
+ * of one thread never decrease: an earlier one counts as the thread's last. */
 #ifndef SERVER_TIMING_INTERVAL_BUILDER_H
 #define SERVER_TIMING_INTERVAL_BUILDER_H
 
@@ -12,24 +12,27 @@
 
 struct interval_builder;
 
-/* Of positions first .. end - 1, as far as there are any: of all, 0 and NO_POSITION.  What each
- * thread did last before them is known, too: who waits there waits since then. */
+/* Makes a builder for positions first .. end - 1, as far as they exist; for all: 0 and NO_POSITION.
+ * The last event of each thread before them is taken into account: a thread that waits there waits
+ * since then. */
 struct interval_builder *interval_builder_new(struct run_metadata_source teller, uint64_t first,
                                               uint64_t end);
-void interval_builder_free(struct interval_builder *follow); /* of NULL nothing */
-/* Looks at what is new, about `budget` events of it; true once all of it is known.  Nothing may be
- * forgotten meanwhile (then begin anew). */
+void interval_builder_free(struct interval_builder *follow); /* NULL: does nothing */
+/* Processes about `budget` new events; returns true once all are processed.  Nothing may be
+ * discarded meanwhile (else make a new builder). */
 bool interval_builder_step(struct interval_builder *follow, uint64_t *budget);
-/* Has something come that tells more of waits that are over: receives of what was sent in them?
- * (Then begin anew.) */
+/* Returns whether receives have arrived of messages that were sent in waits that are over, so that
+ * more is known of these waits (make a new builder then). */
 bool interval_builder_outdated(const struct interval_builder *follow);
-uint64_t interval_builder_first(
-    const struct interval_builder *follow); /* the first position that it looked at */
-uint64_t interval_builder_known(const struct interval_builder *follow); /* so many positions */
-/* Until the next call of interval_builder_step. */
+/* Returns the first position that it processed. */
+uint64_t interval_builder_first(const struct interval_builder *follow);
+/* Returns the number of positions processed. */
+uint64_t interval_builder_known(const struct interval_builder *follow);
+/* Returns the intervals, valid until the next interval_builder_step(). */
 const struct intervals *interval_builder_intervals(const struct interval_builder *follow);
-/* The waits that have not ended by what is known, by thread: they are no intervals yet.  Until a
- * time, or until their begin where that is later.  Returns how many (caller frees *waits). */
+/* Returns the number of waits that have not ended, and sets *waits (the caller frees it), sorted by
+ * thread.  They are not among the intervals yet.  Each lasts until until_ns, or until its begin if
+ * that is later. */
 size_t interval_builder_open_waits(struct interval_builder *follow, int64_t until_ns,
                                    struct wait_record **waits);
 

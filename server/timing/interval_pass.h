@@ -1,5 +1,5 @@
-/* A pass over an order, as interval_builder.c makes it, and what it begins with, which
- * interval_pass.c looks at. */
+/* Internal data of interval_builder.h: the pass over an order, for interval_builder.c, and its
+ * initial state, for interval_pass.c. */
 #ifndef SERVER_TIMING_INTERVAL_PASS_H
 #define SERVER_TIMING_INTERVAL_PASS_H
 
@@ -9,7 +9,7 @@
 #include "server/timing/wait_release.h"
 #include "server/timing/incoming_edges.h"
 
-#define ABOUT_KEPT 4u /* of what may have let somebody go on, about one line */
+#define ABOUT_KEPT 4u /* possible release causes kept for one line */
 
 struct thread_progress { /* a thread, and its last event */
     uint64_t position;
@@ -20,7 +20,7 @@ struct thread_progress { /* a thread, and its last event */
     struct measured_activity doing;
 };
 
-struct point_member { /* of a point */
+struct point_member { /* member of a synchronization point */
     struct order_event event;
     uint64_t position;
     int64_t ns;
@@ -31,9 +31,9 @@ struct interval_builder {
     struct run_metadata_source teller;
     struct intervals intervals;
     uint64_t first, known, end;
-    struct before { /* the first: to be looked through, once */
+    struct before { /* search before the first position, done once */
         uint64_t known;
-        uint64_t *last; /* 1 + the position of what each thread did last, by line - 1 */
+        uint64_t *last; /* by line - 1: 1 + the position of each thread's last event */
         uint32_t lines;
     } before;
     struct thread_progress *threads; /* by line - 1 */
@@ -43,7 +43,7 @@ struct interval_builder {
     struct about {
         struct release_cause kept[ABOUT_KEPT];
         uint32_t count;
-    } **about; /* by line - 1; NULL: nothing */
+    } **about; /* by line - 1; NULL: none */
     size_t about_room;
     struct point_member *members;
     size_t member_count, member_room;
@@ -51,19 +51,21 @@ struct interval_builder {
     size_t arrival_count, arrival_room;
     struct wait_interval *segments;
     struct event_reader events;
-    struct activity_piece *did; /* of the event that is taken */
-    int did_count; /* -1: it tells nothing */
-    struct code_segment_key did_step; /* in which its thread was after the event before, */
-    bool did_went_on; /* if that is known */
-    uint64_t *unreceived; /* positions of sends of which that would explain a wait */
+    struct activity_piece *did; /* activity records of the current event */
+    int did_count; /* -1: the event has none */
+    /* the code segment in which its thread was after its previous event, */
+    struct code_segment_key did_step;
+    bool did_went_on; /* set if that is known */
+    uint64_t *unreceived; /* positions of sends whose receives would explain a wait */
     size_t unreceived_count, unreceived_room;
 };
 
 struct thread_progress *interval_pass_thread(struct interval_builder *follow, uint32_t line);
-/* Its thread's last event is this one. */
+/* Makes an event the last one of its thread. */
 void interval_pass_remember(struct thread_progress *acting, const struct point_member *member,
                             uint32_t place);
-/* What was before the first event: how each thread was then.  True once it is looked through. */
+/* Sets the initial state of each thread from the events before the first.  Returns true once all
+ * are searched. */
 bool interval_pass_seed_before(struct interval_builder *follow, uint64_t *budget);
 
 #endif

@@ -1,9 +1,10 @@
-/* Stays: which carrier each task of a runtime was on, from when to when; a carrier is a thread of
- * the system that runs tasks of the program's own (wire/task_placement.h).
+/* Placements: on which worker thread each task of a runtime was, from when to when.  A worker
+ * thread (carrier) is a thread of the operating system that runs tasks of the program
+ * (wire/task_placement.h).
  *
- * Where something of it was lost, or found no room, stays are missing, and are counted.  Times are
- * ns of the run, tasks are named by their lines, carriers by numbers from 1 in the order in which
- * they were met. */
+ * Where records were lost or exceeded the limit, placements are missing, and are counted.  Times
+ * are ns of the run.  Tasks are identified by their lines, worker threads by numbers from 1 in the
+ * order of their first use. */
 #ifndef SERVER_TIMING_PLACEMENTS_H
 #define SERVER_TIMING_PLACEMENTS_H
 
@@ -14,64 +15,67 @@
 #define PLACEMENT_OPEN INT64_MAX
 
 struct task_stay {
-    int64_t from_ns, to_ns; /* PLACEMENT_OPEN: it had not ended when it was told */
-    uint32_t on; /* carrier */
+    int64_t from_ns, to_ns; /* PLACEMENT_OPEN: its end has not been recorded */
+    uint32_t on; /* worker thread */
 };
 
 struct placement_carrier {
-    uint32_t session, number; /* of whose program the how manieth */
+    uint32_t session, number; /* the program's session, and its number in that program */
     uint32_t tid; /* 0 unknown */
-    uint32_t task; /* the code of the one that is on it, 0 none */
-    int64_t until_ns; /* when it was told of last */
-    uint64_t crossed; /* how often something on it began before what was there had ended, */
-    int64_t crossed_is, crossed_should; /* the first time: when, and when not before */
-    uint32_t crossed_line; /* the task that began, 0 unknown */
-    char *name, *cluster; /* "": the program calls it nothing */
+    uint32_t task; /* the code of its current task, 0 none */
+    int64_t until_ns; /* time of its last record */
+    uint64_t crossed; /* number of tasks that began on it before the previous one had ended, */
+    /* the first case: when it began, and when it should have begun at the earliest */
+    int64_t crossed_is, crossed_should;
+    uint32_t crossed_line; /* the task that began then, 0 unknown */
+    char *name, *cluster; /* "": the program names none */
 };
 
-/* One carrier goes from one task to another; told in the order of its own switches. */
+/* A switch of a worker thread from one task to another.  Switches of one worker thread must be
+ * added in their order. */
 struct placement_switch {
     uint32_t session, on;
     uint32_t ends, begins; /* codes of tasks, 0: none */
     uint32_t ends_line, begins_line; /* 0: not known yet */
-    int64_t since_ns, at_ns; /* since when there was what it ends */
-    uint64_t lost; /* switches before it */
+    int64_t since_ns, at_ns; /* since_ns: begin of the task that it ends */
+    uint64_t lost; /* switches lost before it */
 };
 
 struct placements;
 
 struct placements *placements_new(void);
-void placements_free(struct placements *stays); /* NULL: nothing */
+void placements_free(struct placements *stays); /* NULL: does nothing */
 
 /* ---- filling ---- */
 
-/* Made on first use; 0: there are too many. */
+/* Returns a worker thread, made on first use; 0 if there are too many. */
 uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t number);
+/* Copies the names. */
 void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
-                             const char *cluster); /* copies */
+                             const char *cluster);
 void placements_switched(struct placements *stays, struct placement_switch told);
-/* A task's line, where it is announced later than its stays. */
+/* Sets the line of a task that is declared later than its placements. */
 void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
                               uint32_t line);
 
 /* ---- looking: of stays NULL there is nothing ---- */
 
-/* A task's stays by when they begin. */
+/* Returns a task's placements, sorted by their begin. */
 const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
                                             size_t *count);
-const struct placement_carrier *placements_carrier_at(const struct placements *stays,
-                                                      uint32_t on); /* NULL: none */
-/* Index of the first stay, from one on, that begins before the one before it ends; the count, if
- * none does. */
+/* Returns NULL if there is none. */
+const struct placement_carrier *placements_carrier_at(const struct placements *stays, uint32_t on);
+/* Returns the index of the first placement, from `from` on, that begins before the previous one
+ * ends; the count if there is none. */
 size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from);
 uint32_t placements_carriers(const struct placements *stays);
-uint64_t placements_lost(const struct placements *stays); /* switches that are not there */
-uint64_t
-placements_limit(const struct placements
-                     *stays); /* all that are kept, of all tasks, where that is why; else 0 */
+uint64_t placements_lost(const struct placements *stays); /* returns the number of lost switches */
+/* Returns the maximum number of placements, of all tasks, if some were dropped because of it; else
+ * 0. */
+uint64_t placements_limit(const struct placements *stays);
 
-/* Calls visit for what of a time the task was on a carrier, and (on 0) on none, one after the
- * other; *near: an index, 0 at first. */
+/* Calls `visit` for each part of a range in which the task was on a worker thread, and (with on 0)
+ * on none, in ascending order. *near: an index, initially 0. */
 void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
                       int64_t to_ns,
                       void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),

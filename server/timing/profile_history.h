@@ -1,8 +1,9 @@
-/* What a thread told of its calls before: each body of SUMS as it came, so that sums can be had as
- * of then.
+/* Earlier profile snapshots of a thread: each body of SUMS as received, so that the sums as of an
+ * earlier time can be restored.
  *
- * They are kept as bytes, up to PROFILE_HISTORY_BYTES of all threads of a run; of what comes later
- * only the newest sums are known, which is no less true, but says nothing of when. */
+ * They are kept as bytes, up to PROFILE_HISTORY_BYTES for all threads of a run.  For later
+ * snapshots only the newest sums are known; these are correct, too, but without intermediate times.
+ */
 #ifndef SERVER_TIMING_PROFILE_HISTORY_H
 #define SERVER_TIMING_PROFILE_HISTORY_H
 
@@ -12,24 +13,24 @@
 
 #define PROFILE_HISTORY_BYTES ((size_t)64 << 20)
 
-/* Zero-initialised: none. */
+/* A zero-initialized struct is empty. */
 struct profile_history {
     struct earlier_body {
-        /* by the program's clock; one time may have several, one after the other */
+        /* by the program's clock; several bodies in succession may have the same time */
         uint64_t time_ns;
         uint8_t *data;
         uint32_t size;
     } *items;
     uint32_t count;
-    uint32_t saved; /* so many of them were told to a state */
-    bool full; /* some found no room */
+    uint32_t saved; /* number of them that were already saved in a checkpoint */
+    bool full; /* some did not fit */
 };
 
-/* *bytes: of all threads.  The body is copied. */
+/* Appends a copy of the body. *bytes: bytes used by all threads. */
 void profile_history_append(struct profile_history *earlier, size_t *bytes, uint64_t time_ns,
                             const uint8_t *body, size_t size);
-/* How many times there are. */
+/* Returns the number of different times. */
 uint32_t profile_history_times(const struct profile_history *earlier);
-void profile_history_free(struct profile_history *earlier); /* empties it */
+void profile_history_free(struct profile_history *earlier); /* frees the memory; it is empty then */
 
 #endif

@@ -1,14 +1,13 @@
-/* In which state many rows were from when to when, summed, so that a picture of any stretch and any
- * width is found without looking at all of it.
+/* State summary tree: the states of many rows over time, with sums, so that a diagram of any range
+ * and width is computed without visiting all changes (a segment tree).
  *
- * Each row changes from state to state, at a time and at a position of the log, both of which
- * grow.  What is told of a stretch is exact.  Some changes in a row make a leaf (summary_leaf.h),
- * SUMMARY_TREE_FAN leaves a node, both of which are written once (base/spilled_array.h); of nodes
- * the row has a list.  So in the process's own memory there are SPILLED_MEMORY_BYTES bytes, 100
- * bytes at most for each 4096 changes, and 7 KB at most for each row; the rest, some 9 bytes a
- * change, the system can put on disk.
+ * Each row changes its state at a time and at a position of the log, both ascending.  Results are
+ * exact.  Several changes of a row form a leaf (summary_leaf.h), SUMMARY_TREE_FAN leaves a node;
+ * both are written once (base/spilled_array.h), and the row has a list of its nodes.  So the
+ * process's own memory holds SPILLED_MEMORY_BYTES bytes, at most 100 bytes per 4096 changes, and at
+ * most 7 KB per row; the rest, about 9 bytes per change, can be paged out by the system.
  *
- * Whatever knows states can fill one: server/run/state_timeline.h says from what. */
+ * Any source of states can fill a tree; server/run/state_timeline.h lists them. */
 #ifndef SERVER_TIMING_STATE_SUMMARY_TREE_H
 #define SERVER_TIMING_STATE_SUMMARY_TREE_H
 
@@ -17,10 +16,10 @@
 #include <stdint.h>
 
 #define SUMMARY_TREE_STATES 9u /* codes 0 .. SUMMARY_TREE_STATES - 1 */
-#define SUMMARY_TREE_NONE 255u /* the code of a row that is not there */
+#define SUMMARY_TREE_NONE 255u /* the code of a row that does not exist then */
 
 struct summary_state {
-    uint32_t about; /* a line, 0 none */
+    uint32_t about; /* a trace line, 0 none */
     uint8_t code;
 };
 
@@ -32,40 +31,40 @@ static inline bool summary_tree_same(struct summary_state a, struct summary_stat
 struct summary_tree;
 
 struct summary_tree *summary_tree_new(void);
-void summary_tree_free(struct summary_tree *pyramid); /* NULL: nothing */
-/* From here on the row (from 1) is in this state.  Positions never shrink; of several changes at
- * one position the last holds.  A time before that of the row's last change is taken to be that. */
+void summary_tree_free(struct summary_tree *pyramid); /* NULL: does nothing */
+/* Changes the state of a row (from 1).  Positions never decrease; of several changes at one
+ * position the last counts.  A time before the row's last change is replaced by that time. */
 void summary_tree_change(struct summary_tree *pyramid, uint32_t row, struct summary_state state,
                          int64_t ns, uint64_t position);
-/* The same, but what is there of that position stays: it lasted until this time. */
+/* Does the same, but keeps an earlier change at that position, which lasts until this time. */
 void summary_tree_set_cpu_state(struct summary_tree *pyramid, uint32_t row,
                                 struct summary_state state, int64_t ns, uint64_t position);
-/* What was before a position will not be asked for any more; it is forgotten as far as that gives
- * memory back. */
+/* Discards what was before a position, as far as that frees memory; it must not be requested any
+ * more. */
 void summary_tree_discard(struct summary_tree *pyramid, uint64_t position);
-/* There was no room for all: what it tells is not to be used. */
+/* Returns whether the limit was exceeded; results must not be used then. */
 bool summary_tree_full(const struct summary_tree *pyramid);
 
-/* A stretch as pixels, all equally wide.  Borders lie between whole ns, or positions, too. */
+/* A range divided into pixels of equal width.  Borders may lie between whole ns or positions. */
 struct summary_range {
     bool by_time;
     int64_t from, to; /* ns or positions, from < to */
     uint32_t pixels;
-    int64_t end; /* the state that a row is in lasts until then */
+    int64_t end; /* the last state of a row lasts until then */
     bool cut; /* nothing counts from `until` on */
     int64_t until;
 };
 
-/* What a pixel has of each state, in 1/pixels of a ns or of a position: all together are at most to
- * - from. */
+/* The share of each state in a pixel, in 1/pixels of a ns or of a position; the sum is at most to -
+ * from. */
 struct summary_pixel {
     uint64_t part[SUMMARY_TREE_STATES];
-    /* the longest stretch of one state that is about a line, as far as it is in the pixel */
+    /* the longest part in one state that names a line, as far as it lies in the pixel */
     uint64_t longest;
-    uint32_t about; /* that line, of several the first one's; 0 none */
+    uint32_t about; /* that line, the first if there are several; 0 none */
 };
 
-/* Adds to the pixels first .. first + count - 1 what a row has there. */
+/* Adds the states of a row to the pixels first .. first + count - 1. */
 void summary_tree_add_pixels(const struct summary_tree *pyramid, uint32_t row,
                              const struct summary_range *range, uint32_t first, uint32_t count,
                              struct summary_pixel *pixels);

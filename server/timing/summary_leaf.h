@@ -1,9 +1,8 @@
-/* Some changes of state in a row, packed: what a row of a pyramid was in, from each change to the
- * next one.
+/* Leaf of a state summary tree: several changes of state of a row, packed.
  *
- * A leaf begins with the sums of all that was before it, so that a sum up to any place is found by
- * looking at one leaf.  Then come the states that are in it, each once, and of each change its
- * distance from the first one, in as few bytes as the greatest takes. */
+ * A leaf begins with the sums of everything before it, so that a sum up to any place needs only one
+ * leaf.  Then follow its different states, and for each change its distance from the first one, in
+ * as many bytes as the greatest distance takes. */
 #ifndef SERVER_TIMING_SUMMARY_LEAF_H
 #define SERVER_TIMING_SUMMARY_LEAF_H
 
@@ -15,24 +14,24 @@
 #define SUMMARY_LEAF_CHANGES 64u
 #endif
 
-struct summary_change { /* to this state */
+struct summary_change { /* a change to this state */
     int64_t ns;
     uint64_t at; /* position */
     struct summary_state state;
 };
 
-struct summary_sums { /* by code: ns, positions */
+struct summary_sums { /* by state code: ns, positions */
     uint64_t ns[SUMMARY_TREE_STATES], at[SUMMARY_TREE_STATES];
 };
 
 #define SUMMARY_LEAF_BYTES                                                                         \
-    (48u + 16u * SUMMARY_TREE_STATES + 22u * SUMMARY_LEAF_CHANGES) /* of one, at most */
+    (48u + 16u * SUMMARY_TREE_STATES + 22u * SUMMARY_LEAF_CHANGES) /* maximum size of one */
 
-/* 1 .. SUMMARY_LEAF_CHANGES changes, in ascending order; returns how many bytes it takes. */
+/* Packs 1 ..  SUMMARY_LEAF_CHANGES changes in ascending order; returns the number of bytes. */
 size_t summary_leaf_pack(uint8_t leaf[SUMMARY_LEAF_BYTES], const struct summary_change *changes,
                          uint32_t count, const struct summary_sums *before);
 
-/* The same, unpacked, by time or by positions. */
+/* An unpacked leaf, by time or by positions. */
 struct summary_leaf {
     uint32_t count;
     int64_t where[SUMMARY_LEAF_CHANGES + 2];

@@ -1,5 +1,5 @@
-/* What a pyramid has of a row.  For state_summary_tree.c, which fills it, and summary_sweep.c,
- * which reads it. */
+/* Data of one row of a state summary tree.  For state_summary_tree.c, which fills it, and
+ * summary_sweep.c, which reads it. */
 #ifndef SERVER_TIMING_SUMMARY_ROW_H
 #define SERVER_TIMING_SUMMARY_ROW_H
 
@@ -13,16 +13,16 @@
 /* By time (0) and by position (1). */
 enum summary_side { SIDE_NS, SIDE_AT, SIDES };
 
-/* A leaf, or a node of SUMMARY_TREE_FAN leaves: where it begins, and its longest stretch that is
- * about a line. */
+/* A leaf, or a node of SUMMARY_TREE_FAN leaves: its begin, and its longest part that names a line.
+ */
 struct summary_branch {
     int64_t begin[SIDES];
     uint64_t longest[SIDES];
     uint32_t about[SIDES]; /* 0 none */
-    uint64_t place; /* in the spill */
+    uint64_t place; /* in the spilled array */
 };
 
-/* Its leaves, with what is read of many of them side by side. */
+/* A node's leaves; values that are read for many leaves at once are adjacent. */
 struct summary_node {
     struct node_side {
         int64_t begin[SUMMARY_TREE_FAN];
@@ -37,8 +37,8 @@ struct summary_row {
     size_t node_count, node_room, leaf_count, leaf_room;
     struct summary_change *changes; /* those that are in no leaf yet */
     size_t change_count, change_room;
-    struct summary_sums before; /* of all leaves */
-    struct summary_change now; /* the newest, which may be changed, or be none */
+    struct summary_sums before; /* sums of all leaves */
+    struct summary_change now; /* the newest change, which may be replaced or dropped */
     bool begun;
 };
 
@@ -46,7 +46,7 @@ struct summary_tree {
     struct summary_row **rows; /* by number - 1; NULL: it never changed */
     size_t room;
     struct spilled_array spill;
-    uint64_t *filled; /* by piece of the spill: the position when it was written to last */
+    uint64_t *filled; /* by chunk of the spilled array: position of its last write */
     size_t filled_room;
     bool full;
 };
