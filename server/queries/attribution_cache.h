@@ -1,8 +1,8 @@
-/* Why the threads of a run waited (server/analysis/wait_attribution.h), kept with the run beside
- * what was measured.
+/* Cache of the wait attribution of a run (server/analysis/wait_attribution.h), kept with the run
+ * beside its intervals.
  *
- * It is found when it is first asked for, and goes on from there as the run grows; begins anew
- * where what was measured did.  All questions about why share it. */
+ * It is computed on first use, continues as the run grows, and is computed again when the intervals
+ * are.  All requests for wait causes share it. */
 #ifndef SERVER_QUERIES_ATTRIBUTION_CACHE_H
 #define SERVER_QUERIES_ATTRIBUTION_CACHE_H
 
@@ -10,18 +10,20 @@
 #include "server/analysis/wait_attribution.h"
 #include "server/run/run.h"
 
-/* Goes on, about `budget` intervals, over all that was measured by now; true once that is
+/* Continues by about `budget` intervals; returns true once all waits in the known intervals are
  * explained. */
 bool attribution_cache_step(const struct run *run, enum attribution_since since, uint64_t *budget);
-/* So far; never NULL.  Until the run goes, or what was measured began anew. */
+/* Returns the attribution known so far; never NULL.  Valid until the run is freed or its intervals
+ * are computed again. */
 struct wait_attribution *attribution_cache_get(const struct run *run, enum attribution_since since);
-/* Groups of all waits, of all threads from begin to end: those that were given back last, if they
- * are of the same, to go on from; else none yet.  Whoever takes them gives them back, or frees
- * them. */
+/* Returns groups of all waits of all threads over the whole run: the ones released last if they
+ * have the same grouping, to continue from, else empty ones.  The caller owns them and must release
+ * or free them. */
 struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since,
                                              struct wait_grouping grouping);
 void attribution_cache_release(const struct run *run, struct wait_groups groups);
-/* Bit by bit: which categories of steps (config/target.h) are communication. */
+/* Returns a bit mask of the categories of code segments (config/target.h) that are communication.
+ */
 uint64_t attribution_cache_communication(void);
 
 #endif

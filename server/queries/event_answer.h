@@ -1,4 +1,4 @@
-/* Events as viewers are told of them. */
+/* Encoding of events in responses to viewers. */
 #ifndef SERVER_QUERIES_EVENT_ANSWER_H
 #define SERVER_QUERIES_EVENT_ANSWER_H
 
@@ -8,17 +8,17 @@
 
 #include <stddef.h>
 
-/* A delivered event; its texts are borrowed: free with event_answer_free. */
+/* Returns a delivered event.  The texts are borrowed; free it with event_answer_free(). */
 struct event_info event_answer_info(const struct run *run, uint64_t position);
 void event_answer_free(struct event_info *shown);
 
-/* What waits; its texts are borrowed, too. */
+/* Returns a pending event.  The texts are borrowed, too. */
 struct event_info event_answer_pending(const struct run *run, const struct arrival *arrival);
 
 void event_answer_encode(struct response *reply, const struct event_info *shown);
 void event_answer_query(struct response *reply, const struct run *run, struct event_id at);
 
-/* What is pending, what came first of it, by line and number. */
+/* The pending events with the lowest lines and numbers. */
 struct event_waiting {
     const struct run *run;
     struct event_info *events;

@@ -1,9 +1,9 @@
-/* What becomes of those who wait: who can never go on, and why.
+/* Hang diagnosis: which waiting threads will never resume, and why.
  *
- * A thread that waits for a lock or for the end of another goes on if that one does.  One that
- * waits to be woken (for a signal, a post, the others of a barrier) goes on if somebody is left who
- * could wake it.  What is not certain is told with the reason: certain is only what holds whatever
- * the threads do that can still go on. */
+ * A thread that waits for a lock or for the end of another thread resumes if that thread does.  A
+ * thread that waits to be woken (for a signal, a post, the other members of a barrier) resumes if a
+ * thread is left that could wake it.  A diagnosis that is not certain is reported with the reason;
+ * certain is only what holds regardless of what the threads do that can still run. */
 #ifndef SERVER_QUERIES_HANG_DIAGNOSIS_H
 #define SERVER_QUERIES_HANG_DIAGNOSIS_H
 
@@ -12,13 +12,14 @@
 
 struct hang_diagnosis;
 
-/* The graph is whole, and borrowed. */
+/* Makes a diagnosis.  The graph must be complete, and is borrowed. */
 struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph);
 void hang_diagnosis_free(struct hang_diagnosis *verdicts);
-bool hang_diagnosis_step(struct hang_diagnosis *verdicts,
-                         uint64_t *budget); /* true when it is done */
+/* Returns true when it is done. */
+bool hang_diagnosis_step(struct hang_diagnosis *verdicts, uint64_t *budget);
 enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *verdicts, size_t waiter);
-/* A part for each object that somebody waits to be woken by; true: that was all. */
+/* Appends a response part for each object that a thread waits to be woken by; returns true when all
+ * are appended. */
 bool hang_diagnosis_put(struct hang_diagnosis *verdicts, struct response *reply);
 
 #endif

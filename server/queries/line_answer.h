@@ -1,4 +1,4 @@
-/* A line as viewers are told of it. */
+/* Encoding of a trace line in messages to viewers. */
 #ifndef SERVER_QUERIES_LINE_ANSWER_H
 #define SERVER_QUERIES_LINE_ANSWER_H
 

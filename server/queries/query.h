@@ -1,6 +1,6 @@
-/* What a question about a run is: one file here has a `const struct query question_NAME` for each
- * row of RUN_REQUESTS (wire/request.h).  It is answered at once, or it is a job that is worked on
- * in steps, so that a large one holds up nobody. */
+/* Interface of a query about a run: a file of this directory has a `const struct query
+ * question_NAME` for each row of RUN_REQUESTS (wire/request.h).  A query is answered at once, or is
+ * a job that works in steps, so that a large one delays no other. */
 #ifndef SERVER_QUERIES_QUERY_H
 #define SERVER_QUERIES_QUERY_H
 
@@ -11,20 +11,22 @@
 struct request_queue;
 
 struct query {
-    /* Answers at once, once decoder_finish(in); fails `in` on nonsense, and then tells nothing.
-     * NULL: it is a job: */
+    /* Answers at once, after decoder_finish(in).  On an invalid request it makes `in` fail and
+     * appends nothing.  NULL: the query is a job: */
     void (*at_once)(const struct run *run, struct decoder *in, struct response *reply);
-    /* A job, the desk's from then on; NULL, with `in` failed, on nonsense. */
+    /* Returns a job, which the queue owns from then on; NULL, with `in` failed, if the request is
+     * invalid. */
     void *(*begin)(struct request_queue *desk, struct decoder *in);
-    bool (*step)(void *job, uint64_t budget); /* true: there is something to put */
-    bool (*put)(void *job, struct response *reply); /* appends parts; true: that was all */
+    bool (*step)(void *job, uint64_t budget); /* returns true if there is something to put */
+    /* Appends parts; returns true if these were the last. */
+    bool (*put)(void *job, struct response *reply);
     void (*free)(void *job);
-    /* Instead of free, if it is not NULL: what to do with a job that was answered, or is not wanted
-     * any more. */
+    /* Called instead of free, if not NULL, for a job that was answered or canceled. */
     void (*leave)(struct request_queue *desk, void *job, bool answered);
-    unsigned most; /* jobs at once of one viewer */
-    bool picture; /* what people look at comes first */
-    bool stream; /* as long as the run: it is put, without steps, as fast as the viewer reads */
+    unsigned most; /* maximum number of simultaneous jobs of one viewer */
+    bool picture; /* requests of the visible diagram, which have priority */
+    /* a response as long as the run: it is put without steps, as fast as the viewer reads */
+    bool stream;
 };
 
 #define Q(number, NAME, name) extern const struct query question_##name;

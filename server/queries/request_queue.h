@@ -1,5 +1,5 @@
-/* The questions of one viewer that are not answered yet.  Those for pictures come first, the oldest
- * before the others; all others have a step each in turn. */
+/* Queue of pending requests of one viewer.  Requests for the diagram come first, the oldest before
+ * the others; all others get a step each in turn. */
 #ifndef SERVER_QUERIES_REQUEST_QUEUE_H
 #define SERVER_QUERIES_REQUEST_QUEUE_H
 
@@ -7,30 +7,30 @@
 
 struct window_job;
 
-/* Zero-initialised: nobody asks; run is set by whoever selects it. */
+/* Zero-initialize it; `run` is set when a run is selected. */
 struct request_queue {
     const struct run *run;
     struct request_queue_item {
         uint32_t id;
-        const struct query *question; /* private: of request_queue.c alone, */
-        void *job; /*   which never looks into it */
+        const struct query *question; /* private to request_queue.c, */
+        void *job; /* which never reads the job's data */
     } items[LIMIT_ASKED]; /* by age */
     unsigned count;
-    unsigned turn; /* the item whose step is next */
-    struct window_job *kept; /* the last one answered: scrolling goes on from it */
+    unsigned turn; /* index of the item with the next step */
+    struct window_job *kept; /* the window job answered last: scrolling continues from it */
 };
 
-/* What a viewer asks for, head and body; fails `in` on nonsense.  There is a run. */
+/* Adds a request, head and body; makes `in` fail if it is invalid.  A run must be selected. */
 void request_queue_add(struct request_queue *desk, const struct request_header *asked,
                        struct decoder *in, struct encoder *out);
 void request_queue_cancel(struct request_queue *desk, uint32_t id);
-/* Drops all questions; with `out`, each with a refusal. */
+/* Drops all requests; with `out`, sends a refusal for each. */
 void request_queue_clear(struct request_queue *desk, struct encoder *out);
-/* Does anything wait for a step? */
+/* Returns whether a job waits for a step. */
 bool request_queue_has_work(const struct request_queue *desk);
-/* A step of the question whose turn it is. */
+/* Does a step of the next job. */
 void request_queue_step(struct request_queue *desk, struct encoder *out);
-/* Is there a stream?  It goes on as the viewer reads: */
+/* Returns whether there is a stream.  The second function continues it as the viewer reads. */
 bool request_queue_has_stream(const struct request_queue *desk);
 void request_queue_refill(struct request_queue *desk, struct encoder *out);
 

@@ -1,5 +1,5 @@
-/* What a viewer is told of a run without asking: what is in it, and what is new.  Nothing here
- * changes the run. */
+/* Notifications: what a viewer receives about a run without a request: its contents and its
+ * changes.  Nothing here changes the run. */
 #ifndef SERVER_QUERIES_RUN_NOTIFICATIONS_H
 #define SERVER_QUERIES_RUN_NOTIFICATIONS_H
 
@@ -8,31 +8,32 @@
 
 #include <stdbool.h>
 
-/* What a viewer already knows of a run, so that only news is sent. */
+/* The part of a run that a viewer already knows, so that only updates are sent. */
 struct viewer_knowledge {
     size_t targets, processes, types;
-    size_t modules; /* of the last process sent */
+    size_t modules; /* modules sent of the last process sent */
     uint32_t lines;
-    uint64_t damaged; /* 1 + parts that were told to be unreadable, 0 nothing told */
-    size_t changes; /* of lines */
-    bool named; /* of many lines only those that answers name: see referenced_lines.h */
-    uint32_t lines_are; /* private to referenced_lines.c: so many there were when that was told; */
-    uint8_t *told; /*   which, beside the first ones, a bit for each; */
+    uint64_t damaged; /* 1 + the number of parts reported as unreadable, 0 none reported */
+    size_t changes; /* changes of lines */
+    /* if there are many lines only those that responses name are sent (referenced_lines.h) */
+    bool named;
+    uint32_t lines_are; /* private to referenced_lines.c: the number of lines last sent; */
+    uint8_t *told; /* a bit for each further line that was sent; */
     size_t told_room;
 };
 
-void notify_run_selected(struct encoder *out,
-                         const struct run *run); /* the body of RUN, SELECTED */
+/* The body of RUN, SELECTED. */
+void notify_run_selected(struct encoder *out, const struct run *run);
 void notify_updates(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
-/* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is
- * all. */
+/* Does the same in pieces, until `out` holds `enough` bytes, or for some milliseconds; returns true
+ * when all is sent. */
 bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known,
                          size_t enough);
-/* What of the trace cannot be read, as far as it was found out: whenever that is more. */
+/* Sends the known number of unreadable parts of the trace whenever it increased. */
 void notify_damage(struct encoder *out, const struct run *run, struct viewer_knowledge *known);
 
-/* What the file has lost, and what of it, so many parts, turned out to be unreadable since; NULL
- * nothing.  The caller's to free. */
+/* Returns a text about what the file has lost and how many parts turned out to be unreadable since;
+ * NULL if nothing.  The caller frees it. */
 char *damage_text(const struct run *run, uint64_t parts);
 
 #endif

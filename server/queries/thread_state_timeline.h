@@ -1,6 +1,6 @@
-/* The course of a run by what was measured: in which state each thread was
- * (server/timing/thread_states.h), on its own line's row.  Codes are an enum band_thread_state.  It
- * is told once all that there is was measured. */
+/* Timeline of the measured states of each thread (server/timing/thread_states.h), on its thread
+ * line's row.  Codes are an enum band_thread_state.  It is sent once all existing events are
+ * processed. */
 #ifndef SERVER_QUERIES_THREAD_STATE_TIMELINE_H
 #define SERVER_QUERIES_THREAD_STATE_TIMELINE_H
 

@@ -1,10 +1,10 @@
-/* Which events of a window were made to wake somebody, as a signal of a condition, while certainly
- * nobody waited.
+/* Undelivered signals: the events of a window that wake a waiter, such as a signal of a condition
+ * variable, while certainly no thread waited.
  *
- * Their types have words for it (`unheard` of the description); whom they may wake says `woken_by`
- * of others.  It is claimed of an event only if every wait about the same object is known to have
- * been over before it, or to have begun after it: by the order, never by clocks.  What cannot be
- * found out cheaply is not claimed. */
+ * The target description names their types (`unheard`); which types they can wake is in `woken_by`
+ * of others.  An event is reported only if every wait for the same object had ended before it or
+ * began after it, by the order, never by clocks.  Events for which that cannot be determined
+ * cheaply are not reported. */
 #ifndef SERVER_QUERIES_UNDELIVERED_SIGNALS_H
 #define SERVER_QUERIES_UNDELIVERED_SIGNALS_H
 
@@ -13,13 +13,14 @@
 
 struct undelivered_signals;
 
-/* The placement is borrowed until it is freed. */
+/* Begins a search.  The placement is borrowed until the search is freed. */
 struct undelivered_signals *undelivered_signals_begin(const struct run *run,
                                                       const struct layout_result *placement);
 void undelivered_signals_free(struct undelivered_signals *unheard);
-/* Goes on for about `budget` events; true when it is done. */
+/* Processes about `budget` events; returns true when it is done. */
 bool undelivered_signals_step(struct undelivered_signals *unheard, uint64_t budget);
-/* Once it is done: is the event at this position one of them?  NULL has none. */
+/* Returns whether the event at this position is one of them, once done; false if `unheard` is NULL.
+ */
 bool undelivered_signals_has(const struct undelivered_signals *unheard, uint64_t position);
 
 #endif

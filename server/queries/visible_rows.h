@@ -1,4 +1,4 @@
-/* Which lines a window draws, and as which rows. */
+/* Visible rows: which lines a window draws, and as which rows. */
 #ifndef SERVER_QUERIES_VISIBLE_ROWS_H
 #define SERVER_QUERIES_VISIBLE_ROWS_H
 
@@ -15,23 +15,24 @@ struct visible_rows {
     uint32_t row_count;
     uint32_t *row_of; /* by line - 1 */
     uint8_t *cluster; /* by row */
-    /* Of too many lines only those get rows that have events in the window, each time anew. */
+    /* if there are too many lines only those with events in the window get rows, chosen for each
+     * window */
     bool many;
-    uint8_t one;        /* for placing: none of its rows is a cluster */
+    uint8_t one; /* for placing: none of its rows is a line group */
     uint32_t *is_drawn; /* by line - 1, for placing: 1 or 0 */
     uint64_t drawn_count, idle_lines, left_lines;
     uint32_t lines;
 };
 
-/* The lines that are drawn when no rows are asked for, in their order; the caller's to free. */
+/* Returns the lines that are drawn if no rows are requested, in their order; the caller frees it.
+ */
 uint32_t *visible_rows_lines(const struct run *run, uint32_t *count);
 
-/* The rows that are asked for, else those of all lines that are drawn; none yet, if those are too
- * many. */
+/* Chooses the requested rows, else those of all drawn lines; none yet if these are too many. */
 void visible_rows_choose(struct visible_rows *drawn, const struct run *run,
                          const struct window_request *request);
-/* If they are too many: rows for the lines that have something in the window, at most so many; what
- * is placed on others leaves the placement. */
+/* If there are too many lines, makes rows for at most `most` lines with events in the window, and
+ * removes events of other lines from the placement. */
 void visible_rows_choose_seen(struct visible_rows *drawn, const struct run *run, uint32_t most,
                               struct layout_result *placement);
 void visible_rows_free(struct visible_rows *drawn);

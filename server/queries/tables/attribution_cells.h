@@ -1,5 +1,5 @@
-/* What the tables of waiting have in common: the range and the threads that count, steps in
- * cells. */
+/* Common parts of the tables of waits: the range and the threads that count, and cells for code
+ * segments. */
 #ifndef SERVER_QUERIES_TABLES_ATTRIBUTION_CELLS_H
 #define SERVER_QUERIES_TABLES_ATTRIBUTION_CELLS_H
 
@@ -11,29 +11,28 @@ struct attribution_cells {
     const struct run *run;
     enum attribution_since since;
     int64_t from_ns;
-    int64_t
-        *until_ns; /* by thread's index: where what counts of it ends; INT64_MIN: nothing does */
+    int64_t *until_ns; /* by thread index: end of what counts of it; INT64_MIN: nothing counts */
     uint32_t until_count;
-    int64_t life_ns; /* of all that counts */
+    int64_t life_ns; /* lifetime of all threads that count */
 };
 
-/* False, with a problem that the caller frees: the request is wrong. */
+/* Returns false, and sets *problem, which the caller frees, if the request is invalid. */
 bool attribution_cells_begin(struct attribution_cells *causing, const struct table_view *view,
                              char **problem);
 bool attribution_cells_prepare(struct attribution_cells *causing, uint64_t *budget);
 void attribution_cells_free(struct attribution_cells *causing);
-/* Is an option of the preset set? */
+/* Returns whether an option of the preset is set. */
 bool attribution_cells_wants(const struct table_view *view, const char *option);
-/* "7": a line; 0 where the option is not set or no number. */
+/* Returns a line option such as "7"; 0 if it is not set or not a number. */
 uint32_t attribution_cells_line(const struct table_view *view, const char *option);
-/* "4:7": an event; line 0 likewise. */
+/* Returns an event option such as "4:7"; line 0 if it is not set or invalid. */
 struct event_id attribution_cells_event(const struct table_view *view, const char *option);
-/* A step of a cause, in words where none is recorded. */
+/* Returns a cell for the code segment of a cause, with a text for the special ones. */
 struct table_cell attribution_cells_step(const struct table_view *view, uint32_t step);
-struct table_cell attribution_cells_text(const char *text); /* a copy; NULL or "" is null */
+/* Copies the text; NULL or "" makes a null cell. */
+struct table_cell attribution_cells_text(const char *text);
 const char *attribution_cells_class(unsigned class);
-/* Columns of how long it took to go on, what of it was ready, what latency, and by what source that
- * is known. */
+/* Columns of the wake-up latency: in total, runnable, the rest, and the source of that division. */
 void attribution_cells_add_delay(struct result_table *table);
 void attribution_cells_resume_delay(struct table_cell *cells, const struct resume_delay *going_on);
 

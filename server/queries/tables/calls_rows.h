@@ -1,4 +1,4 @@
-/* Columns and rows of the table of calls: flat, who calls whom, as a tree, cycles. */
+/* Columns and rows of the table of calls: flat, call graph, tree, recursion cycles. */
 #ifndef SERVER_QUERIES_TABLES_CALLS_ROWS_H
 #define SERVER_QUERIES_TABLES_CALLS_ROWS_H
 
@@ -13,24 +13,24 @@ struct calls_rows {
     const struct scope_numbers *scopes;
     const struct call_profile *calls;
     struct result_table *table;
-    int64_t life_ns; /* of all threads: what shares are of */
-    uint8_t depth; /* of the rows that come */
-    /* of a part of the run: what was not called in it has no row, single calls are not known */
+    int64_t life_ns; /* lifetime of all threads, which shares refer to */
+    uint8_t depth; /* depth of the next rows */
+    /* a part of the run: functions without calls have no row, and single calls are not known */
     bool part;
-    bool raw; /* nothing is taken off for measuring */
-    bool cut; /* something was left out */
+    bool raw; /* measurement overhead is not subtracted */
+    bool cut; /* rows were left out */
 };
 
-/* times: those of single calls are what people want (Zak's table), else sums (Friedman's).
- * overlaps: how many calls were concurrent is exact. */
+/* times: show times of single calls (Zak's table) instead of sums (Friedman's). overlaps: the
+ * number of concurrent calls is exact. */
 void calls_rows_columns(struct result_table *table, bool times, bool overlaps);
-/* A row for the thread, under which the next ones come. */
+/* Adds a row for the thread, below which the next rows are placed. */
 void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns);
 void calls_rows_flat(struct calls_rows *rows);
-void calls_rows_graph(
-    struct calls_rows *rows); /* each function, and under it those that it calls */
+/* Each function, and below it its callees. */
+void calls_rows_graph(struct calls_rows *rows);
 void calls_rows_tree(struct calls_rows *rows);
-void calls_rows_cycles(struct calls_rows *rows); /* those that call themselves, by cycle */
+void calls_rows_cycles(struct calls_rows *rows); /* recursive functions, by cycle */
 void calls_rows_total(struct calls_rows *rows, const struct call_sums *all);
 
 #endif

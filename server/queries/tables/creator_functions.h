@@ -1,6 +1,6 @@
-/* The functions in which a thread was made: those that its maker had open as it made it, and those
- * in which the maker was made itself.  The event that made the thread bears the calling context of
- * its maker. */
+/* Functions in which a thread was created: those that its creator had open at that time, and those
+ * in which the creator itself was created.  The event that created the thread has the call context
+ * of its creator. */
 #ifndef SERVER_QUERIES_TABLES_CREATOR_FUNCTIONS_H
 #define SERVER_QUERIES_TABLES_CREATOR_FUNCTIONS_H
 
@@ -8,19 +8,20 @@
 #include "server/queries/tables/scope_numbers.h"
 #include "server/queries/tables/table_query.h"
 
-#define CREATOR_FUNCTIONS_DEPTH 64u /* makers of makers, at most */
+#define CREATOR_FUNCTIONS_DEPTH 64u /* maximum length of the chain of creators */
 
-/* Zero-initialised: no maker was met. */
+/* Zero-initialize it. */
 struct creator_functions {
-    uint32_t line; /* of the maker that was met last; 0: none */
-    size_t count; /* its contexts */
-    uint32_t *scopes; /* of these */
+    uint32_t line; /* line of the creator that was looked up last; 0: none */
+    size_t count; /* number of its contexts */
+    uint32_t *scopes; /* their scopes */
 };
 
-/* Adds the scopes in which the thread of a line was made to a set; none where its maker measured no
- * calls. */
+/* Adds the scopes in which the thread of a line was created to a set; none if its creator measured
+ * no calls. */
 void creator_functions_within(struct creator_functions *makers, const struct table_view *view,
                               struct scope_numbers *scopes, uint32_t line, struct map *within);
-void creator_functions_free(struct creator_functions *makers); /* empties it */
+/* Frees the memory; it is empty then. */
+void creator_functions_free(struct creator_functions *makers);
 
 #endif

@@ -1,4 +1,4 @@
-/* When the calls of a run began and ended: what the tables of that share. */
+/* Call records of a run, as used by the tables about single calls. */
 #ifndef SERVER_QUERIES_TABLES_ENTRY_RECORDS_H
 #define SERVER_QUERIES_TABLES_ENTRY_RECORDS_H
 
@@ -6,7 +6,7 @@
 #include "server/queries/tables/table_query.h"
 #include "server/timing/call_entries.h"
 
-/* A thread that is asked for, with the scopes of its contexts. */
+/* A requested thread, with the scopes of its contexts. */
 struct entry_records_thread {
     const struct call_entries_thread *entries;
     uint32_t line;
@@ -16,21 +16,22 @@ struct entry_records_thread {
 
 struct entry_records {
     const struct run *run;
-    uint64_t taken; /* how often regions had been read when this was asked */
+    uint64_t taken; /* number of region readings at the time of the request */
     struct scope_numbers scopes;
     struct entry_records_thread *threads;
     uint32_t count;
     int64_t from_ns, to_ns; /* the range, by the program's clock */
-    uint64_t lost; /* calls that found no room in a ring */
-    uint64_t counted; /* calls that were counted only: nobody wrote down when */
+    uint64_t lost; /* calls that were lost as a ring was full */
+    uint64_t counted; /* calls that were only counted, without times */
 };
 
-/* What they are called is asked for; false: there is no such table, *problem says why. */
+/* Begins, and requests the names of the functions.  Returns false and sets *problem if there can be
+ * no such table. */
 bool entry_records_begin(struct entry_records *entered, const struct table_view *view,
                          char **problem);
-/* Is it there? */
+/* Returns whether the data has arrived. */
 bool entry_records_are_ready(const struct entry_records *entered);
-/* Then: the threads, as they are now. */
+/* Reads the threads as they are now; call after entry_records_are_ready() returned true. */
 void entry_records_read(struct entry_records *entered, const struct table_view *view);
 struct table_cell entry_records_cell(const struct entry_records *entered,
                                      const struct entry_records_thread *thread, uint32_t context);

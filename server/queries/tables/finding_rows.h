@@ -1,14 +1,14 @@
-/* What all hints have in common: their words, their bounds, and how one is added to the table.
+/* Common parts of all findings: their texts, their thresholds, and adding one to the table.
  *
- * A hint is a fact of the run that stands above a stated bound, with the event to look at first.
- * What may help is said once below the table for each kind of hint that is in it. */
+ * A finding is a fact about the run above a stated threshold, with the event to look at first.
+ * Advice is given once below the table for each kind of finding in it. */
 #ifndef SERVER_QUERIES_TABLES_FINDING_ROWS_H
 #define SERVER_QUERIES_TABLES_FINDING_ROWS_H
 
 #include "server/queries/tables/table_query.h"
 
-#define FEW_NS 1000000 /* what takes less than a millisecond is no matter */
-#define LIFE_SHARE 0.1 /* of a thread's life, or of the run: less is no matter either */
+#define FEW_NS 1000000 /* times below a millisecond are ignored */
+#define LIFE_SHARE 0.1 /* share of a thread's lifetime or of the run; less is ignored */
 
 enum finding_column {
     FINDING_ROW_TEXT,
@@ -25,51 +25,53 @@ enum finding_column {
 
 enum finding_row_kind {
     FINDING_ROW_OPEN,     /* waits that have not ended */
-    FINDING_ROW_PATH,     /* who decided how long it took */
-    FINDING_ROW_PROCESSOR, /* could go on, but had no processor */
-    FINDING_ROW_READY,    /* let go, and late */
-    FINDING_ROW_ENDS,     /* ended long before their joins */
+    FINDING_ROW_PATH,     /* the thread that dominates the critical path */
+    FINDING_ROW_PROCESSOR, /* runnable, but had no CPU */
+    FINDING_ROW_READY,    /* unblocked, with a long wake-up latency */
+    FINDING_ROW_ENDS,     /* exited long before their joins */
     FINDING_ROW_LOCK,     /* waits for a lock */
-    FINDING_ROW_GIVEN,    /* waits for what others have had and give back, which is no lock */
-    FINDING_ROW_ALWAYS,   /* a line that somebody waits for nearly all the time */
-    FINDING_ROW_RETAKEN,  /* waits in which others took it more than once */
-    FINDING_ROW_KEEPER,   /* whom the others wait for */
-    FINDING_ROW_NOTHING,  /* woken for nothing */
-    FINDING_ROW_CLOCK,    /* waits that the clock ended */
-    FINDING_ROW_ONE,      /* threads made one after the other */
-    FINDING_ROW_TURNS,    /* two that wait for each other */
-    FINDING_ROW_AT_A_TIME, /* of many threads one runs */
+    /* waits for units that other threads hold and release, other than locks */
+    FINDING_ROW_GIVEN,
+    FINDING_ROW_ALWAYS,   /* an object that a thread waits for nearly all the time */
+    FINDING_ROW_RETAKEN,  /* waits in which another thread acquired it more than once */
+    FINDING_ROW_KEEPER,   /* the thread that the others wait for */
+    FINDING_ROW_NOTHING,  /* woken without effect */
+    FINDING_ROW_CLOCK,    /* waits that timed out */
+    FINDING_ROW_ONE,      /* threads created one after the other */
+    FINDING_ROW_TURNS,    /* two threads that wait for each other */
+    FINDING_ROW_AT_A_TIME, /* of many threads one runs at a time */
     FINDING_ROW_UNEXPLAINED,
     FINDING_ROW_KINDS
 };
 
-/* Zero-initialised but for view and table. */
+/* Zero-initialize it except view and table. */
 struct finding_rows {
     const struct table_view *view;
     struct result_table *table;
     int64_t run_ns;
-    uint32_t used; /* bits: kinds that are in the table */
+    uint32_t used; /* bit mask of the kinds in the table */
 };
 
 void finding_rows_columns(struct result_table *table);
-/* A row: of so many threads, of which this one is named; NULL: there are too many rows. */
+/* Adds a row for `threads` threads, of which `thread` is named.  Returns NULL if there are too many
+ * rows. */
 struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kind kind,
                                     uint32_t threads, uint32_t thread, int64_t ns, int64_t of_ns,
                                     struct event_id event);
-/* What it waited for, how often, and where it began to. */
+/* Sets the cells for the awaited object, the number of times, and where the wait began. */
 void finding_rows_wait(const struct finding_rows *h, struct table_cell *cells,
                        const struct wait_record *wait, uint64_t times);
-/* By whom a segment was ended, and where. */
+/* Sets the cells for the thread that ended a wait interval, and where. */
 void finding_rows_release(const struct finding_rows *h, struct table_cell *cells,
                           const struct wait_interval *segment);
-/* What may help, for each kind that was added: notes. */
+/* Adds notes with advice for each kind of finding that was added. */
 void finding_rows_advise(const struct finding_rows *h);
 
-int64_t finding_rows_life(const struct finding_rows *h,
-                          uint32_t thread); /* of it, within the range */
-int64_t finding_rows_until(const struct finding_rows *h,
-                           uint32_t thread); /* when the range, or the past, ends for it */
-/* What of a wait, or of a segment, lies in the range: 0 none. */
+/* Returns its lifetime within the range. */
+int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread);
+/* Returns when the range, or the past, ends for the thread. */
+int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread);
+/* Returns the part of a wait, or of a wait interval, that lies in the range; 0 if none does. */
 int64_t finding_rows_wait_ns(const struct finding_rows *h, const struct wait_record *wait);
 int64_t finding_rows_segment_ns(const struct finding_rows *h, uint32_t segment);
 

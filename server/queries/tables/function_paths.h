@@ -1,8 +1,7 @@
-/* Which paths of calls are within some functions: all of those that somebody asks about are on the
- * way there.
+/* Filter for call paths that contain all of some requested functions.
  *
- * Options of the table: "function", as "PROCESS:ADDRESS" in hexadecimal; "type", the name of a call
- * that is recorded; each may stand there several times. */
+ * Options of the table: "function", as "PROCESS:ADDRESS" in hexadecimal; "type", the name of a
+ * recorded call.  Each may be given several times. */
 #ifndef SERVER_QUERIES_TABLES_FUNCTION_PATHS_H
 #define SERVER_QUERIES_TABLES_FUNCTION_PATHS_H
 
@@ -11,24 +10,25 @@
 
 #define FUNCTION_PATHS_MAX 64u
 
-/* Zero-initialised: nothing is asked about. */
+/* Zero-initialize it. */
 struct function_paths {
     struct within_one {
-        struct call_site_key key; /* of a function; with `type` not NULL of none */
-        const char *type; /* the request's */
+        struct call_site_key key; /* of a function, if `type` is NULL */
+        const char *type; /* owned by the request */
     } ones[FUNCTION_PATHS_MAX];
     uint32_t count;
-    /* by path: a bit of each of those that are on the way there; of path 0 there are none */
+    /* by path: a bit for each function that is on it; 0 for path 0 */
     uint64_t *on;
     size_t known, room;
 };
 
-/* False: the request asks about nothing that there may be. */
+/* Returns false if the request names nothing that can exist. */
 bool function_paths_begin(struct function_paths *within, const struct table_view *view);
-/* Of a step (step_totals.h).  -1: in which calls it was is not known. */
+/* Returns whether a code segment (step_totals.h) is in all of them; -1 if its calls are not known.
+ */
 int function_paths_step(struct function_paths *within, const struct table_view *view,
                         uint32_t step);
-/* Of a thread at an event: in all of them, its type included. */
+/* Returns whether the thread was in all of them at an event, whose type counts, too. */
 int function_paths_event(struct function_paths *within, const struct table_view *view,
                          uint64_t position);
 void function_paths_free(struct function_paths *within);

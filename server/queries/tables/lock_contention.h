@@ -1,5 +1,5 @@
-/* Hints about what only one has at a time, or so many: locks, and semaphores whose units are given
- * back. */
+/* Findings about lock contention: locks, and semaphores whose units are released by their holders.
+ */
 #ifndef SERVER_QUERIES_TABLES_LOCK_CONTENTION_H
 #define SERVER_QUERIES_TABLES_LOCK_CONTENTION_H
 

@@ -1,9 +1,9 @@
-/* How many calls of each thread began while other threads were at work, by when the calls began and
- * when the kernel switched the threads: a thread that sleeps, in whatever call, is not at work.
+/* Concurrent calls of each thread: how many began while other threads were at work, computed from
+ * the call records and the kernel's context switches.  A thread that is asleep, in whatever call,
+ * is not at work.
  *
- * A thread counts what it knows as it calls: which others are in waits that are recorded.  This is
- * known of a whole run that has ended, of which each call was kept and each thread's switches
- * were. */
+ * A thread itself counts with what it knows at the call: which others are in traced waits.  This
+ * exact count needs a whole run that has ended, with all calls and all context switches kept. */
 #ifndef SERVER_QUERIES_TABLES_OVERLAPS_H
 #define SERVER_QUERIES_TABLES_OVERLAPS_H
 
@@ -11,7 +11,7 @@
 #include "server/timing/call_entries.h"
 #include "server/timing/concurrency_levels.h"
 
-/* A thread of the order, and when it was at work. */
+/* A thread with intervals, and the times at which it was at work. */
 struct overlaps_course {
     struct overlaps_work {
         int64_t from_ns, to_ns;
@@ -19,33 +19,34 @@ struct overlaps_course {
     size_t count, room;
 };
 
-/* A thread that measured its calls, by context: how many were kept, and how many of them began
+/* A thread that measured its calls: by context, how many were kept, and how many of these began
  * while other threads were at work. */
 struct overlaps_thread {
     uint64_t *calls, *concurrent;
 };
 
-/* Zero-initialised: not known. */
+/* Zero-initialized: not known. */
 struct overlaps {
     const struct table_view *view;
     struct concurrency_levels levels;
-    struct overlaps_course *courses; /* as the run's intervals have them */
+    struct overlaps_course *courses; /* by index of the run's intervals */
     uint32_t course_count;
-    struct overlaps_thread *threads; /* as the run's contexts have them */
+    struct overlaps_thread *threads; /* by index of the run's contexts */
     uint32_t thread_count;
-    uint32_t next; /* thread that is counted */
+    uint32_t next; /* the thread that is being counted */
     struct call_entries_walk walk;
     size_t near, own; /* indices that were found last */
     bool known, walks;
-    bool whole; /* so far: of all contexts each call was kept */
+    bool whole; /* so far all calls of all contexts were kept */
 };
 
-/* Known is set where an answer will be there. */
+/* Begins; sets `known` if there will be a result. */
 void overlaps_begin(struct overlaps *overlaps, const struct table_view *view);
-/* Looks at about `budget` calls more; true: that was all. */
+/* Processes about `budget` calls; returns true when all are processed. */
 bool overlaps_step(struct overlaps *overlaps, uint64_t *budget);
-/* Of each context of a thread of the run's contexts, once all are looked at; NULL: not known. */
+/* Returns the number of concurrent calls of each context of a thread, once all are processed; NULL
+ * if not known. */
 const uint64_t *overlaps_of(const struct overlaps *overlaps, uint32_t thread);
-void overlaps_free(struct overlaps *overlaps); /* empties it */
+void overlaps_free(struct overlaps *overlaps); /* frees the memory; it is empty then */
 
 #endif

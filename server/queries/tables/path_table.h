@@ -1,25 +1,27 @@
-/* The table of the critical path (path.c), once all of it is worked out: its columns, rows, sum and
- * notes. */
+/* Columns, rows, total and notes of the table of the critical path (path_table_query.c), once all
+ * is computed. */
 #ifndef SERVER_QUERIES_TABLES_PATH_TABLE_H
 #define SERVER_QUERIES_TABLES_PATH_TABLE_H
 
 #include "server/queries/tables/path_baseline.h"
 #include "server/queries/tables/step_categories.h"
 
-/* What is asked of a path, and how far it is worked out. */
+/* A request about the critical path, and its progress. */
 struct path_work {
     const struct table_view *view;
     struct path_baseline *basis;
-    struct graph_change change; /* asked for */
-    uint32_t *factors, *zeroed; /* by step - 1; those that are asked for, and one at a time */
-    uint32_t steps; /* so many there were when it began */
+    struct graph_change change; /* as requested */
+    /* by code segment - 1: the requested factors; those of one what-if pass */
+    uint32_t *factors, *zeroed;
+    uint32_t steps; /* number of code segments at the begin */
     bool changed;
-    uint64_t zeros, zeros_done; /* of the greatest steps; UINT64_MAX: none is asked for */
+    /* how many of the largest code segments get a what-if gain; UINT64_MAX: none */
+    uint64_t zeros, zeros_done;
     int64_t changed_ns;
-    uint64_t cpus; /* for the bound; 0: not asked for */
-    unsigned stage; /* how far it is: an enum stage of path.c */
-    bool begun; /* the stage */
-    bool pieces; /* only the path itself is asked for */
+    uint64_t cpus; /* number of CPUs for the bound; 0: not requested */
+    unsigned stage; /* an enum stage of path_table_query.c */
+    bool begun; /* the stage has begun */
+    bool pieces; /* only the path itself is requested */
     bool kinds; /* by category */
     struct step_categories categories;
 };

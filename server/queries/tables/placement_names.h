@@ -1,6 +1,6 @@
-/* Where threads ran: the processors of a table, numbered as they are shown: tasks of a runtime ran
- * on threads of the system that run them (server/timing/placements.h) and in their clusters,
- * threads of the system on processors of the machine. */
+/* Names of the places where threads ran, with the numbers used in a table: for tasks of a runtime
+ * their worker threads (server/timing/placements.h) and clusters, for threads the CPUs of the
+ * machine. */
 #ifndef SERVER_QUERIES_TABLES_PLACEMENT_NAMES_H
 #define SERVER_QUERIES_TABLES_PLACEMENT_NAMES_H
 
@@ -12,28 +12,28 @@ struct placement_names {
     const struct cpu_states *spans;
     const struct run *run;
     enum placement_by by;
-    uint32_t *clusters; /* by carrier - 1: the first carrier that has the same cluster */
+    uint32_t *clusters; /* by worker thread - 1: the first one with the same cluster */
 };
 
-/* Of the table's `by`.  NULL, or the problem (the caller's to free): it is not known where threads
- * ran. */
+/* Begins with the table's `by`.  Returns NULL, or why it is not known where threads ran; the caller
+ * frees that. */
 char *placement_names_begin(struct placement_names *places, const struct table_view *view);
 void placement_names_free(struct placement_names *places);
 
-/* The place in which a thread ran, where a spell of it says so (thread_states.h). */
+/* Returns the place in which a thread ran, given `on` of a state interval (thread_states.h). */
 uint32_t placement_names_place(const struct placement_names *places, uint32_t thread, uint32_t on);
 bool placement_names_is_known(const struct placement_names *places, uint32_t place);
-char *placement_names_name(const struct placement_names *places,
-                           uint32_t place); /* the caller's to free */
-const char *placement_names_cluster(const struct placement_names *places,
-                                    uint32_t place); /* "" none */
-const char *placement_names_kind(const struct placement_names *places); /* "processor" */
-bool placement_names_has_clusters(
-    const struct placement_names *places); /* and they are not said by the names */
+/* The caller frees it. */
+char *placement_names_name(const struct placement_names *places, uint32_t place);
+/* "" if it has none. */
+const char *placement_names_cluster(const struct placement_names *places, uint32_t place);
+const char *placement_names_kind(const struct placement_names *places); /* such as "processor" */
+/* Returns whether clusters exist and are not part of the names. */
+bool placement_names_has_clusters(const struct placement_names *places);
 void placement_names_note(const struct placement_names *places, struct result_table *table);
 
-/* The same in one text, "processor 2 of cluster c", for a thread and where it ran; NULL: not
- * known. */
+/* Returns the place as one text, "processor 2 of cluster c", for a thread and where it ran; NULL if
+ * not known. */
 char *placement_names_text(const struct cpu_states *spans, uint32_t thread, uint32_t on);
 
 #endif

@@ -1,4 +1,5 @@
-/* Rows of the table of meters for what programs count themselves (server/run/program_metrics.h). */
+/* Rows of the table of metrics for the metrics that programs maintain themselves
+ * (server/run/program_metrics.h). */
 #ifndef SERVER_QUERIES_TABLES_PROGRAM_METRIC_ROWS_H
 #define SERVER_QUERIES_TABLES_PROGRAM_METRIC_ROWS_H
 
@@ -18,8 +19,8 @@ enum metric_column {
     METER_MOST,
     METER_MEAN,
     METER_KIND,
-    METER_GOOD, /* "high" or "low", where a description says so */
-    METER_P50_AMOUNT, /* these where there are distributions: as people read them, and as numbers */
+    METER_GOOD, /* "high" or "low", if a description says so */
+    METER_P50_AMOUNT, /* only if there are distributions: as texts, and as numbers */
     METER_P90_AMOUNT,
     METER_P99_AMOUNT,
     METER_P50,
@@ -27,16 +28,16 @@ enum metric_column {
     METER_P99
 };
 
-/* A number with its unit, as people read it. */
+/* Returns a number with its unit, formatted for reading. */
 struct table_cell metric_rows_amount(const char *unit, double value);
 
 bool metric_rows_any(const struct run *run);
-/* The columns of distributions, if there are any. */
+/* Adds the columns of distributions, if there are any. */
 void metric_rows_columns(const struct run *run, struct result_table *table);
-/* A row for each meter, or for each with each thread that counted in it; and notes. */
+/* Adds a row for each metric, or for each metric and thread that counted in it; and notes. */
 void metric_rows_fill(const struct table_view *view, bool by_thread, struct result_table *table);
-/* Of all: what a formula means by the name of one.  False: there is none of that name, or it has
- * not counted. */
+/* Sets the value that a formula uses for a metric's name, over all threads.  Returns false if there
+ * is no such metric or it has no value. */
 bool metric_rows_value(const struct run *run, const char *name, double *value);
 bool metric_rows_named(const struct run *run, const char *name);
 

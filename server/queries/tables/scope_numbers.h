@@ -1,4 +1,4 @@
-/* What is called in a run, numbered: one number for one function, in whatever process or thread. */
+/* Numbers of the functions of a run: one number for one function, in all processes and threads. */
 #ifndef SERVER_QUERIES_TABLES_SCOPE_NUMBERS_H
 #define SERVER_QUERIES_TABLES_SCOPE_NUMBERS_H
 
@@ -7,26 +7,27 @@
 
 struct scope {
     uint8_t is; /* an enum profile_scope */
-    uint32_t type; /* of a call that is recorded; 0 not known */
-    struct table_place place; /* else: where it was met first */
+    uint32_t type; /* of a recorded call; 0 unknown */
+    struct table_place place; /* else: where it was first found */
 };
 
-/* Zero-initialised: none. */
+/* A zero-initialized struct is empty. */
 struct scope_numbers {
     struct scope *items; /* by number - 1 */
     size_t count, room;
     struct map numbers;
 };
 
-/* Of each context of a thread, from 1; of the thread itself 0.  New memory. */
+/* Returns the number of each context of a thread, from 1; 0 for the thread itself.  The caller
+ * frees the result. */
 uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
                            const struct call_context_thread *thread);
-/* The number of the function in which a place is; 0: none of them. */
+/* Returns the number of the function that contains a place; 0 if there is none. */
 uint32_t scope_numbers_find(const struct scope_numbers *scopes, const struct run *run,
                             struct table_place place);
-/* What it is called. */
+/* Returns a cell with the function's name. */
 struct table_cell scope_numbers_cell(const struct scope_numbers *scopes, const struct run *run,
                                      uint32_t number);
-void scope_numbers_free(struct scope_numbers *scopes); /* empties it */
+void scope_numbers_free(struct scope_numbers *scopes); /* frees the memory; it is empty then */
 
 #endif

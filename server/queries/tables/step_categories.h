@@ -1,10 +1,11 @@
-/* Of which category things are that threads did (config/target.h), and how much of the time of a
- * step others ran, too.
+/* Categories of what threads did (config/target.h), and how much of the time of a code segment
+ * other threads ran, too.
  *
- * A wait is of that of its event or of what it was for, as the description says.  A function may be
- * of one by its name:  names are known to who asks, who says so in the option "category",
- * "PROCESS:ADDRESS=WORD,...".  What libpoet wraps is extra.  What is called in it is of the same
- * category.  The rest is parallel while more than one thread ran, else local. */
+ * A wait has the category of its event or of the awaited object, according to the target
+ * description.  A function may have a category by its name: only the client knows names, so it
+ * passes them in the option "category", "PROCESS:ADDRESS=WORD,...".  Calls that libpoet wraps are
+ * extra.  Callees have the category of their caller.  The rest is parallel while more than one
+ * thread ran, else local. */
 #ifndef SERVER_QUERIES_TABLES_STEP_CATEGORIES_H
 #define SERVER_QUERIES_TABLES_STEP_CATEGORIES_H
 
@@ -12,35 +13,37 @@
 #include "server/queries/tables/table_query.h"
 #include "server/timing/concurrency_levels.h"
 
-/* Zero-initialised: of nothing. */
+/* Zero-initialize it. */
 struct step_categories {
     const struct table_view *view;
     struct map said; /* places -> category */
-    bool any; /* something is said */
+    bool any; /* a category was given */
     struct concurrency_levels levels;
     bool levelled;
-    struct category_split { /* by step - 1: what it took alone, and beside others */
+    /* by code segment - 1: its time alone, and in parallel with other threads */
+    struct category_split {
         int64_t local_ns, parallel_ns;
     } *splits;
     uint32_t split_count, thread;
     size_t item, near;
 };
 
-/* False, with a problem that the caller frees: the option is wrong. */
+/* Returns false, and sets *problem, which the caller frees, if the option is invalid. */
 bool step_categories_begin(struct step_categories *categories, const struct table_view *view,
                            char **problem);
-/* Goes on, about `budget` intervals, to tell for how long others ran beside each step; true when
- * that is done. */
+/* Processes about `budget` intervals to compute for how long other threads ran in parallel with
+ * each code segment; returns true when done. */
 bool step_categories_split(struct step_categories *categories, uint64_t *budget);
-/* Of a function, or what is called at a place; 0: of none. */
+/* Returns the category of a function, or of the call at a place; 0 for none. */
 uint8_t step_categories_place(const struct step_categories *categories, struct table_place place);
-/* Of a step, by its code, or of those that charges know beside (server/analysis/segment_ids.h); 0:
- * of none. */
+/* Returns the category of a code segment, including the special ones of attributions
+ * (server/analysis/segment_ids.h); 0 for none. */
 uint8_t step_categories_step(const struct step_categories *categories, uint32_t step);
 uint8_t step_categories_wait(const struct step_categories *categories,
                              const struct wait_record *wait);
-/* The word in a cell; null of none. */
+/* Returns a cell with the category's name; null for none. */
 struct table_cell step_categories_cell(unsigned category);
-void step_categories_free(struct step_categories *categories); /* empties it */
+/* Frees the memory; it is empty then. */
+void step_categories_free(struct step_categories *categories);
 
 #endif

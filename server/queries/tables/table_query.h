@@ -1,9 +1,9 @@
 /* Tables about a run: a preset is a file with a `const struct table_preset preset_NAME` and a row
  * of PRESETS.
  *
- * What all of them need is done by table_query.c, in steps: what each thread did is learnt
- * (server/timing/intervals.h), the range and the past that a table is about are found, rows are
- * sorted, cut and told.  A preset then looks at what is known and fills the table. */
+ * table_query.c does what all of them need, in steps: it computes the intervals
+ * (server/timing/intervals.h), finds the range and the past that a table is about, and sorts,
+ * limits and sends rows.  A preset reads the computed data and fills the table. */
 #ifndef SERVER_QUERIES_TABLES_TABLE_QUERY_H
 #define SERVER_QUERIES_TABLES_TABLE_QUERY_H
 
@@ -11,28 +11,30 @@
 #include "server/run/run.h"
 #include "wire/table_rows.h"
 
-/* What a preset looks at; it stays as it is until the table is filled. */
+/* The data that a preset reads; it is constant until the table is filled. */
 struct table_view {
     const struct run *run;
     const struct table_request *request;
     const struct intervals *measured;
-    struct lifetimes lives; /* the same, with what has not ended yet */
+    struct lifetimes lives; /* the same, with waits that have not ended */
     int64_t from_ns, to_ns; /* the range; INT64_MIN and INT64_MAX: open */
-    bool apart; /* what is measured is a part of the run, with nothing before and after it */
-    struct cone *past; /* of the event that it is the past of; NULL: all counts */
+    bool apart; /* `measured` is a part of the run, with nothing before and after it */
+    struct cone *past; /* the past that the table is restricted to; NULL: no restriction */
 };
 
 struct table_preset {
     const char *what;
-    const char *const *by; /* what a row may stand for, the first if it is not said; NULL ends it */
-    /* Its work; NULL with *problem set (the caller's to free): the question cannot be answered. */
+    const char *const *by; /* what a row can represent, the first by default; ends with NULL */
+    /* Returns the preset's work; NULL, with *problem set, which the caller frees, if the request
+     * cannot be answered. */
     void *(*begin)(const struct table_view *view, char **problem);
-    /* Looks at about `budget` things more; true: it may be filled.  NULL: it may be at once.  The
-     * view of its begin is there until the end, but what is measured may have grown meanwhile. */
+    /* Processes about `budget` items; returns true when the table can be filled.  NULL: it can be
+     * filled at once.  The view of `begin` remains valid until the end, but `measured` may have
+     * grown meanwhile. */
     bool (*step)(void *work, uint64_t *budget);
     void (*fill)(void *work, const struct table_view *view, struct result_table *table);
     void (*free)(void *work);
-    bool tells_all; /* nothing is to be said below it of what is missing */
+    bool tells_all; /* no notes about missing data are added */
 };
 
 /* clang-format off */
@@ -48,46 +50,49 @@ PRESETS(P)
 
 /* ---- for presets ---- */
 
-bool table_wants(const struct table_view *view, uint32_t line); /* is the thread among the asked? */
-/* Has what acts there the life of a thread?  A description may say of a kind that it has not (a
- * scheduler). */
+/* Returns whether the thread is requested. */
+bool table_wants(const struct table_view *view, uint32_t line);
+/* Returns whether the line has the lifetime of a thread.  A target description can exclude a kind
+ * (a scheduler). */
 bool table_lives(const struct table_view *view, uint32_t line);
-/* When what counts of a thread ends: its last event in the past that is asked for, or the range;
- * before from_ns: nothing of it counts. */
+/* Returns the end of what counts of a thread: its last event in the requested past, or the end of
+ * the range; a time before from_ns if nothing counts. */
 int64_t table_until(const struct table_view *view, const struct thread_timeline *course);
-/* Is what the thread did before its first known event forgotten? */
+/* Returns whether what the thread did before its first known event was discarded. */
 bool table_note_unknown_before(const struct table_view *view, const struct thread_timeline *course);
-int64_t
-table_length(const struct table_view *view); /* from the first life's begin to the last's end */
-/* Of places and steps as intervals have them. */
+/* Returns the time from the start of the first thread to the end of the last. */
+int64_t table_length(const struct table_view *view);
+/* Convert places and code segments as numbered in the intervals. */
 struct table_place table_place(const struct table_view *view, uint32_t place);
 struct table_cell table_step(const struct table_view *view, uint32_t step);
-struct event_id table_event(const struct table_view *view,
-                            uint64_t position); /* line 0: there is none */
+/* Line 0 if there is none. */
+struct event_id table_event(const struct table_view *view, uint64_t position);
 
 /* ---- making a table ---- */
 
-/* Before there are rows.  source NULL: "order", and exact. */
+/* Adds a column; must be called before rows are added. source NULL: "order", and exact. */
 void table_add_column(struct result_table *table, const char *name, const char *title,
                       enum table_kind kind, const char *source);
-/* In words, the last column stands under another. */
+/* In text output, places the last column below another one. */
 void table_under(struct result_table *table, const char *name);
-void table_detail(struct result_table *table); /* the last column is not shown unless asked for */
-/* Adds a row.  Its cells, all null, may be set until the next is added; NULL: there are too
- * many. */
+void table_detail(struct result_table *table); /* the last column is shown on request only */
+/* Adds a row and returns its cells, all null, which may be set until the next row is added; NULL if
+ * there are too many. */
 struct table_cell *table_add_row(struct result_table *table, uint8_t depth, struct event_id event);
-void table_row_line(struct result_table *table, uint32_t line); /* the last row is about it, too */
-struct table_cell *table_make_total(struct result_table *table); /* all null */
-/* Notes of what was forgotten, lost, or never came; none where the request has the option
+/* Adds a line that the last row is about. */
+void table_row_line(struct result_table *table, uint32_t line);
+/* Returns the total's cells, all null. */
+struct table_cell *table_make_total(struct result_table *table);
+/* Adds notes about discarded, lost, or pending events; none if the request has the option
  * missing=0. */
 void table_note_missing(const struct table_view *view, struct result_table *table);
 void table_add_note(struct result_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-struct table_cell table_cell_text(const char *text); /* a copy */
-/* What was made apart becomes the table; it is empty then. */
+struct table_cell table_cell_text(const char *text); /* copies the text */
+/* Moves the contents of `made` into the table; `made` is empty then. */
 void table_move(struct result_table *table, struct result_table *made);
-/* By the column that the request names, else by `otherwise` (NULL: as they are); then the first
- * `top`. */
+/* Sorts by the requested column, else by `otherwise` (NULL: unsorted), and keeps the first `top`
+ * rows. */
 void table_arrange(struct result_table *table, const struct table_request *request,
                    const char *otherwise);
 

@@ -1,4 +1,4 @@
-/* For how long scopes were open at all where only sums of calls are known: between two bounds.
+/* Bounds of the elapsed time of scopes, if only sums of calls are known.
  *
  * A scope was open for at least as long as the thread that had it open longest, and at most as long
  * as all threads together, or the run. */
@@ -12,19 +12,20 @@ struct time_bounds {
     struct scope_numbers scopes;
     struct time_bound { /* by scope */
         uint64_t calls;
-        int64_t longest_ns, all_ns; /* of one thread; of all */
+        int64_t longest_ns, all_ns; /* of one thread; of all threads */
         uint32_t threads;
         bool timed;
     } *items;
     size_t room;
-    uint32_t next; /* thread */
+    uint32_t next; /* next thread */
 };
 
-/* Zero-initialised: none were looked at.  True: all were. */
+/* Processes some threads; `bounds` must be zero-initialized first.  Returns true when all are
+ * processed. */
 bool time_bounds_step(struct time_bounds *bounds, const struct table_view *view, uint64_t *budget);
-/* Then: columns and rows of the table. */
+/* Adds columns and rows of the table; call after time_bounds_step() returned true. */
 void time_bounds_fill(const struct time_bounds *bounds, const struct table_view *view,
                       struct result_table *table);
-void time_bounds_free(struct time_bounds *bounds); /* empties it */
+void time_bounds_free(struct time_bounds *bounds); /* frees the memory; it is empty then */
 
 #endif

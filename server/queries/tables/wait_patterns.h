@@ -1,5 +1,5 @@
-/* Hints about how threads wait: woken for nothing, by the clock, for one another in turns; made one
- * after the other. */
+/* Findings about patterns of waits: wake-ups without effect, timeouts, alternation; threads created
+ * one after the other. */
 #ifndef SERVER_QUERIES_TABLES_WAIT_PATTERNS_H
 #define SERVER_QUERIES_TABLES_WAIT_PATTERNS_H
 
