@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define SAVED_AT_ONCE 4096u /* contexts of one body */
+#define SAVED_AT_ONCE 4096u /* maximum number of contexts in one body */
 
 struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session,
                                                  uint32_t code)
@@ -19,7 +19,7 @@ struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint
     return &all->threads[all->count - 1];
 }
 
-/* Those before it that nobody told of, in a file that is damaged, hang below the thread. */
+/* Contexts before it that were not received, in a damaged file, become children of the thread. */
 static struct call_context *call_contexts_get(struct call_context_thread *thread, uint32_t index)
 {
     thread->items = array_reserve(thread->items, &thread->room, index + 1, sizeof *thread->items);
@@ -67,7 +67,7 @@ void call_contexts_keep(struct call_contexts *all, struct call_context_thread *t
     profile_history_append(&thread->earlier, &all->earlier_bytes, thread->head.time_ns, body, size);
 }
 
-/* ---- telling it again ---- */
+/* ---- saving ---- */
 
 static void save_kept(struct call_context_thread *thread,
                       void (*save)(void *user, const struct call_context_thread *thread,
@@ -83,7 +83,7 @@ static void save_kept(struct call_context_thread *thread,
         thread->items[i].unsaved = false;
 }
 
-/* Of those from *from on; false: there are no more. */
+/* Encodes changed contexts from *from on; returns false if there are no more. */
 static bool put_some(struct call_context_thread *thread, size_t *from, struct encoder *body)
 {
     uint32_t before = UINT32_MAX, told = 0;

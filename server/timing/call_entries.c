@@ -27,7 +27,7 @@ const struct call_entries_thread *call_entries_for_thread(const struct call_entr
     return known ? all->threads[known - 1] : NULL;
 }
 
-/* Onto a stack, or above what there is room for. */
+/* Pushes an open call, or counts it if the stack is full. */
 #define PUSH_OPEN(of, one)                                                                         \
     call_entries_push_open(&(of)->open, &(of)->open_count, &(of)->open_room, &(of)->above, one)
 
@@ -42,7 +42,7 @@ static void call_entries_push_open(struct call_entry_open **open, size_t *count,
     (*open)[(*count)++] = one;
 }
 
-/* The innermost one, whose end was told; NULL: it is not known. */
+/* Returns the innermost open call, whose end was received; NULL if it is not known. */
 static const struct call_entry_open *call_entries_pop_open(const struct call_entry_open *open,
                                                            size_t *count, uint64_t *above)
 {
@@ -53,9 +53,10 @@ static const struct call_entry_open *call_entries_pop_open(const struct call_ent
     return *count ? &open[--*count] : NULL;
 }
 
-/* ---- taking ---- */
+/* ---- appending ---- */
 
-/* What a body says of a thread; false: it cannot be believed, and nothing changed. */
+/* The values of a scanned body.  The scan returns false, and nothing is changed, if it is invalid.
+ */
 struct entries_scan {
     uint64_t first_ns, last_ns, begins, lost;
 };
@@ -115,7 +116,7 @@ bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t co
     uint64_t until_ns = t->count ? t->blocks[t->count - 1].last_ns : 0;
     if (said.first_ns < until_ns) {
         *why = said.last_ns <= until_ns ? NULL : "entries that run back";
-        return !*why; /* told before */
+        return !*why; /* already received */
     }
     t->lost += said.lost;
     if (all->bytes + bytes > CALL_ENTRIES_KEPT) {
@@ -131,9 +132,9 @@ bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t co
     return true;
 }
 
-/* ---- forgetting ---- */
+/* ---- discarding ---- */
 
-#define FORGET_THREADS 16u /* at once */
+#define FORGET_THREADS 16u /* threads per step */
 
 static uint64_t bytes_of(const struct call_entries_block *block)
 {
@@ -163,7 +164,7 @@ bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32
     return *thread >= all->count;
 }
 
-/* It begins at no time, so that it is no news where more of the thread is known
+/* The body has no begin time, so that it adds nothing if more of the thread is known
  * (call_entries_append). */
 bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
                               uint64_t first_ns, struct encoder *out)
@@ -199,7 +200,7 @@ void call_entries_free(struct call_entries *all)
     *all = (struct call_entries){0};
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 static void enter_block(struct call_entries_walk *walk)
 {

@@ -57,7 +57,7 @@ static void call_profile_merge_min(int64_t *to, int64_t ns, bool known)
 }
 static void call_profile_merge_max(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
 
-/* What cannot be stays what it can be at most. */
+/* Saturates. */
 static void add_ns(int64_t *to, int64_t ns)
 {
     if (__builtin_add_overflow(*to, ns, to))
@@ -70,7 +70,7 @@ void call_profile_sum(struct call_sums *to, const struct call_sums *s)
     to->concurrent += s->concurrent;
     to->made += s->made;
     to->open += s->open;
-    to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* may be anything */
+    to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* may be any value */
     to->counted += s->counted;
     if (s->since_ns && (!to->since_ns || s->since_ns < to->since_ns))
         to->since_ns = s->since_ns;
@@ -105,7 +105,8 @@ uint64_t call_profile_counted_only(const struct call_context_thread *thread)
     return calls;
 }
 
-/* Of one context.  The longest call is one from outside: those within it are shorter. */
+/* Returns the sums of one context.  The longest call is one from outside: those within it are
+ * shorter. */
 struct call_sums call_profile_for_context(const struct call_context_thread *thread,
                                           const struct call_context *c)
 {
@@ -160,7 +161,7 @@ int64_t call_profile_net(const struct call_sums *sums)
     return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
 }
 
-/* A time over a number of calls. */
+/* Returns a mean time. */
 static int64_t mean_of(int64_t ns, uint64_t calls)
 {
     return calls > 0 && calls <= INT64_MAX ? ns / (int64_t)calls : -1;
@@ -190,15 +191,15 @@ struct call_sums call_profile_all(const struct call_profile *calls)
 
 /* ---- adding ---- */
 
-/* A call that the caller makes takes a part of measuring in him. */
+/* Adds the part of the measurement overhead of a call that falls into its caller's time. */
 static void made_by(struct call_sums *caller, const struct call_sums *callee, uint32_t exit_ps)
 {
     caller->made += callee->calls;
     caller->cost_ps += callee->timed ? (double)callee->calls * exit_ps : 0;
 }
 
-/* What is called by a context that lands further up counts there: the contexts in between are then
- * called within themselves, too, and their numbers hold inner calls and outer ones. */
+/* Calls by a context that lands further up count there.  The contexts in between are then called
+ * recursively, too, and their numbers include inner and outer calls. */
 static bool *find_reentered(const struct call_context_thread *thread)
 {
     bool *reentered = xcalloc(thread->count + 1, sizeof *reentered);
@@ -260,11 +261,11 @@ void call_profile_free(struct call_profile *calls)
 
 /* ---- cycles ---- */
 
-/* A depth-first search without recursion of its own. */
+/* State of an iterative depth-first search. */
 struct call_cycle_search {
     struct call_profile *calls;
-    const uint32_t *first, *to; /* arcs by who calls: to[first[f]] .. to[first[f + 1] - 1] */
-    uint32_t *index, *low, *next; /* of each function; index 0: not met yet */
+    const uint32_t *first, *to; /* arcs by caller: to[first[f]] .. to[first[f + 1] - 1] */
+    uint32_t *index, *low, *next; /* by function; index 0: not visited yet */
     bool *held; /* on the stack */
     uint32_t *stack, *path;
     size_t stacked, depth;
@@ -288,7 +289,7 @@ static bool calls_itself(const struct call_cycle_search *s, uint32_t f)
     return false;
 }
 
-/* All that is on the stack above f, with it, is one component. */
+/* Pops a component: f and everything above it on the stack. */
 static void call_profile_pop_component(struct call_cycle_search *s, uint32_t f)
 {
     bool cycle = s->stack[s->stacked - 1] != f || calls_itself(s, f);
@@ -323,7 +324,7 @@ static void one_step(struct call_cycle_search *s)
         call_profile_pop_component(s, f);
 }
 
-/* The arcs in the order of who calls. */
+/* Sorts the arcs by caller. */
 static void sort_arcs(const struct call_profile *calls, uint32_t *first, uint32_t *to)
 {
     for (size_t i = 0; i < calls->arc_count; i++)

@@ -15,7 +15,7 @@ static bool code_segments_equal(struct code_segment_key a, struct code_segment_k
     return a.from == b.from && a.to == b.to && a.is == b.is && a.category == b.category;
 }
 
-/* Of the step that was added last. */
+/* Sets the scope of the code segment that was added last. */
 static void note_scope(struct code_segments *steps, uint32_t scope)
 {
     uintptr_t first = scope ? (uintptr_t)map_get(&steps->scopes, scope, 0) : steps->count;

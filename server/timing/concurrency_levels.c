@@ -18,7 +18,7 @@ void levels_add(struct concurrency_levels *l, int64_t from_ns, int64_t to_ns)
     add_change(l, to_ns, -1);
 }
 
-/* Each stretch of a thread without a wait, as two changes. */
+/* Adds each time span of a thread without a wait, as two changes. */
 static void add_thread(struct concurrency_levels *l, const struct thread_timeline *course)
 {
     for (size_t i = 0, end; i < course->count; i = end) {
@@ -37,7 +37,7 @@ static int by_time(const void *a, const void *b)
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
-/* What changes at one time is one change. */
+/* Merges changes at one time and accumulates. */
 void levels_add_up(struct concurrency_levels *l)
 {
     size_t count = 0;
@@ -65,14 +65,14 @@ void concurrency_levels_make(struct concurrency_levels *levels, const struct int
     levels_add_up(levels);
 }
 
-/* The last change up to a time; NULL: there is none before it. */
+/* Returns the last change up to a time, or NULL if there is none. */
 static const struct concurrency_level *last_change(const struct concurrency_levels *l,
                                                    int64_t at_ns, size_t *near)
 {
     size_t low = 0, high = l->count;
     if (*near < l->count && l->items[*near].at_ns <= at_ns)
         low = *near;
-    for (size_t step = 1; low + step < high; step *= 2) /* it mostly is not far */
+    for (size_t step = 1; low + step < high; step *= 2) /* it is usually near */
         if (l->items[low + step].at_ns > at_ns)
             high = low + step;
     while (low < high) {
@@ -91,7 +91,7 @@ int levels_running(const struct concurrency_levels *levels, int64_t at_ns, size_
     return level ? level->running : 0;
 }
 
-/* Until a time, more than one had run for so long. */
+/* Returns for how long more than one thread had run up to a time. */
 static int64_t concurrency_levels_parallel_ns(const struct concurrency_levels *l, int64_t at_ns,
                                               size_t *near)
 {

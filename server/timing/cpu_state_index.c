@@ -1,8 +1,8 @@
-/* Looking at where threads were. */
+/* Reading the CPU states of threads. */
 #include "server/timing/cpu_state_index.h"
 
-#define LATE_SLICES 12u /* what comes late is looked for in so many, */
-#define DENSE 64u       /* but in few where they have more intervals than this */
+#define LATE_SLICES 12u /* slices in which late values are searched for, */
+#define DENSE 64u       /* but only few if they have more intervals than this */
 
 static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -64,11 +64,11 @@ uint64_t cpu_states_max_switches(const struct cpu_states *spans) { return spans 
 
 uint64_t cpu_states_lost_count(const struct cpu_states *spans) { return spans ? spans->lost : 0; }
 
-#define DYING 10 /* it slept for so many times as long as it took to end, at least */
+#define DYING 10 /* it slept at least this many times as long as its exit took */
 
 #define DYING_TURNS 8u
 
-/* The sleep after which it was on a processor only to end; NULL: none. */
+/* Returns the sleep after which it had a CPU only to exit; NULL if there is none. */
 static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t end_ns)
 {
     for (size_t i = t->count, n = 0; i-- > 1 && n < DYING_TURNS && end_ns; n++) {
@@ -82,7 +82,7 @@ static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t
     return NULL;
 }
 
-/* As it was seen from outside, where no switch is known. */
+/* Uses sampling from outside if no context switch is known. */
 static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, unsigned *call)
 {
     *since_ns = t ? t->asleep_ns : 0;
@@ -152,7 +152,7 @@ size_t cpu_states_sample_after(const struct cpu_samples *s, int64_t at_ns)
     return low;
 }
 
-/* How long it had been ready; between two samples as if it had been evenly. */
+/* Returns the accumulated runnable time, interpolated linearly between two samples. */
 static int64_t ready_by(const struct cpu_samples *s, int64_t at_ns)
 {
     size_t next = cpu_states_sample_after(s, at_ns);
@@ -165,15 +165,14 @@ static int64_t ready_by(const struct cpu_samples *s, int64_t at_ns)
     return from.ready_ns + (int64_t)(share * (double)(to.ready_ns - from.ready_ns));
 }
 
-/* What is looked at: the samples of a thread, or its clock. */
+/* The values that are read: the samples of a thread, or its CPU clock. */
 struct sampled_thread_state {
     const struct cpu_state_thread *t;
     const struct cpu_samples *samples;
     const struct thread_timeline *course;
 };
 
-/* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit
- * is over. */
+/* Times of a slice: by the order, and running and runnable time of it; excess does not fit. */
 struct sample_slice {
     int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
 };
@@ -183,7 +182,7 @@ static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
     return cpu_states_max(0, cpu_states_min(b, d) - cpu_states_max(a, c));
 }
 
-/* What the samples say of the slice that ends with one. */
+/* Reads the samples of the slice that ends with one. */
 static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index,
                                    struct sample_slice *h)
 {
@@ -194,7 +193,7 @@ static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t
                       : to->ready_ns - (from ? from->ready_ns : 0);
 }
 
-/* The slice that ends with a sample, 0: since its begin. */
+/* Returns the slice that ends with a sample; sample 0: the one from the thread's begin. */
 static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_state *of,
                                                    size_t index)
 {
@@ -207,7 +206,7 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
         int64_t part =
             cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
         h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
-        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
+        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order accounts for that */
     }
     cpu_states_read_sample(of, index, &h);
     int64_t ran = to->anew ? h.active_ns : h.ran_ns,
@@ -219,8 +218,8 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
     return h;
 }
 
-/* What is over in a slice was in those before it: the kernel counts what goes on still a little
- * late, and a time without a processor when it is over. */
+/* Moves the excess of a slice to earlier ones: the kernel updates its counters of ongoing time
+ * late, and counts runnable time when it ends. */
 static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns,
                                       int64_t *ready_over_ns)
 {
@@ -234,7 +233,7 @@ static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_
     *ready_over_ns += h->ready_over_ns - more;
 }
 
-/* A clock at events is not late: it is read by the thread itself. */
+/* The CPU clock at events is never late: the thread reads it itself. */
 static size_t late_slices(const struct sampled_thread_state *of, size_t index)
 {
     const struct thread_timeline *c = of->course;
@@ -264,7 +263,7 @@ static struct spans_slice slice_at(const struct sampled_thread_state *of, size_t
                                 .at_ns = h.from_ns};
 }
 
-/* How much of what the order calls running lies between two times. */
+/* Returns how much time that the order calls running lies between two times. */
 static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t from_ns, int64_t to_ns)
 {
     int64_t all = 0;
@@ -285,7 +284,7 @@ static void cpu_states_read_slice(const struct sampled_thread_state *of,
     s->at_ns = at_ns;
 }
 
-/* A part of a slice in which the order says that it ran. */
+/* Visits a part of a slice in which the order says that the thread ran. */
 static void visit_part(struct spans_slice *s, int64_t to_ns, struct cpu_state_visitor v)
 {
     int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
@@ -310,7 +309,7 @@ static void visit_samples(const struct sampled_thread_state *of, struct cpu_stat
         visit_part(&walk->slice, until, v);
         from_ns = until;
     }
-    if (from_ns < to_ns) /* what comes after the last one is not known yet */
+    if (from_ns < to_ns) /* what follows the last one is not known yet */
         v.visit(v.context, CPU_STATE_RUNNING, from_ns, to_ns);
 }
 

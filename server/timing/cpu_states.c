@@ -1,9 +1,10 @@
 #include "base/alloc.h"
 #include "server/timing/cpu_state_index.h"
 
-#define SWITCHES_MOST ((size_t)8 << 20) /* of all threads, 16 bytes each */
-#define SAMPLES_MOST ((size_t)1 << 14)  /* of a thread; then every other one goes */
-#define CLOCKS_MOST ((size_t)1 << 18)   /* likewise */
+#define SWITCHES_MOST ((size_t)8 << 20) /* context switches of all threads, 16 bytes each */
+/* samples of a thread; at the limit every other one is dropped */
+#define SAMPLES_MOST ((size_t)1 << 14)
+#define CLOCKS_MOST ((size_t)1 << 18)   /* the same for CPU clocks */
 
 struct cpu_states *cpu_states_new(void) { return xcalloc(1, sizeof(struct cpu_states)); }
 
@@ -62,7 +63,7 @@ void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_ki
     if (full)
         spans->lost++, spans->most = SWITCHES_MOST;
     if ((full && last && last->what == SWITCH_LOST) || (last && at_ns < last->at_ns))
-        return; /* (of each thread one more, so that it is seen where its switches end) */
+        return; /* (one more is kept per thread, to mark where its switches end) */
     cpu_turns_add(
         t, (struct cpu_turn){.at_ns = at_ns,
                              .cpu = cpu < LOOP_TURN_NO_CPU ? (uint16_t)cpu : LOOP_TURN_NO_CPU,
@@ -80,7 +81,7 @@ static void cpu_states_thin_samples(struct cpu_samples *s)
     s->count = kept;
 }
 
-/* NULL: it is too early. */
+/* Returns a new sample; NULL if the time is before the last one. */
 static struct cpu_sample *sample_of(struct cpu_samples *s, int64_t at_ns, size_t most_items)
 {
     if (s->count >= most_items)
@@ -99,7 +100,7 @@ void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t cal
     struct cpu_state_thread *t = made_thread(spans, line);
     t->awake = call == SLEEP_IN_NOT;
     if (t->awake)
-        return; /* (a thread that is killed as it sleeps runs once more, for its end) */
+        return; /* (a thread that is killed while asleep runs once more, to exit) */
     t->asleep = call < SLEEP_IN_CALLS ? (unsigned)call : SLEEP_IN_OTHER;
     t->asleep_ns = at_ns;
 }
@@ -110,9 +111,9 @@ void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int
     struct cpu_state_thread *t = made_thread(spans, line);
     struct cpu_samples *all = &t->samples;
     if (ns > INT64_MAX || (t->ended && !last))
-        return; /* it is there until somebody has waited for it */
+        return; /* the thread exists until it is joined */
     while (last && all->count && all->items[all->count - 1].at_ns > at_ns)
-        all->count--; /* one that was taken meanwhile was told first */
+        all->count--; /* a sample that was taken meanwhile was received first */
     t->ended |= last;
     struct cpu_sample *s = sample_of(all, at_ns, SAMPLES_MOST);
     if (!s)

@@ -12,13 +12,13 @@ void cpu_turns_add(struct cpu_turns *t, struct cpu_turn turn)
     t->items[t->count++] = turn;
 }
 
-/* How many of them come no later than a time; *near: the answer of last time. */
+/* Returns how many are not later than a time; *near: the previous result. */
 static size_t turns_before(const struct cpu_turns *t, int64_t at_ns, size_t *near)
 {
     size_t low = *near, high = t->count, by = 1;
     if (low > high || (low && t->items[low - 1].at_ns > at_ns))
         low = 0;
-    while (low + by < high && t->items[low + by].at_ns <= at_ns) /* it is mostly near */
+    while (low + by < high && t->items[low + by].at_ns <= at_ns) /* it is usually near */
         by *= 2;
     high = low + by < high ? low + by + 1 : high;
     while (low < high) {
@@ -31,7 +31,7 @@ static size_t turns_before(const struct cpu_turns *t, int64_t at_ns, size_t *nea
     return *near = low;
 }
 
-/* Before its first switch it did whatever that one put an end to. */
+/* Before its first switch the thread was in the state that the switch ended. */
 static enum cpu_state is_after(const struct cpu_turns *t, size_t turns)
 {
     static const uint8_t is[SWITCH_KINDS] = {[SWITCH_ON] = CPU_STATE_RUNNING,
@@ -43,7 +43,8 @@ static enum cpu_state is_after(const struct cpu_turns *t, size_t turns)
     return t->items[0].what == SWITCH_ON ? CPU_STATE_RUNNABLE : CPU_STATE_RUNNING;
 }
 
-/* On which processor it ran: where it went to, or, before its first switch, where it went from. */
+/* Returns the CPU on which it ran: that of the last switch to a CPU or, before the first switch,
+ * the one that it left. */
 static uint32_t cpu_after(const struct cpu_turns *t, size_t turns)
 {
     const struct cpu_turn *turn = &t->items[turns ? turns - 1 : 0];
@@ -73,7 +74,7 @@ void cpu_turns_visit(
     }
 }
 
-/* ---- stays ---- */
+/* ---- placements ---- */
 
 struct cpu_turn_placement {
     struct cpu_state_walk *walk;

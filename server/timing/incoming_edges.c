@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#define EDGES_MOST 8u /* of one event */
-#define COLLECTED_MOST 4u /* of one hidden event */
+#define EDGES_MOST 8u /* edges of one event */
+#define COLLECTED_MOST 4u /* edges of one hidden event */
 
 struct incoming_edge_state {
     const struct run_metadata_source *teller;
@@ -55,7 +55,7 @@ static void add_line(struct incoming_edges *ties, const struct incoming_edge_sta
     *last = (struct ties_line){t->ns, e->thread};
 }
 
-/* The line by which its order edges are known: not another thread's life. */
+/* Returns the line of its order edges, unless that is another thread's line. */
 static uint32_t incoming_edges_edge_line(const struct incoming_edge_state *t)
 {
     const struct order_event *e = t->event;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* How far what steps took may be off, as a part of all: by their clock; and where it cannot be of
- * that time. */
+/* Tolerance of the sum of code segments: as a fraction of all, by their clock; above it the records
+ * cannot be of that time. */
 #define DID_ERROR 10000
 #define DID_FAR 100
 
@@ -146,7 +146,8 @@ static void wait_ended(struct interval_builder *f, const struct thread_progress 
                        interval_builder_step_code(f, t->place, 0, rest, t->meaning->category));
 }
 
-/* What is told of it goes to the event's time; what is not, is the code between the two. */
+/* Adds the recorded code segments so that they end at the event; the rest is the code between the
+ * two events. */
 static void ran_pieces(struct interval_builder *f, const struct thread_progress *t,
                        const struct point_member *m, uint32_t place, uint32_t otherwise)
 {
@@ -154,7 +155,7 @@ static void ran_pieces(struct interval_builder *f, const struct thread_progress 
     for (int i = 0; i < f->did_count; i++)
         told_ns += f->did[i].ns;
     if (told_ns < all_ns - all_ns / DID_ERROR - 2)
-        most_ns = told_ns; /* the rest comes first */
+        most_ns = told_ns; /* the unrecorded rest comes first */
     else if (told_ns > all_ns + all_ns / DID_FAR + 1000)
         most_ns = 0;
     intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns - most_ns, m->position);
@@ -175,7 +176,7 @@ static void ran_pieces(struct interval_builder *f, const struct thread_progress 
 static void interval_builder_add_run(struct interval_builder *f, const struct thread_progress *t,
                                      const struct point_member *m, uint32_t place)
 {
-    uint32_t from = m->event.after_gap ? 0 : t->place; /* what it did in between is not known */
+    uint32_t from = m->event.after_gap ? 0 : t->place; /* the code in between is not known */
     uint32_t otherwise = interval_builder_step_code(f, from, place, STEP_CODE, 0);
     if (f->did_count >= 0 && !m->event.after_gap)
         ran_pieces(f, t, m, place, otherwise);
@@ -187,8 +188,8 @@ static void interval_builder_add_run(struct interval_builder *f, const struct th
         intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
 }
 
-/* What its record tells of the steps before it; where it tells nothing, the thread went on as it
- * was. */
+/* Reads the code segments before the event from its record; without one the thread's segment
+ * continues. */
 static void interval_builder_read_activity(struct interval_builder *f, struct thread_progress *t,
                                            const struct point_member *m)
 {
@@ -198,11 +199,11 @@ static void interval_builder_read_activity(struct interval_builder *f, struct th
         f->teller.did ? f->teller.did(f->teller.context, &t->doing, &m->event, f->did) : -1;
 }
 
-/* ---- waits for the end of another thread, which no event tells ---- */
+/* ---- waits for the end of another thread, which no event records ---- */
 
 static const struct event_meaning awaits_an_end = {.waits = true, .class = WAIT_RENDEZVOUS};
 
-/* After its last event; as a thread that begins to wait, without an event, when it does. */
+/* Returns whether the thread waits for another one's end after its last event, and since when. */
 static bool awaits(struct interval_builder *f, const struct thread_progress *t,
                    struct thread_progress *waiting)
 {
@@ -229,7 +230,8 @@ static void ran_and_waited(struct interval_builder *f, const struct thread_progr
     wait_ended(f, waiting, m);
 }
 
-/* From its thread's event before to this one.  What a signal interrupts goes on. */
+/* Advances the thread from its previous event to this one.  A wait that a signal interrupts
+ * continues. */
 static void interval_builder_advance_thread(struct interval_builder *f, struct point_member *m)
 {
     struct thread_progress *t = interval_pass_thread(f, m->event.thread), waiting;
@@ -249,8 +251,8 @@ static void interval_builder_advance_thread(struct interval_builder *f, struct p
     t->ended = m->meaning->ends;
 }
 
-/* It begins after what another thread did, which nobody told of on its line: a process after the
- * fork of its parent. */
+/* Notes the creator of a process that begins after another thread's event without a record on its
+ * line: after the fork of its parent. */
 static void note_parent(struct interval_builder *f, const struct point_member *m)
 {
     const struct order *order = f->teller.order;
@@ -304,7 +306,7 @@ static int by_time(const void *a, const void *b)
                           : (x->position > y->position) - (x->position < y->position);
 }
 
-/* What the members of a group did before they met. */
+/* Notes the last events of the members of a group before it. */
 static void note_arrivals(struct interval_builder *f)
 {
     f->arrival_count = 0;
@@ -323,7 +325,7 @@ static void note_arrivals(struct interval_builder *f)
         qsort(f->arrivals, f->arrival_count, sizeof *f->arrivals, by_time);
 }
 
-/* A member of a group that is told of: it came, and the last of them. */
+/* Notes a member of a group: its arrival, and that of the last member. */
 static void note_gathering(struct interval_builder *f, const struct point_member *m,
                            int64_t came_ns)
 {
@@ -333,7 +335,7 @@ static void note_gathering(struct interval_builder *f, const struct point_member
                                                .group = m->event.point});
 }
 
-/* What its thread did up to it; what it was a member of is told before. */
+/* Adds what the member's thread did up to the event; its group memberships are added before. */
 static void interval_builder_process_member(struct interval_builder *f, struct point_member *m)
 {
     const struct thread_progress *t = interval_pass_thread(f, m->event.thread);
@@ -362,7 +364,7 @@ static void add_member(struct interval_builder *f, uint64_t position)
     }
 }
 
-/* Returns what comes after it. */
+/* Adds the members of a synchronization point; returns the position after it. */
 static uint64_t add_members(struct interval_builder *f, uint64_t first, uint64_t count)
 {
     f->member_count = 0;
@@ -432,7 +434,8 @@ const struct intervals *interval_builder_intervals(const struct interval_builder
     return &f->intervals;
 }
 
-/* Where the other one has ended, it waits no more, whether it has done something since or not. */
+/* Returns whether the thread still waits: not if the other one has ended, whether it has an event
+ * since or not. */
 static bool awaits_still(struct interval_builder *f, const struct thread_progress *t,
                          struct thread_progress *waiting)
 {

@@ -1,4 +1,5 @@
-/* What was before a pass begins: each thread is as its last event before left it. */
+/* Initial state of a pass over an order: each thread as its last event before the first position
+ * left it. */
 #include "server/timing/interval_pass.h"
 
 #include <stdlib.h>
@@ -21,9 +22,9 @@ void interval_pass_remember(struct thread_progress *t, const struct point_member
     t->begun = true;
 }
 
-#define LOOKS 16u /* at a thread alone, for the price of an event */
+#define LOOKS 16u /* threads visited for the cost of one event */
 
-/* Where it begins, a thread that has not ended is as its last event before left it. */
+/* Initializes a thread that has not ended as its last event before the begin left it. */
 static void interval_pass_seed_thread(struct interval_builder *f, uint64_t position)
 {
     struct order_event e = order_event(f->teller.order, position);
@@ -36,7 +37,7 @@ static void interval_pass_seed_thread(struct interval_builder *f, uint64_t posit
                            f->teller.place(f->teller.context, e.site));
 }
 
-/* True once it is looked through. */
+/* Returns true once all threads are done. */
 bool interval_pass_seed_before(struct interval_builder *f, uint64_t *budget)
 {
     struct before *b = &f->before;

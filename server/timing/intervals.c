@@ -6,7 +6,7 @@
 
 #define NOWHERE UINT64_MAX
 
-/* There are many of them. */
+/* Intervals are numerous. */
 _Static_assert(sizeof(struct interval) == 24, "an interval takes 24 bytes");
 _Static_assert(sizeof(struct wait_interval) == 24, "a segment takes 24 bytes");
 _Static_assert(sizeof(struct wait_record) == 56, "a wait takes 56 bytes");
@@ -81,7 +81,7 @@ static void intervals_append(struct intervals *all, struct thread_timeline *c,
     all->interval_count++;
 }
 
-/* What takes no time is nothing. */
+/* Adds an interval unless its length is 0. */
 static void intervals_add_nonempty(struct intervals *all, struct thread_timeline *c,
                                    struct interval interval)
 {

@@ -16,7 +16,7 @@ static struct lock_holders_line *line_of(struct lock_holders *holds, uint32_t li
     return &holds->lines[line - 1];
 }
 
-/* Mostly one thread at most is in a line, and nothing is looked up. */
+/* Usually at most one thread is in a line; then nothing is looked up. */
 static struct lock_hold *lock_holders_current_holder(const struct lock_holders *holds,
                                                      const struct lock_holders_line *l,
                                                      const struct lock_visit *at)
@@ -66,7 +66,7 @@ static void lock_holders_leave_line(struct lock_holders *holds, struct lock_hold
     l->others--;
 }
 
-/* Where there is no room in the ring yet, it grows, or is as large as it will be. */
+/* Returns the next slot; the ring grows until it has its final size. */
 static struct lock_hold *lock_holders_next_slot(struct lock_holders *holds,
                                                 struct lock_holders_line *l)
 {
@@ -116,7 +116,7 @@ bool lock_holders_before(const struct lock_holders *holds, uint32_t line,
     return true;
 }
 
-/* They ended in the order of the log; mostly it is the last one that is looked for. */
+/* Critical sections are sorted by their end; usually the last one is requested. */
 bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position,
                         struct lock_hold *hold)
 {

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define STAYS_MOST ((size_t)4 << 20) /* of all tasks, 24 bytes each */
-#define LATE_MOST 4096u /* how many of a task are looked at for the one that ends */
+#define STAYS_MOST ((size_t)4 << 20) /* maximum for all tasks, 24 bytes each */
+#define LATE_MOST 4096u /* how many of a task are searched for the one that ends */
 
 struct task_placements {
     uint32_t line; /* 0: not known yet */
@@ -23,7 +23,7 @@ struct placements {
     size_t carrier_count, carrier_room;
     size_t count;
     uint64_t lost;
-    bool full; /* some of them, as there was no more room */
+    bool full; /* some were lost at the limit */
 };
 
 struct placements *placements_new(void) { return xcalloc(1, sizeof(struct placements)); }
@@ -97,7 +97,7 @@ static struct task_placements *task_of(struct placements *stays, uint32_t sessio
     return t;
 }
 
-/* Index of the one that has not ended on a carrier; the count: there is none. */
+/* Returns the index of the open placement on a worker thread; the count if there is none. */
 static size_t placements_open_on_carrier(const struct task_placements *t, uint32_t on)
 {
     for (size_t i = t->count; i > 0 && t->count - i < LATE_MOST; i--)
@@ -106,7 +106,7 @@ static size_t placements_open_on_carrier(const struct task_placements *t, uint32
     return t->count;
 }
 
-/* By when they begin: two carriers are told of one after the other. */
+/* Inserts by begin: the records of two worker threads arrive one after the other. */
 static void placements_insert(struct placements *stays, struct task_placements *t,
                               struct task_stay stay)
 {
@@ -123,7 +123,7 @@ static void placements_insert(struct placements *stays, struct task_placements *
     stays->count++;
 }
 
-/* When the one that is on a carrier went is not known. */
+/* Drops the open placement on a worker thread: its end is not known. */
 static void placements_drop_open(struct placements *stays, struct task_placements *t, uint32_t on)
 {
     size_t i = placements_open_on_carrier(t, on);
@@ -172,7 +172,7 @@ void placements_switched(struct placements *stays, struct placement_switch told)
     placements_set_task_line(stays, told.session, told.begins, told.begins_line);
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
                                             size_t *count)
@@ -207,7 +207,7 @@ uint64_t placements_limit(const struct placements *stays)
 
 uint64_t placements_lost(const struct placements *stays) { return stays ? stays->lost : 0; }
 
-/* How many of them begin no later than a time; *near: the answer of last time. */
+/* Returns how many begin no later than a time; *near: the previous result. */
 static size_t begun_before(const struct task_stay *stays, size_t count, int64_t at_ns, size_t *near)
 {
     size_t low = *near, high = count;
@@ -225,7 +225,7 @@ static size_t begun_before(const struct task_stay *stays, size_t count, int64_t 
     return *near = low;
 }
 
-/* One whose end was not told ends where the next one begins, at the latest. */
+/* A placement without a recorded end ends where the next one begins, at the latest. */
 void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
                       int64_t to_ns,
                       void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),

@@ -25,8 +25,8 @@ bool profile_consistency_check_counts(enum account account)
            account == PROFILE_ACCOUNT_LIVE;
 }
 
-/* Calls of that function of all the process's threads that have begun and not ended; below 0: more
- * have ended. */
+/* Returns the open calls of the function in all threads of the process; negative if more have ended
+ * than began. */
 static int64_t open_calls(const struct call_contexts *all, uint32_t process,
                           const struct snapshot_context *of)
 {
@@ -54,7 +54,7 @@ void profile_consistency_contexts(const struct call_contexts *all,
     }
 }
 
-/* ---- one thing, taken in several ways ---- */
+/* ---- one quantity, measured in several ways ---- */
 
 static void profile_consistency_add_saturating(int64_t *to, int64_t ns)
 {

@@ -7,7 +7,7 @@
 
 /* ---- sums as of a time ---- */
 
-/* How many of the bodies had been told by then. */
+/* Returns how many of the bodies had been received by then. */
 static uint32_t profile_range_recorded_by(const struct profile_history *e, uint64_t ns)
 {
     uint32_t n = 0;
@@ -16,8 +16,8 @@ static uint32_t profile_range_recorded_by(const struct profile_history *e, uint6
     return n;
 }
 
-/* So many that the last of them is at or after it; more than there are: only the newest sums
- * are. */
+/* Returns the number of bodies of which the last is at or after the time; greater than the count if
+ * only the newest sums are. */
 static uint32_t profile_range_recorded_after(const struct profile_history *e, uint64_t ns)
 {
     uint32_t n = 0;
@@ -30,7 +30,7 @@ static uint32_t profile_range_recorded_after(const struct profile_history *e, ui
     return n;
 }
 
-/* As they were after the first so many bodies. */
+/* Returns the sums after the first `count` bodies. */
 static struct call_context_thread as_of(const struct call_context_thread *thread, uint32_t count)
 {
     struct call_context_thread then = {.session = thread->session, .code = thread->code};
@@ -41,7 +41,7 @@ static struct call_context_thread as_of(const struct call_context_thread *thread
     return then;
 }
 
-/* ---- one less the other ---- */
+/* ---- difference ---- */
 
 static uint64_t profile_range_subtract_clamped(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
@@ -52,8 +52,8 @@ static uint64_t self_of(const struct snapshot_context *s)
     return own_of(s) + s->off_ns + s->open_last_ns;
 }
 
-/* Whether a call that is open ran since it went on is known later: then it counts where it belongs,
- * and all of self is what it is. */
+/* Whether an open call ran since its last callee returned is known later; the time then counts
+ * where it belongs, and is part of self. */
 static void profile_range_subtract_sums(struct snapshot_context *s,
                                         const struct snapshot_context *before)
 {
@@ -77,7 +77,7 @@ static void subtract_head(struct snapshot_head *head, const struct snapshot_head
     head->backwards = profile_range_subtract_clamped(head->backwards, before->backwards);
 }
 
-/* A part has no least and no most; that times were measured is known by those that have them. */
+/* A part has no minimum and maximum; whether times were measured is known where there are any. */
 static void subtract_all(struct call_context_thread *thread,
                          const struct call_context_thread *before)
 {
@@ -90,7 +90,7 @@ static void subtract_all(struct call_context_thread *thread,
     subtract_head(&thread->head, &before->head);
 }
 
-/* What they are called was found out for the newest ones. */
+/* The functions' names are known for the newest contexts only. */
 static void profile_range_copy_names(struct call_context_thread *then,
                                      const struct call_context_thread *thread)
 {

@@ -2,7 +2,7 @@
 
 #include "server/timing/cpu_state_index.h"
 
-/* Which of its intervals ends with the wait; the count: none. */
+/* Returns the index of the interval that ends with the wait; the count if none does. */
 static size_t last_of(const struct thread_timeline *c, const struct wait_record *wait)
 {
     size_t i = intervals_at(c, wait->to_ns - 1);
@@ -14,8 +14,9 @@ static void resume_delay_add_span(void *context, enum cpu_state is, int64_t from
     *(int64_t *)context += is == CPU_STATE_RUNNING ? 0 : to_ns - from_ns;
 }
 
-/* Has it switches from before a time to after another, none of them lost? That it ends is no
- * switch: what was on a processor last, and of which all is told, was so until then. */
+/* Returns whether the thread has context switches from before one time to after another, with none
+ * lost.  An exit is no switch: a thread that was on a CPU last, with a complete record, was there
+ * until its exit. */
 static bool is_switched(const struct cpu_state_thread *t, int64_t from_ns, int64_t to_ns,
                         bool whole)
 {
@@ -33,8 +34,8 @@ static bool is_switched(const struct cpu_state_thread *t, int64_t from_ns, int64
     return i && t->turns.items[i - 1].what != SWITCH_LOST;
 }
 
-/* How long it ran between two of its readings, the last before a wait and the first at or after its
- * end; -1: not known. */
+/* Returns how long it ran between two clock readings, the last before a wait and the first at or
+ * after its end; -1 if not known. */
 static int64_t ran_by_clock(const struct cpu_samples *clocks, const struct wait_record *wait)
 {
     size_t before = cpu_states_sample_after(clocks, wait->from_ns),

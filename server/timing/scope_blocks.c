@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* ---- what each step took ---- */
+/* ---- times of code segments ---- */
 
 void scope_block_times_add(struct scope_block_times *t, uint32_t step, uint64_t ns)
 {
@@ -13,7 +13,7 @@ void scope_block_times_add(struct scope_block_times *t, uint32_t step, uint64_t 
         t->ns[step] += ns;
 }
 
-/* The context in which a step is. */
+/* Returns the context of a code segment. */
 static uint32_t context_of(const struct scope_block_thread *t, uint32_t step)
 {
     uint32_t c = step / 2;
@@ -34,7 +34,7 @@ static void scope_blocks_add_passage(struct scope_block_times *t, uint32_t next,
     t->passages[known - 1].ns += ns;
 }
 
-/* What comes next where the thread was; an entry that does not belong there tells nothing of it. */
+/* Adds a passage: what followed where the thread was.  An inconsistent record adds none. */
 static void add_passage(struct scope_block_times *t, const struct call_record *e, uint64_t ns)
 {
     const struct scope_block_thread *of = t->thread;
@@ -70,7 +70,7 @@ void scope_block_times_free(struct scope_block_times *t)
 
 /* ---- blocks ---- */
 
-/* The path of a context, as a number: scopes that were called one by the other. */
+/* Returns the path of each context, as a number: the scopes that called each other. */
 static uint32_t *paths_of(struct scope_blocks *b, const struct scope_block_thread *t)
 {
     uint32_t *paths = xcalloc(t->count + 1, sizeof *paths);
@@ -99,7 +99,7 @@ static struct scope_block *block_of(struct scope_blocks *b, uint32_t path, uint6
     return &b->items[b->count - 1];
 }
 
-/* What a thread did in a block; its `called` is the context whose call it comes after, 0 none. */
+/* Adds to a block; `called` is the context whose call it follows, 0 for none. */
 static void scope_blocks_add_block(struct scope_blocks *b, const struct scope_block_thread *t,
                                    struct scope_block block)
 {
@@ -123,7 +123,7 @@ static int by_step(const void *a, const void *b)
     return x->next < y->next ? -1 : x->next > y->next;
 }
 
-/* A passage is a block of its own where both of its ends are known. */
+/* A passage is a separate block if both of its ends are known. */
 static void add_passed(struct scope_blocks *b, const struct scope_block_thread *t,
                        struct scope_block *block, const struct block_passage *p)
 {
@@ -140,7 +140,7 @@ static void add_passed(struct scope_blocks *b, const struct scope_block_thread *
     scope_blocks_add_block(b, t, part);
 }
 
-/* What is left is a block of which it is not known where it ends.  Steps come in their order. */
+/* The rest is a block with an unknown end.  Code segments must be added in their order. */
 static void add_step(struct scope_blocks *b, const struct scope_block_thread *t,
                      struct scope_block block, uint32_t step, struct scope_block_times *times)
 {
@@ -203,11 +203,12 @@ static int by_place(const void *a, const void *b)
         return x->path < y->path ? -1 : 1;
     if (x->after != y->after)
         return x->after < y->after ? -1 : 1;
-    return x->until - 1 < y->until - 1 ? -1 : x->until != y->until; /* its end last but one */
+    /* the scope's end last but one */
+    return x->until - 1 < y->until - 1 ? -1 : x->until != y->until;
 }
 
-/* Blocks [from, to) of a path of which no end is known: where one was come to each time, and so was
- * the one behind it, or there is none. */
+/* Infers the ends of blocks [from, to) of a path: where a block was executed each time, and so was
+ * the next one, or there is none. */
 static void end_in_order(struct scope_blocks *b, size_t from, size_t to)
 {
     uint64_t each = b->items[from].times;

@@ -8,8 +8,8 @@ struct scope_overlap_thread {
     const uint32_t *scope_of;
     size_t context_count;
     struct call_entries_walk walk;
-    struct call_entry_seen next; /* where there is one */
-    uint32_t *open; /* by scope: calls */
+    struct call_entry_seen next; /* the next record, if there is one */
+    uint32_t *open; /* by scope: number of open calls */
     bool done;
 };
 
@@ -32,7 +32,7 @@ static uint32_t scope_of(const struct scope_overlap *o, const struct scope_overl
     return scope < o->scopes ? scope : 0;
 }
 
-/* ---- who is open together ---- */
+/* ---- scopes that are open together ---- */
 
 static void scope_overlap_apply_entry(struct scope_overlap *o, uint32_t scope, int64_t now)
 {
@@ -49,7 +49,7 @@ static void scope_overlap_apply_entry(struct scope_overlap *o, uint32_t scope, i
     s->together = together;
 }
 
-/* A thread begins or ceases to have a scope open. */
+/* A thread begins or ends to have a scope open. */
 static void scope_overlap_set_open(struct scope_overlap *o, const struct scope_overlap_thread *t,
                                    uint32_t scope, bool open, int64_t now)
 {
@@ -91,9 +91,9 @@ static void end_call(struct scope_overlap *o, struct scope_overlap_thread *t, ui
         scope_overlap_set_open(o, t, scope, false, now);
 }
 
-/* ---- one after the other, over all threads ---- */
+/* ---- sweep over all threads ---- */
 
-/* False: there is none any more, not even behind the range. */
+/* Returns false if there is no further record, not even after the range. */
 static bool scope_overlap_fetch_entry(struct scope_overlap *o, struct scope_overlap_thread *t)
 {
     bool any = call_entries_next(&t->walk, &t->next);
@@ -101,7 +101,7 @@ static bool scope_overlap_fetch_entry(struct scope_overlap *o, struct scope_over
     return any;
 }
 
-/* What came before the range only says what is open when it begins. */
+/* Records before the range only determine what is open at its begin. */
 static void begin_thread(struct scope_overlap *o, struct scope_overlap_thread *t)
 {
     bool any;
@@ -142,7 +142,7 @@ static int64_t until_ns(const struct scope_overlap *o)
     return (int64_t)last < o->to_ns ? (int64_t)last : o->to_ns;
 }
 
-/* What is open yet is so until the range ends, or the last entry. */
+/* Scopes that are still open are so until the range ends, or the last record. */
 static void scope_overlap_end_open(struct scope_overlap *o)
 {
     int64_t now = until_ns(o);

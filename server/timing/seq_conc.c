@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define KEYS 3 /* sums that a call belongs to: of its function, of its caller, of its arc */
+#define KEYS 3 /* sums that a call counts in: of its function, of its caller, of its arc */
 
 struct seq_conc_frame {
     uint32_t scope;
@@ -13,7 +13,7 @@ struct seq_conc_frame {
 };
 
 struct seq_conc_caller {
-    uint32_t scope; /* 0: nobody is known */
+    uint32_t scope; /* 0: unknown */
     bool concurrent;
 };
 
@@ -24,16 +24,16 @@ struct seq_conc_thread {
     struct call_entry_seen next;
     struct seq_conc_frame *frames;
     size_t depth, room;
-    struct seq_conc_open { /* by sums: its calls of them, and since when any is open */
+    struct seq_conc_open { /* by sums: number of open calls, and since when any is open */
         uint32_t calls;
         int64_t since_ns;
     } *open;
     size_t open_room;
     uint32_t maker;
     int64_t made_ns;
-    struct seq_conc_caller maker_was; /* where it was when it made it */
+    struct seq_conc_caller maker_was; /* state of the creator at the creation */
     struct seq_conc_absence *away;
-    size_t away_count, away_at; /* those before are over */
+    size_t away_count, away_at; /* absences before this index are over */
     bool done, runs, was_made;
 };
 
@@ -83,7 +83,7 @@ static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, u
         s->since_ns = now;
 }
 
-/* A thread is in calls of one sums as long as it is in any of them: recursion counts once. */
+/* A thread counts in sums as long as it is in any of their calls: recursion counts once. */
 static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t,
                                 const struct seq_conc_frame *f, int64_t now)
 {
@@ -123,7 +123,7 @@ static void seq_conc_update_running(struct seq_conc *c, struct seq_conc_thread *
     t->runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
 }
 
-/* (Times that are asked for do not fall.) */
+/* Returns whether the thread is absent. (Requested times must not decrease.) */
 static bool is_away(struct seq_conc_thread *t, int64_t now)
 {
     while (t->away_at < t->away_count && t->away[t->away_at].to_ns <= now)
@@ -175,7 +175,7 @@ static void end_call(struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
     seq_conc_update_running(c, t);
 }
 
-/* ---- one after the other ---- */
+/* ---- sweep ---- */
 
 static void seq_conc_fetch_entry(struct seq_conc_thread *t)
 {
@@ -193,7 +193,7 @@ static struct seq_conc_thread *seq_conc_earliest_thread(const struct seq_conc *c
     return first;
 }
 
-/* Before the maker goes on. */
+/* Creates threads before their creator's next record. */
 static void make_threads(struct seq_conc *c, const struct seq_conc_thread *maker, int64_t now)
 {
     for (uint32_t i = 0; i < c->thread_count; i++) {
@@ -206,7 +206,7 @@ static void make_threads(struct seq_conc *c, const struct seq_conc_thread *maker
     }
 }
 
-/* A thread may begin before its maker does anything else. */
+/* A thread can begin before its creator's next record. */
 static void was_made(struct seq_conc *c, struct seq_conc_thread *t)
 {
     if (t->was_made || t->maker >= c->thread_count)
@@ -238,7 +238,7 @@ bool seq_conc_step(struct seq_conc *c, uint64_t *budget)
         --*budget;
         make_threads(c, t, (int64_t)e.time_ns);
         was_made(c, t);
-        seq_conc_fetch_entry(t); /* whether there is more */
+        seq_conc_fetch_entry(t); /* reads ahead to know whether there is more */
         if (e.is == CALL_RECORD_BEGINS)
             begin_call(c, t, e.context, (int64_t)e.time_ns);
         else if (e.is == CALL_RECORD_ENDED && e.context)

@@ -44,7 +44,7 @@ static void *summary_tree_put_bytes(struct summary_tree *p, size_t size, uint64_
 
 /* ---- leaves and nodes ---- */
 
-/* All of a node that was forgotten goes. */
+/* Frees nodes that were discarded completely. */
 static void summary_tree_discard_nodes(const struct summary_tree *p, struct summary_row *row)
 {
     size_t gone = 0;
@@ -95,7 +95,7 @@ static void close_node(struct summary_tree *p, struct summary_row *row, uint64_t
     row->leaf_count = 0;
 }
 
-/* Adds what is between two changes to the sums, and to the leaf that it is in. */
+/* Adds the time between two changes to the sums, and to its leaf. */
 static void add_stretch(struct summary_branch *leaf, struct summary_sums *sums,
                         const struct summary_change *from, const struct summary_change *to)
 {
@@ -110,7 +110,7 @@ static void add_stretch(struct summary_branch *leaf, struct summary_sums *sums,
                                            .about = {from->state.about, from->state.about}});
 }
 
-/* It ends where the next change is. */
+/* Closes the leaf at the next change. */
 static void close_leaf(struct summary_tree *p, struct summary_row *row,
                        const struct summary_change *end)
 {
@@ -143,7 +143,7 @@ static struct summary_row *row_of(struct summary_tree *p, uint32_t number)
     return p->rows[number - 1];
 }
 
-/* The newest change is one, once it is known that no other comes at its position. */
+/* Makes the newest change final, once no other can come at its position. */
 static void summary_tree_settle_change(struct summary_tree *p, struct summary_row *row)
 {
     if (!row->begun || summary_tree_same(summary_row_last(row), row->now.state))
@@ -155,8 +155,8 @@ static void summary_tree_settle_change(struct summary_tree *p, struct summary_ro
     row->changes =
         array_reserve(row->changes, &row->change_room, row->change_count + 1, sizeof *row->changes);
     row->changes[row->change_count++] = row->now;
-    /* the leaf's last change stays here: it is the next leaf's first one, and says where this one
-     * ends */
+    /* the leaf's last change is kept: it is the first one of the next leaf, and marks the end of
+     * this one */
     if (row->change_count == SUMMARY_LEAF_CHANGES + 1) {
         struct summary_change last = row->now;
         row->change_count = SUMMARY_LEAF_CHANGES;

@@ -14,18 +14,18 @@ _Static_assert(SUMMARY_LEAF_CHANGES < 128,
                "a leaf counts in bytes, and half of the places stay free");
 
 #define STATE_BYTES 5u /* u32 about, u8 code */
-#define SLACK 8u       /* numbers are read eight bytes at a time */
+#define SLACK 8u       /* padding: numbers are read eight bytes at a time */
 _Static_assert(sizeof(struct summary_leaf_head) + SLACK <= 48 + 16 * SUMMARY_TREE_STATES &&
                    STATE_BYTES + 1 + 8 + 8 <= 22,
                "LEAF_BYTES");
 
-#define PLACES 256u /* for states, by a hash */
+#define PLACES 256u /* hash table size for states */
 
-/* The states that are in it, each once; *index: which one each change is to. */
+/* Finds the different states; *index: the state of each change. */
 static uint32_t find_states(const struct summary_change *changes, uint32_t count,
                             struct summary_state *states, uint8_t *index)
 {
-    uint8_t places[PLACES] = {0}; /* 1 + which one */
+    uint8_t places[PLACES] = {0}; /* 1 + index of the state */
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct summary_state state = changes[i].state;
@@ -95,7 +95,7 @@ static uint64_t summary_leaf_get_number(const uint8_t *from)
     return le64toh(value);
 }
 
-/* `each` is a constant wherever this is called, which makes it several times as fast. */
+/* `each` is a constant in all calls, which makes this several times as fast. */
 static inline __attribute__((always_inline)) void
 summary_leaf_unpack_numbers(const uint8_t *numbers, uint32_t each, int64_t first, uint32_t count,
                             int64_t *where)

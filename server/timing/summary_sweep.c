@@ -1,18 +1,19 @@
-/* Reading a row of a pyramid from pixel to pixel: of the leaves only those are looked into in which
- * a border lies. */
+/* Reading a row of a state summary tree pixel by pixel: only leaves that contain a border are
+ * unpacked. */
 #include "server/timing/summary_row.h"
 
 #include <string.h>
 
 #define SUMS                                                                                       \
-    16u /* of codes, by their last bits; SUMMARY_TREE_NONE has one, too, which nobody reads */
+/* of codes, by their low bits; SUMMARY_TREE_NONE has one of them, too, which is never read */
+16u
 
-_Static_assert(SUMMARY_TREE_STATES < SUMS &&
-                   (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
-               "see add_whole");
+    _Static_assert(SUMMARY_TREE_STATES < SUMS &&
+                       (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
+                   "see add_whole");
 
-#define FETCHED 12u /* cache lines of a leaf */
-#define NEAR 12u /* leaves that are looked at in turn before one is searched for */
+#define FETCHED 12u /* cache lines of a leaf to prefetch */
+#define NEAR 12u /* leaves that are tried in sequence before a binary search */
 
 struct pixel_border { /* at + rest / pixels */
     int64_t at;
@@ -24,19 +25,19 @@ struct summary_sweep {
     const struct summary_row *row;
     const struct summary_range *range;
     enum summary_side side;
-    size_t node_number; /* 1 + of the node that was looked at last, 0 none */
+    size_t node_number; /* 1 + index of the node that was read last, 0 none */
     const struct summary_node *node;
-    size_t closed; /* leaves; the number of the one that is open */
-    size_t number; /* of the leaf that is unpacked */
+    size_t closed; /* number of leaves in nodes; number of the open leaf */
+    size_t number; /* number of the unpacked leaf */
     struct summary_leaf leaf;
-    uint32_t next; /* the stretch of it that is not all passed */
-    bool done; /* all of the row is */
+    uint32_t next; /* the first part of it that is not passed completely */
+    bool done; /* the whole row is passed */
     uint64_t passed[SUMMARY_TREE_STATES];
 };
 
 /* ---- leaves by number ---- */
 
-/* The node of a leaf; NULL: it is in none yet, or was forgotten. */
+/* Returns the node of a leaf; NULL if it is in none yet, or was discarded. */
 static const struct summary_node *node_of(struct summary_sweep *s, size_t leaf)
 {
     size_t number = leaf / SUMMARY_TREE_FAN;
@@ -49,14 +50,14 @@ static const struct summary_node *node_of(struct summary_sweep *s, size_t leaf)
     return s->node;
 }
 
-/* One that is in no node yet. */
+/* Returns a leaf that is in no node yet. */
 static const struct summary_branch *summary_sweep_new_branch(const struct summary_sweep *s,
                                                              size_t leaf)
 {
     return &s->row->leaves[leaf - s->row->node_count * SUMMARY_TREE_FAN];
 }
 
-/* NULL: it was forgotten. */
+/* Returns a leaf's bytes; NULL if it was discarded. */
 static const uint8_t *leaf_at(struct summary_sweep *s, size_t leaf)
 {
     const struct summary_node *node = node_of(s, leaf);
@@ -77,7 +78,7 @@ static int64_t begin_of(struct summary_sweep *s, size_t leaf)
     return s->range->by_time ? first->ns : (int64_t)first->at;
 }
 
-/* What was forgotten is the oldest. */
+/* Returns the first leaf that was not discarded; the oldest are discarded first. */
 static size_t first_leaf(struct summary_sweep *s)
 {
     size_t low = 0, high = s->closed;
@@ -91,7 +92,7 @@ static size_t first_leaf(struct summary_sweep *s)
     return low;
 }
 
-/* The last node that begins at or before a place, from `low` on. */
+/* Returns the last node that begins at or before a place, from `low` on. */
 static size_t find_node(const struct summary_sweep *s, size_t low, int64_t at)
 {
     size_t high = s->row->node_count;
@@ -105,10 +106,10 @@ static size_t find_node(const struct summary_sweep *s, size_t low, int64_t at)
     return low;
 }
 
-/* The last leaf that begins at or before a place, from `low` on; `low` if none does. */
+/* Returns the last leaf that begins at or before a place, from `low` on; `low` if none does. */
 static size_t find_leaf(struct summary_sweep *s, size_t low, int64_t at)
 {
-    for (unsigned i = 0; i < NEAR; i++, low++) /* of most it is one of the next */
+    for (unsigned i = 0; i < NEAR; i++, low++) /* usually it is one of the next */
         if (low == s->closed || begin_of(s, low + 1) > at)
             return low;
     size_t node = find_node(s, low / SUMMARY_TREE_FAN, at), high = s->closed + 1;
@@ -182,7 +183,7 @@ static void note_longest(struct summary_pixel *pixel, uint64_t length, uint32_t 
     }
 }
 
-/* What a stretch has of a pixel. */
+/* Adds the part of a time span that lies in a pixel. */
 static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
                         struct pixel_border to, struct summary_pixel *pixel)
 {
@@ -198,7 +199,7 @@ static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
     note_longest(pixel, length, state.about);
 }
 
-/* Leaves that are all in the pixel, of one node, or in none yet. */
+/* Adds leaves that lie completely in the pixel, of one node or of none. */
 static void note_leaves(struct summary_sweep *s, size_t from, size_t to,
                         struct summary_pixel *pixel)
 {
@@ -235,8 +236,8 @@ static void note_between(struct summary_sweep *s, size_t from, size_t to,
     }
 }
 
-/* Is about to be unpacked: it is fetched meanwhile, and the one that is so far behind it, too,
- * which is likely to be next. */
+/* Prefetches a leaf that is about to be unpacked, and the one at the same distance after it, which
+ * is likely to be next. */
 static void summary_sweep_prefetch_leaf(struct summary_sweep *s, size_t from, size_t leaf)
 {
     for (size_t i = 0; i < 2; i++, leaf += leaf - from + 1) {
@@ -246,8 +247,8 @@ static void summary_sweep_prefetch_leaf(struct summary_sweep *s, size_t from, si
     }
 }
 
-/* All of the leaves from .. to - 1 is in the pixel, and of each its sums are known where the leaf
- * `to` begins. */
+/* Adds leaves from .. to - 1, which lie completely in the pixel; the leaf `to` begins with their
+ * sums. */
 static void summary_sweep_skip_leaves(struct summary_sweep *s, size_t from, size_t to,
                                       struct summary_pixel *pixel)
 {
@@ -260,7 +261,7 @@ static void summary_sweep_skip_leaves(struct summary_sweep *s, size_t from, size
         pixel->part[k] += (s->passed[k] - passed[k]) * s->range->pixels;
 }
 
-/* Adds the stretches of the leaf that end at or before a place, all of which is in the pixel. */
+/* Adds the parts of the leaf that end at or before a place and lie completely in the pixel. */
 static void add_whole(struct summary_sweep *s, int64_t until, struct summary_pixel *pixel)
 {
     const struct summary_leaf *leaf = &s->leaf;

@@ -18,13 +18,13 @@ static int64_t thread_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t thread_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Where its intervals end. */
+/* Returns the end of its intervals. */
 static int64_t thread_states_known_end(const struct thread_timeline *c)
 {
     return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
 }
 
-/* Where it ended, or did something last. */
+/* Returns the time of its exit or last event. */
 static int64_t active_until(const struct thread_timeline *c)
 {
     int64_t to = c->start_ns == INTERVALS_NEVER ? INTERVALS_NEVER : thread_states_known_end(c);
@@ -62,7 +62,7 @@ bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_t
     return true;
 }
 
-/* ---- spells ---- */
+/* ---- state intervals ---- */
 
 struct state_walk {
     const struct lifetimes *lives;
@@ -71,11 +71,11 @@ struct state_walk {
     int64_t from_ns, to_ns;
     void (*visit)(void *context, const struct thread_state_interval *spell);
     void *context;
-    struct thread_state_interval held; /* not told yet, as it may go on */
+    struct thread_state_interval held; /* not passed on yet, as it may be extended */
     uint32_t wait; /* 1 + the wait that it belongs to, 0: none */
     bool holds;
     struct cpu_state_walk spans;
-    struct thread_state_interval split; /* what is cut by them */
+    struct thread_state_interval split; /* the interval that the CPU states split */
 };
 
 static void thread_states_emit_runnable(struct state_walk *w)
@@ -88,7 +88,7 @@ static void thread_states_emit_runnable(struct state_walk *w)
     w->holds = false;
 }
 
-/* Adds what comes next; it goes on with what is held where that is of the same state, and wait. */
+/* Adds the next state interval; it extends the held one if that has the same state and wait. */
 static void thread_states_emit_resumed(struct state_walk *w, struct thread_state_interval spell,
                                        uint32_t wait)
 {
@@ -166,12 +166,12 @@ static void visit_intervals(struct state_walk *w)
     size_t i = intervals_at(c, w->from_ns);
     while (i && i < c->count && c->items[i].is != INTERVAL_RUNS &&
            c->items[i - 1].is != INTERVAL_RUNS)
-        i--; /* so that a wait is seen from its begin */
+        i--; /* to visit a wait from its begin */
     for (; i < c->count && interval_begin(c, i) < w->to_ns; i++)
         visit_interval(w, i);
 }
 
-/* After its last event, as the kernel switched it. */
+/* Visits the time after its last event, by the kernel's context switches. */
 static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
 {
     const struct thread_timeline *c = w->course;
@@ -184,7 +184,7 @@ static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
     cpu_states_visit(w->lives->spans, c, &w->spans, from_ns, to_ns, visit_span, w);
 }
 
-/* From its last interval to its end it did nothing that is known, or waits still. */
+/* Visits the time from its last interval to its end: nothing is known of it, or it still waits. */
 static void visit_rest(struct state_walk *w)
 {
     const struct thread_timeline *c = w->course;
@@ -249,7 +249,7 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     thread_states_emit_runnable(&w);
 }
 
-/* Running and waiting are different states, whatever comes before and after. */
+/* A border between running and waiting always ends a state interval. */
 int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items,
                           size_t *looked)
 {

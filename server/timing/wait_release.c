@@ -1,13 +1,13 @@
 #include "server/timing/wait_release.h"
 
-#define FOUND_MOST 128u /* causes that are compared */
-#define EDGES_MOST 64u /* of one event */
-#define SENDS_MOST 16u /* events back, where it waits for what it began to send */
-#define HIDDEN_MOST 16u /* hidden events, one before the other */
+#define FOUND_MOST 128u /* maximum number of causes that are compared */
+#define EDGES_MOST 64u /* edges of one event */
+#define SENDS_MOST 16u /* events before a wait that are searched for what it began to send */
+#define HIDDEN_MOST 16u /* length of a chain of hidden events */
 
 struct release_candidate {
     struct release_cause cause;
-    bool ended; /* a visit */
+    bool ended; /* it ended a critical section */
 };
 
 struct release_search {
@@ -15,20 +15,22 @@ struct release_search {
     const struct order *order;
     struct release_candidate *found; /* FOUND_MOST */
     uint32_t count;
-    uint32_t visitor, visited; /* whose entry is looked behind, into which line; 0: v itself is */
-    bool lost, gap; /* gap: right before the point itself */
-    uint8_t doubt; /* of v: why who let it go is not certain */
-    bool direct; /* what is looked at is told by an edge of its own, or has met it */
-    bool early; /* what let it go on was there before it waited */
-    uint64_t unreceived; /* what it sent last of which no receive is known, or NO_POSITION */
-    bool freed; /* the exclusive line was left, for all that is known, before it asked for it */
+    /* the holder whose entry is being traced back, and the line; 0: v itself */
+    uint32_t visitor, visited;
+    bool lost, gap; /* gap: directly before the synchronization point itself */
+    uint8_t doubt; /* an enum wait_guess: why the release of v is not certain */
+    bool direct; /* the current candidates come from an edge of their own, or are group members */
+    bool early; /* the release existed before the wait */
+    uint64_t unreceived; /* position of its last send without a known receive, or NO_POSITION */
+    bool freed; /* by all that is known the exclusive line was free before the request */
     struct wait_interval *segments; /* the last one first */
     uint32_t segment_count;
 };
 
 /* ---- causes ---- */
 
-/* Its time may be that of its call's end, after who waited had gone on: the order knows better. */
+/* Adds a candidate.  Its time can be that of its call's end, after the waiter resumed: the order is
+ * more reliable. */
 static void wait_release_add_candidate(struct release_search *f, struct release_cause c)
 {
     if (c.ns > f->of->to_ns)
@@ -42,7 +44,7 @@ static void wait_release_add_candidate(struct release_search *f, struct release_
     }
 }
 
-/* Of who made a visit only the end of one before it counts. */
+/* For the holder of a critical section itself only the end of an earlier one counts. */
 static bool is_others(const struct release_search *f, const struct order_event *e,
                       uint64_t position)
 {
@@ -66,7 +68,7 @@ static void wait_release_check_event(struct release_search *f, uint64_t position
     f->lost |= !e.line;
 }
 
-/* What hidden events collected, the newest first, until one of it is too early. */
+/* Adds what hidden events collected, the newest first, until one is too early. */
 static void wait_release_scan_range(struct release_search *f, uint64_t hidden)
 {
     for (unsigned n = 0; n < HIDDEN_MOST && hidden != NO_POSITION; n++) {
@@ -95,8 +97,8 @@ static void wait_release_scan_line(struct release_search *f, uint64_t from)
     f->direct = false;
 }
 
-/* Who leaves says so before others can come in: one who asks in between waits for no more than
- * that. */
+/* A release is recorded before other threads can acquire the line: a request in between waits only
+ * for that. */
 static bool was_free(const struct release_search *f, uint64_t previous)
 {
     struct lock_hold hold;
@@ -106,7 +108,8 @@ static bool was_free(const struct release_search *f, uint64_t previous)
     const struct run_metadata_source *t = f->of->teller;
     if (!e.line || !e.thread || e.thread == f->of->thread)
         return false;
-    if (e.thread == e.line && t->meaning(t->context, &e)->releases) /* it lets others in */
+    /* its wait lets other threads in */
+    if (e.thread == e.line && t->meaning(t->context, &e)->releases)
         return t->time(t->context, &e) <= f->of->from_ns;
     return lock_holders_ended(f->of->holds, e.line, previous, &hold) &&
            hold.exit_ns <= f->of->from_ns;
@@ -129,7 +132,8 @@ static void wait_release_scan_before(struct release_search *f, uint64_t position
     f->freed |= !f->visitor && was_free(f, previous);
 }
 
-/* Of a group only the event itself: what its other members did before is in `arrivals`. */
+/* Of a group only the event itself is scanned: the last events of the other members are in
+ * `arrivals`. */
 static void wait_release_scan_before_point(struct release_search *f, uint64_t position)
 {
     struct order_event e = *event_reader_at(f->of->events, position);
@@ -142,7 +146,7 @@ static void wait_release_scan_before_point(struct release_search *f, uint64_t po
         wait_release_scan_before(f, p);
 }
 
-/* The latest that others did before they met; they stand by their times. */
+/* Adds the last events of the other members before they met; these are sorted by time. */
 static void wait_release_scan_arrivals(struct release_search *f)
 {
     const struct wait_release *r = f->of;
@@ -161,14 +165,14 @@ static void wait_release_scan_arrivals(struct release_search *f)
         wait_release_add_candidate(f, r->arrivals[--low]);
 }
 
-/* ---- which of them ---- */
+/* ---- choice of a candidate ---- */
 
 static bool is_cause(const struct release_search *f, const struct release_cause *c)
 {
     return (c->meaning->is & f->of->meaning->causes) != 0;
 }
 
-/* Did somebody leave with it, rather than call? */
+/* Returns whether the candidate is a release of the line rather than a signal. */
 static bool is_leave(const struct release_search *f, const struct release_candidate *c)
 {
     return c->ended && (c->cause.meaning->gives || !is_cause(f, &c->cause));
@@ -179,7 +183,7 @@ static bool is_later(const struct release_cause *a, const struct release_cause *
     return !b || a->ns > b->ns || (a->ns == b->ns && a->position > b->position);
 }
 
-/* The latest that is after one time and not after another. */
+/* Returns the latest candidate after one time and not after another. */
 static const struct release_candidate *wait_release_latest_candidate(const struct release_search *f,
                                                                      int64_t after_ns,
                                                                      int64_t until_ns, bool leaves,
@@ -207,7 +211,7 @@ static void wait_release_push_segment(struct release_search *f, const struct rel
                                                              .guess = (uint8_t)guess};
 }
 
-/* Of what is counted, it is not told which one was taken. */
+/* For counted units it is not recorded which one was taken. */
 static enum wait_guess wait_release_certainty(const struct release_search *f,
                                               const struct release_cause *c)
 {
@@ -217,7 +221,7 @@ static enum wait_guess wait_release_certainty(const struct release_search *f,
     return gives > 1 ? GUESS_LATEST : GUESS_NONE;
 }
 
-/* It is looked at no more. */
+/* Removes a candidate. */
 static void wait_release_remove_candidate(struct release_search *f,
                                           const struct release_candidate *c)
 {
@@ -228,13 +232,13 @@ static void end_segment(struct release_search *f, const struct release_cause *c,
 {
     enum wait_guess guess = wait_release_certainty(f, c);
     if (f->segment_count && f->segments[f->segment_count - 1].to_ns == c->ns)
-        f->segment_count--; /* that one took no time */
+        f->segment_count--; /* that wait interval has length 0 */
     wait_release_push_segment(
         f, c, leaves ? WAIT_CONTENTION : (enum wait_class)f->of->meaning->class, guess);
 }
 
-/* Behind a visit, who else left counts as well: readers overlap.  What called does not, it was not
- * for the visitor. */
+/* Before a critical section the releases of other threads count as well, as readers overlap.
+ * Signals do not: they were not for the holder. */
 static void keep_leaves(struct release_search *f)
 {
     uint32_t kept = 0;
@@ -244,9 +248,9 @@ static void keep_leaves(struct release_search *f)
     f->count = kept;
 }
 
-/* Back from visit to visit of an exclusive line, as long as each began with nothing but the end of
- * the one before it:  what walk() finds, without looking at events.  *hold: the visit that it came
- * to. */
+/* Traces critical sections of an exclusive line backwards, as long as each began with nothing but
+ * the end of the previous one: finds the same as wait_release_walk_back(), without reading events.
+ * *hold: the critical section where it stopped. */
 static void walk_quickly(struct release_search *f, uint32_t line, struct lock_hold *hold,
                          int64_t after_ns)
 {
@@ -259,14 +263,14 @@ static void walk_quickly(struct release_search *f, uint32_t line, struct lock_ho
         if (before.thread == f->of->thread || before.exit_ns <= after_ns ||
             before.exit_ns > hold->entry_ns ||
             before.exit_ns > f->segments[f->segment_count - 1].to_ns)
-            return; /* (clocks may put a visit behind the wait that it was before) */
+            return; /* (clocks can place a critical section after the wait that it preceded) */
         struct release_cause c = {before.exit, before.exit_ns, before.thread, line, f->of->meaning};
         end_segment(f, &c, true);
         *hold = before;
     }
 }
 
-/* Back from visit to visit, as far as a time. */
+/* Traces critical sections backwards, down to a time. */
 static void wait_release_walk_back(struct release_search *f, int64_t after_ns, bool calls)
 {
     int64_t until_ns = f->of->to_ns;
@@ -296,7 +300,7 @@ static void wait_release_walk_back(struct release_search *f, int64_t after_ns, b
 
 /* ---- guesses ---- */
 
-/* No edge says who: the latest of those that may have been it. */
+/* Without an edge: chooses the latest of the possible releases. */
 static bool wait_release_guess_cause(struct release_search *f, struct release_cause *best)
 {
     const struct wait_release *r = f->of;
@@ -319,7 +323,7 @@ struct release_receive {
     bool found, known;
 };
 
-/* Who receives what was sent had begun to before: the event before it of that thread. */
+/* The receiver had begun to receive before: considers the previous event of that thread. */
 static void consider_receive(void *context, uint64_t receive)
 {
     struct release_receive *r = context;
@@ -340,8 +344,8 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
-/* Who receives what could be sent only then made room for it: by the last it received before.  That
- * is told when its call has ended, which may be after the sender went on. */
+/* A receive made room for the send: considers the last receive before it.  That is recorded when
+ * its call has ended, which can be after the sender resumed. */
 static void consider_room(void *context, uint64_t receive)
 {
     struct release_receive *r = context;
@@ -370,7 +374,7 @@ static void consider_room(void *context, uint64_t receive)
     }
 }
 
-/* What it sent at last, when there was room for it. */
+/* Finds the receive that made room for what the waiter sent at last. */
 static bool made_room(struct release_search *f, struct release_cause *best)
 {
     struct release_receive r = {f, best, false, false};
@@ -382,8 +386,9 @@ static bool made_room(struct release_search *f, struct release_cause *best)
     return r.found;
 }
 
-/* What it sent by w, or, where it waits for what it began, by one of its events right before.  Who
- * asked for that before it waited, or only when it had gone on, it did not wait for. */
+/* Finds a late receiver of what it sent with w or, if it waits for an operation that it began, with
+ * one of the events right before.  It did not wait for a receiver that requested it before the
+ * wait, or only after it resumed. */
 static bool late_receiver(struct release_search *f, struct release_cause *best)
 {
     struct release_receive r = {f, best, false, false};
@@ -405,9 +410,9 @@ static bool late_receiver(struct release_search *f, struct release_cause *best)
     return r.found;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole wait ---- */
 
-/* Does it wait to be called back into a line that it let others enter meanwhile? */
+/* Returns whether it waits to be signaled on a line that other threads may enter meanwhile. */
 static bool is_call(const struct release_search *f)
 {
     const struct event_meaning *m = f->of->meaning;
@@ -415,8 +420,8 @@ static bool is_call(const struct release_search *f)
            !order_line_shared(f->order, event_reader_at(f->of->events, f->of->begin)->line);
 }
 
-/* A condition: to the call, then whoever was in the line.  Who called is not known where that was
- * not seen: a call that was seen may have been another thread's. */
+/* Condition variable: waits for the signal, then for the holder of the lock.  The signaling thread
+ * is unknown if its signal was not recorded: a recorded signal may have been for another thread. */
 static void find_called(struct release_search *f)
 {
     const struct release_candidate *call =
@@ -436,7 +441,7 @@ static void find_called(struct release_search *f)
     wait_release_push_segment(f, &c, WAIT_RENDEZVOUS, known ? GUESS_NONE : GUESS_LATEST);
 }
 
-/* May who let it go be somebody who was not seen? */
+/* Returns whether an untraced thread may have released it. */
 static bool wait_release_may_be_untraced(const struct release_search *f)
 {
     return f->doubt == UNTRACED_THREAD || f->doubt == UNTRACED_BARRIER ||
@@ -462,7 +467,7 @@ static void turn_round(struct wait_interval *segments, uint32_t count)
     }
 }
 
-/* Nobody was waited for: whom it was to meet had come, or the lock was free. */
+/* Returns whether no thread was waited for: the other one had arrived, or the lock was free. */
 static bool was_there(const struct release_search *f)
 {
     return f->of->meaning->class == WAIT_CONTENTION ? f->freed && !f->lost : f->early;

@@ -2,8 +2,8 @@
  * the source.
  *
  * A spot is a place, or a path from one place to another, and what happened there: a function's own
- * code, a call, a wait, what a thread did between two events.  Therefore the sum of a value over all spots
- * equals the total of the other tables. */
+ * code, a call, a wait, what a thread did between two events.  Therefore the sum of a value
+ * over all spots equals the total of the other tables. */
 #ifndef SERVER_QUERIES_TABLES_LINE_SPOTS_H
 #define SERVER_QUERIES_TABLES_LINE_SPOTS_H
 
