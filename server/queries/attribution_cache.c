@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-#define KEPT_MOST 65536u /* groups that are kept */
+#define KEPT_MOST 65536u /* maximum number of kept groups */
 
 struct attribution_cache {
-    struct wait_attribution by[SINCE_LAST_SYNC + 1]; /* by how far back one looks */
-    uint64_t again; /* as what was measured had begun */
-    struct wait_groups kept; /* `why` NULL: none are */
+    struct wait_attribution by[SINCE_LAST_SYNC + 1]; /* by enum attribution_since */
+    uint64_t again; /* generation of the intervals that it is based on */
+    struct wait_groups kept; /* `why` NULL: none are kept */
 };
 
 static void attribution_cache_clear(struct attribution_cache *e)
@@ -31,7 +31,8 @@ static void free_explained(struct attribution_cache *e)
 
 static struct attribution_cache *attribution_cache_for_run(const struct run *run)
 {
-    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    /* the run's contents do not change, only its cache */
+    struct run *cache = (struct run *)(uintptr_t)run;
     if (!cache->explained) {
         cache->explained = xcalloc(1, sizeof *cache->explained);
         cache->explained_free = free_explained;

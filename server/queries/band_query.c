@@ -1,7 +1,7 @@
-/* A run from far away: which share of each pixel of a row was spent in which state, by the order of
- * the events or by time.  The first time all events are looked at (server/run/state_timeline.h),
- * and what is known so far is told now and then; after that only what is new.  The shares are
- * exact:  server/timing/state_summary_tree.h has the sums. */
+/* Overview of a run as state bands: which share of each pixel of a row was spent in which state, by
+ * the order of the events or by time.  The first request reads all events
+ * (server/run/state_timeline.h) and sends partial results now and then; later ones read only new
+ * events.  The shares are exact: server/timing/state_summary_tree.h has the sums. */
 #include "base/alloc.h"
 #include "server/queries/request_queue.h"
 #include "server/queries/visible_rows.h"
@@ -17,11 +17,11 @@
 #include <string.h>
 
 #ifndef TOLD_EVERY /* tests make it small */
-#define TOLD_EVERY (4u << 20) /* events, or a quarter of those that are known */
+#define TOLD_EVERY (4u << 20) /* events between partial results; or a quarter of the known ones */
 #endif
 #define CHUNK                                                                                      \
-    64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
-#define PIXEL_COST 4u /* of one, in events */
+    64u /* pixels of all rows that are computed at once: they are adjacent in the summary tree */
+#define PIXEL_COST 4u /* cost of a pixel, in events */
 
 _Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES &&
                    (int)BAND_CLASSES <= (int)BAND_MOST && (int)BAND_LIVINGS <= (int)BAND_MOST,
@@ -30,23 +30,24 @@ _Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES &&
 struct band_query_job {
     const struct run *run;
     struct density_request request;
-    uint32_t *lines, line_count; /* of the rows, in turn */
-    const uint8_t *joined; /* by line: 1: in one row with that before; NULL: none is */
-    uint64_t told; /* known when it was told last */
+    uint32_t *lines, line_count; /* lines of the rows, in order */
+    const uint8_t *joined; /* by line: 1: in one row with the previous one; NULL: none is */
+    uint64_t told; /* known events at the last partial result */
     bool known;
-    struct band_filling { /* of what is told next: row by row some pixels, then the next ones */
+    /* the result being computed: row by row some pixels, then the next ones */
+    struct band_filling {
         bool begun;
         uint32_t lines; /* of the run */
         struct state_bands strip;
-        struct band_whole { /* what a share is of; less than 2^54 */
+        struct band_whole { /* what the shares refer to; less than 2^54 */
             uint64_t all;
             unsigned shift;
             double inverse;
         } whole; /* of the row */
         struct summary_range range;
-        uint32_t pixel, count; /* those that are worked on */
-        uint32_t row, first, end; /* its lines: first .. end - 1 */
-        uint32_t line; /* all before it are added */
+        uint32_t pixel, count; /* the pixels being computed */
+        uint32_t row, first, end; /* the row; its lines: first .. end - 1 */
+        uint32_t line; /* all lines before it are added */
         struct summary_pixel pixels[CHUNK];
     } filling;
 };
@@ -79,7 +80,8 @@ static bool is_line(const struct band_query_job *job, uint32_t i)
     return job->lines[i] && job->lines[i] <= job->filling.lines;
 }
 
-/* The next row that has a line: its first and its last one.  False: there is none. */
+/* Finds the next row that has a line, its first and its last one; returns false if there is none.
+ */
 static bool next_row(struct band_query_job *job)
 {
     struct band_filling *f = &job->filling;
@@ -123,7 +125,7 @@ static void choose_range(const struct run *run, const struct density_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-/* How far the states last that the rows are in.  (Who waits still waits until now.) */
+/* Returns the end of the last states of the rows. (Open waits last until now.) */
 static int64_t end_of(const struct band_query_job *job)
 {
     int64_t end = job->run->last_ns + 1, now = interval_cache_until_ns(job->run);
@@ -169,7 +171,7 @@ static struct band_whole whole_of(uint64_t all)
     return w;
 }
 
-/* What part of the whole it is, of 255, rounded; a division takes longer. */
+/* Returns its part of the whole, in 1/255, rounded; avoids a division for speed. */
 static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w)
 {
     uint64_t twice = 510 * (part >> w->shift) + w->all, all = 2 * w->all;
@@ -179,8 +181,8 @@ static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w
     return (uint8_t)share;
 }
 
-/* What is there at all has a share, and all together have that of what is there: the largest makes
- * up for it. */
+/* Every state that occurs gets a share, and the shares add up to that of the existing time: the
+ * largest one compensates. */
 static void settle_cell(const struct band_filling *f, const struct summary_pixel *p,
                         struct state_band_cell *cell)
 {
@@ -219,7 +221,7 @@ static void begin_row(struct band_query_job *job)
     memset(f->pixels, 0, sizeof f->pixels);
 }
 
-/* The next row, or the next pixels of the first one, are to be worked on; false: all are done. */
+/* Selects the next row, or the next pixels of the first row; returns false when all are done. */
 static bool band_query_fill_row(struct band_query_job *job)
 {
     struct band_filling *f = &job->filling;
@@ -244,7 +246,7 @@ static void add_line(struct band_query_job *job, const struct summary_tree *pyra
     summary_tree_add_pixels(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
 }
 
-/* True once all is filled. */
+/* Returns true once all is filled. */
 static bool fill_step(struct band_query_job *job, uint64_t *budget)
 {
     struct band_filling *f = &job->filling;
@@ -267,7 +269,7 @@ static bool strip_step(void *p, uint64_t budget)
 {
     struct band_query_job *job = p;
     if (job->filling.begun && timeline_known(job->run, source_of(job)) < job->filling.strip.known) {
-        state_bands_free(&job->filling.strip); /* somebody else's step made it begin again */
+        state_bands_free(&job->filling.strip); /* another request's step made it begin again */
         job->filling.begun = false;
         job->told = 0;
     }
@@ -283,7 +285,7 @@ static bool strip_step(void *p, uint64_t budget)
     return fill_step(job, &budget);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 static void name_lines(const struct state_bands *s)
 {

@@ -1,5 +1,4 @@
-/* What lies between two events: how much time, and how many events of each type, as they were
- * recorded. */
+/* Events between two events: elapsed time, and the number of events of each type, as recorded. */
 #include "server/queries/request_queue.h"
 #include "server/eventloop/loop_turn.h"
 #include "base/alloc.h"
@@ -9,16 +8,16 @@
 
 #include <stdlib.h>
 
-#define SLICE 4096u /* events between two looks at the clock */
-#define COST 8u /* so many of them for the price of one */
+#define SLICE 4096u /* events between two readings of the clock */
+#define COST 8u /* events for one unit of the budget */
 
 struct between_job {
     const struct run *run;
     struct between_info span;
-    uint64_t at, end; /* positions: from `at` to `end` is still to be counted */
+    uint64_t at, end; /* positions: `at` to `end` are still to be counted */
     uint64_t *counts; /* by type */
     uint32_t types;
-    uint64_t most_ns, spent_ns; /* of work; most_ns 0: any time */
+    uint64_t most_ns, spent_ns; /* time of work; most_ns 0: unlimited */
 };
 
 static bool between_find_event(const struct run *run, struct event_id at, uint64_t *position)
@@ -49,13 +48,13 @@ static void *between_begin(struct request_queue *desk, struct decoder *in)
     return job;
 }
 
-/* Neither of the two is counted. */
+/* Counts the events between the two, excluding both. */
 static bool between_step(void *p, uint64_t budget)
 {
     struct between_job *job = p;
     uint64_t began = loop_clock_ns();
     if (job->at < order_first(job->run->order))
-        job->at = order_first(job->run->order); /* forgotten meanwhile */
+        job->at = order_first(job->run->order); /* discarded meanwhile */
     for (; job->at + 1 < job->end && budget;
          budget -= budget < SLICE / COST ? budget : SLICE / COST) {
         uint64_t until = job->end - job->at - 1 < SLICE ? job->end : job->at + 1 + SLICE;

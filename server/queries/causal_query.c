@@ -1,10 +1,10 @@
-/* What makes the order of some events known: their causes among each other, and their doubts.
+/* Causal edges among requested events: their direct causes among each other, and their
+ * uncertainties.
  *
- * One pass over the log, from the first of them to the last.  Of each line it keeps which of the
- * events asked about are before its events: vectors of Fidge (1988) and Mattern (1989) that count
- * those alone, by chains of them.  A chain is what one thread does, as far as each of its events is
- * found after the one before; so nothing is taken for order that is none, on shared lines as little
- * as where something was lost. */
+ * One pass over the log, from the first of them to the last, keeps for each line which requested
+ * events happened before its events: vector clocks (Fidge 1988, Mattern 1989) that count only
+ * these, by chains.  A chain is what one thread does, as long as each of its events is known to
+ * follow the previous one; so no order is assumed on shared lines or where events were lost. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/request_queue.h"
@@ -17,15 +17,16 @@
 #include <string.h>
 
 #ifndef CAUSES_BYTES
-#define CAUSES_BYTES ((size_t)512 << 20) /* with more, nothing is told */
+#define CAUSES_BYTES ((size_t)512 << 20) /* above this no result is sent */
 #endif
 
-struct causal_vector { /* of each chain, how many of its points are before; the rest is 0 */
+/* for each chain the number of its synchronization points that happened before; the rest is 0 */
+struct causal_vector {
     size_t offset;
     uint32_t size;
 };
 
-struct causal_past { /* of a line: from a position on, its events have this vector */
+struct causal_past { /* history of a line: from a position on its events have this vector */
     struct causal_change {
         uint64_t position;
         uint32_t vector;
@@ -37,24 +38,24 @@ struct causal_past { /* of a line: from a position on, its events have this vect
 struct causal_query_job {
     const struct run *run;
     struct causal_edges_request request;
-    uint64_t first;   /* of the order, when the pass began */
-    /* Positions: where the first point asked about begins; all before `at` is done. */
+    uint64_t first;   /* first position of the order when the pass began */
+    /* Positions: `begin` of the first requested synchronization point; all before `at` is done. */
     uint64_t begin, at, end;
-    uint32_t next;    /* the first event asked about that was not met yet */
-    struct causal_vector *vectors; /* the first is empty */
+    uint32_t next; /* the next requested event */
+    struct causal_vector *vectors; /* the first vector is empty */
     size_t vector_count, vector_room;
     uint32_t *numbers, *scratch;
     size_t number_count, number_room, scratch_room;
     struct causal_past *pasts;
     size_t past_count, past_room, bytes;
-    struct map past_of;  /* line -> 1 + index */
+    struct map past_of; /* line -> 1 + index */
     struct map chain_of; /* line of a thread, or another one -> 1 + chain */
     struct causal_points { /* of a chain: indices of events */
         uint32_t *items;
         size_t count, room;
     } *chains;
     size_t chain_count, chain_room;
-    uint32_t *vector_of; /* of each event asked about */
+    uint32_t *vector_of; /* vector of each requested event */
     uint32_t *candidates;
     size_t candidate_room, cause_room;
     struct uncertainty_sets_sent told;
@@ -80,7 +81,7 @@ static void causal_query_drop_results(struct causal_query_job *job)
     causal_edges_info_free(&job->answer);
 }
 
-/* (Again where something was forgotten meanwhile.) */
+/* (Starts again if events were discarded meanwhile.) */
 static void causal_query_start(struct causal_query_job *job)
 {
     struct causal_query_job fresh = {.run = job->run, .request = job->request};
@@ -150,7 +151,7 @@ static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_
     return chain < v->size ? job->numbers[v->offset + chain] : 0;
 }
 
-/* The numbers in the scratch, as a new one. */
+/* Makes a new vector from the numbers in the scratch memory. */
 static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
 {
     job->numbers = array_reserve(job->numbers, &job->number_room, job->number_count + size + 1,
@@ -165,7 +166,7 @@ static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
     return (uint32_t)job->vector_count++;
 }
 
-/* Of each chain the greater number; one of the two, if it is as great everywhere. */
+/* Returns the maximum of two vectors; one of the two if it is the greater one everywhere. */
 static uint32_t causal_query_join_vectors(struct causal_query_job *job, uint32_t a, uint32_t b)
 {
     if (a == b || b == 0)
@@ -237,7 +238,8 @@ static void set_from(struct causal_query_job *job, struct causal_past *past, uin
     job->bytes += sizeof *past->changes;
 }
 
-/* What an event follows, the others of its point apart. */
+/* Returns the vector of what an event follows, without the other events of its synchronization
+ * point. */
 static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint64_t position,
                                               const struct order_event *e)
 {
@@ -247,7 +249,7 @@ static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint
     for (uint32_t i = 0; i < e->edge_count; i++) {
         uint64_t from = order_edge(order, position, i);
         if (from < job->first || from < job->begin)
-            continue; /* nothing before the first point leads anywhere between two of them */
+            continue; /* no path between two of them goes through events before the first point */
         struct order_event cause = order_event(order, from);
         if (cause.line)
             vector =
@@ -256,9 +258,9 @@ static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint
     return vector;
 }
 
-/* ---- points that were asked about ---- */
+/* ---- requested synchronization points ---- */
 
-/* The chain of a thread if it goes on with this point, else a new one. */
+/* Returns the chain of a thread if it continues with this point, else a new one. */
 static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t vector)
 {
     uintptr_t known = (uintptr_t)map_get(&job->chain_of, line, 0);
@@ -272,7 +274,8 @@ static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t 
     return (uint32_t)job->chain_count - 1;
 }
 
-/* Is the last point that a vector knows of a chain before another one that may be a cause, too? */
+/* Returns whether the last point of a chain that a vector contains happened before another
+ * candidate cause. */
 static bool is_implied(const struct causal_query_job *job, const uint32_t *candidates, size_t count,
                        uint32_t point)
 {
@@ -285,7 +288,8 @@ static bool is_implied(const struct causal_query_job *job, const uint32_t *candi
     return false;
 }
 
-/* Causes of the point at index i: what it knows and the one before it on its chain does not. */
+/* Finds the causes of the point at index i: what its vector contains and that of its predecessor on
+ * the chain does not. */
 static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain, uint32_t vector)
 {
     struct causal_edges_info *a = &job->answer;
@@ -311,7 +315,8 @@ static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain
     a->events[i].count = a->cause_count - a->events[i].first;
 }
 
-/* When the point at index i was: not before any of its causes, whatever the clocks say. */
+/* Returns the time of the point at index i, not before any of its causes, whatever the clocks say.
+ */
 static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
 {
     const struct causal_edges_info *a = &job->answer;
@@ -323,8 +328,8 @@ static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
     return time;
 }
 
-/* The events of a point that were asked about, from the next one on.  Returns what all of the point
- * know then. */
+/* Processes the requested events of a point, from the next one on.  Returns the vector of the whole
+ * point. */
 static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count,
                                           uint32_t vector)
 {
@@ -346,7 +351,7 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
         events[k].time_ns = time_ns;
         events[k].doubts = doubts;
         uncertainty_sets_encode(&job->told, job->run->order, doubts, &job->answer);
-        if (doubts == ANY_DOUBTS) /* whatever two are asked about: the reasons are the same */
+        if (doubts == ANY_DOUBTS) /* the reasons are the same for any two events */
             job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
                                                         job->request.positions[k]);
         job->vector_of[k] = vector;
@@ -354,7 +359,7 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
     return vector;
 }
 
-/* Those of a point that takes no part in the order. */
+/* Skips the events of a point that has no part in the order. */
 static void causal_query_skip_range(struct causal_query_job *job, uint32_t count)
 {
     for (uint32_t k = job->next; k < job->next + count; k++) {
@@ -364,7 +369,7 @@ static void causal_query_skip_range(struct causal_query_job *job, uint32_t count
     }
 }
 
-/* One point, its events at first .. last. */
+/* Processes one synchronization point, with events at first .. last. */
 static void causal_query_visit_point(struct causal_query_job *job, uint64_t first, uint64_t last)
 {
     uint32_t vector = 0, count = 0;
@@ -374,7 +379,7 @@ static void causal_query_visit_point(struct causal_query_job *job, uint64_t firs
     bool good = true;
     for (uint64_t p = first; p <= last && good; p++) {
         struct order_event e = order_event(job->run->order, p);
-        if (!e.line) /* it cannot be read: what it ordered is not known */
+        if (!e.line) /* it cannot be read: its order is not known */
             job->answer.hiding |= UNTRACED_BIT(UNANSWERED_DAMAGED);
         good = e.line && e.state == EVENT_ORDERED;
         if (good)
@@ -414,7 +419,7 @@ static bool causal_query_put(void *p, struct response *reply)
     if (!job->answer.whole)
         job->answer.event_count = job->answer.cause_count = 0;
     job->answer.hiding |=
-        untraced_reasons_hiding_order(job->run); /* programs may have told more since */
+        untraced_reasons_hiding_order(job->run); /* programs can have reported more since */
     job->answer.mechanisms |= untraced_reasons_mechanisms(job->run);
     response_chunk_begin(reply, RESPONSE_CAUSES);
     encode_causal_edges(reply->out, &job->answer);

@@ -1,4 +1,4 @@
-/* How two events stand to each other, and why. */
+/* Order of pairs of events, and its explanation. */
 #include "server/queries/request_queue.h"
 #include "server/queries/event_answer.h"
 #include "server/run/untraced_reasons.h"
@@ -9,12 +9,13 @@
 
 struct compare_pairs_job {
     const struct run *run;
-    /* of the order, when the pair was begun: what is forgotten since is not there */
+    /* first position of the order when the pair was begun: events discarded since then are missing
+     */
     uint64_t first;
-    bool why;       /* the chain of one pair is wanted */
+    bool why; /* the causal chain of a pair is requested */
     struct compared_pair {
         struct event_id a, b;
-        uint8_t answer; /* 1 + a precedence, 0: one of them is not known */
+        uint8_t answer; /* 1 + a precedence; 0: one of the events is not known */
         uint32_t reasons;
     } *pairs;
     size_t count, room, at;
@@ -137,7 +138,7 @@ static bool compare_pairs_put_chain(void *p, struct response *reply)
     for (size_t i = 0; i < count; i++)
         encode_event_id(reply->out, chain[i]);
     response_chunk_end(reply);
-    for (size_t i = 0; i < count; i++) /* for those who want to read it */
+    for (size_t i = 0; i < count; i++) /* include the events for display */
         event_answer_query(reply, job->run, chain[i]);
     free(chain);
     return true;

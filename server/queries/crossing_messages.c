@@ -13,12 +13,12 @@ struct crossing_sides {
     const uint32_t *row_of;
     uint32_t lines;
     struct crossing_side { /* positions, NO_POSITION beyond the end */
-        uint64_t looked, left,
-            right; /* first event looked at; not left of the window; right of it */
+        /* first event searched; first one not left of the window; first one right of it */
+        uint64_t looked, left, right;
     } *of;
     struct crossing_info *found;
     size_t count, room;
-    uint64_t send; /* that is looked at */
+    uint64_t send; /* the current send */
 };
 
 static const struct crossing_side *side_of(const struct crossing_sides *s, uint32_t line)
@@ -58,7 +58,7 @@ static void crossing_scan_back(struct crossing_sides *s, uint32_t line, uint64_t
     }
 }
 
-/* What look_back has not found. */
+/* Finds the sends that the backward search has not found. */
 static void crossing_scan_ahead(struct crossing_sides *s, uint32_t line, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -81,7 +81,7 @@ static uint64_t position_at(const struct order *order, uint32_t line, uint64_t o
                                                     : NO_POSITION;
 }
 
-/* 1 + the last position in the window, by line - 1; 0 none. */
+/* Returns by line - 1: 1 + the last position in the window; 0 none. */
 static uint64_t *ends_of(const struct crossing_sides *s, const struct layout_result *p)
 {
     uint64_t *ends = xcalloc(s->lines + 1, sizeof *ends);

@@ -1,7 +1,7 @@
-/* A run from far away: per row and pixel how many events, and the longest stretch in which only
- * blocked threads were in the line.  Counts are found by searching each line for the borders of the
- * pixels, so that they cost the same however many events there are; stretches need a look at
- * each. */
+/* Overview of a run by event density: for each row and pixel the number of events, and the longest
+ * time in which only blocked threads were in the line.  Counts are found by searching each line for
+ * the borders of the pixels, so the cost does not depend on the number of events; the blocked times
+ * require a visit of each event. */
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
 #include "server/run/event_times.h"
@@ -16,10 +16,10 @@ struct density_job {
     const struct run *run;
     struct density_info shown;
     bool by_time, blocked;
-    uint32_t *lines, *strip; /* in turn, and whose cells each adds to */
+    uint32_t *lines, *strip; /* lines in order, and the row that each adds to */
     uint32_t line_count;
-    uint32_t at;      /* the line that is worked on */
-    uint64_t ordinal; /* in it: all before it is done; NO_POSITION it was not begun */
+    uint32_t at;      /* index of the current line */
+    uint64_t ordinal; /* in that line: all before it is done; NO_POSITION: not begun */
 };
 
 static void add_line(struct density_job *job, uint32_t line, bool joins)
@@ -58,7 +58,8 @@ static struct density_job *density_begin(const struct run *run, const struct den
         d->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
     }
     choose_lines(job, r);
-    size_t most = ((size_t)LIMIT_ANSWER_BYTES / 2 / 12) / d->pixels; /* what an answer can hold */
+    /* the maximum for one response */
+    size_t most = ((size_t)LIMIT_ANSWER_BYTES / 2 / 12) / d->pixels;
     d->row_count = d->row_count > most ? (uint32_t)most : d->row_count;
     while (job->line_count && job->strip[job->line_count - 1] >= d->row_count)
         job->line_count--;
@@ -81,7 +82,7 @@ static uint32_t pixel_of(const struct density_info *d, int64_t at)
     return pixel < d->pixels ? pixel : d->pixels - 1;
 }
 
-/* Where a pixel begins: the least coordinate that pixel_of puts into it. */
+/* Returns the begin of a pixel: the lowest coordinate that pixel_of() maps to it. */
 static int64_t density_query_pixel_start(const struct density_info *d, uint32_t pixel)
 {
     if (pixel >= d->pixels)
@@ -94,7 +95,8 @@ static int64_t density_query_pixel_start(const struct density_info *d, uint32_t 
     return at;
 }
 
-/* Ordinal of the line's first event at or after a coordinate; its times grow along the line. */
+/* Returns the ordinal of the line's first event at or after a coordinate; times increase along the
+ * line. */
 static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint64_t low, int64_t at)
 {
     const struct order *order = job->run->order;
@@ -115,8 +117,8 @@ static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint6
 
 static bool only_blocked(struct occupants in) { return in.blocked && !in.active && !in.away; }
 
-/* How long only blocked threads are in the line after its event, up to the next one or the run's
- * end. */
+/* Returns for how long only blocked threads are in the line after its event, up to the next one or
+ * the run's end. */
 static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint64_t ordinal,
                               uint64_t position)
 {
@@ -131,7 +133,7 @@ static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint
     return stretch > 0 ? (uint64_t)stretch : 0;
 }
 
-/* Looks at every event of a line; false when the budget is spent. */
+/* Visits every event of a line; returns false when the budget is used up. */
 static bool density_query_scan_line(struct density_job *job, uint32_t line, uint64_t *budget)
 {
     struct density_info *d = &job->shown;
@@ -156,7 +158,7 @@ static bool density_query_scan_line(struct density_job *job, uint32_t line, uint
     return true;
 }
 
-/* Looks for the borders of the pixels only. */
+/* Searches only for the borders of the pixels. */
 static void density_query_skip_to_borders(struct density_job *job, uint32_t line)
 {
     struct density_info *d = &job->shown;
@@ -166,7 +168,7 @@ static void density_query_skip_to_borders(struct density_job *job, uint32_t line
         int64_t here = position == NO_POSITION ? d->to : density_query_coordinate(job, position);
         if (here >= d->to)
             break;
-        pixel = pixel_of(d, here); /* pixels without events are passed over */
+        pixel = pixel_of(d, here); /* skip pixels without events */
         uint64_t next = ordinal_from(job, line, at, density_query_pixel_start(d, pixel + 1));
         next = next > at ? next : at + 1;
         d->counts[(size_t)job->strip[job->at] * d->pixels + pixel] += (uint32_t)(next - at);

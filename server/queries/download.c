@@ -1,4 +1,4 @@
-/* What a client looks up or copies for itself: sites, and the file. */
+/* Downloads: what a client looks up or copies: call sites, and the trace file. */
 #include "base/alloc.h"
 #include "server/queries/query.h"
 #include "wire/limits.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Each place has one that says nothing of the calls that led there. */
+/* Returns the number of call sites without the calls that led there; each place has one. */
 static uint32_t plain_sites(const struct run *run)
 {
     uint32_t count = 0;

@@ -1,4 +1,4 @@
-/* A dump of a run: every event, what is pending by line and number, contradictions, gaps. */
+/* Dump of a run: every event, pending events by line and number, inconsistent events, gaps. */
 #include "server/queries/event_answer.h"
 #include "server/queries/line_answer.h"
 #include "server/run/untraced_reasons.h"
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#define WORK 4096u /* looked at in one step */
+#define WORK 4096u /* items visited in one step */
 
 struct dump_job {
     const struct run *run;
@@ -25,9 +25,9 @@ struct dump_job {
         DUMP_GAPS,
         DUMP_DONE
     } stage;
-    uint64_t at; /* of the stage: a position, a line */
+    uint64_t at; /* progress of the stage: a position, a line */
     struct pending_walk walk;
-    struct dump_run { /* what is pending, in pieces that are sorted; a heap by what comes first */
+    struct dump_run { /* pending events in sorted runs; a heap by the first event of each */
         struct event_id *refs;
         size_t next, count;
     } *pieces;
@@ -74,7 +74,7 @@ static bool dump_send_events(struct dump_job *dump, struct response *reply, size
         uint64_t position = dump->at++;
         struct order_event e = order_event(order, position);
         if ((e.state == EVENT_CONTRADICTORY) != contradictory ||
-            !e.line) /* told last; cannot be read */
+            !e.line) /* sent last; cannot be read */
             continue;
         struct event_info s = event_answer_info(dump->run, position);
         event_answer_encode(reply, &s);
@@ -83,7 +83,7 @@ static bool dump_send_events(struct dump_job *dump, struct response *reply, size
     return dump->at >= order_count(order);
 }
 
-/* ---- what is pending ---- */
+/* ---- pending events ---- */
 
 static int by_line(const void *a, const void *b)
 {
@@ -110,7 +110,7 @@ static void dump_sift_down(struct dump_job *dump, size_t i)
     heap[i] = it;
 }
 
-/* A piece more; true when there are no more, and they are a heap. */
+/* Adds a sorted run; returns true when there are no more, and the runs form a heap. */
 static bool dump_collect_run(struct dump_job *dump)
 {
     struct dump_run piece = {.refs = NULL};
@@ -134,7 +134,7 @@ static bool dump_collect_run(struct dump_job *dump)
     return all;
 }
 
-/* What was delivered meanwhile is told as it is now. */
+/* Sends an event in its current state, if it was delivered meanwhile. */
 static void dump_send_waiting(struct dump_job *dump, struct response *reply, struct event_id at)
 {
     const struct arrival *a = order_pending_at(dump->run->order, at);
@@ -193,7 +193,7 @@ static bool dump_send_gaps(struct dump_job *dump, struct response *reply, size_t
     if (dump->at < order_line_count(order))
         return false;
     struct dump_output unnumbered = {reply,
-                                     0}; /* without a number, or on lines that nobody knows */
+                                     0}; /* without a number, or on lines that are not declared */
     if (untraced_reasons_lost(dump->run))
         dump_send_missing(&unnumbered, 0, untraced_reasons_lost(dump->run));
     return true;
@@ -222,7 +222,7 @@ static bool stage_step(struct dump_job *dump, struct response *reply, size_t eno
 
 static bool dump_step(void *dump, uint64_t budget) { return true; }
 
-#define ENOUGH (128u << 10) /* bytes of one put */
+#define ENOUGH (128u << 10) /* bytes appended by one put */
 
 static bool dump_put(void *p, struct response *reply)
 {

@@ -58,8 +58,8 @@ static struct event_text_list partners_of(const struct run *run, uint64_t positi
     return partners.list;
 }
 
-/* From the innermost function out, as far as the thread has told them by now; parts with names of
- * their own are left out. */
+/* Adds the calls from the innermost function outwards, as far as they were received; parts with
+ * separate names are left out. */
 static void show_calls(const struct run *run, const struct site *site, struct event_info *shown)
 {
     const struct call_context_thread *t =
@@ -193,7 +193,7 @@ void event_answer_waiting_free(struct event_waiting *w)
     free(w->events);
 }
 
-/* ---- as answers ---- */
+/* ---- encoding ---- */
 
 void event_answer_encode(struct response *reply, const struct event_info *s)
 {

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MATCH_STEPS 10000u /* in one text: a millisecond at most */
+#define MATCH_STEPS 10000u /* limit for one text: a millisecond at most */
 #define MATCH_DEPTH 1000u
 #define MATCH_KIB 1024u
-#define STEP_NS 3000000u /* of one step, however costly the expression is */
-#define TELL_EVERY 2000000u /* events looked at, for those who watch a search go on */
+#define STEP_NS 3000000u /* duration of one step, however costly the expression is */
+#define TELL_EVERY 2000000u /* events between progress messages */
 
 struct event_search_job {
     const struct run *run;
@@ -26,19 +26,19 @@ struct event_search_job {
     pcre2_code *expression;
     pcre2_match_data *match;
     pcre2_match_context *limits;
-    uint8_t *types, *lines; /* by number: wanted */
+    uint8_t *types, *lines; /* by number: requested */
     uint32_t type_room, line_room;
-    uint64_t at, end; /* backwards: at counts down to end */
-    uint64_t told_at; /* looked, when it was told last */
-    uint32_t told; /* hits */
+    uint64_t at, end; /* searching backwards `at` counts down to `end` */
+    uint64_t told_at; /* events visited at the last progress message */
+    uint32_t told; /* number of hits sent */
     struct search_result found;
     size_t hit_room;
     bool finished;
     uint64_t costly; /* texts at which the expression ran into its limits */
     struct loop_share share;
     const struct run_text
-        *resume; /* the text of the event at which the last step ended; NULL the first */
-    bool later; /* it did not come to an end with that event */
+        *resume; /* the text of the event at which the last step ended; NULL: the first */
+    bool later; /* that event is not finished */
 };
 
 /* ---- the conditions ---- */
@@ -100,7 +100,7 @@ static bool text_matches(struct event_search_job *job, const char *text)
     return found >= 0;
 }
 
-/* Each text may cost much, and an event may have many. */
+/* Matching a text can be costly, and an event can have many. */
 static bool has_text(struct event_search_job *job, struct event_id at)
 {
     const struct run_text *t = job->resume            ? job->resume
@@ -129,7 +129,7 @@ static bool has_site(const struct event_search_job *job, const struct order_even
            NULL;
 }
 
-/* Does it hold that each condition (or, with any, one of them) is met? */
+/* Returns whether each condition (or, with `any`, one of them) is met. */
 static bool event_search_matches(struct event_search_job *job, const struct order_event *e)
 {
     const struct search_request *r = &job->request;
@@ -147,7 +147,7 @@ static bool event_search_matches(struct event_search_job *job, const struct orde
 
 /* ---- the job ---- */
 
-/* Takes the request over.  An expression that is none is told with the answer. */
+/* Takes ownership of the request.  An invalid expression is reported in the response. */
 static struct event_search_job *finding_begin(const struct run *run, struct search_request *request)
 {
     struct event_search_job *job = xcalloc(1, sizeof *job);
@@ -183,7 +183,7 @@ static bool finding_step(void *p, uint64_t budget)
     struct event_search_job *job = p;
     bool backwards = job->request.backwards;
     uint64_t first = order_first(job->run->order);
-    if (job->at < first) { /* forgotten meanwhile */
+    if (job->at < first) { /* discarded meanwhile */
         job->at = backwards ? job->end : first;
         job->resume = NULL;
     }

@@ -7,72 +7,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCAN 4000u            /* events that are looked at for what they are about, at once */
-#define SCAN_COST 4u          /* so many of them for the price of one */
-#define LOG_MOST 30000000u    /* so far back is looked; */
-#define LOG_MOST_LIVE 2000000u /*   in a run that grows, and on a line of its own */
+#define SCAN 4000u            /* events scanned per step */
+#define SCAN_COST 4u          /* events for one unit of the budget */
+#define LOG_MOST 30000000u    /* limit of the backward search in events; */
+#define LOG_MOST_LIVE 2000000u /* limit in a live run, and on a line of its own */
 #define ABLE_MOST 64u
-#define PAIRS_MOST 16u /* of each side are compared */
+#define PAIRS_MOST 16u /* pairs of each side that are compared */
 #define COMPARISON 1000u
-#define TOLD_MOST 500u /* objects */
+#define TOLD_MOST 500u /* maximum number of objects reported */
 #define RUNS_MOST 8u
 
-/* What a waiter may do, each under another assumption: */
+/* Whether a waiter can resume, each under a different assumption: */
 enum {
-    GOES_IF_WOKEN = 1, /* whoever waits to be woken is woken */
-    GOES = 2,          /* ... by anybody who can go on */
-    GOES_AS_EVER = 4   /* ... by somebody who did it before */
+    GOES_IF_WOKEN = 1, /* every waiter is woken */
+    GOES = 2,          /* ... by any thread that can resume */
+    GOES_AS_EVER = 4   /* ... by a thread that did so before */
 };
 
-/* An object that threads wait about to be woken by the same types of events. */
+/* An object at which threads wait to be woken by the same types of events. */
 struct diagnosis_subject {
     uint32_t line;
-    uint32_t next; /* 1 + index: the same object, where others wait for other types */
+    uint32_t next; /* 1 + index: the same object, where threads wait for other types */
     size_t waiters[PAIRS_MOST]; /* the longest first */
     unsigned waiter_count;
     const struct target_names *wakers, *expects;
-    bool rests; /* they wait for work: nothing is said of that */
-    uint32_t meets; /* all have to come, as to a barrier: by events of this type; 0: not so */
-    bool own;        /* events of its line are looked at, else the log */
+    bool rests; /* they wait for work: no diagnosis */
+    uint32_t meets; /* all must arrive, as at a barrier: by events of this type; 0: not so */
+    bool own;        /* events of its line are searched, else the log */
     uint64_t ordinal;
     bool settled, cut;
     struct able_one {
         uint32_t thread;
         uint64_t position;
         int64_t time_ns;
-        bool woke_none; /* it only is one of those that have to come */
+        bool woke_none; /* it is only one of those that must arrive */
     } able[ABLE_MOST];
     unsigned able_count;
-    bool begun; /* one that has to come was met on the way back */
-    uint32_t left[ABLE_MOST]; /* threads that were among them the time before, not since */
+    bool begun; /* an arrival was found in the backward search */
+    uint32_t left[ABLE_MOST]; /* threads that arrived the previous time, and not since */
     unsigned left_count;
-    const struct able_one *waker; /* the last one that another may have been woken by; NULL none */
-    int64_t went_on_ns; /* the last time that somebody went on; INT64_MIN never */
+    const struct able_one *waker; /* the last thread that can have woken another one; NULL none */
+    int64_t went_on_ns; /* the last time that a waiter resumed; INT64_MIN never */
     uint32_t doubts;
     uint8_t stands;
-    size_t told_waiter; /* of whose wait that is said */
+    size_t told_waiter; /* the waiter that this refers to */
 };
 
 struct hang_diagnosis {
     const struct wait_graph *graph;
-    uint8_t *goes; /* by waiter: bits */
-    uint8_t *wanted; /* by line - 1: its subjects are looked for in the log */
-    uint32_t *subject_of; /* by line - 1: 1 + index of the last one */
+    uint8_t *goes; /* by waiter: bit mask of the enum above */
+    uint8_t *wanted; /* by line - 1: its subjects are searched for in the log */
+    uint32_t *subject_of; /* by line - 1: 1 + index of the last subject */
     struct diagnosis_subject *subjects;
     size_t count, room;
     enum { FATES, LOOKING, LINES, STANDING, LASTLY, READY } stage;
-    uint64_t from, least; /* of the log: all from here on is looked at; no further than this */
+    uint64_t from, least; /* in the log: all from `at` on is searched; the search ends here */
     size_t at; /* subject */
-    unsigned able, waiter; /* the pair that is compared */
+    unsigned able, waiter; /* the pair being compared */
     bool comparing;
     struct comparison *comparison;
-    uint32_t doubts; /* of all who cannot go on */
-    bool anybody; /* can go on */
-    uint64_t first; /* of the order, when it began */
+    uint32_t doubts; /* of all threads that cannot resume */
+    bool anybody; /* threads that can resume */
+    uint64_t first; /* first position of the order at the begin */
     size_t told;
 };
 
-/* ---- who can go on ---- */
+/* ---- threads that can resume ---- */
 
 static bool needs_waking(const struct waiter *w)
 {
@@ -91,8 +91,8 @@ static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32
     return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
 }
 
-/* Does it keep one that waits in a program that ended by itself from going on? All but those who
- * wait could have gone on if the program had: nothing is concluded from their end. */
+/* Returns whether a thread can block a waiter in a program that exited normally.  All threads but
+ * the waiters could have continued if the program had: nothing is concluded from their end. */
 static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread,
                                            unsigned how)
 {
@@ -101,7 +101,7 @@ static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint3
     return !waiter || v->goes[waiter - 1] & how;
 }
 
-/* Those who hold it; of a shared one, one of them who leaves may be enough. */
+/* The holders; for a shared object one release can be enough. */
 static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const struct waiter *w,
                                           unsigned how)
 {
@@ -154,7 +154,7 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
         return true;
     if (needs_waking(w))
         return w->at_exit || is_woken(v, w, how);
-    if (g->is_thread[w->about - 1] && w->at_exit) /* it waits for its end */
+    if (g->is_thread[w->about - 1] && w->at_exit) /* it waits for the thread's end */
         return hang_diagnosis_resumes_at_exit(v, w->about, how);
     if (g->is_thread[w->about - 1])
         return g->is_thread[w->about - 1] == WAITS_ENDED ||
@@ -162,7 +162,7 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     return hang_diagnosis_holders_resume(v, w, how);
 }
 
-/* From those who go on anyway, whoever they set free. */
+/* Starting from the threads that can run anyway, marks all that they can unblock. */
 static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigned how)
 {
     for (bool more = true; more;) {
@@ -176,7 +176,7 @@ static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigne
     }
 }
 
-/* ---- who ever woke anybody about what ---- */
+/* ---- past wake-ups by object ---- */
 
 static uint32_t hang_diagnosis_rendezvous_type(const struct hang_diagnosis *v,
                                                const struct waiter *w)
@@ -224,7 +224,7 @@ static const struct waiter *wait_of(const struct hang_diagnosis *v, uint32_t thr
     return waiter ? &v->graph->waiters[waiter - 1] : NULL;
 }
 
-/* To whom all have to come, as to a barrier: has it, and waits there? */
+/* Returns whether the thread has arrived, as at a barrier, and waits there. */
 static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v,
                                        const struct diagnosis_subject *s, uint32_t thread)
 {
@@ -232,7 +232,8 @@ static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v,
     return w && w->about == s->line && target_has_line_type(s->wakers, w->look->name);
 }
 
-/* It waits for the same threads to come, at another place: what it did last released none here. */
+/* Returns whether it waits for the same threads at a different call site: its last event released
+ * none here. */
 static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnosis_subject *s,
                             uint32_t thread)
 {
@@ -242,7 +243,8 @@ static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnos
            target_has_line_type(&w->look->woken_by, run_type_name(v->graph->run, s->meets));
 }
 
-/* It waited for something else before this time's threads came together: it is none of them. */
+/* Returns whether it waited for something else before this round was complete: then it is no
+ * member. */
 static void note_left(const struct hang_diagnosis *v, struct diagnosis_subject *s, uint32_t thread,
                       const struct target_event *look)
 {
@@ -266,7 +268,7 @@ static void hang_diagnosis_note_waker(struct diagnosis_subject *s, uint32_t thre
         s->cut = true;
 }
 
-/* Backwards, so the first of each kind that is met is the last. */
+/* Searches backwards, so the first of each kind that is found is the last. */
 static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosis_subject *s,
                                        uint64_t position)
 {
@@ -293,7 +295,7 @@ static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosi
         v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, GOES_IF_WOKEN);
 }
 
-/* Are all of them known to be such that somebody can still wake them? */
+/* Returns whether it is known for all of them that a thread can still wake them. */
 static bool all_settled(const struct hang_diagnosis *v)
 {
     for (size_t i = 0; i < v->count; i++)
@@ -341,7 +343,7 @@ static bool hang_diagnosis_scan_lines(struct hang_diagnosis *v, uint64_t *budget
     return true;
 }
 
-/* ---- may somebody have woken them already? ---- */
+/* ---- possible wake-ups in the past ---- */
 
 static struct event_id ref_at(const struct hang_diagnosis *v, uint64_t position)
 {
@@ -349,7 +351,7 @@ static struct event_id ref_at(const struct hang_diagnosis *v, uint64_t position)
     return (struct event_id){e.line, e.number};
 }
 
-/* What is told is the last one that is not before the wait, else the last one. */
+/* Reports the last one that is not before the wait, else the last one. */
 static void note_standing(struct diagnosis_subject *s, const struct able_one *able, size_t waiter,
                           enum causal_relation p)
 {
@@ -362,7 +364,7 @@ static void note_standing(struct diagnosis_subject *s, const struct able_one *ab
     s->told_waiter = waiter;
 }
 
-/* Nobody wakes itself. */
+/* A thread does not wake itself. */
 static bool is_pair(const struct hang_diagnosis *v, const struct able_one *able, size_t waiter)
 {
     return !able->woke_none && able->thread != v->graph->waiters[waiter].thread;
@@ -375,7 +377,7 @@ static bool compare_pair(struct hang_diagnosis *v, const struct able_one *able, 
         comparison_begin(v->comparison, ref_at(v, able->position), v->graph->waiters[waiter].at);
     v->comparing = true;
     bool done;
-    do { /* once at least, however little is left */
+    do { /* at least once, however little budget is left */
         done = comparison_step(v->comparison, COMPARISON);
         *budget -= *budget < COMPARISON ? *budget : COMPARISON;
     } while (!done && *budget >= COMPARISON);
@@ -408,7 +410,7 @@ static bool compare_all(struct hang_diagnosis *v, uint64_t *budget)
     return true;
 }
 
-/* ---- what is concluded ---- */
+/* ---- conclusions ---- */
 
 static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
 {
@@ -493,7 +495,7 @@ static bool hang_diagnosis_run_stage(struct hang_diagnosis *v, uint64_t *budget)
 
 bool hang_diagnosis_step(struct hang_diagnosis *v, uint64_t *budget)
 {
-    if (v->first != order_first(v->graph->run->order)) { /* what is forgotten cannot be judged */
+    if (v->first != order_first(v->graph->run->order)) { /* discarded events allow no diagnosis */
         memset(v->goes, 0xff, v->graph->count);
         v->count = 0;
         v->stage = READY;
@@ -507,7 +509,7 @@ bool hang_diagnosis_step(struct hang_diagnosis *v, uint64_t *budget)
     return v->stage == READY;
 }
 
-/* ---- telling ---- */
+/* ---- the response ---- */
 
 static uint8_t hang_diagnosis_waker_state(const struct hang_diagnosis *v, uint32_t thread)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define LOOK_EVENTS 64u /* back from one event */
+#define LOOK_EVENTS 64u /* events searched backwards from one event */
 #define FOUND_MOST 20000u
 
 struct hidden_edge_search {
@@ -14,9 +14,9 @@ struct hidden_edge_search {
     uint32_t lines;
     struct via_info *found;
     size_t count, room;
-    /* by line of the effect and of the cause: 1 + position of the last cause that was told */
+    /* by lines of the effect and of the cause: 1 + position of the last cause that was reported */
     struct map said;
-    /* for one event */
+    /* per event */
     uint64_t to;
     uint32_t row;
     unsigned looked;
@@ -34,7 +34,8 @@ static struct event_id ref_at(const struct order *order, uint64_t position)
     return (struct event_id){e.line, e.number};
 }
 
-/* A cause on a row ends the way.  What the succession of the rows says already is not told. */
+/* A cause on a row ends the search.  Edges that the succession of the rows implies are not
+ * reported. */
 static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t from,
                                        uint32_t through)
 {
@@ -52,7 +53,7 @@ static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t fr
 static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t position,
                                      uint32_t through);
 
-/* What comes into an event of a line in no row by its edges. */
+/* Follows the incoming edges of an event on a line without a row. */
 static void hidden_edges_scan_edges(struct hidden_edge_search *l, uint64_t position,
                                     const struct order_event *e, uint32_t through)
 {
@@ -76,13 +77,13 @@ static void hidden_edges_scan_point(struct hidden_edge_search *l, uint64_t posit
             hidden_edges_arrive_at_row(l, p, through);
 }
 
-/* The event before on the line, if that is an order. */
+/* Follows the previous event on the line, if that is an order. */
 static uint64_t back_from(const struct hidden_edge_search *l, uint64_t position, uint32_t line)
 {
     return order_line_shared(l->order, line) ? NO_POSITION : order_previous(l->order, position);
 }
 
-/* Back along a line in no row. */
+/* Searches backwards along a line without a row. */
 static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t position,
                                      uint32_t through)
 {
@@ -96,7 +97,8 @@ static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t posi
     }
 }
 
-/* own_point: the event is one point with that which is drawn, which must not be found again. */
+/* own_point: the event belongs to the synchronization point of the drawn one, which must not be
+ * found again. */
 static void hidden_edges_begin(struct hidden_edge_search *l, uint64_t position, bool own_point)
 {
     struct order_event e = order_event(l->order, position);

@@ -1,4 +1,4 @@
-/* The recorded input of a run, a thread after the other: to repeat it. */
+/* Recorded input of a run, thread by thread, for replay. */
 #include "base/alloc.h"
 #include "server/queries/request_queue.h"
 #include "server/run/input_store.h"
@@ -9,7 +9,7 @@
 
 struct input_job {
     const struct run *run;
-    bool whole; /* else only how much there is */
+    bool whole; /* else only the amount of data */
     size_t thread, at;
 };
 
@@ -26,7 +26,7 @@ static void *begin_job(struct request_queue *desk, struct decoder *in)
 
 static bool input_query_step(void *job, uint64_t budget) { return true; }
 
-/* A part of what one thread has; the first of each says the rest of it. */
+/* Appends a part of the input of one thread; its first part has the header. */
 static bool input_query_put(void *p, struct response *reply)
 {
     struct input_job *job = p;

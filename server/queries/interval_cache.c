@@ -18,25 +18,25 @@
 struct interval_cache {
     const struct run *run;
     struct interval_builder *follow;
-    size_t targets; /* descriptions there were when it began */
-    uint64_t fit;   /* of the clocks then */
+    size_t targets; /* number of target descriptions at the begin */
+    uint64_t fit;   /* generation of the clocks at the begin */
     uint64_t again;
-    uint64_t first, end; /* positions that are learnt */
-    uint64_t looked; /* so many events there were when it was seen last whether it is outdated */
+    uint64_t first, end; /* positions of the range */
+    uint64_t looked; /* number of events when interval_builder_outdated() was last checked */
     const char *causes[CAUSES_MOST]; /* names of types, by their bits */
     size_t cause_count;
-    struct map meanings; /* by kind and that of the line it is about, type and relation */
-    struct quick { /* of late, by a hash; `is` NULL: none */
+    struct map meanings; /* by kind, kind of the named line, type and relation */
+    struct quick { /* recently used ones, by hash; `is` NULL: none */
         const struct event_meaning *is;
         uint32_t kind, about, type;
         uint8_t relation;
     } quick[QUICK];
 };
 
-/* ---- what types mean ---- */
+/* ---- meanings of types ---- */
 
-/* Is what lines of the kind hold counted: does a type that is no visit come after all of this one
- * (NULL: of some)? */
+/* Returns whether lines of the kind hold counted units: a type that is no critical section comes
+ * after all of this one (NULL: of some). */
 static bool is_counted(const struct target *target, const char *kind, const char *given)
 {
     for (size_t i = 0; target && i < target->event_count; i++) {
@@ -57,7 +57,8 @@ static uint64_t bit_of(const struct interval_cache *m, const char *type)
     return 0;
 }
 
-/* The bits of types that end waits, over all descriptions; of too many some have none. */
+/* Returns the bits of types that end waits, over all descriptions; if there are too many some have
+ * none. */
 static void add_causes(struct interval_cache *m, const struct target_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
@@ -81,7 +82,7 @@ static uint64_t interval_cache_category_bits(const struct interval_cache *m,
     return all;
 }
 
-/* Of an event on a line of its own thread, or of another. */
+/* Sets the meaning of an event on its own thread's line, or on another line. */
 static void add_presence(struct event_meaning *meaning, const struct target_event *look)
 {
     bool in = look->presence == OCCUPANCY_ACTIVE || look->presence == OCCUPANCY_AWAY;
@@ -141,7 +142,8 @@ static void interval_cache_set_meaning(const struct interval_cache *m,
     add_presence(meaning, look);
     if (!order_line_shared(run->order, e->line) || !is_counted(target, name, NULL))
         return;
-    meaning->enters = meaning->leaves = false; /* one is in it as long as one has what was taken */
+    /* a thread is in the line as long as it has the unit */
+    meaning->enters = meaning->leaves = false;
     meaning->takes = look->after.count && e->relation != RELATION_SYNC;
     meaning->gives = is_counted(target, name, look->name);
 }
@@ -187,7 +189,7 @@ static uint32_t place_of(const void *context, uint32_t site)
     return call_sites_for_line(m->run, site);
 }
 
-/* ---- what threads did ---- */
+/* ---- activities of threads ---- */
 
 static struct code_segment_key step_of(const struct run *run, uint32_t thread, uint32_t step)
 {
@@ -196,7 +198,7 @@ static struct code_segment_key step_of(const struct run *run, uint32_t thread, u
     if (path == ACTIVITY_NO_PATH || (step & 1 && !path))
         return (struct code_segment_key){.is = STEP_CODE};
     uint32_t within = step & 1 ? activity_path(run, path)->parent : path;
-    if (!within) /* in no function that is measured: between which two calls says more */
+    if (!within) /* in no measured function: the two call sites say more */
         return (struct code_segment_key){.is = STEP_CODE};
     return (struct code_segment_key){.from = within,
                                      .to = step & 1 ? path : 0,
@@ -288,7 +290,8 @@ static void interval_cache_reset(struct interval_cache *m, const struct run *run
 
 void interval_cache_begin(const struct run *run, uint64_t first, uint64_t end)
 {
-    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    /* the run's contents do not change, only its cache */
+    struct run *cache = (struct run *)(uintptr_t)run;
     cache->measured = xcalloc(1, sizeof *cache->measured);
     cache->measured_free = free_measured;
     cache->measured->first = first;
@@ -311,8 +314,8 @@ static void interval_cache_restart(struct interval_cache *m, const struct run *r
     m->looked = looked;
 }
 
-/* Looked for when the run has ended, and while it grows whenever it is twice as long, so that all
- * is not looked at again and again. */
+/* Checked when the run has ended, and whenever a live run has doubled in size, to avoid repeated
+ * searches. */
 static bool interval_cache_is_outdated(struct interval_cache *m, const struct run *run)
 {
     uint64_t count = order_count(run->order);
@@ -340,7 +343,7 @@ bool interval_cache_step(const struct run *run, uint64_t *budget)
 #define MEASURED_MOST ((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 6)
 #endif
 
-/* (What is reserved may be twice as much.) */
+/* (Reserved memory can be twice as much.) */
 static size_t most_bytes(void)
 {
     static size_t most;

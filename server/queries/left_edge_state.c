@@ -1,12 +1,13 @@
-/* What each thread did last before a window: on its own line, or where it went from there. */
+/* State of each thread at the left edge of a window: its last event on its own line, or on the line
+ * that it entered from there. */
 #include "server/queries/left_edge_state.h"
 
 #include "base/alloc.h"
 #include "server/queries/referenced_lines.h"
 #include "server/run/event_times.h"
 
-#define DEEPEST 8u  /* lines that a thread is in, one in the other */
-#define LOOK_MOST 64u /* events of a line */
+#define DEEPEST 8u /* nested lines that a thread is in */
+#define LOOK_MOST 64u /* events searched on a line */
 
 struct left_edge_scan {
     const struct run *run;
@@ -23,7 +24,7 @@ static bool in_row(const struct left_edge_scan *s, uint32_t line)
     return line && line <= s->lines && s->row_of[line - 1];
 }
 
-/* How many events of a line in a row are left of the window. */
+/* Returns how many events of a line in a row are left of the window. */
 static uint64_t left_edge_ordinal_before(const struct left_edge_scan *s, uint32_t line)
 {
     uint64_t n = order_line_events(s->order, line), left = s->placement->before[line - 1];
@@ -46,7 +47,7 @@ static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t po
     return first == NO_POSITION || position < first;
 }
 
-/* Where the thread goes by an event of this pair: the position at the other end; NO_POSITION if it
+/* Returns the position at the other line to which the thread goes with this pair; NO_POSITION if it
  * stays, or comes back. */
 static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t position,
                                    const struct order_event *e)
@@ -64,8 +65,8 @@ static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t posi
     return NO_POSITION;
 }
 
-/* The thread's last event on a line that it went to, from that by which it came.  Nobody else is
- * active there until it waits; what came after that and was not found is its waiting, too. */
+/* Finds the thread's last event on a line that it went to, from its entry on.  No other thread is
+ * active there until it waits; later events that were not found are part of its wait. */
 static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint64_t came,
                                            uint32_t thread)
 {
@@ -110,7 +111,7 @@ static void left_edge_state_add(struct left_edge_scan *s, struct placement_info 
     s->found[s->count++] = stay;
 }
 
-/* From an event before the window to where it went by that, at most. */
+/* Follows the thread from an event before the window to the line where it went. */
 static uint64_t left_edge_state_follow_moves(const struct left_edge_scan *s, uint64_t position,
                                              uint32_t thread)
 {

@@ -1,4 +1,4 @@
-/* Events in the order of the log, and single steps from one to another. */
+/* Ranges of events in the order of the log, and single steps from one event to another. */
 #include "server/queries/event_answer.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/query.h"
@@ -6,8 +6,8 @@
 #include "wire/query_results.h"
 #include "wire/event_id.h"
 
-#define LOOKED_MOST 16384u /* positions, where many lines are hidden */
-#define STEPS_MOST 20000u  /* along one line, to find where it meets another */
+#define LOOKED_MOST 16384u /* positions searched if many lines are hidden */
+#define STEPS_MOST 20000u  /* events along one line, searched for an edge to another line */
 
 static void answer_list(const struct run *run, struct decoder *in, struct response *reply)
 {
@@ -72,7 +72,7 @@ static void offer_receive(void *context, uint64_t receive)
     log_range_offer_event(context, receive);
 }
 
-/* What of other lines an event follows, or what of them follows it. */
+/* Finds the events of other lines that an event follows, or that follow it. */
 static void log_range_scan_neighbors(struct nearest_event *n, uint64_t position, bool own_point)
 {
     struct order_event e = order_event(n->order, position);
@@ -86,7 +86,7 @@ static void log_range_scan_neighbors(struct nearest_event *n, uint64_t position,
         order_receives(n->order, position, offer_receive, n);
 }
 
-/* Along the line, to the first event that something of another line is tied to. */
+/* Follows the line to the first event with an edge to another line. */
 static uint64_t log_range_find_other_line(const struct order *order, uint32_t line,
                                           uint64_t position, bool future)
 {

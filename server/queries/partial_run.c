@@ -17,7 +17,8 @@
 
 static void partial_run_swap_caches(const struct run *run, struct partial_run *apart)
 {
-    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    /* the run's contents do not change, only its caches */
+    struct run *cache = (struct run *)(uintptr_t)run;
     SWAP(cache->measured, apart->measured);
     SWAP(cache->explained, apart->explained);
     SWAP(cache->basis, apart->basis);

@@ -11,7 +11,7 @@ static struct {
     bool noting;
     uint32_t *lines;
     size_t count, room;
-} named; /* in the answer that is put together now */
+} named; /* lines noted in the current response */
 
 bool referenced_lines_is_enabled(const struct run *run, const struct viewer_knowledge *known)
 {
@@ -63,7 +63,7 @@ static void referenced_lines_send_line(struct encoder *out, const struct run *ru
     line_answer_encode(out, run, line);
 }
 
-/* Puts what is in `first` before the bytes from `at` on. */
+/* Inserts the contents of `first` before the bytes from `at` on. */
 static void put_before(struct encoder *out, size_t at, struct encoder *first)
 {
     size_t size = out->size - at;
@@ -82,7 +82,7 @@ void referenced_lines_end(struct encoder *out, size_t answer, const struct run *
     for (size_t i = 0; named.noting && i < named.count; i++) {
         uint32_t line = named.lines[i];
         referenced_lines_send_line(&names, run, known, line);
-        if (line <= order_line_count(run->order)) /* its facts name another */
+        if (line <= order_line_count(run->order)) /* its facts name another line */
             referenced_lines_send_line(&names, run, known,
                                        order_line_opened_by(run->order, line).line);
     }
@@ -93,7 +93,7 @@ void referenced_lines_end(struct encoder *out, size_t answer, const struct run *
     named.count = 0;
 }
 
-/* ---- asking for lines by their numbers ---- */
+/* ---- requests for lines by number ---- */
 
 static void answer_lines(const struct run *run, struct decoder *in, struct response *reply)
 {
@@ -102,7 +102,7 @@ static void answer_lines(const struct run *run, struct decoder *in, struct respo
         decoder_fail(in, "too many lines requested");
     for (; count && !in->error; count--)
         referenced_lines_note(
-            decode_u32(in)); /* they come before the answer, which has no other part */
+            decode_u32(in)); /* they come before the response, which has no other part */
     decoder_finish(in);
 }
 

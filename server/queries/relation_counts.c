@@ -1,9 +1,7 @@
-/* How many events are before one, after it, and concurrent with it.  On a line whose succession is
- * order the past is a prefix and the future a suffix, so that two numbers say it; shared lines are
- * counted by shared_line_order.h.
- *
- * Who asks says how long it may take: what was found by then are lower bounds.  Without a bound, it
- * is told now and then how far it has got. */
+/* Counts of the events before one, after it, and concurrent with it.  On a line whose succession is
+ * order the past is a prefix and the future a suffix, so two numbers suffice; shared lines are
+ * counted by shared_line_order.h.  The request can limit the time: the counts are lower bounds
+ * then.  Without a limit progress is sent now and then. */
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/shared_line_order.h"
@@ -16,23 +14,23 @@
 
 #include <stdlib.h>
 
-#define COMPARISON 500u /* what it costs to ask about an event of a shared line, in events */
-#define LINE_ENDS 300u  /* what it costs to look for two positions on a line */
+#define COMPARISON 500u /* cost of comparing an event of a shared line, in events */
+#define LINE_ENDS 300u /* cost of searching for two positions on a line */
 #define TOLD_EVERY_NS 500000000u
-#define BOUNDS_NS 10000000u /* for adding up what is known of lines when the time is over */
+#define BOUNDS_NS 10000000u /* time reserved to sum up the lines when the time is over */
 
 struct count_job {
     const struct run *run;
     struct relation_counts count;
     struct cone *past, *future;
-    bool hidden; /* something that nobody saw may order what is not ordered */
-    uint64_t first; /* of the order, when it began */
-    uint64_t position; /* of the event asked about */
+    bool hidden; /* untraced synchronization may order what is unordered */
+    uint64_t first; /* first position of the order at the begin */
+    uint64_t position; /* of the requested event */
     uint64_t ordinal;
-    uint32_t line; /* the one that is counted */
+    uint32_t line; /* the line being counted */
     struct shared_line_order *visits;
-    uint64_t most_ns, spent_ns, told_ns; /* of work; most_ns 0: any time */
-    bool over; /* nothing more is worked out */
+    uint64_t most_ns, spent_ns, told_ns; /* time of work; most_ns 0: unlimited */
+    bool over; /* the time is over */
 };
 
 static void relation_counts_reset(struct count_job *job)
@@ -87,7 +85,7 @@ static bool is_unknown(const struct count_job *job, uint64_t position)
     return job->hidden || order_uncertainty_between(job->run->order, job->position, position);
 }
 
-/* Every event of a line is asked; false when the budget is spent. */
+/* Compares every event of a line; returns false when the budget is used up. */
 static bool relation_counts_query_each(struct count_job *job, uint64_t *budget)
 {
     const struct order *order = job->run->order;
@@ -111,7 +109,7 @@ static bool relation_counts_query_each(struct count_job *job, uint64_t *budget)
     return true;
 }
 
-/* By where the past ends and the future begins. */
+/* Counts by the end of the past and the begin of the future. */
 static void relation_counts_query_ends(struct count_job *job)
 {
     const struct order *order = job->run->order;
@@ -120,7 +118,7 @@ static void relation_counts_query_ends(struct count_job *job)
              next = cone_contains_on_line(job->future, job->line);
     uint64_t until = last == NO_POSITION ? base : order_line_from(order, job->line, last) + 1;
     uint64_t from = next == NO_POSITION ? n : order_line_from(order, job->line, next);
-    uint64_t same = from < until ? until - from : 0; /* its own point is in both */
+    uint64_t same = from < until ? until - from : 0; /* its own synchronization point is in both */
     job->count.same += same;
     job->count.before += until - base - same;
     job->count.after += n - from - same;
@@ -132,7 +130,7 @@ static void relation_counts_query_ends(struct count_job *job)
     job->count.unknown += unordered - alike;
 }
 
-/* Of a shared line; false when the budget is spent. */
+/* Counts on a shared line; returns false when the budget is used up. */
 static bool relation_counts_query_shared_lines(struct count_job *job, uint64_t *budget)
 {
     if (!job->visits)
@@ -179,7 +177,7 @@ static bool relation_counts_cones_ready(struct count_job *job, uint64_t budget)
            order_uncertainty_step(order, order_count(order), budget);
 }
 
-/* The searches are not done: how far they have got by now. */
+/* The searches are not complete: uses their state so far. */
 static void relation_counts_query_bounds(struct count_job *job)
 {
     const struct order *order = job->run->order;
@@ -198,7 +196,7 @@ static void relation_counts_query_bounds(struct count_job *job)
     }
 }
 
-/* Its time is over: what is counted are lower bounds. */
+/* The time is over: the counts are lower bounds. */
 static void relation_counts_give_up(struct count_job *job)
 {
     job->count.whole = false;
@@ -211,7 +209,7 @@ static bool relation_counts_continue(struct count_job *job, uint64_t budget)
 {
     if (!job->count.known)
         return true;
-    if (job->first != order_first(job->run->order)) { /* something was forgotten */
+    if (job->first != order_first(job->run->order)) { /* events were discarded */
         relation_counts_release(job);
         relation_counts_reset(job);
         return !job->count.known;

@@ -1,4 +1,4 @@
-/* How events stand to one of them: a byte each, 0 not known, else 1 + enum causal_relation. */
+/* Relations of events to one of them: a byte each, 0 unknown, else 1 + enum causal_relation. */
 #include "server/queries/request_queue.h"
 #include "base/alloc.h"
 #include "server/run/untraced_reasons.h"
@@ -9,10 +9,11 @@
 struct relations_job {
     const struct run *run;
     struct relations_request request;
-    struct cone *past, *future; /* of the event asked about, as far as the others go */
-    uint64_t about; /* its position; NO_POSITION: it is not there */
+    /* past and future of the requested event, as far as the others require */
+    struct cone *past, *future;
+    uint64_t about; /* its position; NO_POSITION: it does not exist */
     uint64_t last;  /* of all of them */
-    bool hidden; /* something that nobody saw may order what is not ordered */
+    bool hidden; /* untraced synchronization may order what is unordered */
 };
 
 static bool relations_is_in_log(const struct relations_job *job, uint64_t position)
@@ -37,8 +38,8 @@ static void relations_find_events(struct relations_job *job)
     }
     if (first == UINT64_MAX)
         return;
-    job->last = order_point_end(
-        order, job->last); /* whole points: the way may lead through another member */
+    /* Whole synchronization points: the path can lead through another member. */
+    job->last = order_point_end(order, job->last);
     job->past = cone_new(order, job->about, false, order_event(order, first).point);
     job->future = cone_new(order, job->about, true, job->last);
     job->last = job->last > job->about ? job->last : job->about;

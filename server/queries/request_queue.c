@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define STEP_PICTURE 100000u /* events: a few milliseconds */
-#define STEP_OTHERS 4000u /* what is not a picture may take longer, but must not hold one up */
+/* requests other than for the diagram can take longer, but must not delay one */
+#define STEP_OTHERS 4000u
 
 static const struct query *const request_queue_queries[REQUEST_TYPE_LIMIT] = {
 #define Q(number, NAME, name) [number] = &question_##name,
@@ -13,7 +14,7 @@ static const struct query *const request_queue_queries[REQUEST_TYPE_LIMIT] = {
 #undef Q
 };
 
-/* ---- what is there ---- */
+/* ---- items ---- */
 
 static void request_queue_remove(struct request_queue *desk, unsigned i, bool answered)
 {
@@ -114,7 +115,7 @@ bool request_queue_has_work(const struct request_queue *desk)
     return false;
 }
 
-/* The oldest picture, else whose turn it is of the others. */
+/* Returns the oldest request for the diagram, else the next of the others in turn. */
 static unsigned request_queue_choose_next(struct request_queue *desk)
 {
     for (unsigned i = 0; i < desk->count; i++)

@@ -62,7 +62,7 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
         encode_string(out, run->target_texts[known->targets]);
         encoder_end_message(out);
     }
-    size_t first = known->processes; /* the newest may have got modules since */
+    size_t first = known->processes; /* the newest process can have loaded modules since */
     if (first && run->processes[first - 1].module_count != known->modules)
         first--;
     for (; first < run->process_count; first++) {
@@ -76,7 +76,7 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
         encode_string(out, run->types.items[known->types]);
         encoder_end_message(out);
     }
-    if (!known->lines) /* what changed before is told with the line */
+    if (!known->lines) /* earlier changes are sent with the line */
         known->changes = run->change_count;
     struct loop_share share = loop_share_new(NEWS_NS);
     bool named = referenced_lines_is_enabled(run, known);

@@ -1,5 +1,5 @@
-/* Figures over time, by pixels (wire/time_series.h): what was told, and how long it held; never
- * what may have been between. */
+/* Metrics over time, by pixels (wire/time_series.h): recorded values and how long they held,
+ * without interpolation. */
 #include "wire/time_series.h"
 
 #include "base/alloc.h"
@@ -16,11 +16,11 @@
 
 struct series_tracing {
     const struct os_metric_series *of;
-    int64_t until; /* it holds */
-    int64_t scale; /* of what is told, to one */
+    int64_t until; /* time that the value holds */
+    int64_t scale; /* factor from recorded values to displayed ones */
     bool grows;
     uint32_t at; /* the first point that is not before the pixel */
-    double weighted, weight; /* of the pixel: value times time, time */
+    double weighted, weight; /* for the pixel: value times time, time */
     struct series_pixel pixel;
 };
 
@@ -41,7 +41,7 @@ static void series_query_add_value(struct series_tracing *t, int64_t value, doub
     t->weight += time;
 }
 
-/* What it stood at, or grew by in a second, from a point to the next one. */
+/* Returns its value, or its increase per second, from a point to the next one. */
 static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *value)
 {
     const struct os_metric_point *p = &t->of->points[point];
@@ -58,7 +58,7 @@ static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *
     return true;
 }
 
-/* What holds from a point on, as far as that is in the pixel. */
+/* Adds the value from a point on to the pixel. */
 static void add_stretch(struct series_tracing *t, uint32_t point, int64_t from, int64_t to)
 {
     const struct os_metric_series *f = t->of;
@@ -91,7 +91,7 @@ static struct series_pixel pixel_of(struct series_tracing *t, int64_t from, int6
     return *p;
 }
 
-/* When a thread began to do anything.  False: that is not known any more. */
+/* Returns the begin of a thread; false if that was discarded. */
 static bool series_query_thread_start(const struct run *run, uint32_t line, int64_t *at_ns)
 {
     uint64_t position = NO_POSITION;
@@ -103,8 +103,9 @@ static bool series_query_thread_start(const struct run *run, uint32_t line, int6
     return position != NO_POSITION;
 }
 
-/* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where
- * that is not so or not known, the points as they are; else copies that are the caller's. */
+/* A thread's own counter is 0 at its begin, so a value recorded only at its end has a rate, too.
+ * Returns the points themselves if that does not apply or is not known, else copies that the caller
+ * frees. */
 static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of,
                                          bool grows)
 {
@@ -136,10 +137,10 @@ static void series_query_fill_pixels(const struct run *run, const struct os_metr
         free(points.points);
 }
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
-/* What a program counts itself is told by thread alone, so it is shown whether or not threads are
- * asked for. */
+/* A program's own metrics are recorded by thread only, so they are shown whether or not threads are
+ * requested. */
 static bool series_query_is_requested(const struct run *run, const struct series_request *r,
                                       const struct os_metric_series *f)
 {
@@ -190,7 +191,7 @@ static int by_place(const void *a, const void *b)
     return x->meter < y->meter ? -1 : x->meter > y->meter;
 }
 
-/* The whole of what is known, where nobody says which part. */
+/* The default range: all that is known. */
 static void choose_range(const struct run *run, const struct series_request *r,
                          struct time_series_set *s)
 {

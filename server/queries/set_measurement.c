@@ -1,4 +1,4 @@
-/* Programs are to measure something from now on: it is noted with the run, and passed on to
+/* Request to change what programs measure from now on: it is noted with the run and forwarded to
  * them. */
 #include "server/queries/query.h"
 #include "wire/request_body.h"
@@ -7,7 +7,7 @@ static void answer_want(const struct run *run, struct decoder *in, struct respon
 {
     struct measurement_request request;
     struct pending_settings *wants =
-        (struct pending_settings *)(uintptr_t)&run->wants; /* nothing that answers say */
+        (struct pending_settings *)(uintptr_t)&run->wants; /* not part of any response */
     decode_measurement_request(in, &request);
     if (!decoder_finish(in)) {
         measurement_request_free(&request);

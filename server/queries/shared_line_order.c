@@ -4,26 +4,26 @@
 
 #include <stdlib.h>
 
-#define LOOK 4u          /* what an event costs, in events */
-#define OWN_STEPS 16u    /* so far is looked for an event of the thread itself on its own line */
-#define COMPARISON 1000u /* a step of one */
+#define LOOK 4u          /* cost of comparing an event, in events */
+#define OWN_STEPS 16u /* limit of the search for an event of the thread itself on its own line */
+#define COMPARISON 1000u /* cost of one step of the search */
 
-/* Of one thread, by positions: events up to `before` and none from `not_before` on are before the
+/* For one thread, by positions: events up to `before` and none from `not_before` on are before the
  * event; those from `after` on and none up to `not_after` are after it. */
 struct shared_order_edges {
     bool known;
     uint64_t before, not_before; /* 1 + a position, 0 none; a position, NO_POSITION none */
-    uint64_t after, not_after; /* likewise the other way round */
+    uint64_t after, not_after; /* the same for the future */
 };
 
-struct shared_order_open { /* an event of which they do not say it */
+struct shared_order_open { /* an event that these do not decide */
     uint32_t thread;
     uint64_t position;
 };
 
 struct shared_line_order {
     const struct run *run;
-    uint64_t position, first, last; /* the event, and its point */
+    uint64_t position, first, last; /* the event, and its synchronization point */
     struct event_id at;
     const struct cone *past, *future;
     bool hidden;
@@ -34,12 +34,12 @@ struct shared_line_order {
     struct shared_order_open *open;
     size_t open_count, open_room;
     /* The thread whose events are open[from .. until - 1]: those before `low` are before the event
-     * (turn 0), or not after it (turn 1), those from `high` on are not. */
+     * (turn 0), or not after it (turn 1); those from `high` on are not. */
     size_t from, until, low, high, befores;
     int turn;
     bool sorted, grouped;
     struct comparison *comparison;
-    size_t compared; /* 1 + the one that is being compared, 0 none */
+    size_t compared; /* 1 + the event being compared, 0 none */
 };
 
 struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position,
@@ -82,10 +82,10 @@ void shared_line_order_begin(struct shared_line_order *v, uint32_t line)
     v->sorted = v->grouped = false;
 }
 
-/* ---- what the threads' own lines say ---- */
+/* ---- the threads' own lines ---- */
 
-/* The nearest event of the thread itself on its line, from an ordinal on, `step` by step;
- * NO_POSITION: none, or too far. */
+/* Returns the nearest event of the thread itself on its line, from an ordinal on, in direction
+ * `step`; NO_POSITION: none, or too far. */
 static uint64_t shared_order_nearest_own_event(const struct shared_line_order *v, uint32_t thread,
                                                uint64_t ordinal, int step)
 {
@@ -169,7 +169,7 @@ static void shared_order_visit_event(struct shared_line_order *v, uint64_t posit
         leave_open(v, e.thread, position);
 }
 
-/* ---- the few that are compared ---- */
+/* ---- comparing single events ---- */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -179,7 +179,7 @@ static int by_thread(const void *a, const void *b)
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* How the event at open[i] stands to ours.  False: it is not known yet. */
+/* Compares the event at open[i] with the given event; returns false if that is not complete. */
 static bool shared_order_compare_event(struct shared_line_order *v, size_t i, uint64_t *budget,
                                        enum causal_relation *answer)
 {
@@ -189,7 +189,7 @@ static bool shared_order_compare_event(struct shared_line_order *v, size_t i, ui
         v->compared = i + 1;
     }
     bool done;
-    do { /* once at least, however little is left */
+    do { /* at least once, however little budget is left */
         done = comparison_step(v->comparison, COMPARISON);
         *budget -= *budget < COMPARISON ? *budget : COMPARISON;
     } while (!done && *budget >= COMPARISON);
@@ -199,7 +199,7 @@ static bool shared_order_compare_event(struct shared_line_order *v, size_t i, ui
     return done;
 }
 
-/* The next thread's events, or one event of which the thread is not known. */
+/* Selects the next thread's events, or one event whose thread is not known. */
 static bool next_group(struct shared_line_order *v)
 {
     v->from = v->until;
@@ -215,7 +215,7 @@ static bool next_group(struct shared_line_order *v)
     return v->grouped = true;
 }
 
-/* Halves until it is known how many are before the event, then how many are not after it. */
+/* Bisects how many are before the event, then how many are not after it. */
 static bool shared_order_bisect(struct shared_line_order *v, uint64_t *budget)
 {
     while (v->low < v->high) {

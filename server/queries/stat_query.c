@@ -1,4 +1,4 @@
-/* The figures of a run, and what is wrong with it. */
+/* Statistics of a run, and its problems. */
 #include "server/queries/event_answer.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/query.h"

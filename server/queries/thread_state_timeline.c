@@ -11,16 +11,16 @@
 struct living_progress { /* of a thread */
     struct cpu_state_walk spans;
     size_t items; /* intervals */
-    uint64_t position; /* of the newest change */
+    uint64_t position; /* position of the newest change */
     bool made, any, ended;
-    bool tail; /* the newest change is what it did last, and what comes next takes its place */
+    bool tail; /* the newest change is provisional: the next one replaces it */
 };
 
 struct thread_state_source {
     const struct run *run;
     struct living_progress *threads; /* by index */
     size_t room;
-    bool cycle; /* it is told of thread after thread: */
+    bool cycle; /* progress, thread by thread: */
     uint32_t thread;
     uint64_t known;
     struct wait_record *open; /* by thread */
@@ -42,8 +42,8 @@ static void state_timeline_drop(void *state)
     free(l);
 }
 
-/* What was measured may begin anew; then so does this.  (When the last program has gone, all that
- * is known of its threads' processors is.) */
+/* Starts again if the intervals were computed again. (When the last program has exited all CPU
+ * times of its threads are known.) */
 static uint64_t state_timeline_generation(const struct run *run)
 {
     return 2 * interval_cache_generation(run) + (run->spans && !run->connected);
@@ -56,10 +56,11 @@ struct living_output {
     const struct thread_timeline *course;
     struct living_progress *told;
     const struct cpu_states *spans;
-    int64_t until_ns; /* what is later is not told yet: what its processors did is not known */
+    int64_t until_ns; /* later changes are not made yet: CPU times are not known */
 };
 
-/* Two changes never share a position, but that what comes after the tail takes its place. */
+/* Two changes never have the same position, except that the one after the provisional change
+ * replaces it. */
 static void state_timeline_add_change(const struct living_output *t, unsigned code, uint32_t about,
                                       int64_t ns, uint64_t position)
 {
@@ -75,7 +76,7 @@ static void state_timeline_add_change(const struct living_output *t, unsigned co
     told->tail = false;
 }
 
-/* (One that is made is in that state once it is known how long: server/timing/thread_states.h.) */
+/* (A created thread has that state once its duration is known: server/timing/thread_states.h.) */
 static void state_timeline_report_created(const struct living_output *t)
 {
     const struct thread_timeline *c = t->course;
@@ -92,7 +93,7 @@ static const struct wait_record *wait_of(const struct intervals *all, const stru
     return &all->waits[item->is == INTERVAL_SEGMENT ? all->segments[item->of].wait : item->of];
 }
 
-/* (Who waits by the clock alone may be let go before.) */
+/* (A wait with a timeout can be released before.) */
 static unsigned blocked_as(unsigned class)
 {
     return class == WAIT_CONTENTION ? BAND_LIVING_EXCLUSION : BAND_LIVING_MEETING;
@@ -107,7 +108,7 @@ static unsigned code_of(const struct intervals *all, const struct interval *item
     return item->is == INTERVAL_SEGMENT ? blocked_as(wait_of(all, item)->class) : codes[item->is];
 }
 
-/* Within an interval that ran: positions as its times are. */
+/* Within a running interval positions are proportional to times. */
 struct living_cpu_change {
     const struct living_output *telling;
     int64_t from_ns, to_ns;
@@ -154,7 +155,7 @@ static void state_timeline_report_interval(const struct living_output *t,
                          state_timeline_on_cpu_state, &turning);
         return;
     }
-    /* (Of no length, where it runs.) */
+    /* (Length 0 while it runs.) */
     const struct wait_record *wait = item->is == INTERVAL_RUNS ? NULL : wait_of(all, item);
     uint64_t position = i ? c->items[i - 1].position : c->start;
     if (wait && !wait->type && wait->from_ns == from) /* no event is at its begin */
@@ -163,7 +164,7 @@ static void state_timeline_report_interval(const struct living_output *t,
         state_timeline_add_change(t, code_of(all, item), wait ? wait->about : 0, from, position);
 }
 
-/* ---- what it does last, as far as that is known ---- */
+/* ---- the last known state ---- */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -185,7 +186,7 @@ static const struct wait_record *open_wait(const struct thread_state_source *l, 
     return l->open_count ? bsearch(&key, l->open, l->open_count, sizeof key, by_thread) : NULL;
 }
 
-/* One whose begin nobody saw: its end may be known, or that it is gone. */
+/* A thread without a recorded begin: its end can be known, or that it was joined. */
 static void state_timeline_report_not_started(const struct living_output *t)
 {
     const struct thread_timeline *c = t->course;
@@ -199,7 +200,8 @@ static void state_timeline_report_not_started(const struct living_output *t)
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->closed_ns, c->closed);
 }
 
-/* After its last event, as the kernel switched it; the time up to which that is known. */
+/* Adds the time after its last event by the kernel's context switches; returns the time up to which
+ * that is known. */
 static int64_t state_timeline_report_cpu_states(const struct living_output *t, int64_t at_ns,
                                                 uint64_t at)
 {
@@ -213,7 +215,7 @@ static int64_t state_timeline_report_cpu_states(const struct living_output *t, i
     return until;
 }
 
-/* It waits still, or it ended and was joined, or nothing more is known of it. */
+/* The thread still waits, or it exited and was joined, or nothing more is known of it. */
 static void state_timeline_report_tail(const struct thread_state_source *l,
                                        const struct living_output *t)
 {
@@ -249,14 +251,14 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
         at_ns = c->closed_ns > at_ns ? c->closed_ns : at_ns;
         at = c->closed;
     }
-    if (!l->run->connected) /* (before, more events may come) */
+    if (!l->run->connected) /* (before that, more events can come) */
         at_ns = state_timeline_report_cpu_states(t, at_ns, at);
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, at_ns, at);
 }
 
 /* ---- the pass ---- */
 
-#define SAMPLED_NS 300000000 /* by then samples have come, if any come */
+#define SAMPLED_NS 300000000 /* by then samples have arrived, if there are any */
 
 static int64_t known_until(const struct run *run, const struct thread_timeline *c)
 {
@@ -267,7 +269,7 @@ static int64_t known_until(const struct run *run, const struct thread_timeline *
     return known > old ? known : old;
 }
 
-/* True when all of it is told. */
+/* Returns true when all is added. */
 static bool state_timeline_report_thread(struct thread_state_source *l,
                                          struct summary_tree *pyramid, uint64_t *budget)
 {
@@ -308,7 +310,7 @@ static uint64_t state_timeline_build(void *state, struct summary_tree *pyramid, 
         *budget = interval_cache_full(l->run) ? 0 : *budget;
         return known;
     }
-    if (again != interval_cache_generation(l->run)) { /* (the course begins anew, too) */
+    if (again != interval_cache_generation(l->run)) { /* (the timeline starts again, too) */
         *budget = 0;
         return known;
     }

@@ -9,25 +9,26 @@
 
 #include <stdlib.h>
 
-#define EMPTY_LEAST 12 /* so many empty columns in a row count as EMPTY_AS, as they are drawn */
+/* this many consecutive empty columns count as EMPTY_AS, as they are drawn */
+#define EMPTY_LEAST 12
 #define EMPTY_AS 3
-#define EVENTS_LEAST 20000u /* of a side; of more columns more */
+#define EVENTS_LEAST 20000u /* events of a side; more for more columns */
 #define COLUMN_MOST (1 << 30)
-#define ROUNDS_MOST 16u /* in which it is looked further, where repairs moved events */
+#define ROUNDS_MOST 16u /* rounds of further search after repairs moved events */
 
 struct time_layout_side {
     int way;          /* 1 to the right, -1 to the left */
-    int64_t edge_ns;  /* how far it was looked */
-    int64_t span_ns;  /* how far it is looked next */
+    int64_t edge_ns;  /* how far it was searched */
+    int64_t span_ns;  /* how far it is searched next */
     uint32_t wanted;  /* columns */
-    uint32_t columns; /* that are still wanted */
+    uint32_t columns; /* columns that are still wanted */
     int64_t cell;     /* the last column that was counted */
     uint64_t events;
     bool tries; /* the first column that is not wanted, too: repairs may move what is in it */
     bool done;
 };
 
-/* Of an event, as far as it is known before it is repaired. */
+/* An event as known before the repair. */
 struct mark {
     int64_t time_ns;
     uint64_t point;
@@ -41,12 +42,12 @@ struct marks {
 struct time_layout {
     const struct run *run;
     const struct visible_rows *drawn;
-    struct layout_params placing; /* of it only what says whether an event is drawn */
+    struct layout_params placing; /* only the members that say whether an event is drawn */
     const struct window_request *request;
     uint64_t column_ns, anchor;
     int64_t from_ns;
     uint32_t *lines; /* that are drawn */
-    uint32_t line_count, learnt; /* so many of them, if shared, are known to the end */
+    uint32_t line_count, learnt; /* shared lines that are known to their end */
     uint64_t events_most;
     struct time_layout_side right, left;
     struct repaired_event *found;
@@ -54,7 +55,7 @@ struct time_layout {
     size_t known; /* of those found, by position: from the rounds before */
     struct marks beyond;  /* and when those of them are that lie on neither side yet, */
     size_t sorted;        /* by time as far as this */
-    struct marks counted; /* in one stretch */
+    struct marks counted; /* found in one time span */
     int64_t *floors; /* line -> no event that is not found yet is before it; NULL: not known */
     int32_t middle;
     unsigned rounds;
@@ -69,7 +70,7 @@ static int64_t floor_to(int64_t ns, int64_t step)
     return ns - (rest < 0 ? rest + step : rest);
 }
 
-/* Of a time, the column; too far away is as far as there are columns. */
+/* Returns the column of a time, limited to the possible columns. */
 static int64_t cell_of(const struct time_layout *t, int64_t ns)
 {
     int64_t column = (int64_t)t->column_ns, cell = floor_to(ns - t->from_ns, column) / column;
@@ -149,7 +150,7 @@ void time_layout_free(struct time_layout *t)
     free(t);
 }
 
-/* ---- what lies in a stretch of time ---- */
+/* ---- events in a time span ---- */
 
 struct time_layout_stretch {
     int64_t from_ns, to_ns;
@@ -234,15 +235,15 @@ static void add_mark(struct marks *marks, int64_t time_ns, uint64_t point)
     marks->items[marks->count++] = (struct mark){time_ns, point};
 }
 
-/* How many columns a step from one to another takes, with the room of what was jumped over. */
+/* Returns how many columns a step takes, including the space for skipped ones. */
 static int64_t columns_between(int64_t from, int64_t to)
 {
     int64_t empty = llabs(to - from) - 1;
     return 1 + (empty < 0 ? -1 : empty >= EMPTY_LEAST ? EMPTY_AS : empty);
 }
 
-/* Where clocks differ, times along a line may go back: what was found in a stretch counts as
- * being in it, whatever its own time says. */
+/* If clocks differ times along a line can decrease: an event found in a time span counts as inside
+ * it, whatever its time. */
 static int64_t cell_within(const struct time_layout *t, int64_t time_ns,
                            struct time_layout_stretch s)
 {
@@ -251,8 +252,8 @@ static int64_t cell_within(const struct time_layout *t, int64_t time_ns,
     return cell_of(t, time_ns);
 }
 
-/* Counts the columns of what is marked, away from the middle.  False: one is not wanted any more,
- * with all that is behind it; the side ends before it, or behind it if it is tried. */
+/* Counts the columns of marked events, away from the middle.  Returns false if a column exceeds the
+ * limit: the side ends before it, or after it with `tries`. */
 static bool count_columns(const struct time_layout *t, struct time_layout_side *side,
                           const struct marks *marks, struct time_layout_stretch s)
 {
@@ -275,7 +276,7 @@ static bool count_columns(const struct time_layout *t, struct time_layout_side *
     return true;
 }
 
-/* Marks one that was just found: right of the window it is after what is known of its line,
+/* Marks an event that was just found: right of the window it is after what is known of its line,
  * whatever its clock says. */
 static void mark_found(struct time_layout *t, int way, const struct repaired_event *f,
                        struct time_layout_stretch s)
@@ -287,7 +288,7 @@ static void mark_found(struct time_layout *t, int way, const struct repaired_eve
              f->point);
 }
 
-/* The first of those beyond, as far as they are sorted, that is at or after a time. */
+/* Returns the first of the sorted events beyond the edge that is at or after a time. */
 static size_t first_beyond(const struct time_layout *t, int64_t time_ns)
 {
     size_t low = 0, high = t->sorted;
@@ -342,7 +343,7 @@ static struct time_layout_stretch next_stretch(const struct time_layout_side *si
     return s;
 }
 
-/* Looks at the next stretch, shorter if much happened in it, longer next time if little did. */
+/* Searches the next time span: shorter if the last one had many events, longer if it had few. */
 static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layout_side *side)
 {
     uint64_t most = 4ull * side->columns + 256, count, looks = 1;
@@ -369,8 +370,8 @@ static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layo
 
 /* ---- repairing ---- */
 
-/* Positions first .. after - 1 of the log: where events before a time and those after it are mixed.
- * None other is moved beyond it.  False: that is too much to look at. */
+/* Finds positions first .. after - 1 of the log, where events before a time and after it are mixed;
+ * no other event is moved across it.  Returns false if there are too many. */
 static bool find_mixed(const struct time_layout *t, int64_t time_ns, uint64_t *first,
                        uint64_t *after)
 {
@@ -397,7 +398,7 @@ static void note_mixed(struct time_layout *t, uint64_t first, uint64_t after)
         time_layout_note_event(t, p, event_times_point(t->run, p));
 }
 
-/* What lies beyond an edge by the clocks may be moved into the window, or move what is in it. */
+/* Events beyond an edge by the clocks can be moved into the window, or move events in it. */
 static void time_layout_note_outside(struct time_layout *t, int64_t edge_ns)
 {
     uint64_t first, after;
@@ -407,7 +408,7 @@ static void time_layout_note_outside(struct time_layout *t, int64_t edge_ns)
         t->unresolved = true;
 }
 
-/* When the event that the window is about was: as repaired as it is drawn. */
+/* Returns the repaired time of the anchor, as it is drawn. */
 static int64_t repaired_anchor(struct time_layout *t)
 {
     const struct order *order = t->run->order;
@@ -423,8 +424,8 @@ static int64_t repaired_anchor(struct time_layout *t)
     return time_ns;
 }
 
-/* Those in the window first, then those right of it; those left of it are dropped.  So the window
- * is a closed cut: no event is in it without what comes before it and is not left of it. */
+/* Keeps the events in the window first, then those right of it; drops those left of it.  So the
+ * window is a closed cut: the predecessors of each of its events are in it or left of it. */
 static void keep_window(struct time_layout *t)
 {
     struct repaired_event *beyond = xmalloc((t->count + 1) * sizeof *beyond);
@@ -460,10 +461,10 @@ static void note_moved(struct time_layout *t)
     }
 }
 
-/* ---- further, where repairs took events away ---- */
+/* ---- further search, after repairs moved events out ---- */
 
-/* Counts a side again after repairs; what is not wanted of it any more is left out.  True: there is
- * room for more columns. */
+/* Counts a side again after repairs and drops what exceeds it.  Returns true if more columns fit.
+ */
 static bool count_again(struct time_layout *t, struct time_layout_side *side)
 {
     int64_t middle_ns = cell_begin(t, t->middle);
@@ -480,7 +481,7 @@ static bool count_again(struct time_layout *t, struct time_layout_side *side)
     return count_columns(t, side, &t->counted, s) && side->columns;
 }
 
-/* True: it is looked for more. */
+/* Returns true if the search continues. */
 static bool go_on(struct time_layout *t, struct time_layout_side *side)
 {
     bool more = count_again(t, side) && t->rounds < ROUNDS_MOST;
@@ -532,7 +533,7 @@ static bool look_further(struct time_layout *t)
     return left || right;
 }
 
-/* Where column 0 begins, and what is looked at to either side. */
+/* Sets the begin of column 0, and the range searched on either side. */
 static void time_layout_set_origin(struct time_layout *t)
 {
     const struct window_request *r = t->request;
@@ -574,9 +575,9 @@ bool time_layout_step(struct time_layout *t, uint64_t budget)
     return t->done;
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
-/* An event that the clocks say to be left of the window is not. */
+/* Moves the edge for an event that is left of the window only by its clock. */
 static void move_edge(const struct time_layout *t, struct layout_result *p,
                       const struct repaired_event *f)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define LOOKS 16u /* back through what is not among the events */
+#define LOOKS 16u /* steps back through events that are not given */
 
 struct time_repair {
     const struct order *order;
@@ -35,8 +35,8 @@ static int by_position(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The i-th event that one directly follows: those of its edges, then the one before it on its line;
- * NO_POSITION: there is none. */
+/* Returns the i-th direct predecessor of an event: those of its edges, then the previous one on its
+ * line; NO_POSITION if there are no more. */
 static uint64_t time_repair_nth_cause(const struct order *order, uint64_t position,
                                       const struct order_event *e, uint32_t i)
 {
@@ -49,7 +49,7 @@ static uint64_t time_repair_nth_cause(const struct order *order, uint64_t positi
 
 /* ---- from each event, a few steps back ---- */
 
-/* The first of the events that is of a point; NULL: none is. */
+/* Returns the first given event of a synchronization point, or NULL. */
 static const struct repaired_event *time_repair_find_point(const struct time_repair *r,
                                                            uint64_t point)
 {
@@ -64,7 +64,7 @@ static const struct repaired_event *time_repair_find_point(const struct time_rep
     return low < r->count && r->events[low].point == point ? &r->events[low] : NULL;
 }
 
-/* The latest of what a point follows: of the events, and of what leads there over other points. */
+/* Returns the latest predecessor of a point among the given events, also over other points. */
 static struct repair_moment latest_before(const struct time_repair *r, uint64_t point,
                                           unsigned *looks)
 {
@@ -109,7 +109,7 @@ static void set_members(const struct time_repair *r, size_t first, size_t end,
     }
 }
 
-/* ---- through all that is in the log between them ---- */
+/* ---- through the whole log between them ---- */
 
 static struct repair_moment latest_in(const struct order *order, uint64_t point, uint64_t last,
                                       uint64_t begin, const struct repair_moment *latest)
@@ -126,7 +126,7 @@ static struct repair_moment latest_in(const struct order *order, uint64_t point,
     return moment;
 }
 
-/* (Not where that would be too much.) */
+/* (Does nothing if the range is too long.) */
 static void repair_through_log(const struct time_repair *r)
 {
     uint64_t begin = r->events[0].point,
@@ -149,9 +149,9 @@ static void repair_through_log(const struct time_repair *r)
     free(latest);
 }
 
-/* A cause comes before its effects in the log.  Mostly it is enough to look back a few steps from
- * each event; not where a later time is among what comes before in the log, and those steps do not
- * say whether it is before in the order. */
+/* A cause precedes its effects in the log.  Usually a few steps back from each event suffice; not
+ * if an event with a later time precedes it in the log and those steps do not decide whether it
+ * precedes it in the order. */
 void time_repair_events(const struct order *order, struct repaired_event *events, size_t count)
 {
     struct time_repair r = {order, events, count};

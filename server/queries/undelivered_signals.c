@@ -8,28 +8,28 @@
 #include <string.h>
 
 #define AROUND                                                                                     \
-    100000u /* events of the log, on either side of the window, are looked through for waits */
-#define LINES_MOST 65536u /* of a run; */
-#define THREADS_MOST 512u /*   threads among them: else nothing is claimed */
-#define PLACES_MOST 16u /* lines on which somebody waits about the wanted objects */
-#define STEPS_MOST 256u /* events of one thread, back to where it was */
+/* events of the log, on either side of the window, that are searched for waits of any thread */
+100000u
+#define LINES_MOST 65536u /* limit of lines of a run; */
+#define THREADS_MOST 512u /* limit of threads among them; above it nothing is reported */
+#define PLACES_MOST 16u /* lines on which threads wait for the wanted objects */
+#define STEPS_MOST 256u /* events of one thread, searched backwards for its place */
 #define COMPARISON 20000u /* events for one comparison; */
 #define ALL_MOST 20000000u /*   for all of a window */
 
-/* An event about a wanted object: a wait, or the end of one. */
-struct undelivered_found {
+    /* An event about a wanted object: a wait, or the end of one. */
+    struct undelivered_found {
     uint64_t position;
     uint32_t object, line;
     bool waits;
 };
 
-/* Where somebody waits about an object. */
+/* A line on which threads wait for an object. */
 struct undelivered_place {
     uint32_t object, line;
 };
 
-/* A thread's two neighbouring events: the last one before the signal that was looked at, and the
- * next. */
+/* A thread's two adjacent events: the last one before the signal, and the next. */
 struct thread_whereabouts {
     uint32_t line;
     bool known;
@@ -41,9 +41,9 @@ struct undelivered_signals {
     const struct order *order;
     uint64_t *signals; /* positions, ascending */
     size_t count, room, at;
-    uint8_t *wanted; /* by line - 1: an object of theirs */
+    uint8_t *wanted; /* by line - 1: the object of a signal */
     uint32_t lines;
-    uint64_t from, least, end; /* from here down to `least` is yet to be looked through */
+    uint64_t from, least, end; /* from here down to `least` the search is pending */
     struct undelivered_found *found; /* the last one first */
     size_t found_count, found_room;
     struct undelivered_place places[PLACES_MOST];
@@ -57,9 +57,9 @@ struct undelivered_signals {
     bool given_up;
 };
 
-/* ---- what is to be found out ---- */
+/* ---- wanted objects ---- */
 
-/* Is all there that will ever be? */
+/* Returns whether the run is complete. */
 static bool undelivered_is_done(const struct run *run)
 {
     return run->live ? run->finished : !run->unfinished;
@@ -73,7 +73,7 @@ static const struct target_event *undelivered_event_type_of(const struct run *ru
                : NULL;
 }
 
-/* Something that was not seen may have waited, or gone on. */
+/* Returns whether an untraced thread may have waited or resumed. */
 static bool is_dark(const struct run *run)
 {
     struct order_figures f = order_figures(run->order);
@@ -150,7 +150,7 @@ void undelivered_signals_free(struct undelivered_signals *u)
     free(u);
 }
 
-/* ---- waits about their objects ---- */
+/* ---- waits for these objects ---- */
 
 static void note_place(struct undelivered_signals *u, uint32_t object, uint32_t line)
 {
@@ -191,8 +191,8 @@ static bool undelivered_scan_log(struct undelivered_signals *u, uint64_t *budget
 
 /* ---- where each thread is ---- */
 
-/* The first event of a thread at or after a position that can be found at once, or else its last
- * one. */
+/* Returns the first event of a thread at or after a position that is found directly, or else its
+ * last one. */
 static uint64_t undelivered_next_event_of_thread(const struct undelivered_signals *u,
                                                  uint32_t thread, uint64_t position)
 {
@@ -206,7 +206,7 @@ static uint64_t undelivered_next_event_of_thread(const struct undelivered_signal
     return order_thread_last(u->order, thread);
 }
 
-/* Is it the first that the thread did? */
+/* Returns whether it is the first event of the thread. */
 static bool is_first(const struct undelivered_signals *u, uint32_t thread, uint64_t position)
 {
     struct order_event e = order_event(u->order, position);
@@ -244,7 +244,7 @@ static bool is_current(const struct thread_whereabouts *s, uint64_t position)
     return s->known && (s->before == NO_POSITION || s->before < position) && s->after > position;
 }
 
-/* Does any thread wait about the object where the log has the signal? */
+/* Returns whether any thread waits for the object at the signal's place in the log. */
 static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t position,
                                    const struct order_event *signal)
 {
@@ -265,7 +265,7 @@ static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t posit
     return false;
 }
 
-/* ---- the log is one order of many: what lies near may have been at the same time ---- */
+/* ---- the log is one order of many: adjacent events can be concurrent ---- */
 
 static bool is_before(struct undelivered_signals *u, uint64_t a, uint64_t b)
 {
@@ -277,7 +277,7 @@ static bool is_before(struct undelivered_signals *u, uint64_t a, uint64_t b)
            comparison_answer(u->comparison) == ORDER_BEFORE;
 }
 
-/* Index of the first that was found, the last ones first, before a position. */
+/* Returns the index of the first found event, in descending order, before a position. */
 static size_t found_before(const struct undelivered_signals *u, uint64_t position)
 {
     size_t low = 0, high = u->found_count;
@@ -291,8 +291,8 @@ static size_t found_before(const struct undelivered_signals *u, uint64_t positio
     return low;
 }
 
-/* A place's last end of a wait before the signal, as the log has them, is before it by the order,
- * too. */
+/* Returns whether the last end of a wait on a line before the signal, in the log, is before it in
+ * the order, too. */
 static bool ended_before(struct undelivered_signals *u, const struct undelivered_place *place,
                          uint64_t position)
 {
@@ -304,7 +304,7 @@ static bool ended_before(struct undelivered_signals *u, const struct undelivered
     return u->least == 0;
 }
 
-/* And the first wait after it begins after it. */
+/* Returns whether the first wait after it begins after it. */
 static bool begins_after(struct undelivered_signals *u, const struct undelivered_place *place,
                          uint64_t position)
 {
@@ -316,7 +316,7 @@ static bool begins_after(struct undelivered_signals *u, const struct undelivered
     return undelivered_is_done(u->run) && u->end == order_count(u->order);
 }
 
-/* Where the signal is made on the line itself, all that is there is before or after it. */
+/* If the signal is on the line itself, all events there are before or after it. */
 static bool is_clear(struct undelivered_signals *u, uint64_t position,
                      const struct order_event *signal)
 {

@@ -52,7 +52,7 @@ static void add_row(struct visible_rows *d, uint32_t line, bool joins)
     d->row_of[line - 1] = d->row_count;
 }
 
-/* What is drawn, by kind. */
+/* Returns by kind whether lines are drawn. */
 static bool *drawn_kinds(const struct run *run)
 {
     bool *drawn = xcalloc(run->kinds.count + 1, sizeof *drawn);
@@ -63,7 +63,7 @@ static bool *drawn_kinds(const struct run *run)
     return drawn;
 }
 
-/* Are there too many lines to give each a row?  Then which of them are drawn. */
+/* Determines whether there are too many lines for a row each, and which lines are drawn. */
 static void visible_rows_scan_lines(struct visible_rows *d, const struct run *run,
                                     const struct window_request *r)
 {
@@ -116,7 +116,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Events on lines that have no row. */
+/* Removes events on lines without a row. */
 static void drop_others(const struct visible_rows *d, const struct run *run,
                         struct layout_result *p)
 {

@@ -1,9 +1,7 @@
-/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle: from
- * the last event of every thread, from who is in a line, and from what the descriptions say of the
- * types.
- *
- * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold
- * the object, or, of a thread, for that one. */
+/* Wait-for graph at the end of the recorded events: which thread waits for which object, its
+ * holders, and deadlock cycles; from the last event of every thread, from the threads in each line,
+ * and from the types' descriptions.  A thread waits if its last event, on any line, is of a type
+ * that waits.  It waits for all holders of the object or, for a thread, for that one. */
 #include "server/queries/request_queue.h"
 #include "server/queries/event_answer.h"
 #include "server/queries/referenced_lines.h"
@@ -18,25 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLEEPERS_MOST 500u /* are told */
+#define SLEEPERS_MOST 500u /* maximum number reported */
 
 struct wait_graph_job {
     struct wait_graph graph;
     enum { COLLECTING, HOLDING, PRUNING, CHASING, JUDGING, DONE } stage;
-    bool judged; /* verdicts are wanted, too */
-    uint32_t at; /* what the stage is at */
+    bool judged; /* diagnoses are requested, too */
+    uint32_t at; /* progress of the stage */
     size_t waiter_room, object_room, holder_room;
-    /* Following "waits for" depth-first: */
+    /* Depth-first search along "waits for": */
     struct wait_graph_frame {
-        uint32_t waiter, next; /* the blocker that is looked at next */
+        uint32_t waiter, next; /* the next blocker */
     } *way;
     uint32_t length;
     uint32_t
         *seen; /* by waiter: pruning, 1 under way, 2 done; chasing, 1 + whence it was seen last */
     uint8_t *reaches; /* by waiter: a cycle can be reached from it */
-    uint32_t *cycles; /* each its length, then waiters */
+    uint32_t *cycles; /* for each cycle its length, then the waiters */
     size_t cycle_words, cycle_room;
-    size_t told; /* waiters */
+    size_t told; /* waiters sent */
     struct hang_diagnosis *verdicts;
 };
 
@@ -55,7 +53,7 @@ static void *wait_graph_begin(struct request_queue *desk, struct decoder *in)
     return job;
 }
 
-/* ---- who waits ---- */
+/* ---- waiters ---- */
 
 static const struct target_event *wait_graph_event_type_of(const struct wait_graph_job *job,
                                                            const struct order_event *e)
@@ -64,7 +62,7 @@ static const struct target_event *wait_graph_event_type_of(const struct wait_gra
                    : NULL;
 }
 
-/* The last event of a thread; line 0: there is none, or it was forgotten. */
+/* Returns the last event of a thread; line 0 if there is none, or it was discarded. */
 static struct order_event last_of(const struct wait_graph_job *job, uint32_t thread,
                                   uint64_t *position)
 {
@@ -73,14 +71,14 @@ static struct order_event last_of(const struct wait_graph_job *job, uint32_t thr
                                     : order_event(job->graph.run->order, *position);
 }
 
-/* Its last event, on its own line, leaves nothing of it there that goes on by itself. */
+/* Returns whether its last event, on its own line, means that the thread has ended. */
 static bool has_ended(const struct order_event *e, uint32_t thread, const struct target_event *look)
 {
     return look && e->line == thread && look->has_presence && look->own &&
            look->presence == OCCUPANCY_BLOCKED && !look->waits;
 }
 
-/* A thread of a program that has gone while others are there does nothing any more. */
+/* A thread of a program that has exited while others run does nothing any more. */
 static bool wait_graph_is_known(const struct wait_graph_job *job, uint32_t thread)
 {
     const struct run *run = job->graph.run;
@@ -102,10 +100,10 @@ static void add_running(struct wait_graph_job *job, uint32_t thread)
         ARRAY_PUSH(g->asleep, g->asleep_count, a);
 }
 
-/* As a wait for the end of another thread would stand in a description. */
+/* The description of a wait for the end of another thread. */
 static const struct target_event look_of_end = {.name = (char[]){""}, .waits = true};
 
-/* For the end of which thread it waits after its last event, if that thread has not ended. */
+/* Returns the thread whose end it waits for after its last event, if that thread has not ended. */
 static const struct await *awaited(const struct wait_graph_job *job, const struct order_event *e)
 {
     const struct run *run = job->graph.run;
@@ -124,7 +122,8 @@ static void add_waiter(struct wait_graph_job *job, struct waiter waiter)
     g->waiters[g->count++] = waiter;
 }
 
-/* False: nobody acts on it.  A thread that ended waits no more, whatever it did last. */
+/* Returns false if no thread acts on the line.  A thread that ended does not wait, whatever its
+ * last event. */
 static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
 {
     struct wait_graph *g = &job->graph;
@@ -182,10 +181,10 @@ static void wait_graph_sort_waiters(struct wait_graph_job *job)
     job->reaches = xcalloc(job->graph.count, sizeof *job->reaches);
 }
 
-/* ---- who holds what they wait for ---- */
+/* ---- holders ---- */
 
-/* Does the thread hold the line that it is in? One that is blocked in it does, unless what it waits
- * by lets others in. */
+/* Returns whether the thread holds the line that it is in.  A thread that is blocked in it does,
+ * unless its wait releases the line. */
 static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread,
                                  enum occupancy presence, uint32_t line)
 {
@@ -235,7 +234,7 @@ static void note_object(struct wait_graph_job *job, struct waiter *w)
 
 /* ---- cycles ---- */
 
-/* Who waits for a time only is in no cycle. */
+/* A wait with a timeout is in no cycle. */
 uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
 {
     const struct wait_graph_object *object = &g->objects[w->object];
@@ -246,7 +245,7 @@ uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, 
     return i < object->count ? g->holders[object->first + i].thread : 0;
 }
 
-/* The waiter among them; its index, or count. */
+/* Returns the index of a line's waiter, or the count. */
 static uint32_t waiter_at(const struct wait_graph_job *job, uint32_t line)
 {
     uint32_t waiter = line <= job->graph.lines ? job->graph.waiter_of[line - 1] : 0;
@@ -259,7 +258,8 @@ static void wait_graph_enter_waiter(struct wait_graph_job *job, uint32_t waiter,
     job->way[job->length++] = (struct wait_graph_frame){waiter, 0};
 }
 
-/* From which of them a cycle can be reached: most often from none, and then none is looked for. */
+/* Marks the waiters from which a cycle can be reached: usually none, and then no cycle is searched.
+ */
 static bool wait_graph_find_cyclic(struct wait_graph_job *job, uint64_t *budget)
 {
     while (job->length || job->at < job->graph.count) {
@@ -289,7 +289,7 @@ static bool wait_graph_find_cyclic(struct wait_graph_job *job, uint64_t *budget)
     return true;
 }
 
-/* The way is one: each is told once, by the thread of the least line in it. */
+/* The path is a cycle: each is reported once, by the thread with the lowest line in it. */
 static void add_cycle(struct wait_graph_job *job)
 {
     uint32_t least = job->graph.waiters[job->way[0].waiter].thread;
@@ -303,7 +303,7 @@ static void add_cycle(struct wait_graph_job *job)
         job->cycles[job->cycle_words++] = job->way[i].waiter;
 }
 
-/* From each of them the first way back to it. */
+/* Finds the first path from each of them back to itself. */
 static bool wait_graph_find_cycles(struct wait_graph_job *job, uint64_t *budget)
 {
     while (job->length || job->at < job->graph.count) {
@@ -334,7 +334,7 @@ static bool wait_graph_find_cycles(struct wait_graph_job *job, uint64_t *budget)
 
 /* ---- the job ---- */
 
-#define LOOKS 50u /* at lines on which nobody acts, for the price of an event */
+#define LOOKS 50u /* lines without a thread visited for the cost of one event */
 
 static bool step_stage(struct wait_graph_job *job, uint64_t *budget)
 {
@@ -374,7 +374,7 @@ static bool wait_graph_step(void *p, uint64_t budget)
     return job->stage == DONE;
 }
 
-/* They came in by events of what is waited for. */
+/* Holders entered by events on the awaited line. */
 static void wait_graph_send_holder(const struct wait_graph_job *job, struct holder_info *holder)
 {
     const struct run *run = job->graph.run;
@@ -410,7 +410,7 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
     referenced_lines_note(w->at.line);
     for (uint32_t i = 0; i < object->count; i++)
         wait_graph_send_holder(job, &wait.holders[i]);
-    if (w->position >= order_first(job->graph.run->order)) /* else it was forgotten meanwhile */
+    if (w->position >= order_first(job->graph.run->order)) /* else it was discarded meanwhile */
         wait.event = event_answer_info(job->graph.run, w->position);
     response_chunk_begin(reply, RESPONSE_WAIT);
     encode_wait(reply->out, &wait);
@@ -418,7 +418,7 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
     event_answer_free(&wait.event);
 }
 
-/* How the next one came into what this one waits about. */
+/* Returns the event with which the next thread acquired what this one waits for. */
 static struct event_id since_of(const struct wait_graph_job *job, const struct waiter *w,
                                 uint32_t next)
 {
@@ -476,7 +476,7 @@ static void wait_graph_send_time(const struct run *run, struct response *reply)
     response_chunk_end(reply);
 }
 
-#define ENOUGH (128u << 10) /* bytes of one put */
+#define ENOUGH (128u << 10) /* bytes appended by one put */
 
 static bool wait_graph_put(void *p, struct response *reply)
 {

@@ -1,6 +1,6 @@
 #include "server/queries/wait_start.h"
 
-/* Is it of the thread, and later than what is known? */
+/* Keeps the event if it is of the thread and later than the known one. */
 static void wait_start_consider_event(const struct run *run, uint64_t position,
                                       const struct order_event *of, uint64_t *latest)
 {
@@ -13,9 +13,10 @@ static void wait_start_consider_event(const struct run *run, uint64_t position,
         *latest = position;
 }
 
-#define LINE_STEPS 4096u /* so far back on a line is looked for the thread's previous event there */
+/* events of a line searched backwards for the thread's previous event there */
+#define LINE_STEPS 4096u
 
-/* A thread's event comes after its previous one by its pair, by an edge, or else by its line. */
+/* A thread's event follows its previous one by its pair, by an edge, or else by its line. */
 uint64_t wait_start_previous(const struct run *run, uint64_t position)
 {
     uint64_t latest = NO_POSITION;

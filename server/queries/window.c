@@ -21,23 +21,23 @@
 #include <string.h>
 
 #ifndef EARLY_EVENTS
-#define EARLY_EVENTS 200000u /* of one that takes longer, what is found by then is told */
+#define EARLY_EVENTS 200000u /* events after which a longer window is sent partially */
 #endif
-#define KEPT_EVENTS 4000000u /* an earlier job that remembers more is not gone on with */
+#define KEPT_EVENTS 4000000u /* an earlier job with more events is not reused */
 
 struct window_job {
     const struct run *run;
     struct window_request request;
-    uint64_t first; /* of the order, when it began */
+    uint64_t first; /* first position of the order at the begin */
     uint64_t anchor;
     struct line_move *moves;
     struct visible_rows drawn; /* its rows */
     struct layout_job *place;
     struct layout_result placement;
-    struct time_layout *timed; /* instead of place, if it is placed by time */
-    struct undelivered_signals *unheard; /* of what is placed */
-    uint64_t looked; /* events, about */
-    bool early;      /* what is found so far is to be told next, or was */
+    struct time_layout *timed; /* used instead if it is placed by time */
+    struct undelivered_signals *unheard; /* of the placed events */
+    uint64_t looked; /* events visited, approximately */
+    bool early;      /* a partial result is to be sent next, or was */
     bool placed, done;
 };
 
@@ -73,7 +73,7 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
     return order_event(run->order, position).point;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static bool has_text(void *context, struct event_id at) { return run_texts(context, at) != NULL; }
 
@@ -86,14 +86,14 @@ static bool same_moves(const struct window_request *a, const struct window_reque
     return true;
 }
 
-/* How many events it remembers. */
+/* Returns how many events it holds. */
 static size_t window_weight(const struct window_job *job)
 {
     return layout_columns_weight(job->place);
 }
 
-/* May the view of an earlier job be looked at further on? Not if it shows other rows, or what it
- * began with is forgotten. */
+/* Returns whether an earlier job can be continued: not if it shows other rows, or its begin was
+ * discarded. */
 static bool same_view(const struct window_job *job, const struct window_request *r, uint64_t anchor)
 {
     const struct window_request *o = &job->request;
@@ -115,13 +115,13 @@ static bool same_view(const struct window_job *job, const struct window_request 
     return same && window_weight(job) < KEPT_EVENTS;
 }
 
-/* A column behind the last event, which is left of the end. */
+/* Returns a column after the last event, which is left of the end. */
 static int64_t behind_all(const struct run *run, uint64_t column_ns)
 {
     return run->last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
 }
 
-/* A window that is placed by time, at its anchor. */
+/* Begins a window that is placed by time, at its anchor. */
 static struct time_layout *begin_timed(const struct window_job *job)
 {
     const struct window_request *r = &job->request;
@@ -207,7 +207,7 @@ void window_free(struct window_job *job)
 
 /* ---- working ---- */
 
-/* Places as much as the budget permits; true once all is placed. */
+/* Places as much as the budget permits; returns true once all is placed. */
 static bool window_place_further(struct window_job *job, uint64_t budget)
 {
     if (job->timed ? !time_layout_step(job->timed, budget)
@@ -220,7 +220,7 @@ static bool window_place_further(struct window_job *job, uint64_t budget)
     return true;
 }
 
-/* Is it time to tell what is found so far? */
+/* Returns whether a partial result is due. */
 static bool is_early(struct window_job *job, uint64_t budget)
 {
     job->looked += budget;
@@ -247,7 +247,7 @@ bool window_step(struct window_job *job, uint64_t budget)
     return job->done = !job->unheard || undelivered_signals_step(job->unheard, budget);
 }
 
-/* ---- answering ---- */
+/* ---- the response ---- */
 
 static void add_presences(struct occupants *sum, const struct order *order, uint32_t line,
                           uint64_t left)
@@ -262,7 +262,7 @@ static void add_presences(struct occupants *sum, const struct order *order, uint
     sum->away = (uint16_t)(sum->away + in.away);
 }
 
-/* What is left of the window on one line of a row; how many events that are. */
+/* Sets what is left of the window on one line of a row; returns the number of events there. */
 static uint64_t window_scan_left(struct window_job *job, struct row_info *row, uint32_t line)
 {
     const struct order *order = job->run->order;
@@ -340,8 +340,8 @@ static void note_others(const struct window_info *w)
     }
 }
 
-/* What passes the window by, or through lines that are not drawn: of a whole window alone, since to
- * look for it takes longer than to find what is told early. */
+/* Finds messages that cross the window and edges through hidden lines: only for a complete window,
+ * as that takes longer than the events of a partial one. */
 static void window_scan_outside(struct window_job *job, struct window_info *w)
 {
     const struct order *order = job->run->order;
@@ -400,7 +400,7 @@ void window_put(struct window_job *job, struct response *reply)
     free(w.stays);
 }
 
-/* ---- the question ---- */
+/* ---- the query ---- */
 
 static void *begin_job(struct request_queue *desk, struct decoder *in)
 {
@@ -428,7 +428,7 @@ static bool put_job(void *p, struct response *reply)
 
 static void free_job(void *job) { window_free(job); }
 
-/* What it has placed may be wanted again. */
+/* Keeps the job: its placed events can be used again. */
 static void leave_job(struct request_queue *desk, void *p, bool answered)
 {
     struct window_job *job = p;

@@ -1,4 +1,4 @@
-/* Which events of a window come before which others of it, without being partners. */
+/* Order edges between events of a window that are not partners. */
 #include "server/queries/window_edges.h"
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define FOUND_MOST 20000u
-#define COLLECTED_MOST 4u /* of what one hidden event collected */
+#define COLLECTED_MOST 4u /* events collected by one hidden event */
 
 struct window_edge_search {
     const struct order *order;
@@ -31,7 +31,7 @@ static bool window_edges_is_in_window(const struct window_edge_search *f, uint64
                    sizeof *f->placement->events, by_position);
 }
 
-/* What one thread does needs no arrow, but where it makes a line. */
+/* Program order within one thread needs no arrow, except where it creates a line. */
 static void window_edges_add(struct window_edge_search *f, uint64_t from,
                              const struct order_event *to, bool opens)
 {
@@ -43,7 +43,7 @@ static void window_edges_add(struct window_edge_search *f, uint64_t from,
     f->found[f->count++] = (struct edge_info){{cause.line, cause.number}, {to->line, to->number}};
 }
 
-/* What a hidden event collected. */
+/* Adds what a hidden event collected. */
 static void add_collected(struct window_edge_search *f, uint64_t hidden,
                           const struct order_event *to)
 {
