@@ -21,7 +21,8 @@ static bool read_since(struct attribution_cells *c, const struct table_view *vie
     return !since;
 }
 
-/* From its first event until it ended: what is left until it is gone is nobody's time. */
+/* Adds the time from its first event to its exit: the time until it is joined belongs to no thread.
+ */
 static void attribution_cells_add_lifetime(struct attribution_cells *c,
                                            const struct thread_timeline *course, int64_t until_ns)
 {

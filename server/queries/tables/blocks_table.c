@@ -1,8 +1,7 @@
-/* The table of the blocks of one scope: the stretches between the calls that it makes, how often
- * each was come to and what it took (server/timing/scope_blocks.h).  Of threads that wrote down
- * when each call began and ended it is made of that; else of the steps that records tell.
- *
- * Option: "scope" = "PROCESS:ADDRESS", a place in it. */
+/* Table of the blocks of one scope: the code between the calls that it makes, with execution counts
+ * and times (server/timing/scope_blocks.h).  For threads that recorded the begin and end of each
+ * call it uses these, else the code segments of activity records.  Option: "scope" =
+ * "PROCESS:ADDRESS", a place in it. */
 #include "server/queries/tables/scope_numbers.h"
 #include "server/queries/tables/table_query.h"
 #include "server/timing/scope_blocks.h"
@@ -19,17 +18,17 @@ enum blocks_column { BLOCK, LINES, FROM, UNTIL, AFTER, PARENT, TIMES, SELF, MEAN
 struct blocks_work {
     const struct table_view *view;
     struct call_contexts *all;
-    uint64_t taken; /* how often regions had been read when this was asked */
+    uint64_t taken; /* number of region readings at the time of the request */
     struct table_place place;
     struct scope_numbers scopes;
-    struct scope_block_thread *threads; /* scopes NULL: it does not count */
-    uint32_t count, named, next; /* of them: all; that have scopes; whose times are taken */
+    struct scope_block_thread *threads; /* scopes NULL: the thread does not count */
+    uint32_t count, named, next; /* of the threads: all; with scopes; with times processed */
     struct call_entries_walk walk;
     struct scope_block_times times;
-    bool walking, counted; /* of some thread the times are those of entries */
-    struct call_site_key own; /* where the function begins */
-    uint64_t beyond; /* where the next one that is known does, as offsets in its file */
-    uint64_t only, foreign; /* calls in it: counted only; from elsewhere in the code */
+    bool walking, counted; /* some threads' times come from call records */
+    struct call_site_key own; /* begin of the function */
+    uint64_t beyond; /* begin of the next known function, as offsets in the file */
+    uint64_t only, foreign; /* calls in it: only counted; from code elsewhere */
     struct scope_blocks blocks;
 };
 
@@ -49,19 +48,18 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
     w->view = view;
     w->place = (struct table_place){process, address};
     w->blocks.together = strcmp(view->request->by, "function") == 0;
-    w->all =
-        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     return w;
 }
 
-/* ---- what the steps of a thread took ---- */
+/* ---- times of a thread's code segments ---- */
 
 static uint64_t blocks_table_positive(int64_t ns) { return ns > 0 ? (uint64_t)ns : 0; }
 
-/* Records that tell no steps were made in the one that was told last: so it is its time, too.  Not
- * where some of them are gone. */
+/* A record without code segments continues the last recorded one, which gets its time, too; not if
+ * some records are missing. */
 static void add_steps(struct blocks_work *w, const struct call_context_thread *thread)
 {
     const struct run *run = w->view->run;
@@ -110,7 +108,7 @@ static void begin_thread(struct blocks_work *w, const struct call_context_thread
     w->walking = e != NULL;
 }
 
-/* Whose function it is: where it begins and ends, as far as other functions are known. */
+/* Sets the begin and end of the function, as far as other functions are known. */
 static void blocks_table_set_bounds(struct blocks_work *w)
 {
     const struct scope *own = &w->scopes.items[w->blocks.scope - 1];
@@ -125,15 +123,15 @@ static void blocks_table_set_bounds(struct blocks_work *w)
     }
 }
 
-/* What a function calls that is left out, or counted only, is called by its caller; but not from a
- * line of that. */
+/* Calls by a function that is excluded or only counted are attributed to its caller, but come from
+ * no line of that. */
 static bool is_foreign(const struct blocks_work *w, struct call_site_key site)
 {
     return w->scopes.items[w->blocks.scope - 1].is == SCOPE_FUNCTION &&
            (site.space != w->own.space || site.offset <= w->own.offset || site.offset > w->beyond);
 }
 
-/* Where the calls are in the code: of one file, in its order; 0: not known. */
+/* Returns the call sites' places in the code: of one file, in its order; 0: unknown. */
 static uint64_t *sites_of(struct blocks_work *w, const struct call_context_thread *thread,
                           const struct scope_block_thread *t)
 {
@@ -167,7 +165,7 @@ static void end_thread(struct blocks_work *w, const struct call_context_thread *
     w->walking = false;
 }
 
-/* True: the thread is done. */
+/* Returns true when the thread is done. */
 static bool blocks_table_add_thread(struct blocks_work *w, uint64_t *budget)
 {
     const struct call_context_thread *thread = &w->all->threads[w->next];
@@ -215,8 +213,7 @@ static bool blocks_table_name_scopes(struct blocks_work *w, uint64_t *budget)
     return true;
 }
 
-/* Of a run that goes on the newest sums are waited for; contexts that come meanwhile have no scope
- * here. */
+/* In a live run the newest sums are awaited; contexts that arrive meanwhile have no scope here. */
 static bool blocks_table_step(void *work, uint64_t *budget)
 {
     struct blocks_work *w = work;
@@ -232,17 +229,18 @@ static bool blocks_table_step(void *work, uint64_t *budget)
 
 /* ---- rows ---- */
 
-/* Not all of its own time is told: that of a block is what it took at least, and of some nothing
- * may be known. */
+/* Returns whether part of the self time is not recorded: block times are minimums then, and some
+ * can be unknown. */
 static bool is_partly(const struct scope_blocks *b)
 {
-    return b->timed && b->untold_ns > b->self_ns / 100 + 100000; /* less is how clocks are read */
+    /* a smaller difference is due to reading the clocks */
+    return b->timed && b->untold_ns > b->self_ns / 100 + 100000;
 }
 
 static const struct {
     const char *name, *title;
     enum table_kind kind;
-    bool detail, guessed; /* where a block ends is taken from the code */
+    bool detail, guessed; /* the ends of blocks are inferred from the code */
 } columns[] = {[BLOCK] = {"block", "block", TABLE_STEP, false, false},
                [LINES] = {"lines", "lines", TABLE_TEXT, false, true},
                [FROM] = {"from", "from", TABLE_PLACE, true, false},
@@ -268,7 +266,7 @@ static void add_columns(const struct blocks_work *w, struct result_table *t)
     }
 }
 
-/* Where the call itself is, not where it returns to. */
+/* Returns the place of the call itself, not of its return address. */
 static struct table_cell blocks_table_site_cell(const struct blocks_work *w, uint32_t number,
                                                 uint32_t context)
 {
@@ -311,7 +309,7 @@ static void add_row(const struct blocks_work *w, const struct scope_block *b,
                     struct result_table *t)
 {
     struct table_cell *cells = b->times || b->ns ? table_add_row(t, 0, (struct event_id){0})
-                                                 : NULL; /* called, not come back */
+                                                 : NULL; /* called, not returned */
     if (!cells)
         return;
     set_block(w, cells, b);

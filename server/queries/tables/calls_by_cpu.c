@@ -1,9 +1,7 @@
-/* The table of calls by where they ran: which functions, on which processor or cluster of a
- * runtime, or of the machine, how often and for how long themselves.
- *
- * It is made of when each call began and ended (calls=every) and of when its thread was where;
- * without either there is no such table, as sums of calls have no times.  What a thread waited, or
- * was ready, in a call is nowhere. */
+/* Table of calls by CPU: which functions ran on which worker thread or cluster of a runtime, or CPU
+ * of the machine, how often, and with which self time.  It is computed from call records
+ * (calls=every) and from where each thread ran; sums of calls have no times and do not suffice.
+ * Blocked and runnable time in a call counts nowhere. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/tables/entry_records.h"
@@ -36,12 +34,12 @@ struct cpu_call_work {
     struct placement_names places;
     struct entry_records entered;
     struct map lists; /* line -> struct list */
-    struct cpu_call_list *list; /* of the thread that is looked at */
+    struct cpu_call_list *list; /* of the current thread */
     bool looked, placed, walking;
     uint32_t next; /* thread */
     struct call_entries_walk walk;
     size_t near; /* in its list */
-    int64_t at_ns; /* of the entry before, ns of the run; INT64_MIN: none */
+    int64_t at_ns; /* time of the previous record, ns of the run; INT64_MIN: none */
     struct cpu_call_part *parts;
     size_t count, room;
     struct map index; /* place, scope -> 1 + index */
@@ -85,8 +83,8 @@ static void add_where(void *context, enum cpu_state is, int64_t from_ns, int64_t
     l->items[l->count++] = (struct cpu_call_place){from_ns, to_ns, place};
 }
 
-/* Whatever the order says that it did: a task that asks for something is on its processor until it
- * is off it. */
+/* Regardless of the state in the order: a task that requests something is on its worker thread
+ * until it leaves it. */
 static bool place_threads(struct cpu_call_work *w, uint64_t *budget)
 {
     struct lifetime_piece piece;
@@ -101,7 +99,7 @@ static bool place_threads(struct cpu_call_work *w, uint64_t *budget)
     return is == LIFETIME_SWEEP_DONE;
 }
 
-/* ---- what they called there ---- */
+/* ---- calls there ---- */
 
 static struct cpu_call_part *part_of(struct cpu_call_work *w, uint32_t place, uint32_t scope)
 {
@@ -124,7 +122,7 @@ static int64_t calls_by_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t calls_by_cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The innermost open call had a time for itself. */
+/* Adds self time to the innermost open call. */
 static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, int64_t from_ns,
                                      int64_t to_ns)
 {
@@ -141,7 +139,7 @@ static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, 
     }
 }
 
-/* One that began while its thread was nowhere is counted where nobody knows. */
+/* Counts a call; one that began while its thread ran nowhere counts as "unknown". */
 static void count_call(struct cpu_call_work *w, uint32_t context, int64_t at_ns)
 {
     const struct cpu_call_list *l = w->list;
@@ -165,7 +163,7 @@ static void begin_walk(struct cpu_call_work *w)
     w->walking = true;
 }
 
-/* False: that was all of the thread. */
+/* Returns false at the end of the thread's records. */
 static bool calls_by_cpu_continue_walk(struct cpu_call_work *w)
 {
     struct call_entry_seen seen;
@@ -254,7 +252,7 @@ static struct table_cell *add_row(struct cpu_call_work *w, struct result_table *
     return cells;
 }
 
-/* The functions of one place, the first of them at `i`; returns what comes after them. */
+/* Adds the functions of one place, the first at `i`; returns the index after them. */
 static size_t add_place(struct cpu_call_work *w, struct result_table *t, size_t i)
 {
     struct cpu_call_part all = {.place = w->parts[i].place};
@@ -274,7 +272,7 @@ static size_t add_place(struct cpu_call_work *w, struct result_table *t, size_t 
     return end;
 }
 
-/* NULL, or why it cannot be told: nothing is made up. */
+/* Returns NULL, or why the data is missing: nothing is estimated. */
 static char *calls_by_cpu_missing_reason(const struct cpu_call_work *w)
 {
     const struct entry_records *e = &w->entered;

@@ -35,7 +35,7 @@ enum callrows_column {
 
 #define HOOKS "instrumented calls"
 
-/* In which of the two forms people see it. */
+/* Form of the table in which a column is shown. */
 enum callrows_seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
 
 static const struct {
@@ -88,8 +88,8 @@ static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
         *cell = table_cell_real((double)ns / (double)of);
 }
 
-/* The least and the most of a coroutine's calls are those of the stretches in which it ran: of
- * none that has not ended, and less than a call took.  (Times are rounded, each by itself.) */
+/* Minimum and maximum of a coroutine's calls are those of the spans in which it ran: of none that
+ * has not ended, and less than a call took. (Times are rounded individually.) */
 static bool has_single(const struct call_sums *s)
 {
     bool open = s->open || s->left > 0;
@@ -133,7 +133,7 @@ static void set_times(const struct calls_rows *rows, struct table_cell *cells,
         set_single(cells, s);
 }
 
-/* Of calls that were counted only the times are in their callers', and that is said. */
+/* Marks calls that were only counted, whose times are part of their callers'. */
 static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
                      const struct call_sums *s)
 {
@@ -206,7 +206,7 @@ void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns)
     rows->depth = 1;
 }
 
-/* A parent of calls of other functions, and no call itself. */
+/* Returns whether it is only a parent of other functions' calls, and no call itself. */
 static bool only_gathers(const struct calls_rows *rows, const struct call_function *f)
 {
     return !f->sums.calls && rows->scopes->items[f->scope - 1].is == SCOPE_OTHER;
@@ -225,8 +225,7 @@ void calls_rows_graph(struct calls_rows *rows)
     const struct call_profile *calls = rows->calls;
     uint32_t *last = xcalloc(calls->function_count + 1, sizeof *last),
              *next = xcalloc(calls->arc_count + 1, sizeof *next);
-    for (uint32_t i = (uint32_t)calls->arc_count; i > 0;
-         i--) { /* lists of who calls, by 1 + index */
+    for (uint32_t i = (uint32_t)calls->arc_count; i > 0; i--) { /* lists of callers, by 1 + index */
         next[i - 1] = last[calls->arcs[i - 1].from];
         last[calls->arcs[i - 1].from] = i;
     }
@@ -241,7 +240,7 @@ void calls_rows_graph(struct calls_rows *rows)
     free(next);
 }
 
-/* The node after one, on the way through the tree from above; 0: there is none. */
+/* Returns the next node of the tree in preorder; 0 if there is none. */
 static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool below,
                           unsigned *depth)
 {

@@ -1,5 +1,5 @@
-/* The table of calls: how often each function was called, and what it took
- * (server/timing/call_profile.h). */
+/* Table of calls: how often each function was called, and its times (server/timing/call_profile.h).
+ */
 #include "server/queries/tables/calls_rows.h"
 #include "server/queries/tables/creator_functions.h"
 #include "server/queries/tables/overlaps.h"
@@ -21,29 +21,29 @@ struct calls_timed {
 struct calls_work {
     const struct table_view *view;
     struct call_contexts *all;
-    uint64_t taken; /* how often regions had been read when this was asked */
+    uint64_t taken; /* number of region readings at the time of the request */
     struct scope_numbers scopes;
     struct creator_functions makers;
     struct overlaps overlaps;
     struct calls_timed *called;
     size_t called_count, called_room;
     uint32_t next; /* thread */
-    uint32_t threads; /* that count */
-    uint32_t processes; /* that they are of */
+    uint32_t threads; /* threads that count */
+    uint32_t processes; /* processes of these threads */
     bool *seen; /* by process */
     size_t seen_room;
-    struct snapshot_head head; /* sums and maxima of theirs */
-    uint32_t blind; /* threads of which the processor time is not known any more */
+    struct snapshot_head head; /* sums and maxima of these threads */
+    uint32_t blind; /* threads whose CPU time is not known any more */
     int64_t life_ns, as_of_ns;
-    /* that calls took before the first events of their threads, and after the last */
+    /* time of calls before the first events of their threads, and after the last */
     int64_t beyond_ns;
     double cost_ps;
     uint64_t measured; /* contexts */
     bool by_thread;
-    bool forgotten; /* the begin of the threads: how long they lived is not known */
-    bool narrowed; /* less than all of a thread was wanted */
-    uint32_t times; /* how often, at most, sums of a thread were kept */
-    int64_t from_ns, to_ns; /* from when to when they counted, of all threads */
+    bool forgotten; /* the begin of threads was discarded: their lifetime is not known */
+    bool narrowed; /* only a part of a thread is requested */
+    uint32_t times; /* maximum number of snapshots of a thread */
+    int64_t from_ns, to_ns; /* range of counting over all threads */
 };
 
 static bool has_range(const struct table_view *view)
@@ -68,8 +68,7 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
     struct calls_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->by_thread = strcmp(view->request->by, "thread") == 0;
-    w->all =
-        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     if (!has_range(view))
@@ -84,8 +83,8 @@ static int64_t as_of_ns(const struct table_view *view, const struct call_context
     return (int64_t)(thread->head.time_ns - view->run->start_ns);
 }
 
-/* From its first event until it ended; of one that goes on, or was killed, until it was looked
- * at. */
+/* Returns the time from its first event to its exit; for a running or killed thread to the last
+ * reading. */
 static int64_t calls_table_lifetime_of(const struct table_view *view,
                                        const struct call_context_thread *thread, int64_t *begin_ns)
 {
@@ -131,7 +130,7 @@ static void note_head(struct calls_work *w, const struct call_context_thread *th
     w->as_of_ns = !w->threads || at_ns < w->as_of_ns ? at_ns : w->as_of_ns;
 }
 
-/* A task is in calls before it says that it is there, and still when it has said that it ends. */
+/* A task is in calls before it is declared, and still when its end is recorded. */
 static void add_sums(struct calls_work *w, const struct call_context_thread *thread,
                      int64_t life_ns)
 {
@@ -157,7 +156,7 @@ static void add_sums(struct calls_work *w, const struct call_context_thread *thr
     w->threads++;
 }
 
-/* Of the program's clock. */
+/* Converts to the program's clock. */
 static uint64_t clock_of(const struct table_view *view, int64_t ns)
 {
     uint64_t start_ns = view->run->start_ns;
@@ -170,7 +169,7 @@ static void note_part(struct calls_work *w, int64_t from_ns, int64_t to_ns)
     w->to_ns = !w->threads || to_ns > w->to_ns ? to_ns : w->to_ns;
 }
 
-/* What it did between two times at which its sums were kept. */
+/* Adds what it did between two snapshots. */
 static void add_part(struct calls_work *w, const struct call_context_thread *thread,
                      int64_t begin_ns, int64_t life_ns)
 {
@@ -205,7 +204,7 @@ static void add_thread(struct calls_work *w, const struct call_context_thread *t
         add_sums(w, thread, w->forgotten ? 0 : life_ns);
 }
 
-/* Of a run that goes on the newest sums are waited for. */
+/* In a live run the newest sums are awaited. */
 static bool calls_table_step(void *work, uint64_t *budget)
 {
     struct calls_work *w = work;
@@ -235,7 +234,7 @@ static struct calls_rows rows_of(struct calls_work *w, struct result_table *t)
                                .raw = w->view->request->flags & TABLE_RAW};
 }
 
-/* Shares are of what was measured, where more is not known. */
+/* Shares refer to the measured time if nothing else is known. */
 static void calls_table_measure_lifetimes(struct calls_work *w)
 {
     if (w->forgotten)
@@ -262,13 +261,13 @@ static bool calls_table_has_option(const struct table_view *view, const char *op
     return table_option(view->request, option) != NULL;
 }
 
-/* Those of single calls stand there instead of sums. */
+/* Returns whether times of single calls are shown instead of sums. */
 static bool shows_times(const struct table_view *view)
 {
     return calls_table_has_option(view, "graph") || calls_table_has_option(view, "cycles");
 }
 
-/* What a thread counts itself is an upper bound. */
+/* A thread's own count is an upper bound. */
 static bool overlaps_known(const struct calls_work *w)
 {
     return w->overlaps.known && w->overlaps.whole;
@@ -291,7 +290,7 @@ static void add_concurrent(const struct calls_work *w, const struct call_sums *a
                "records, once the program has ended");
 }
 
-/* Threads that others made, and which told nothing themselves, so also not what they called. */
+/* Counts created threads that recorded nothing, and hence no calls. */
 static uint32_t count_silent(const struct table_view *view)
 {
     uint32_t silent = 0;
@@ -469,7 +468,7 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
     w->view = view;
     if (w->narrowed && w->times < 2 &&
-        !calls_table_has_option(view, "coarse")) { /* coarse: as near as is known */
+        !calls_table_has_option(view, "coarse")) { /* coarse: as precise as is known */
         t->problem = xstrdup("only the final profile of this run was saved: it cannot be "
                              "restricted to a range");
         return;

@@ -20,7 +20,7 @@ static void consistency_rows_add_violation(void *context, enum account account, 
 
 /* ---- calls ---- */
 
-/* A task of a runtime is in calls from when it is on a processor first, until it is deleted. */
+/* A task of a runtime is in calls from its first time on a worker thread until it is deleted. */
 static int64_t time_for_calls(const struct consistency_rows *s,
                               const struct thread_timeline *course,
                               const struct call_context_thread *thread)
@@ -37,7 +37,7 @@ static int64_t time_for_calls(const struct consistency_rows *s,
     return to_ns - from_ns;
 }
 
-/* Of one that is known from its begin to its end. */
+/* Checks a thread that is known from its begin to its end. */
 static void consistency_rows_check_lifetime(struct consistency_rows *s,
                                             const struct call_profile *calls,
                                             const struct call_context_thread *thread)
@@ -73,7 +73,7 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
         const struct code_segment *steps = activity_steps(run, line, span);
         int64_t sum_ns = 0;
         for (uint16_t k = 0; k < span->count; k++)
-            sum_ns += (int64_t)steps[k].ticks; /* believable: no overflow */
+            sum_ns += (int64_t)steps[k].ticks; /* validated: no overflow */
         if (before)
             profile_consistency_steps(sum_ns, span->time_ns - before->time_ns,
                                       consistency_rows_add_violation, s);
@@ -83,8 +83,8 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
 
 /* ---- the heap ---- */
 
-/* Sums and blocks are looked at last when the process has gone; of a run whose end is not known
- * that may be before. */
+/* Sums and blocks are read for the last time when the process has exited; in a run whose end is not
+ * known that can be earlier. */
 static bool is_whole(const struct consistency_rows *s, const struct heap_process *process)
 {
     const struct run *run = s->view->run;
@@ -92,7 +92,7 @@ static bool is_whole(const struct consistency_rows *s, const struct heap_process
            !run->unfinished && !run->processes[process->process].connected;
 }
 
-/* A thread that was killed, or still there at exit(), may have been about to note one. */
+/* A thread that was killed, or still existed at exit(), may have been about to record a block. */
 static void consistency_rows_check_heap(struct consistency_rows *s,
                                         const struct heap_process *process)
 {
@@ -104,7 +104,7 @@ static void consistency_rows_check_heap(struct consistency_rows *s,
         if (t->process != process->process)
             continue;
         taken += t->blocks;
-        freed += t->freed + t->elsewhere; /* by who took it; by others */
+        freed += t->freed + t->elsewhere; /* by the allocating thread; by others */
         threads += !map_get(&seen, t->thread, 0);
         map_put(&seen, t->thread, 0, s);
     }
@@ -129,7 +129,7 @@ bool consistency_rows_step(struct consistency_rows *s, uint64_t *budget)
         s->thread = thread->line;
         if (thread->count < 2 || !table_wants(s->view, thread->line) ||
             (thread->process < run->process_count && run->processes[thread->process].connected))
-            continue; /* of one that goes on, sums are read as they change */
+            continue; /* in a live run the sums change while they are read */
         consistency_rows_check_calls(s, thread);
         consistency_rows_check_segments(s, thread->line);
     }

@@ -1,4 +1,4 @@
-/* The table of what is not sound: where what was measured and explained breaks its own rules
+/* Table of consistency errors: where measured and attributed times break their own rules
  * (server/analysis/timing_consistency.h), and sums do not add up (consistency_rows.h). */
 #include "base/alloc.h"
 #include "server/queries/tables/attribution_cells.h"
@@ -17,9 +17,9 @@ struct consistency_work {
     struct lifetime_sweep sweep;
     struct consistency_rows summed;
     const struct table_view *view;
-    int64_t *filled; /* by thread's index: what its states add up to */
+    int64_t *filled; /* by thread index: the sum of its states */
     size_t room;
-    uint32_t task; /* index, of those whose stays are to be looked at */
+    uint32_t task; /* index of the next task whose placements are checked */
     bool swept, added, begun, stood;
 };
 
@@ -49,7 +49,7 @@ static bool consistency_check_lifetimes(struct consistency_work *w, uint64_t *bu
     return is == LIFETIME_SWEEP_DONE;
 }
 
-/* A life that is whole in what is asked for is as long as its states. */
+/* A lifetime that lies in the range as a whole is as long as its states. */
 static void consistency_check_lifetime(struct consistency_work *w, uint32_t thread)
 {
     const struct table_view *view = w->view;
@@ -63,7 +63,7 @@ static void consistency_check_lifetime(struct consistency_work *w, uint32_t thre
                                             w->filled[thread], to - from});
 }
 
-/* Two rings are two clocks that are converted apart: what is that near is one after the other. */
+/* Two rings are converted by two clocks: this close they count as successive. */
 #define APART_NS 1000
 
 static void consistency_check_task(struct consistency_work *w, uint32_t line)
@@ -78,7 +78,7 @@ static void consistency_check_task(struct consistency_work *w, uint32_t line)
                                                     stays[i].from_ns, stays[i - 1].to_ns});
 }
 
-/* A task is looked at as a whole, whatever the range. */
+/* A task is checked as a whole, regardless of the range. */
 static bool consistency_check_placements(struct consistency_work *w, uint64_t *budget)
 {
     const struct placements *stays = cpu_states_tasks(w->view->run->spans);

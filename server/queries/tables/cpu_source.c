@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- which source ---- */
+/* ---- choice of the source ---- */
 
 static enum cpu_state_source asked_for(const char *word)
 {
@@ -37,9 +37,9 @@ bool cpu_source_known(const struct table_view *view, const struct thread_timelin
     return source_of(view, course) != CPU_SOURCE_ORDER;
 }
 
-/* ---- what a thread said at its end ---- */
+/* ---- values reported at a thread's exit ---- */
 
-/* False: it is not known. */
+/* Returns false if it is not known. */
 static bool at_end(const struct run *run, uint32_t thread, enum usage_meter meter, int64_t *ns)
 {
     const struct os_metric_series *s = os_metrics_find(run, 0, thread, meter);
@@ -69,7 +69,7 @@ bool cpu_source_split(const struct table_view *view, const struct thread_timelin
     return true;
 }
 
-/* ---- what is said of it ---- */
+/* ---- notes ---- */
 
 void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
                     const struct thread_timeline *course)

@@ -1,6 +1,5 @@
-/* The table of processors: which threads ran where, for how long, and how often they came there
- * from elsewhere: tasks of a runtime on the threads of the system that run them, or in their
- * clusters; threads on the processors of the machine. */
+/* Table of CPUs: which threads ran where, for how long, and how often they migrated there: tasks of
+ * a runtime on their worker threads or in their clusters, threads on the CPUs of the machine. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/tables/placement_names.h"
@@ -18,13 +17,13 @@ struct cpu_table_part { /* of a thread, in one place */
 
 struct cpu_table_work {
     const struct table_view *view;
-    struct lifetimes lives; /* the view's, by the best source that each thread has */
+    struct lifetimes lives; /* the view's, with the best source of each thread */
     struct lifetime_sweep sweep;
     struct placement_names places;
     struct cpu_table_part *parts;
     size_t count, room;
     struct map index; /* place, thread -> 1 + index */
-    uint32_t thread, last; /* the one that is looked at; 1 + where it ran last that is known */
+    uint32_t thread, last; /* the current thread; 1 + the place where it ran last */
 };
 
 static void *cpu_table_begin(const struct table_view *view, char **problem)
@@ -83,7 +82,7 @@ static bool cpu_table_step(void *work, uint64_t *budget)
     return is == LIFETIME_SWEEP_DONE;
 }
 
-/* ---- telling ---- */
+/* ---- rows ---- */
 
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
@@ -130,7 +129,7 @@ static int by_place(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* The threads of one place, the first of them at `parts`; how many. */
+/* Adds the threads of one place, the first at `parts`; returns how many. */
 static size_t add_place(struct cpu_table_work *w, const struct cpu_table_part *parts, size_t left,
                         struct result_table *t)
 {

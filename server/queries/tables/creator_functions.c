@@ -1,4 +1,4 @@
-/* In which functions threads were made. */
+/* Functions in which threads were created. */
 #include "server/queries/tables/creator_functions.h"
 
 #include "server/timing/intervals.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The calling context in which the event was made; 0: the thread itself, or not known. */
+/* Returns the call context of the creating event; 0 for the thread itself, or if not known. */
 static uint32_t makers_context(const struct run *run, uint64_t position, uint32_t maker)
 {
     if (position == NO_POSITION || position < order_first(run->order))

@@ -22,7 +22,7 @@ static void disambiguate_put_cell(struct map *map, struct table_cell *cell)
     map_put(map, key_of(cell->between.from), key_of(cell->between.to), cell);
 }
 
-/* Those that were met first by their name, and those whose name another one has. */
+/* Notes the first cell of each name, and names that another cell has. */
 static void disambiguate_note_cell(struct map *first, struct map *several, struct table_cell *cell)
 {
     const struct table_cell *other = disambiguate_find_cell(first, cell);

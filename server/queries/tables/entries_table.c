@@ -1,7 +1,5 @@
-/* The table of entries: each call of the threads as it began and ended, in the order of time; a
- * flow trace.
- *
- * Option: "most": so many rows (MOST if it is not said); where there are more, a note says from
+/* Table of call records: each call of the threads with its begin and end, in the order of time (a
+ * flow trace).  Option: "most": number of rows (default MOST); if there are more, a note says from
  * when on. */
 #include "server/queries/tables/entry_records.h"
 #include "base/alloc.h"
@@ -10,7 +8,7 @@
 
 #define MOST 100000u
 #define MOST_ASKED 1000000u
-#define DEEPEST 200u /* rows of greater depth are left out of what is indented */
+#define DEEPEST 200u /* deeper rows are omitted from indented output */
 
 enum entries_column { SCOPE, IS, AT, TOOK, THREAD, DEPTH };
 
@@ -29,10 +27,10 @@ struct entries_work {
     struct entries_row {
         uint32_t thread;
         struct call_entry_seen seen;
-        bool open; /* it was, when the range began */
+        bool open; /* it was open when the range began */
     } *rows;
     size_t count, room, most;
-    size_t opened; /* of these rows: were open when the range began */
+    size_t opened; /* rows that were open when the range began */
     bool looked;
 };
 
@@ -86,7 +84,7 @@ static void entries_table_append_row(struct entries_work *w, uint32_t thread,
     w->rows[w->count++] = (struct entries_row){thread, seen, open};
 }
 
-/* Calls that had begun before the range, and were open. */
+/* Adds calls that began before the range and were open. */
 static void add_open(struct entries_work *w, uint32_t thread, const struct call_entry_open *open,
                      size_t count)
 {
@@ -147,7 +145,7 @@ static void entries_table_read_entries(struct entries_work *w)
     w->looked = true;
 }
 
-/* So that one may go on with the next moment, those of the last one are all there. */
+/* Stops only at the end of a moment, so that a later request can continue with the next one. */
 static bool is_enough(const struct entries_work *w)
 {
     return w->count >= w->most + w->opened &&
@@ -155,7 +153,7 @@ static bool is_enough(const struct entries_work *w)
             w->flows[w->order[0]].next.entry.time_ns != w->rows[w->count - 1].seen.entry.time_ns);
 }
 
-/* True: all that is wanted is there. */
+/* Returns true when all requested rows are there. */
 static bool entries_table_take_entries(struct entries_work *w, uint64_t *budget)
 {
     for (; w->waiting && !is_enough(w); --*budget) {
@@ -172,7 +170,7 @@ static bool entries_table_take_entries(struct entries_work *w, uint64_t *budget)
     return true;
 }
 
-/* When what is not there goes on. */
+/* Returns the time at which the omitted rows begin. */
 static int64_t cut_ns(const struct entries_work *w)
 {
     uint64_t time_ns = w->flows[w->order[0]].next.entry.time_ns;

@@ -7,7 +7,7 @@
 
 static struct call_contexts *contexts_of_run(const struct run *run)
 {
-    return (struct call_contexts *)(uintptr_t)&run->contexts; /* only what is wanted is set */
+    return (struct call_contexts *)(uintptr_t)&run->contexts; /* only `wanted` is set */
 }
 
 bool entry_records_begin(struct entry_records *e, const struct table_view *view, char **problem)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In words: of one thread, of several (NULL: the same; %u: how many), and what may help (NULL:
- * nothing in general). */
+/* Texts: for one thread, for several (NULL: the same; %u: how many), and advice (NULL: none in
+ * general). */
 static const struct {
     const char *one, *several, *advice;
 } words[FINDING_ROW_KINDS] = {
@@ -118,7 +118,8 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
         table_cell_place(table_place(h->view, call_sites_for_line(h->view->run, site)));
 }
 
-/* Of a finding's words those before what explains it: "overtaken" of "overtaken: other threads". */
+/* Returns the length of the text before its explanation: "overtaken" of "overtaken: other threads".
+ */
 static int finding_rows_name_length(const char *text)
 {
     size_t length = strcspn(text, ":(");

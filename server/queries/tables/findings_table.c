@@ -1,5 +1,5 @@
-/* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a
- * stated bound, with the event to look at first. */
+/* Table of findings: what to look at first in a run.  Each is a fact above a stated threshold, with
+ * the event to look at first. */
 #include "base/alloc.h"
 #include "server/run/os_metrics.h"
 #include "wire/os_usage.h"
@@ -11,15 +11,15 @@
 
 #include <stdlib.h>
 
-#define READY_SHARE 0.1 /* likewise, that it was let go and did not go on */
-#define LEFT_SHARE 0.3 /* of the run, that a thread has ended and nobody took note */
-#define UNEXPLAINED_SHARE 0.01 /* of all waiting */
-#define PATH_SHARE 0.6 /* of the critical path, that one thread of several is it */
-#define KEPT_SHARE 0.5 /* of all waiting for others to come, that is for one and the same thread */
+#define READY_SHARE 0.1 /* share of a lifetime spent in wake-up latency */
+#define LEFT_SHARE 0.3 /* share of the run in which a thread has exited and is not joined */
+#define UNEXPLAINED_SHARE 0.01 /* share of all waiting time */
+#define PATH_SHARE 0.6 /* share of the critical path of one of several threads */
+#define KEPT_SHARE 0.5 /* share of all waiting for arrivals that is for one thread */
 
-/* ---- who comes last ---- */
+/* ---- the thread that arrives last ---- */
 
-/* What all others waited for one thread, to meet it; its end is no meeting. */
+/* Time that all others waited for one thread's arrival; waiting for its end does not count. */
 struct finding_keepers {
     int64_t ns, longest_ns;
     uint32_t longest; /* segment */
@@ -74,7 +74,7 @@ static void findings_table_check_holders(struct finding_rows *h)
 
 /* ---- threads ---- */
 
-/* Threads that nobody took note of, or that had no processor: how many, and which the longest. */
+/* Threads that were not joined, or had no CPU: how many, and the one with the longest time. */
 struct finding_ends {
     const struct thread_timeline *worst;
     int64_t ns, all_ns, lives_ns;
@@ -93,7 +93,7 @@ static void add_end(struct finding_ends *ends, const struct thread_timeline *c, 
     }
 }
 
-/* Where it is known how long it had one. */
+/* Checks threads whose CPU time is known. */
 static void findings_table_check_cpu_shortage(const struct table_view *view,
                                               const struct thread_timeline *c,
                                               struct thread_states s, struct finding_ends *without)
@@ -141,7 +141,7 @@ static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
                          table_event(h->view, ends->worst->end));
 }
 
-/* (Where a program ended by itself, its threads may well wait.) */
+/* (If a program exited normally, its threads may still wait.) */
 static void findings_table_check_open_waits(struct finding_rows *h)
 {
     for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
@@ -176,7 +176,7 @@ static void findings_table_check_unattributed(struct finding_rows *h)
                          table_event(view, most->begin));
 }
 
-/* ---- who decided how long it took ---- */
+/* ---- the critical path ---- */
 
 struct finding_path_part { /* of the path, by one thread */
     int64_t ns, longest_ns;
@@ -243,7 +243,7 @@ static void free_work(void *work)
     free(work);
 }
 
-/* What of the run lies in the range. */
+/* Returns the length of the part of the run in the range. */
 static int64_t length_of(const struct table_view *view)
 {
     int64_t from = INT64_MAX, to = INT64_MIN;
@@ -261,7 +261,8 @@ static int64_t length_of(const struct table_view *view)
     return to > from ? to - from : 0;
 }
 
-/* Threads that libraries make are not recorded by themselves, but the system counts them. */
+/* Threads that libraries create are not traced individually, but the operating system counts them.
+ */
 static void findings_table_note_untraced(struct result_table *t, const struct table_view *view)
 {
     uint64_t seen = view->measured->thread_count, there = 0;

@@ -50,7 +50,7 @@ static bool is_one(const struct table_view *view, const struct within_one *one,
     return key.space == one->key.space && key.offset == one->key.offset;
 }
 
-/* A path has a greater number than the one that it goes on. */
+/* A path has a greater number than its parent. */
 static uint64_t on_path(struct function_paths *w, const struct table_view *view, uint32_t path)
 {
     w->on = array_reserve_zeroed(w->on, &w->room, (size_t)path + 1, sizeof *w->on);

@@ -1,12 +1,10 @@
-/* The table of how much of their time threads were in some functions (function_paths.h): which
- * share of each stretch between two of their events; or of each of many pixels.
+/* Table of the share of time that threads were in some functions (function_paths.h): for each span
+ * between two of their events, or for each of many pixels.
  *
- * Between two events it is known how long a thread was in what, not when: the share is that of all
- * of the stretch.  A wait belongs to the calls in which it began.  Where in which calls a thread
- * was is not known there is no row.
- *
- * Options: those of function_paths.h; "begin" and "end": what is looked at, ns of the run, or
- * positions by "order"; "pixels": how many that is, by "time" and by "order". */
+ * Between two events only durations are known: the share is that of the whole span.  A wait belongs
+ * to the calls in which it began.  Spans with unknown calls have no row.  Options: those of
+ * function_paths.h; "begin" and "end": the range, ns of the run, or positions by "order"; "pixels":
+ * their number, by "time" and by "order". */
 #include "base/alloc.h"
 #include "server/queries/tables/function_paths.h"
 #include "wire/limits.h"
@@ -17,7 +15,7 @@
 
 enum { BY_EVENT, BY_TIME, BY_ORDER };
 
-/* Of a thread, from one of its events to another, or from one pixel to another. */
+/* A span of a thread between two events, or between two pixels. */
 struct function_stretch {
     double from, to; /* ns; by order positions */
     uint64_t begin, end; /* positions of its events, or NO_POSITION */
@@ -31,15 +29,15 @@ struct function_time_work {
     double from, to;
     uint32_t pixels;
     uint32_t thread; /* by index; all before it are done */
-    size_t item; /* of its intervals; 0: it is not begun */
-    struct function_stretch last; /* of it, not told yet; to <= from: there is none */
+    size_t item; /* index of its next interval; 0: not begun */
+    struct function_stretch last; /* its last span, not added yet; to <= from: none */
     float *shares; /* by pixel, of it */
     bool full;
-    double inside, known; /* so long were they in there, and so long is it known */
+    double inside, known; /* time in the functions, and time for which that is known */
     struct result_table made;
 };
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 #define MOST 1e19
 
@@ -131,7 +129,7 @@ static void function_time_emit_last(struct function_time_work *w)
                 table_event(w->view, s->end));
 }
 
-/* Those that follow each other and are alike are one. */
+/* Merges successive spans with equal shares. */
 static void function_time_add_stretch(struct function_time_work *w,
                                       const struct function_stretch *s)
 {
@@ -151,7 +149,7 @@ static void function_time_add_stretch(struct function_time_work *w,
     w->last = *s;
 }
 
-/* Shares that look alike are one row: of 255, as those of strips. */
+/* Shares that look alike are one row: in 1/255, as in state bands. */
 static unsigned function_time_quantize_share(float share)
 {
     double of = round(255.0 * (double)share);
@@ -171,7 +169,7 @@ static void function_time_emit_pixels(struct function_time_work *w)
     memset(w->shares, 0, w->pixels * sizeof *w->shares);
 }
 
-/* ---- what a thread did ---- */
+/* ---- activities of a thread ---- */
 
 static const struct wait_record *wait_of(const struct function_time_work *w,
                                          const struct interval *in)
@@ -189,7 +187,7 @@ static uint64_t end_of(const struct function_time_work *w, const struct thread_t
     return wait ? wait->end : c->items[i].position;
 }
 
-/* The interval behind those that make one stretch with this one. */
+/* Returns the index after the intervals that form one span with this one. */
 static size_t stretch_end(const struct function_time_work *w, const struct thread_timeline *c,
                           size_t i)
 {
@@ -233,7 +231,7 @@ static size_t add_stretch(struct function_time_work *w, const struct thread_time
     return end;
 }
 
-/* A wait that goes on. */
+/* Adds a wait that has not ended. */
 static void add_open(struct function_time_work *w, const struct thread_timeline *c)
 {
     const struct lifetimes *lives = &w->view->lives;
@@ -261,7 +259,7 @@ static void end_thread(struct function_time_work *w, const struct thread_timelin
     w->item = 0;
 }
 
-/* By time one need not look at what was before. */
+/* By time, earlier intervals can be skipped. */
 static size_t first_of(const struct function_time_work *w, const struct thread_timeline *c)
 {
     size_t i = w->by == BY_ORDER || w->from < -9e18 ? 0 : intervals_at(c, (int64_t)w->from);

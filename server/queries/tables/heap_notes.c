@@ -1,4 +1,4 @@
-/* What is said below the table of memory. */
+/* Notes below the table of memory. */
 #include "base/alloc.h"
 #include "server/queries/tables/heap_rows.h"
 
@@ -55,7 +55,7 @@ static int by_most(const void *a, const void *b)
     return (*x)->most_bytes < (*y)->most_bytes ? 1 : (*x)->most_bytes > (*y)->most_bytes ? -1 : 0;
 }
 
-/* Of many processes those that had most. */
+/* Adds the maximum in use; of many processes only the largest. */
 static void add_most(const struct table_view *view, struct result_table *t)
 {
     size_t n = 0, count = heap_totals_process_count(view->run);

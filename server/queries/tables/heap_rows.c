@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- whose code it is ---- */
+/* ---- libraries ---- */
 
 static const char *base_name(const char *path)
 {
@@ -23,7 +23,7 @@ static const char *library_of(const struct run *run, uint32_t process, uint64_t 
     return "";
 }
 
-/* What these take for the program is told by who called them. */
+/* Allocations by these libraries on behalf of the program are attributed to their caller. */
 static bool is_system(const char *library)
 {
     static const char *const begins[] = {"libc.so",   "libc-",     "ld-linux", "ld-musl",
@@ -40,8 +40,8 @@ static bool is_system_at(const struct run *run, uint32_t process,
     return is_system(library_of(run, process, stack->sites[i]));
 }
 
-/* A thread begins in the C library; main is called by it, and that by the program's first
- * instructions. */
+/* Removes the C library and the program's first instructions, which call main(), from the bottom of
+ * the stack. */
 static void cut_beginning(const struct run *run, uint32_t process, struct heap_row_stack *stack)
 {
     uint32_t n = stack->count;
@@ -134,7 +134,7 @@ void heap_rows_add(struct heap_allocated *into, const struct heap_allocated *s)
     into->elsewhere_bytes += s->elsewhere_bytes;
     into->elsewhere_usable += s->elsewhere_usable;
     into->nulls += s->nulls;
-    into->most_bytes = 0; /* each had its most at a time of its own */
+    into->most_bytes = 0; /* the maximums were reached at different times */
 }
 
 static bool is_sooner(const struct heap_row_first *a, const struct heap_row_first *b)

@@ -1,5 +1,5 @@
-/* The table of knots: threads that hold each other up and, by that, all the rest; or who held up
- * whom. */
+/* Table of knots (bottleneck groups): threads that delay each other and thereby all the rest; or
+ * which thread delayed which. */
 #include "base/alloc.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
@@ -51,7 +51,7 @@ static void add_columns(struct result_table *t)
     table_add_column(t, "share", "% of its waits", TABLE_SHARE, NULL);
 }
 
-/* For whom one waited, the longest first. */
+/* Adds the threads that a thread waited for, the longest first. */
 static void add_holds(const struct wait_knots *k, const struct knot_member *member,
                       struct result_table *t)
 {

@@ -1,6 +1,6 @@
 #include "server/queries/tables/lifetime_sweep.h"
 
-#define THREAD_COST 8u /* of one, in intervals */
+#define THREAD_COST 8u /* cost of a thread, in intervals */
 
 static void lifetime_sweep_spend(uint64_t *budget, uint64_t cost)
 {
@@ -13,7 +13,7 @@ static void lifetime_sweep_leave_thread(struct lifetime_sweep *s)
     s->within = false;
 }
 
-/* Where the piece ends; the thread is left if that is the end of it. */
+/* Sets the end of the piece; proceeds to the next thread if that is the end of this one. */
 static void lifetime_sweep_cut_piece(struct lifetime_sweep *s, int64_t until_ns, uint64_t *budget,
                                      struct lifetime_piece *piece)
 {

@@ -56,7 +56,7 @@ static struct line_spot *line_spots_get_nowhere(struct line_spots *s, enum line_
     return line_spots_at(s, LINE_SPOT_NOWHERE, 0, why);
 }
 
-/* Of calls that are measured: as the tables tell it. */
+/* Returns the spot of a measured call, named as in the tables. */
 static struct line_spot *line_spots_get_within_call(struct line_spots *s,
                                                     const struct table_view *view, uint32_t code)
 {
@@ -108,7 +108,7 @@ static void add_columns(struct result_table *t)
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-        bool hooks; /* only of programs that measure their calls */
+        bool hooks; /* only for programs that measure their calls */
     } columns[COLUMNS] = {[WHAT] = {"kind", "kind", TABLE_TEXT, false},
                           [PLACE] = {"place", "location", TABLE_PLACE, false},
                           [UNTIL] = {"until", "until", TABLE_PLACE, false},
@@ -194,7 +194,7 @@ static void add_row(const struct line_spots *s, const struct table_view *view,
     table_row_line(t, spot->thread);
 }
 
-/* Each column's own, over all rows. */
+/* Sets the total of each column over all rows. */
 static void set_total(struct result_table *t)
 {
     struct table_cell *total = table_make_total(t);

@@ -5,26 +5,27 @@
 
 #include <stdlib.h>
 
-#define ALWAYS_SHARE 0.8 /* of the run, that somebody waits for it, where several do */
-#define RETAKEN_LEAST 4u /* times that others took it again as one waited */
+#define ALWAYS_SHARE 0.8 /* share of the run in which a thread waits for it, if several do */
+#define RETAKEN_LEAST 4u /* times that other threads acquired it again while one waited */
 
-/* What one thread waited for one object. */
+/* The waiting of one thread for one object. */
 struct contended_lock {
     uint32_t thread, about;
     int64_t ns, longest_ns;
-    uint32_t longest; /* wait */
+    uint32_t longest; /* index of the longest wait */
     uint64_t waits;
-    int64_t passed_ns, passed_longest_ns; /* in waits in which somebody took it twice and more */
-    uint32_t passed_longest; /* wait */
-    uint64_t passed; /* how often somebody took it again */
-    uint32_t passer; /* the segment of the last who did, in the longest of them */
+    /* time of waits in which another thread acquired it at least twice */
+    int64_t passed_ns, passed_longest_ns;
+    uint32_t passed_longest; /* index of the longest of these waits */
+    uint64_t passed; /* how often another thread acquired it again */
+    uint32_t passer; /* the wait interval of the last that did, in the longest of them */
 };
 
-/* When somebody waited for one object. */
+/* Times in which any thread waited for one object. */
 struct lock_convoy {
-    uint32_t about, longest; /* wait */
+    uint32_t about, longest; /* object; index of the longest wait */
     int64_t ns, longest_ns;
-    int64_t from_ns; /* from here on it is counted */
+    int64_t from_ns; /* counted from this time on */
     uint64_t waits;
 };
 
@@ -38,7 +39,7 @@ struct lock_contention {
     uint32_t siege_count;
     size_t siege_room;
     struct map siege_of;
-    uint32_t *seen; /* by thread's index: 1 + the wait in which a segment of it was seen last */
+    uint32_t *seen; /* by thread index: 1 + the last wait with a wait interval of it */
 };
 
 static const struct intervals *lock_contention_intervals(const struct lock_contention *f)
@@ -46,8 +47,8 @@ static const struct intervals *lock_contention_intervals(const struct lock_conte
     return f->hinting->view->measured;
 }
 
-/* Until somebody gave it back that had it: a lock; or what begins with such a one, as of a
- * semaphore.  (Who waits to be called, and then for a lock, waited to be called.) */
+/* Returns whether the wait lasted until a holder released it: a lock; or a unit, as of a semaphore.
+ * (A wait for a signal, and then for a lock, counts as a wait for the signal.) */
 static bool lock_contention_is_contended(const struct intervals *all, const struct wait_record *w)
 {
     return w->about && (w->class == WAIT_CONTENTION ||
@@ -67,8 +68,8 @@ static struct contended_lock *lock_contention_for_lock(struct lock_contention *f
     return &f->items[known - 1];
 }
 
-/* How often in a wait somebody took it who had had it in that wait before; *again: the last segment
- * of such a one. */
+/* Returns how often in a wait a thread acquired it that had it before in that wait; *again: its
+ * last wait interval. */
 static uint32_t count_again(struct lock_contention *f, size_t wait, uint32_t *again)
 {
     const struct intervals *all = lock_contention_intervals(f);
@@ -110,8 +111,8 @@ static void add_wait(struct lock_contention *f, size_t wait, int64_t ns)
     }
 }
 
-/* Waits come with the last to end first, so that what of one is not counted yet is before what
- * was. */
+/* Waits are sorted by their end, the last first, so the uncounted part of one lies before the
+ * counted ones. */
 static void lock_contention_add_convoy(struct lock_contention *f, size_t wait, int64_t ns)
 {
     const struct wait_record *w = &lock_contention_intervals(f)->waits[wait];
@@ -151,9 +152,9 @@ static void lock_contention_find_waits(struct lock_contention *f)
     }
 }
 
-/* ---- one hint an object ---- */
+/* ---- one finding per object ---- */
 
-/* Of all threads that wait much for it: the one that waits most is named. */
+/* Adds a finding for all threads that wait long for it; the one that waits longest is named. */
 static void add_lock(struct lock_contention *f, const struct contended_lock *all,
                      const struct contended_lock *worst, uint32_t threads, int64_t lives_ns)
 {
@@ -169,7 +170,7 @@ static void add_lock(struct lock_contention *f, const struct contended_lock *all
     finding_rows_wait(f->hinting, cells, w, all->waits);
 }
 
-/* Of an object that several wait much for. */
+/* Checks an object that several threads wait long for. */
 static void lock_contention_check_convoy(struct lock_contention *f, uint32_t about)
 {
     const struct lock_convoy *s = &f->sieges[(uintptr_t)map_get(&f->siege_of, about, 0) - 1];
@@ -217,7 +218,8 @@ static void lock_contention_check_locks(struct lock_contention *f)
     }
 }
 
-/* The one of an object's waiters that it was kept from longest: they stand together. */
+/* Finds the waiter of each object that was overtaken for the longest time; entries of an object are
+ * adjacent. */
 static void lock_contention_check_reacquired(struct lock_contention *f)
 {
     for (uint32_t i = 0, end; i < f->count; i = end) {

@@ -1,5 +1,5 @@
-/* The table of memory: what was taken from the heap and never given back, by place, stack, thread
- * or library; or each such block (server/run/heap_totals.h). */
+/* Table of memory: what was allocated from the heap and never freed, by call site, stack, thread or
+ * library; or each such block (server/run/heap_totals.h). */
 #include "base/alloc.h"
 #include "server/queries/tables/heap_rows.h"
 
@@ -31,7 +31,7 @@ enum memory_column {
 static const char *const memory_table_groupings[] = {"place",   "path",  "thread",
                                                      "library", "block", NULL};
 
-/* Which of them people see without asking. */
+/* Tables in which a column is shown by default. */
 enum memory_seen { OF_SUMS = 1, OF_PLACES = 2, OF_BLOCKS = 4, OF_LIBRARIES = 8, OF_ALL = 15 };
 
 static const struct {
@@ -96,8 +96,7 @@ static void add_columns(const struct table_view *view, struct result_table *t)
             table_detail(t);
     }
     for (size_t i = 0; i < COLUMNS; i++)
-        t->columns[i].exact =
-            all_seen(view) && i != AT; /* that is as fine as a tick of the clock */
+        t->columns[i].exact = all_seen(view) && i != AT; /* as fine as a tick of the clock */
 }
 
 /* ---- cells ---- */
@@ -134,7 +133,7 @@ static struct table_cell place_cell(const struct heap_row_stack *stack, uint32_t
     return end ? table_cell_text(end) : (struct table_cell){0};
 }
 
-/* stack NULL: it is not about one place. */
+/* stack NULL: the row is not about one call site. */
 static struct table_cell *add_row(const struct table_view *view, struct result_table *t,
                                   uint8_t depth, const struct heap_allocated *s,
                                   const struct heap_row_stack *stack, struct event_id event)
@@ -162,7 +161,7 @@ static struct table_cell address_cell(uint64_t address)
     return cell;
 }
 
-/* ---- what was wrong ---- */
+/* ---- errors ---- */
 
 static void add_wrong(const struct table_view *view, struct result_table *t,
                       const struct heap_invalid_free *w)
@@ -234,7 +233,7 @@ static void add_rows(const struct table_view *view, struct result_table *t, stru
         struct heap_allocated *s = &rows[i].sum;
         if (memory_table_is_by(view, "place") && !heap_notes_blocks_left(s) && !s->elsewhere &&
             !s->nulls)
-            continue; /* all is well */
+            continue; /* no error */
         s->thread = libraries ? 0 : s->thread;
         struct table_cell *c =
             add_row(view, t, 0, s, places || libraries ? &rows[i].stack : NULL,
@@ -325,11 +324,11 @@ struct memory_work {
     bool waits;
 };
 
-/* Blocks of a run that goes on are read when they are asked for. */
+/* Blocks of a live run are read on request. */
 static void *memory_table_begin(const struct table_view *view, char **problem)
 {
     struct memory_work *w = xcalloc(1, sizeof *w);
-    struct run *run = (struct run *)(uintptr_t)view->run; /* only what is wanted is set */
+    struct run *run = (struct run *)(uintptr_t)view->run; /* only `wanted` is set */
     (void)problem;
     w->run = run;
     w->came = heap_totals_blocks_came(run);

@@ -1,5 +1,5 @@
-/* The table of meters: what descriptions, or a file of one's own, count and time over the events of
- * a run (config/metric_rules.h).  Option "metrics": the text of such a file. */
+/* Table of metrics: what target descriptions, or a user-defined file, count and time over the
+ * events of a run (config/metric_rules.h).  Option "metrics": the text of such a file. */
 #include "config/metric_rules.h"
 
 #include "config/formula.h"
@@ -28,11 +28,11 @@ struct metrics_work {
     const struct target_metric **meters; /* all, those of descriptions first */
     size_t count, room;
     uint8_t **roles; /* by meter: by type an enum metric_role */
-    uint8_t *met; /* by meter: what of it was met, an enum metric_role */
+    uint8_t *met; /* by metric: roles found so far, an enum metric_role */
     uint32_t types; /* that roles has */
     uint64_t position; /* the next one */
     struct call_contexts *contexts;
-    uint64_t taken; /* how often what threads count had been read when this was asked */
+    uint64_t taken; /* number of readings of the threads' counters at the time of the request */
     struct map open; /* meter and thread, object -> 1 + index in begun */
     int64_t *begun;
     size_t begun_count, begun_room;
@@ -58,8 +58,8 @@ static void free_work(void *work)
     free(m);
 }
 
-/* One of a name that is there already is left out: a description stands before one that it was made
- * of. */
+/* Adds metrics; one with an existing name is left out: a description precedes the one that it was
+ * derived from. */
 static void add_meters(struct metrics_work *m, const struct target_metric *meters, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +80,7 @@ static uint8_t role_of(const struct target_metric *m, const char *type)
                      (target_has_line_type(&m->count, type) ? COUNTS : 0));
 }
 
-/* Types may come while the run grows. */
+/* New types can be declared while the run grows. */
 static void learn_types(struct metrics_work *m)
 {
     uint32_t types = (uint32_t)m->view->run->types.count + 1;
@@ -100,7 +100,7 @@ static void *metrics_table_begin(const struct table_view *view, char **problem)
     struct metrics_work *m = xcalloc(1, sizeof *m);
     m->view = view;
     m->contexts =
-        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
     m->contexts->wanted |= view->run->connected > 0;
     m->taken = m->contexts->taken;
     if (text && !metric_rules_read(text, "meters", NULL, &m->texts, &m->own, &m->own_count)) {
@@ -181,10 +181,10 @@ static bool metrics_table_step(void *work, uint64_t *budget)
     const struct order *order = m->view->run->order;
     uint64_t end = order_count(order);
     if (m->view->run->connected && m->contexts->taken == m->taken && m->contexts->wanted)
-        return false; /* of a run that goes on the newest is waited for */
+        return false; /* in a live run the newest value is awaited */
     learn_types(m);
     if (m->position < order_first(order))
-        m->position = order_first(order); /* forgotten meanwhile */
+        m->position = order_first(order); /* discarded meanwhile */
     for (; m->position < end && *budget; m->position++, --*budget) {
         struct order_event e = order_event(order, m->position);
         int64_t at_ns = 0;
@@ -261,7 +261,7 @@ static void add_sum(struct result_table *t, const struct target_metric *m,
         table_row_line(t, s->thread);
 }
 
-/* Of all threads. */
+/* Returns the sum over all threads. */
 static struct metric_sum metrics_table_total_of(const struct metrics_work *m, uint32_t meter)
 {
     struct metric_sum all = {.meter = meter, .least = INT64_MAX, .most = INT64_MIN};
@@ -315,7 +315,7 @@ static void add_formula(struct metrics_work *m, struct result_table *t,
     }
 }
 
-/* "petition, wait"; the caller frees it. */
+/* Returns the names as a list, such as "acquire, wait"; the caller frees it. */
 static char *metrics_table_describe_names(const struct target_names *names)
 {
     char *all = xstrdup("");
@@ -327,7 +327,7 @@ static char *metrics_table_describe_names(const struct target_names *names)
     return all;
 }
 
-/* A time of 0 ms is one thing, and that nothing was ever timed another. */
+/* Distinguishes a time of 0 ms from never having timed anything. */
 static void note_unmatched(const struct metrics_work *m, uint32_t meter, struct result_table *t)
 {
     const struct target_metric *of = m->meters[meter];

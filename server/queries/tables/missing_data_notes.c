@@ -1,4 +1,4 @@
-/* What a table cannot tell of, as it is not there (any more): said below each. */
+/* Notes below a table about data that is missing or was discarded. */
 #include "server/queries/tables/table_query.h"
 #include "server/run/activity_store.h"
 #include "server/run/run_losses.h"
@@ -11,7 +11,7 @@ bool table_note_unknown_before(const struct table_view *view, const struct threa
     return order_first(view->run->order) && !course->born && course->made_ns == INTERVALS_NEVER;
 }
 
-/* One of several on a page, where the page says it once? */
+/* Returns whether the report has several tables and contains these notes already. */
 static bool missing_data_is_noted(const struct table_view *view)
 {
     const char *missing = table_option(view->request, "missing");

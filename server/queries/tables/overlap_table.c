@@ -1,10 +1,8 @@
-/* The table of who ran with whom: which scopes were open while one of them was, on other threads,
- * and for how long; for how long each was open at all.  Of when calls began and ended
- * (server/timing/scope_overlap.h): exact.  Where that was not written down, how long each was open
- * is told between bounds (time_bounds.h).
- *
- * Option: "with" = "PROCESS:ADDRESS", a place in the scope; without it only how long each was
- * open. */
+/* Table of overlap: which scopes were open on other threads while a given one was, and for how
+ * long; and for how long each was open at all.  Computed from call records
+ * (server/timing/scope_overlap.h): exact.  Without these the elapsed time of each is given between
+ * bounds (time_bounds.h).  Option: "with" = "PROCESS:ADDRESS", a place in the scope; without it
+ * only the elapsed times. */
 #include "server/queries/tables/time_bounds.h"
 #include "server/queries/tables/entry_records.h"
 #include "server/timing/scope_overlap.h"
@@ -62,8 +60,8 @@ static void overlap_table_read_entries(struct overlap_work *w)
     w->begun = true;
 }
 
-/* Nobody wrote down when calls began and ended, and sums of all of the run are asked for: those
- * there may be. */
+/* Returns whether there are no call records, and sums over the whole run are requested, which may
+ * exist. */
 static bool has_sums_alone(const struct overlap_work *w, const struct table_view *view)
 {
     const struct call_contexts *all = &view->run->contexts;

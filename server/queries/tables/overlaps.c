@@ -1,12 +1,11 @@
-/* How many calls of each thread began while other threads were at work
- * (server/queries/tables/overlaps.h). */
+/* Concurrent calls of each thread (server/queries/tables/overlaps.h). */
 #include "server/queries/tables/overlaps.h"
 
 #include "base/alloc.h"
 
 #include <stdlib.h>
 
-/* ---- what is known ---- */
+/* ---- available data ---- */
 
 static bool overlaps_are_switched(const struct table_view *view)
 {
@@ -79,7 +78,8 @@ void overlaps_begin(struct overlaps *o, const struct table_view *view)
 
 /* ---- calls ---- */
 
-/* Is the thread itself at work, as its switches say?  (As it calls it is, but clocks differ.) */
+/* Returns whether the thread itself is at work by its context switches. (At a call it is, but
+ * clocks differ.) */
 static bool overlaps_own(struct overlaps *o, const struct overlaps_course *course, int64_t at_ns)
 {
     while (o->own < course->count && course->items[o->own].to_ns <= at_ns)
@@ -110,7 +110,7 @@ static void overlaps_begin_thread(struct overlaps *o, const struct call_entries_
     o->near = o->own = 0;
 }
 
-/* Where not each call of a context was kept, what the thread counted stays. */
+/* If not all calls of a context were kept, the thread's own count is used. */
 static void overlaps_end_thread(struct overlaps *o)
 {
     const struct call_context_thread *of = &o->view->run->contexts.threads[o->next];
@@ -124,7 +124,7 @@ static void overlaps_end_thread(struct overlaps *o)
     o->walks = false;
 }
 
-/* The calls of one thread; false: the budget is used up. */
+/* Processes the calls of one thread; returns false if the budget is used up. */
 static bool overlaps_step_thread(struct overlaps *o, const struct overlaps_course *course,
                                  uint64_t *budget)
 {

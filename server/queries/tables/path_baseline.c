@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define KEPT_MOST ((size_t)512 << 20) /* bytes of a graph that is kept */
+#define KEPT_MOST ((size_t)512 << 20) /* maximum bytes of a kept graph */
 
 static void basis_free(struct path_baseline *basis)
 {
@@ -31,7 +31,8 @@ static void forget_changes(struct step_totals *sums)
 
 struct path_baseline *path_baseline_acquire(const struct table_view *view, struct event_id at)
 {
-    struct run *cache = (struct run *)(uintptr_t)view->run; /* nothing that is told of it changes */
+    /* the run's contents do not change, only its cache */
+    struct run *cache = (struct run *)(uintptr_t)view->run;
     struct path_baseline *basis = cache->basis;
     struct basis_of of = {interval_cache_generation(view->run), interval_cache_position(view->run),
                           view->from_ns, view->to_ns, at};

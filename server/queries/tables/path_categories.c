@@ -1,6 +1,6 @@
 #include "server/queries/tables/path_categories.h"
 
-/* Of neither a category nor what its thread ran: that a thread starts, what nobody explains. */
+/* Times without a category in which no thread ran: starts of threads, unattributed time. */
 enum { STARTS = CATEGORIES, UNEXPLAINED, KINDS };
 
 struct path_category_sum {
@@ -9,7 +9,7 @@ struct path_category_sum {
     uint64_t longest; /* position of the event at its end; NO_POSITION: none is on it */
 };
 
-/* What is of no category is parallel or local, if it ran. */
+/* Running time without a category is parallel or local. */
 static unsigned category_of(const struct step_categories *c, uint32_t step, uint8_t is)
 {
     uint8_t category = step_categories_step(c, step);
@@ -51,7 +51,7 @@ static void add_piece(struct step_categories *c, const struct path_piece *p, siz
     path_categories_add_piece_ns(&sums[CATEGORY_LOCAL], p, p->to_ns - from_ns - beside);
 }
 
-/* What a step is, where it is no code. */
+/* Returns the kind of a code segment that is no code. */
 static uint8_t piece_of(const struct code_segments *steps, uint32_t code)
 {
     static const uint8_t is[STEP_KINDS] = {[STEP_LATENCY] = PATH_LATENCY,

@@ -56,7 +56,7 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* The graph is of what was before the range, too. */
+/* Returns whether the graph contains times before the range, too. */
 static bool from_later(const struct path_work *w) { return w->view->from_ns != INT64_MIN; }
 
 static void fill_steps(struct path_work *w, struct result_table *t)
@@ -82,7 +82,7 @@ static void fill_steps(struct path_work *w, struct result_table *t)
     }
 }
 
-/* Does a piece lie between the times that are asked for? */
+/* Returns whether a piece lies between the requested times. */
 static bool is_between(const struct path_work *w, const struct path_piece *p)
 {
     const char *begin = table_option(w->view->request, "begin"),
@@ -91,7 +91,7 @@ static bool is_between(const struct path_work *w, const struct path_piece *p)
            (!end || p->from_ns <= strtoll(end, NULL, 10));
 }
 
-/* by = "piece": the path itself, thread after thread. */
+/* by = "piece": adds the path itself, thread after thread. */
 static void fill_pieces(const struct path_work *w, struct result_table *t)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
@@ -101,7 +101,7 @@ static void fill_pieces(const struct path_work *w, struct result_table *t)
     table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
     table_add_column(t, "end_event", "end event", TABLE_EVENT, NULL);
     const struct table_request *r = w->view->request;
-    bool first = r->top && !*r->sort; /* no more of them will be told */
+    bool first = r->top && !*r->sort; /* no more of them will be sent */
     for (size_t i = 0; i < w->basis->path.count && !(first && t->row_count == r->top); i++) {
         const struct path_piece *p = &w->basis->path.pieces[i];
         if (!is_between(w, p))
@@ -127,7 +127,7 @@ static int64_t path_table_ns_in_range(const struct path_work *w, const struct pa
     return p->to_ns > from ? p->to_ns - from : 0;
 }
 
-/* By thread: how long it was on the path; the caller frees it. */
+/* Returns by thread how long it was on the path; the caller frees it. */
 static int64_t *sum_threads(const struct path_work *w)
 {
     const struct intervals *all = w->view->measured;
@@ -158,8 +158,7 @@ static void fill_threads(const struct path_work *w, struct result_table *t)
     free(on);
 }
 
-/* The least time in which all that was worked can be done on the processors that are asked for, or
- * on any number. */
+/* Returns the minimum time for all the work on the requested number of CPUs, or on any number. */
 static int64_t least_of(const struct path_work *w)
 {
     int64_t share = w->cpus ? w->basis->sums.work_ns / (int64_t)w->cpus : 0;
@@ -182,7 +181,7 @@ static void fill_total(const struct path_work *w, struct result_table *t)
         cells[IF_NS] = table_cell_number(w->changed_ns);
 }
 
-/* Where it ends too early, as what was before is not there any more. */
+/* Adds a note if the path begins late, as earlier events are missing. */
 static void note_begin(const struct path_work *w, struct result_table *t)
 {
     const struct critical_path *path = &w->basis->path;
@@ -193,7 +192,7 @@ static void note_begin(const struct path_work *w, struct result_table *t)
                        (double)path->pieces[0].from_ns / 1e6);
 }
 
-/* What --unlimited-cpus takes away: its note says how much there was of it. */
+/* Adds a note on how much time --unlimited-cpus removes. */
 static void note_processors(const struct path_work *w, struct result_table *t)
 {
     static const char *const sources[CPU_SOURCE_SOURCES] = {

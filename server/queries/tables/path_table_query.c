@@ -1,12 +1,11 @@
-/* The table of the critical path: which steps decided how long it took, how much later each could
- * have been, and what would be with some of them changed (server/analysis/critical_path.h,
- * activity_graph.h).
+/* Table of the critical path: which code segments dominate it, the slack of each, and what-if
+ * results with some of them changed (server/analysis/critical_path.h, activity_graph.h).
  *
- * Options: "factor" = "CODE=MILLIONTHS" changes a step, by its code as a row without changes told
- * it; "free" = a line that nobody waits for; "zeros" = for so many of the greatest steps (0: all),
- * what would be if they took no time; "cpus" = for the bound on what so many processors can win;
- * "no-latency": who is let go goes on at once; "min": who could run and had no processor has one.
- * Of pieces "begin", "end": only those that lie between these ns. */
+ * Options: "factor" = "CODE=MILLIONTHS" changes a code segment, by its code in a table without
+ * changes; "free" = a line that no thread waits for; "zeros" = compute the what-if gain of so many
+ * of the largest segments (0: all); "cpus" = the number of CPUs for the bound; "no-latency":
+ * unblocked threads resume at once; "min": runnable threads always have a CPU.  For pieces "begin",
+ * "end": only those between these ns. */
 #include "base/alloc.h"
 #include "server/queries/tables/path_table.h"
 #include "server/run/event_times.h"
@@ -16,7 +15,7 @@
 
 enum path_stage { FOLLOW, SUM, PREPARE, FORWARD, BACKWARD, SLACKS, SPAN, CHANGE, ZERO, DONE };
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 static uint64_t number_of(const struct table_request *request, const char *key, uint64_t otherwise)
 {
@@ -32,7 +31,7 @@ static uint32_t *all_as_they_were(uint32_t count)
     return factors;
 }
 
-/* "CODE=MILLIONTHS"; false: it is none. */
+/* Parses "CODE=MILLIONTHS"; returns false if it is invalid. */
 static bool path_query_parse_factor(struct path_work *w, const char *value)
 {
     char *end;
@@ -71,7 +70,8 @@ static bool path_query_parse_options(struct path_work *w, char **problem)
     return true;
 }
 
-/* From which event it goes back: that of --past-of or --to; else the last end there is. */
+/* Sets the event at which the path ends: that of --past-of or --to; else the last end of any
+ * thread. */
 static void path_query_set_target(struct path_work *w)
 {
     const struct table_view *view = w->view;
@@ -125,7 +125,7 @@ static void path_query_drop(void *p)
 
 /* ---- working ---- */
 
-/* A forward pass with a change. */
+/* Does a forward pass with a change. */
 static bool path_query_forward_pass(struct path_work *w, struct graph_change change,
                                     uint64_t budget, int64_t *length)
 {
@@ -152,14 +152,14 @@ static bool path_query_compute_span(struct path_work *w, uint64_t budget)
     return w->basis->whole = path_query_forward_pass(w, change, budget, &w->basis->span_ns);
 }
 
-/* The greatest of the steps, one after the other, at nothing. */
+/* Computes the what-if gain of the largest code segments, one after the other. */
 static bool path_query_compute_zero_gain(struct path_work *w, uint64_t budget)
 {
     if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros ||
         w->zeros_done == w->basis->sums.count)
         return true;
     struct step_total *sum = &w->basis->sums.items[w->zeros_done];
-    if (!sum->step || sum->step > w->steps) { /* no step: another one in its place */
+    if (!sum->step || sum->step > w->steps) { /* no code segment: take another one in its place */
         w->zeros_done++;
         w->zeros++;
         return false;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOWHERE 0u /* it is not known where */
+#define NOWHERE 0u /* unknown place */
 
 static const struct placement_carrier *carrier_at(const struct placement_names *p, uint32_t on)
 {
@@ -72,7 +72,7 @@ bool placement_names_is_known(const struct placement_names *p, uint32_t place)
     return place != NOWHERE;
 }
 
-/* What a runtime calls a carrier, else its number among those of the run. */
+/* Returns the runtime's name of a worker thread, else its number in the run. */
 static char *carrier_name(const struct placement_carrier *carrier, uint32_t on)
 {
     return *carrier->name ? xstrdup(carrier->name) : xasprintf("worker %u", on);

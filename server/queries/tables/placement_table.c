@@ -1,5 +1,5 @@
-/* The table of stays: which task of a runtime was on which of the threads of the system that run
- * them, from when to when, and on which it was before: where that is another one, it migrated. */
+/* Table of placements: which task of a runtime was on which worker thread, from when to when, and
+ * on which one before; a change is a migration. */
 #include "base/alloc.h"
 #include "server/queries/tables/placement_names.h"
 
@@ -8,8 +8,8 @@
 enum placement_column { ON, CLUSTER, TASK, FROM, TOOK, CAME, COLUMNS };
 
 struct placement_row {
-    struct task_stay is; /* cut to the range */
-    uint32_t task, before; /* before: carrier, 0 none */
+    struct task_stay is; /* clipped to the range */
+    uint32_t task, before; /* before: the previous worker thread, 0 none */
 };
 
 struct placement_work {
@@ -32,7 +32,7 @@ static void *placement_table_begin(const struct table_view *view, char **problem
     return NULL;
 }
 
-/* One that has not ended is told up to where its thread's life is. */
+/* A placement that has not ended lasts to the end of the thread's lifetime. */
 static void add_task(struct placement_work *w, const struct thread_timeline *course)
 {
     size_t count;

@@ -1,9 +1,6 @@
-/* The table of what else the run could have done (server/analysis/bug_prediction.h): orders that
- * did not happen, one below the other, and under each what its threads did, with the events that
- * show it.
- *
- * Options: "kinds", words of FINDING_KINDS with commas between; the numbers stay those that all
- * have. */
+/* Table of predicted bugs (server/analysis/bug_prediction.h): orders that did not occur, and below
+ * each the operations of its threads, with the events that show it.  Options: "kinds", words of
+ * FINDING_KINDS separated by commas; findings keep their numbers in the whole list. */
 #include "base/alloc.h"
 #include "server/queries/interval_cache.h"
 #include "server/queries/tables/table_query.h"
@@ -40,20 +37,20 @@ struct predictions_work {
     struct bug_prediction *maybe;
     uint64_t next, end; /* positions */
     struct order_event *events;
-    uint64_t first; /* of those that are read */
+    uint64_t first; /* position of the first event that was read */
     size_t count;
-    uint8_t *locks; /* by kind: 1 + is it one of locks; 0: not known yet */
+    uint8_t *locks; /* by kind: 1 + whether its lines are locks; 0: not known yet */
     size_t kind_room;
-    struct predictions_waiting { /* by thread: what it does now */
-        uint32_t about; /* it waits for a call; 0: it does not */
-        uint32_t whose, place; /* it waits for anybody of that to send; 0: it does not */
+    struct predictions_waiting { /* by thread: what it waits for now */
+        uint32_t about; /* the line whose signal it waits for; 0: none */
+        uint32_t whose, place; /* the line on which it waits for any sender; 0: none */
         uint64_t began;
     } *waits;
     size_t wait_room;
     bool cut;
 };
 
-/* ---- what the description says ---- */
+/* ---- the target description ---- */
 
 static bool is_lock(const void *context, uint32_t line)
 {
@@ -75,7 +72,8 @@ static bool is_timed(const struct run *run, const struct order_event *e)
     return look && look->timed;
 }
 
-/* On a line that several may be in at once: does somebody come after more than who comes in so? */
+/* Returns whether an event acquires a shared line in shared mode: another type of event on the line
+ * comes after more types than this one. */
 static bool is_shared(const struct run *run, const struct order_event *e)
 {
     const struct target_event *look =
@@ -92,14 +90,14 @@ static bool is_shared(const struct run *run, const struct order_event *e)
     return false;
 }
 
-/* ---- events as deeds ---- */
+/* ---- events as synchronization operations ---- */
 
 static void predictions_feed_op(struct predictions_work *w, struct sync_op deed)
 {
     predict_feed(w->maybe, &deed);
 }
 
-/* One that is heard only by who waits then. */
+/* Feeds a signal that is received only by threads that wait at that time. */
 static void predictions_feed_signal(struct predictions_work *w, const struct order_event *e,
                                     struct sync_op deed)
 {
@@ -114,7 +112,7 @@ static void predictions_feed_signal(struct predictions_work *w, const struct ord
     predictions_feed_op(w, deed);
 }
 
-/* The first that it does after it began to wait for a call. */
+/* Feeds the first event of a thread after it began to wait for a signal. */
 static void predictions_feed_wakeup(struct predictions_work *w, const struct order_event *e,
                                     struct sync_op deed)
 {
@@ -131,8 +129,7 @@ static void predictions_feed_wakeup(struct predictions_work *w, const struct ord
         t->about = e->about;
 }
 
-/* One that was awaited from anybody: from whoever is of what the wait was about, which is nobody by
- * itself. */
+/* Feeds a message that was awaited from any sender on the line that the wait was about. */
 static void predictions_feed_message(struct predictions_work *w, const struct order_event *e,
                                      const struct event_meaning *is, struct sync_op deed)
 {
@@ -196,7 +193,8 @@ static void predictions_feed_event(struct predictions_work *w, const struct orde
     predictions_feed_message(w, e, is, deed);
 }
 
-/* The events of one point, the i-th that is read and those behind it; how many. */
+/* Feeds the events of one synchronization point, from the i-th one that was read; returns how many.
+ */
 static uint32_t predictions_feed_point(struct predictions_work *w, size_t i)
 {
     uint32_t count = 1;
@@ -230,7 +228,8 @@ static void *predictions_begin(const struct table_view *view, char **problem)
     return w;
 }
 
-/* So many that the last point of them is whole, unless it is longer than all of them. */
+/* Reads events such that the last synchronization point is complete, unless it is longer than the
+ * buffer. */
 static void predictions_read_events(struct predictions_work *w)
 {
     uint64_t most = w->end - w->next < READ ? w->end - w->next : READ;
@@ -282,7 +281,7 @@ static void add_columns(struct result_table *t)
     table_detail(t);
 }
 
-/* An event, as three cells. */
+/* Encodes an event as three cells. */
 static void encode_event_info(const struct table_view *view, uint64_t position,
                               struct table_cell *cells, enum predictions_column where,
                               enum predictions_column event, enum predictions_column type)

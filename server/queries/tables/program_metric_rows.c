@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one meter, or one of a thread, comes to. */
+/* The result of one metric, or of one metric in a thread. */
 struct metric_row {
     const struct program_metric_name *name;
-    uint32_t line; /* of the thread; 0: all, or none is known */
-    uint32_t threads; /* that counted in it */
+    uint32_t line; /* thread line; 0: all, or unknown */
+    uint32_t threads; /* threads that counted in it */
     struct metric_sums sums;
     const struct program_metric_samples *samples; /* of one that is looked at */
 };
@@ -54,7 +54,7 @@ static void metric_rows_add_sums(struct metric_row *row, const struct metric_sum
         row->sums.buckets[i] += s->buckets[i];
 }
 
-/* One that is named and was never counted in has a row, too. */
+/* Declared metrics without a value have a row, too. */
 static void metric_rows_gather_rows(const struct run *run, const struct table_view *view,
                                     bool by_thread, struct metric_rows *rows)
 {
@@ -95,7 +95,7 @@ static struct table_cell metric_rows_number_cell(double value)
     return whole ? table_cell_number((int64_t)value) : table_cell_real(value);
 }
 
-/* What so many of a hundred are at most: a bound of their bucket. */
+/* Returns an upper bound of a percentile: that of its bucket. */
 static int64_t metric_rows_percentile(const struct metric_sums *s, unsigned percent)
 {
     uint64_t seen = 0, all = 0;

@@ -1,5 +1,5 @@
-/* The table of the run itself: one row that says which program ran, when, how long, and how much of
- * it is known. */
+/* Table of the run itself: one row with the program, its start and duration, and how complete the
+ * data is. */
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
 #include "server/run/run_losses.h"
@@ -39,7 +39,7 @@ static void add_columns(struct result_table *t)
     table_detail(t);
 }
 
-/* One that a shell would read again as it is. */
+/* Returns a word quoted for a shell. */
 static char *run_table_shell_quote(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -59,7 +59,7 @@ static char *run_table_shell_quote(const char *word)
     return s;
 }
 
-/* Without the first, which is the program's name. */
+/* Formats the arguments without the first one, the program's name. */
 static struct table_cell run_table_format_arguments(const struct run_process *p)
 {
     char *all = xstrdup("");
@@ -75,7 +75,7 @@ static struct table_cell run_table_format_arguments(const struct run_process *p)
     return cell;
 }
 
-/* The same wherever it is read. */
+/* Formats a time independently of the local time zone. */
 static struct table_cell run_table_format_begin(uint64_t wall_ns)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000u);
@@ -85,7 +85,8 @@ static struct table_cell run_table_format_begin(uint64_t wall_ns)
     return table_cell_text(text);
 }
 
-/* Whoever was killed said nothing at the end; then it is when the server saw that all had gone. */
+/* A killed program reports no end; then it is when the server noticed that all processes were gone.
+ */
 static int64_t run_table_duration(const struct table_view *view)
 {
     const struct intervals *all = view->measured;
@@ -128,7 +129,7 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
     cells[CONNECTED] = table_cell_number(run_connected(run));
     if (run->damage)
         table_add_note(t, "%s", run->damage);
-    if (f.pending && run_connected(run)) /* else it is said as of all tables */
+    if (f.pending && run_connected(run)) /* else it is in the notes of all tables */
         table_add_note(t, "%llu events are not yet ordered", (unsigned long long)f.pending);
 }
 

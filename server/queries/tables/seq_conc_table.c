@@ -1,6 +1,6 @@
-/* The table of cases: which functions were called sequentially, which concurrently, by callers that
- * had been called so (server/timing/seq_conc.h).  A row of depth 0 is a function in a state, under
- * it what it called, by case, and under that whom. */
+/* Table of sequential and concurrent calls, by the state of their callers
+ * (server/timing/seq_conc.h).  A row of depth 0 is a function in a state; below it are its callees,
+ * first by case, then single ones. */
 #include "server/queries/tables/entry_records.h"
 #include "server/timing/seq_conc.h"
 #include "base/alloc.h"
@@ -16,7 +16,7 @@ struct seq_conc_work {
     struct seq_conc cases;
     bool *waits;
     bool begun;
-    bool unswitched; /* of a thread the kernel did not say when it was switched */
+    bool unswitched; /* context switches of a thread are not known */
 };
 
 static void *seq_conc_table_begin(const struct table_view *view, char **problem)
@@ -43,9 +43,8 @@ static uint32_t maker_of(const struct seq_conc_work *w, const struct thread_time
     return SEQ_CONC_NO_CALLER;
 }
 
-/* When a thread did not run, by the program's clock: blocked, as far as the order tells, idle in
- * a pool, too; and asleep in calls that are no events, where the kernel said when it was
- * switched. */
+/* A time in which a thread did not run, by the program's clock: blocked by the order, also idle in
+ * a pool; and asleep in untraced calls, if the kernel's context switches are known. */
 struct seq_conc_gap {
     struct seq_conc_absence *items;
     size_t count, room;
@@ -141,7 +140,7 @@ static void add_row(const struct seq_conc_work *w, uint8_t depth, const struct s
         cells[PARALLEL] = table_cell_real((double)s->thread_ns / (double)s->elapsed_ns);
 }
 
-/* By caller, then case; what is of all comes before what is of one. */
+/* Sorts by caller, then case; sums over all come before single ones. */
 static int by_caller(const void *a, const void *b)
 {
     const struct seq_conc_sums *x = *(struct seq_conc_sums *const *)a,
@@ -153,7 +152,7 @@ static int by_caller(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Those that a function called when it was in a state. */
+/* Adds the callees of a function in a state. */
 static void add_called(const struct seq_conc_work *w, struct seq_conc_sums **sorted, size_t count,
                        const struct seq_conc_sums *caller, struct result_table *t)
 {

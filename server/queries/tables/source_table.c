@@ -1,9 +1,7 @@
-/* The table of the source: what each place of the code took (line_spots.h), from the same sums as
- * the tables of calls, of waits and of the critical path.
- *
- * A function's self is told at its begin, for where within it that was is not known but at its
- * calls and events.  Whoever asks makes lines of it, from the debug information: places of one line
- * are one. */
+/* Table of the source: the costs of each place of the code (line_spots.h), from the same sums as
+ * the tables of calls, waits and the critical path.  A function's self time is placed at its begin,
+ * as the place within it is known only at its calls and events.  The client converts places to
+ * source lines by the debug information and merges places of one line. */
 #include "server/queries/tables/line_spots.h"
 
 #include "base/alloc.h"
@@ -25,11 +23,11 @@ struct source_work {
     const struct table_view *view;
     struct attribution_cells causing;
     struct wait_groups groups;
-    uint64_t again; /* as what was measured had begun; 0: the groups are of a part, and not kept */
+    uint64_t again; /* generation of the intervals; 0: the groups are of a part, and not kept */
     struct critical_path path;
     struct line_spots spots;
-    struct call_contexts *contexts; /* NULL: those of a part of the run are not known */
-    uint64_t taken; /* how often regions had been read when this was asked */
+    struct call_contexts *contexts; /* NULL: the calls in a part of the run are not known */
+    uint64_t taken; /* number of region readings at the time of the request */
     uint32_t next; /* thread */
     size_t item; /* of its intervals */
     uint32_t measured; /* threads that measured their calls */
@@ -47,7 +45,7 @@ static bool is_whole(const struct table_view *view)
     return !view->past && view->from_ns == INT64_MIN && view->to_ns == INT64_MAX;
 }
 
-/* As the table of waits has them, so that they are the same ones. */
+/* Uses the groups of the table of waits, so that they are shared. */
 static void source_table_add_groups(struct source_work *w, const struct table_view *view)
 {
     bool kept = is_whole(view) && !view->request->line_count;
@@ -68,7 +66,7 @@ static void source_table_add_groups(struct source_work *w, const struct table_vi
     w->groups.grouping = grouping;
 }
 
-/* From which event the path goes back, as the table of the path has it. */
+/* Sets the event at which the path ends, as the table of the path does. */
 static void source_table_set_target(struct source_work *w, const struct table_view *view)
 {
     const struct table_request *r = view->request;
@@ -105,7 +103,7 @@ static void *source_table_begin(const struct table_view *view, char **problem)
     return w;
 }
 
-/* ---- waits, and who made them so long ---- */
+/* ---- waits, and their causes ---- */
 
 static void add_group(struct source_work *w, const struct wait_group *group)
 {
@@ -172,7 +170,7 @@ static void add_interval(struct source_work *w, const struct thread_timeline *c,
     line_spots_show(spot, to - from, in->position, c->thread);
 }
 
-/* What threads ran, of those that count. */
+/* Adds the running time of the threads that count. */
 static bool source_table_step_runs(struct source_work *w, uint64_t *budget)
 {
     for (; w->next < w->causing.until_count; w->next++, w->item = 0) {
@@ -189,15 +187,15 @@ static bool source_table_step_runs(struct source_work *w, uint64_t *budget)
 
 /* ---- calls ---- */
 
-/* From where it was called: contexts have where the call returns to, events a place within it. */
+/* Returns the call site: contexts have the return address, events a place within the call. */
 static struct table_place called_from(const struct call_context_thread *thread,
                                       const struct call_context *c)
 {
     return (struct table_place){thread->process, c->sums.is.site ? c->sums.is.site - 1 : 0};
 }
 
-/* Where its own time stands: at its function's begin; what is no function, where it was called,
- * else in the function around it. */
+/* Returns the place of its self time: its function's begin; if it is no function the call site,
+ * else the enclosing function. */
 static struct table_place own_place(const struct call_context_thread *thread, uint32_t index)
 {
     const struct call_context *c = &thread->items[index];
@@ -209,8 +207,8 @@ static struct table_place own_place(const struct call_context_thread *thread, ui
     return (struct table_place){thread->process, index ? thread->items[index].sums.is.function : 0};
 }
 
-/* Number of the spot that a context's calls count in: contexts of one are added up as those of one
- * function are. */
+/* Returns the number of the spot of a context's calls: contexts of one spot are summed as those of
+ * one function are. */
 static uint32_t spot_of(struct source_work *w, const struct call_context_thread *thread,
                         uint32_t index)
 {
@@ -268,7 +266,7 @@ static void add_thread(struct source_work *w, const struct call_context_thread *
     w->measured++;
 }
 
-/* Of a run that goes on the newest sums are waited for. */
+/* In a live run the newest sums are awaited. */
 static bool source_table_step_calls(struct source_work *w, uint64_t *budget)
 {
     struct call_contexts *all = w->contexts;

@@ -1,5 +1,5 @@
-/* The table of spells: each thread's states one after the other, from when, how long, and where in
- * the code they began. */
+/* Table of state intervals: the states of each thread in order, with begin, duration, and the call
+ * site where each began. */
 #include "base/alloc.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/queries/tables/placement_names.h"
@@ -77,7 +77,7 @@ static void *spells_table_begin(const struct table_view *view, char **problem)
     return l;
 }
 
-#define COST 16u /* of a row, in intervals that are only looked at */
+#define COST 16u /* cost of a row, in intervals */
 
 static bool spells_table_step(void *work, uint64_t *budget)
 {

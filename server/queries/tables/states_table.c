@@ -1,4 +1,4 @@
-/* The table of states: how each thread spent its life. */
+/* Table of states: how each thread spent its lifetime. */
 #include "base/alloc.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/queries/tables/lifetime_sweep.h"
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a table says its numbers come from. */
+/* Source of the numbers of a table. */
 struct states_origin {
     struct cpu_source_counts said;
-    bool ended; /* all is of what threads said at their ends */
+    bool ended; /* all values were reported at the threads' exits */
 };
 
 static bool is_split(unsigned state)
@@ -19,7 +19,7 @@ static bool is_split(unsigned state)
            state == THREAD_STATE_OFF_CPU;
 }
 
-/* count, least and most of a state. */
+/* Adds count, minimum and maximum of a state. */
 static void add_details(struct result_table *t, unsigned state, const char *source)
 {
     static const char *const names[] = {"count", "min_ns", "max_ns"}, *const titles[] = {
@@ -40,7 +40,7 @@ static bool has_details(unsigned state)
            state == THREAD_STATE_BLOCKED;
 }
 
-/* source: of what lies between waits. */
+/* source: of the states between waits. */
 static void add_columns(struct result_table *t, const char *source)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
@@ -60,7 +60,7 @@ static void add_columns(struct result_table *t, const char *source)
     table_detail(t);
 }
 
-/* From when to when it lived, of what counts of it. */
+/* Sets the lifetime, within what counts of it. */
 static void states_table_set_lifetime(struct table_cell *cells, const struct table_view *view,
                                       const struct thread_timeline *course)
 {
@@ -71,7 +71,7 @@ static void states_table_set_lifetime(struct table_cell *cells, const struct tab
     cells[1] = table_cell_number(to < until ? to : until);
 }
 
-/* split: by processor time.  Returns the cell behind them. */
+/* split: by CPU time.  Returns the cell after them. */
 static struct table_cell *set_sums(struct table_cell *cells, const struct thread_states *s,
                                    bool split)
 {
@@ -129,7 +129,7 @@ static const struct thread_timeline *course_at(const struct table_view *view, ui
     return &view->measured->threads[i];
 }
 
-/* Have all that anything is known of said at their ends how long they ran? */
+/* Returns whether all known threads reported their running time at their exits. */
 static struct states_origin origin_of(const struct states_work *m, const struct table_view *view,
                                       uint32_t count)
 {
@@ -173,7 +173,7 @@ static void add_notes(struct result_table *t, const struct table_view *view,
     cpu_source_note(t, view, &origin->said, origin->ended);
 }
 
-/* Of those that were killed the last event is no end. */
+/* For killed threads the last event is not the end. */
 static void note_cut(struct result_table *t, const struct table_view *view)
 {
     const struct intervals *all = view->measured;
@@ -194,7 +194,7 @@ static void note_cut(struct result_table *t, const struct table_view *view)
                        (double)ended / 1e9);
 }
 
-/* Option "others": those that are cut off, in one row. */
+/* Option "others": adds the omitted threads, in one row. */
 static void add_others(struct result_table *t, uint32_t others)
 {
     char *words = xasprintf("%u other%s", others, others == 1 ? "" : "s");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is said of places ---- */
+/* ---- categories of places ---- */
 
 static unsigned category_of(const char *word, size_t size)
 {
@@ -103,7 +103,7 @@ struct table_cell step_categories_cell(unsigned category)
                                              : (struct table_cell){0};
 }
 
-/* ---- beside others ---- */
+/* ---- parallel time ---- */
 
 static void begin_split(struct step_categories *c)
 {

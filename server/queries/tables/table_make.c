@@ -1,4 +1,4 @@
-/* Making a table: columns, rows, and their order. */
+/* Construction of a table: columns, rows, and their order. */
 #define _GNU_SOURCE
 #include "server/queries/tables/disambiguate.h"
 #include "server/queries/tables/table_query.h"
@@ -31,7 +31,7 @@ void table_under(struct result_table *t, const char *name)
 
 void table_detail(struct result_table *t) { t->columns[t->column_count - 1].detail = true; }
 
-/* (As many more as there are, where there is no room.) */
+/* (Doubles the capacity if it is full.) */
 static void make_room(struct result_table *t)
 {
     uint32_t n = t->row_count;
@@ -133,7 +133,7 @@ static int compare_cells(const struct table_cell *a, const struct table_cell *b)
     }
 }
 
-/* What is null comes last; equal ones stay as they are. */
+/* Null values come last; equal ones keep their order. */
 static int compare_rows(const void *x, const void *y, void *context)
 {
     const struct table_sorting *s = context;
@@ -148,7 +148,7 @@ static int compare_rows(const void *x, const void *y, void *context)
     return order ? order : i < k ? -1 : 1;
 }
 
-/* The first row from `row` on that does not belong to what is at a depth, or `end`. */
+/* Returns the first row from `row` on that does not belong to the subtree at a depth, or `end`. */
 static uint32_t table_make_end_of_subtree(const struct result_table *t, uint32_t row, uint32_t end,
                                           uint8_t depth)
 {
@@ -157,8 +157,8 @@ static uint32_t table_make_end_of_subtree(const struct result_table *t, uint32_t
     return row;
 }
 
-/* Rows first .. end - 1, of which the first is of the least depth; rows below theirs go with
- * them. */
+/* Sorts rows first .. end - 1, of which the first has the smallest depth; subtrees move with their
+ * roots. */
 static void sort_rows(struct table_sorting *s, uint32_t first, uint32_t end)
 {
     uint32_t *starts = NULL, n = 0;
@@ -205,7 +205,7 @@ static void table_make_cut_to_top(struct result_table *t, uint32_t top)
     }
 }
 
-/* Numbers come greatest first, names in their order. */
+/* Numbers are sorted in descending order, names in ascending order. */
 static bool table_make_sorts_descending(const struct result_table *t, uint32_t column)
 {
     uint8_t kind = t->columns[column].kind;

@@ -1,4 +1,4 @@
-/* Tables about a run (table_query.h): what all presets have in common. */
+/* Tables about a run (table_query.h): common parts of all presets. */
 #include "server/queries/tables/table_query.h"
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@
 #ifndef TOLD_EVERY
 #define TOLD_EVERY (256u << 10) /* events */
 #endif
-#define ENOUGH (128u << 10) /* bytes of one put */
+#define ENOUGH (128u << 10) /* bytes appended by one put */
 #define ROWS 64u /* of one part */
 
 _Static_assert((int)CELL_STEPS == (int)STEP_KINDS, "a cell tells every kind of step");
@@ -29,20 +29,20 @@ static const struct table_preset *const table_query_presets[] = {
 struct table_job {
     struct table_view view;
     struct table_request request;
-    const struct table_preset *preset; /* NULL: there is a problem */
+    const struct table_preset *preset; /* NULL: the request is invalid */
     void *work;
-    struct partial_run *apart; /* it alone is looked at; NULL: the whole run */
-    uint64_t around; /* and so many events before and after it */
+    struct partial_run *apart; /* the part of the run that is used; NULL: the whole run */
+    uint64_t around; /* with this many events before and after it */
     struct wait_record *open;
     uint64_t again; /* interval_cache_generation when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
-    uint64_t told; /* known when that was told last */
+    uint64_t told; /* known positions at the last progress message */
     struct result_table table;
     uint32_t told_rows;
     bool told_head;
 };
 
-/* ---- what is known so far ---- */
+/* ---- progress ---- */
 
 static void table_query_set_problem(struct table_job *job, char *text)
 {
@@ -79,7 +79,7 @@ static void table_query_begin_partial(struct table_job *job, uint64_t around)
     partial_run_enter(run, job->apart);
 }
 
-/* A range of what is too much is looked at apart: with some around it, or, where that is too much,
+/* Uses a partial run if the run is too large: with events around the range or, if that is too much,
  * without. */
 static bool table_query_use_partial(struct table_job *job)
 {
@@ -102,7 +102,7 @@ static void table_query_send_progress(struct table_job *job)
     job->table.count = (job->apart ? job->apart->end : order_count(run->order)) - first;
 }
 
-/* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before
+/* The intervals can be computed again, or grow, by any other request: so they are read again before
  * each step. */
 static bool table_query_read_intervals(struct table_job *job, uint64_t *budget)
 {
@@ -140,7 +140,7 @@ static void table_query_add_open_waits(struct table_job *job)
     job->again = interval_cache_generation(job->view.run);
 }
 
-/* ---- what it is about ---- */
+/* ---- range and past ---- */
 
 static char *no_such_event(struct event_id at)
 {
@@ -182,7 +182,7 @@ static bool table_query_is_grouping(const struct table_preset *preset, const cha
     return !*by || (preset->by && preset->by[i]);
 }
 
-/* The past of an event: begins to look for it. */
+/* Begins to compute the past of an event. */
 static void begin_past(struct table_job *job)
 {
     const struct order *order = job->view.run->order;
@@ -266,7 +266,7 @@ static void begin_work(struct table_job *job)
         table_query_set_problem(job, why);
 }
 
-/* A range in which nothing is might be a slip. */
+/* An empty range can be a mistake. */
 static void table_query_check_range(struct table_job *job)
 {
     const struct table_view *view = &job->view;
@@ -292,8 +292,8 @@ static void table_query_note_partial(struct table_job *job)
                    (double)event_times_fitted(run, job->apart->end - 1) / 1e6);
 }
 
-/* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more
- * to do. */
+/* Does steps of the preset; starts it again if the intervals were computed again.  Returns false if
+ * there is more to do. */
 static bool table_query_step(struct table_job *job, uint64_t *budget)
 {
     job->view.measured = interval_cache_get(job->view.run);
@@ -318,7 +318,7 @@ static bool table_query_step(struct table_job *job, uint64_t *budget)
     return true;
 }
 
-/* One stage further; false: not in this step. */
+/* Proceeds by one stage; returns false if not in this step. */
 static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
 {
     switch (job->stage) {
@@ -357,7 +357,7 @@ static bool table_work(void *p, uint64_t budget)
            (job->stage == LEARNING && job->table.known - job->told >= TOLD_EVERY);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 static void name_cells(const struct table_cell *cells, uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* What presets ask of what a table is about. */
+/* Functions for presets about the range and the threads of a table. */
 #include "server/queries/tables/table_query.h"
 #include "server/run/activity_store.h"
 #include "wire/profile_region.h"
@@ -27,11 +27,11 @@ bool table_lives(const struct table_view *view, uint32_t line)
     return !kind || kind->threads;
 }
 
-/* Does it end with an event of the thread's own? */
+/* Returns whether it ends with an event of the thread itself. */
 static bool is_own(const struct interval *interval) { return interval->is != INTERVAL_SEGMENT; }
 
-/* How many of the first intervals lie in the past: those up to the last that ends with an event in
- * it. */
+/* Returns how many of the first intervals lie in the past: those up to the last one that ends with
+ * an event in it. */
 static size_t count_past(const struct table_view *view, const struct thread_timeline *course)
 {
     size_t low = 0, high = course->count;
@@ -73,7 +73,7 @@ static struct table_place site_of(const struct activity_path *path)
                                 path->site ? path->site - 1 : 0}; /* the call itself */
 }
 
-/* In a path of calls, after the last one that ended in it. */
+/* Returns a cell for a code segment in a path of calls, after the last call that ended in it. */
 static struct table_cell calls_step(const struct table_view *view, struct code_segment_key step)
 {
     if (!step.from)

@@ -1,4 +1,4 @@
-/* Tables of tasks by their creation: how many there were at each, and who made whom. */
+/* Tables of tasks by their creation: the number of tasks at each, and the tree of creators. */
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
 
@@ -21,7 +21,8 @@ static int by_creation(const void *a, const void *b)
     return order ? order : tasks_tables_compare_times(x->thread, y->thread);
 }
 
-/* All threads that were seen to be made, or to begin, until the range ends; the caller's. */
+/* Returns all threads with a recorded creation or begin until the range ends; the caller frees it.
+ */
 static const struct thread_timeline **tasks_tables_sorted_threads(const struct table_view *view,
                                                                   uint32_t *count)
 {
@@ -52,7 +53,7 @@ static int64_t moment_of(const struct thread_timeline *c, enum task_moment momen
     return moment == STARTED ? c->start_ns : moment == ENDED ? c->end_ns : c->closed_ns;
 }
 
-/* The times of a moment of all threads, sorted; those that it was not seen of come first. */
+/* Returns the times of one kind of event of all threads, sorted; unknown ones come first. */
 static int64_t *times_of(const struct thread_timeline **list, uint32_t count,
                          enum task_moment moment, uint32_t *never)
 {
@@ -90,7 +91,7 @@ static void add_counts(struct result_table *t, const struct thread_timeline **li
         free(times[m]);
 }
 
-/* Only those of the asked threads; each with its counts of all. */
+/* Keeps only the rows of the requested threads; the counts remain those of all. */
 static void keep_wanted(const struct table_view *view, struct result_table *t)
 {
     uint32_t kept = 0;
@@ -107,7 +108,7 @@ static void keep_wanted(const struct table_view *view, struct result_table *t)
     t->row_count = kept;
 }
 
-/* By the clock of the wall, which says the same wherever it is read. */
+/* Formats wall clock time, independently of the local time zone. */
 static struct table_cell clock_of(const struct run *run, int64_t ns)
 {
     uint64_t at = run->wall_ns + (uint64_t)ns;
@@ -159,12 +160,13 @@ static const char *const tasks_tables_groupings[] = {"thread", NULL};
 const struct table_preset preset_tasks = {
     .what = "tasks", .by = tasks_tables_groupings, .fill = fill_tasks};
 
-/* ---- who made whom ---- */
+/* ---- creators ---- */
 
 struct task_family {
     const struct thread_timeline **list; /* by creation */
     uint32_t count;
-    uint32_t *first, *next; /* by index: 1 + the first child, 1 + the next of the same maker */
+    /* by index: 1 + the first child; 1 + the next one of the same creator */
+    uint32_t *first, *next;
     struct map at; /* line -> 1 + index */
 };
 
@@ -173,7 +175,7 @@ static uint32_t index_of(const struct task_family *f, uint32_t line)
     return (uint32_t)(uintptr_t)map_get(&f->at, line, 0);
 }
 
-/* From the last on, so that children come by their creation. */
+/* Processes the last one first, so that children are sorted by creation. */
 static struct task_family family_of(const struct table_view *view)
 {
     struct task_family f = {.count = 0};
@@ -184,7 +186,7 @@ static struct task_family family_of(const struct table_view *view)
         map_put(&f.at, f.list[i]->thread, 0, (void *)(uintptr_t)(i + 1));
     for (uint32_t i = f.count; i-- > 0;) {
         uint32_t maker = f.list[i]->maker ? index_of(&f, f.list[i]->maker) : 0;
-        if (!maker || maker - 1 >= i) /* its maker is not known, or was made later */
+        if (!maker || maker - 1 >= i) /* its creator is not known, or was created later */
             continue;
         f.next[i] = f.first[maker - 1];
         f.first[maker - 1] = i + 1;
@@ -227,7 +229,7 @@ struct task_visit {
     uint32_t task, depth;
 };
 
-/* A thread, then all that it made, and what they did. */
+/* Adds a thread, then all threads that it created, recursively. */
 static void add_family(const struct table_view *view, struct result_table *t,
                        const struct task_family *f, uint32_t root)
 {

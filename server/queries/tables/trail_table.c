@@ -1,9 +1,7 @@
-/* The table of the critical path from far away: of each of many pixels, which threads the path is
- * on there, with which share of it, and from which thread it came.  Pixels that are wholly one
- * thread's are one row.
- *
- * Options: "begin" and "end": what the pixels are of, ns of the run, or positions by "order";
- * "pixels": how many. */
+/* Table of the critical path for the overview: for each of many pixels, the threads that the path
+ * is on, with their shares, and the thread that it came from.  Pixels that belong to one thread
+ * completely are one row.  Options: "begin" and "end": the range, ns of the run, or positions by
+ * "order"; "pixels": how many. */
 #include "base/alloc.h"
 #include "server/queries/tables/path_baseline.h"
 #include "wire/limits.h"
@@ -15,27 +13,27 @@
 /* A row: pixels first .. end - 1 of a thread. */
 struct trail_slice {
     uint32_t thread, first, end;
-    uint32_t after; /* the line of whom the path came from, first; 0: it was here before */
-    uint32_t hops; /* so often it came from another thread */
-    double pixels; /* that all of it makes */
+    uint32_t after; /* the thread line that the path came from first; 0: it was here before */
+    uint32_t hops; /* how often it came from another thread */
+    double pixels; /* sum of its parts, in pixels */
 };
 
 struct trail_work {
     const struct table_view *view;
     struct path_baseline *basis;
-    double begin, scale; /* pixels of a ns, or of a position */
+    double begin, scale; /* scale: pixels per ns, or per position */
     uint32_t pixels;
     bool by_order;
-    size_t piece; /* all before it are cut */
-    double at; /* where the last of them ended */
+    size_t piece; /* all pieces before it are processed */
+    double at; /* end of the last one */
     struct trail_slice *slices;
     size_t count, room;
-    size_t open; /* from here on they are of the pixel that is not over */
+    size_t open; /* rows from here on belong to the incomplete pixel */
 };
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
-#define MOST 1e19 /* of times and positions */
+#define MOST 1e19 /* limit of times and positions */
 
 static double trail_table_option(const struct table_view *view, const char *key)
 {
@@ -47,7 +45,7 @@ static void *trail_table_begin(const struct table_view *view, char **problem)
 {
     double from = trail_table_option(view, "begin"), to = trail_table_option(view, "end"),
            pixels = trail_table_option(view, "pixels");
-    bool known = from >= -MOST && to <= MOST && from < to; /* (what is no number is none of that) */
+    bool known = from >= -MOST && to <= MOST && from < to; /* (false for NaN) */
     if (!known || !(pixels >= 1 && pixels <= LIMIT_PIXELS)) {
         *problem = xasprintf("trail: missing range or number of pixels");
         return NULL;
@@ -72,7 +70,7 @@ static void trail_table_drop(void *p)
     free(w);
 }
 
-/* ---- cutting ---- */
+/* ---- splitting into pixels ---- */
 
 static double pixel_of(const struct trail_work *w, double at)
 {
@@ -80,14 +78,14 @@ static double pixel_of(const struct trail_work *w, double at)
     return x < 0 ? 0 : x > w->pixels ? w->pixels : x;
 }
 
-/* The path came to a thread's piece from that of another one. */
+/* Returns the thread from which the path came to a piece. */
 static uint32_t came_from(const struct critical_path *path, size_t piece)
 {
     const struct path_piece *now = &path->pieces[piece], *before = piece ? now - 1 : now;
     return before->thread != now->thread ? before->thread : 0;
 }
 
-/* Of the thread in the open pixel, or a new one. */
+/* Returns the row of the thread in the incomplete pixel, or a new one. */
 static struct trail_slice *slice_of(struct trail_work *w, uint32_t thread, uint32_t pixel)
 {
     if (w->open < w->count && w->slices[w->open].first != pixel)
@@ -107,8 +105,7 @@ static void add_to(struct trail_slice *s, double pixels, uint32_t after)
     s->after = s->after ? s->after : after;
 }
 
-/* From one place to another, both in pixels; what has no length is seen in the pixel that it is
- * in. */
+/* Adds a piece, its borders in pixels; a piece of length 0 is shown in its pixel. */
 static void add_piece(struct trail_work *w, uint32_t thread, double from, double to, uint32_t after)
 {
     uint32_t first = (uint32_t)from, whole = (uint32_t)ceil(from), end = (uint32_t)to;
@@ -128,7 +125,7 @@ static void add_piece(struct trail_work *w, uint32_t thread, double from, double
         add_to(slice_of(w, thread, end), to - end, after);
 }
 
-/* Where a piece begins and ends, in ns or positions; positions of the path never fall. */
+/* Returns the end of a piece, in ns or positions; positions of the path never decrease. */
 static double end_of(const struct trail_work *w, const struct path_piece *piece)
 {
     if (!w->by_order)

@@ -1,4 +1,4 @@
-/* The table of usage: what the operating system said of processes and threads
+/* Table of resource usage: what the operating system reported about processes and threads
  * (server/run/os_metrics.h). */
 #include "server/run/os_metrics.h"
 
@@ -45,12 +45,12 @@ static void add_columns(struct result_table *t)
     }
 }
 
-/* ---- what a series says of a range ---- */
+/* ---- values of a series in a range ---- */
 
 struct usage_changes {
     uint32_t count; /* points in the range */
-    int64_t before, last, least, most; /* before: what it stood at when the range began */
-    double mean; /* over time */
+    int64_t before, last, least, most; /* before: the value at the begin of the range */
+    double mean; /* mean over time */
     int64_t last_ns;
 };
 
@@ -186,7 +186,7 @@ static void *usage_table_begin(const struct table_view *view, char **problem)
     return NULL;
 }
 
-/* Threads that are asked for by name are meant, and not the programs. */
+/* If threads are requested by name, these are meant, not the programs. */
 static bool by_thread(const struct table_request *request)
 {
     return strcmp(request->by, "thread") == 0 || (request->line_count && !*request->by);
@@ -203,7 +203,7 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
     for (size_t i = 0; i < n; i++) {
         const struct os_metric_series *s = os_metrics_at(view->run, i);
         if (s->meter >= USAGE_METERS)
-            continue; /* what others say, other tables have */
+            continue; /* other values are in other tables */
         if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
             rows[kept++].series = s;
     }

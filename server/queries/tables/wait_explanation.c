@@ -1,5 +1,5 @@
-/* The table of why one wait took so long: the two paths since the two met last side by side, then
- * the waits on the other one's path, each with its own two. */
+/* Table that explains one wait: the two paths since the last synchronization side by side, then the
+ * waits on the awaited thread's path, each with its own two. */
 #include "base/alloc.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#define NESTED 8 /* waits on the other's path that are told, the longest */
-#define DEEPER 3 /* likewise, on the paths of those */
-#define DEEPEST 4 /* rows of waits on paths of waits */
-#define ROWS 4096 /* then those of further waits are left out */
+#define NESTED 8 /* waits on the awaited thread's path that are shown, the longest */
+#define DEEPER 3 /* the same on the paths of those */
+#define DEEPEST 4 /* depth of nested waits */
+#define ROWS 4096 /* limit of rows, above which further waits are left out */
 
 enum why_column {
     WAITED,
@@ -35,11 +35,11 @@ struct why_work {
     struct attribution_cells causing;
     struct attribution charges;
     struct wait_attribution *why;
-    uint64_t position; /* of the event asked about */
+    uint64_t position; /* position of the requested event */
     struct result_table made;
-    bool looked, is; /* for the wait: looked for; there is one */
-    size_t index; /* its */
-    uint32_t done; /* of its segments */
+    bool looked, is; /* the wait was searched; it exists */
+    size_t index; /* index of the wait */
+    uint32_t done; /* number of its wait intervals that are done */
 };
 
 static void *wait_explanation_begin(const struct table_view *view, char **problem)
@@ -81,13 +81,14 @@ static void add_columns(struct result_table *t)
     attribution_cells_add_delay(t);
 }
 
-/* ---- which wait ---- */
+/* ---- the wait ---- */
 
-/* Where an interval of a thread ends in the log, that of a wait with the wait; they never fall. */
+/* Returns the position at which an interval ends, for that of a wait the wait's end; these never
+ * decrease. */
 static uint64_t end_of(const struct intervals *all, const struct thread_timeline *course, size_t i)
 {
     while (i && course->items[i].is == INTERVAL_RUNS && !course->items[i].position)
-        i--; /* it only parts what was before a group from what was after it */
+        i--; /* it only separates the time before a group from that after it */
     const struct interval *at = &course->items[i];
     if (at->is == INTERVAL_RUNS)
         return at->position;
@@ -108,7 +109,7 @@ static size_t first_after(const struct intervals *all, const struct thread_timel
     return low;
 }
 
-/* The wait that an interval is of, if it is one of those that are known. */
+/* Returns whether an interval belongs to a known wait. */
 static bool is_wait(const struct why_work *w, const struct thread_timeline *course, size_t i,
                     size_t *index)
 {
@@ -138,9 +139,9 @@ static bool wait_explanation_find_wait(struct why_work *w)
 
 /* ---- the two paths ---- */
 
-/* One step on both. */
+/* A code segment on both paths. */
 struct why_paths_row {
-    uint32_t step, thread; /* who took it longest on their path */
+    uint32_t step, thread; /* the thread that ran it longest on the awaited thread's path */
     int64_t theirs, mine, most;
 };
 
@@ -180,7 +181,7 @@ static size_t wait_explanation_merge_rows(struct why_paths_row *rows, size_t cou
     return n;
 }
 
-/* Returns how many; the caller frees *rows. */
+/* Computes both paths; returns the number of rows, and the caller frees *rows. */
 static size_t both_paths(struct why_work *w, uint32_t segment, struct why_paths_row **rows)
 {
     struct accumulator theirs = {0}, mine = {0};
@@ -216,7 +217,7 @@ static void add_paths(struct why_work *w, uint32_t segment, uint8_t depth)
     for (size_t i = 0; i < count; i++) {
         struct table_cell *cells;
         if (!rows[i].theirs && !rows[i].mine)
-            continue; /* it came and went */
+            continue; /* it cancels out */
         if (!(cells = table_add_row(&w->made, depth, (struct event_id){0})))
             break;
         int64_t charge = wait_explanation_attributed_ns(w, rows[i].step);
@@ -231,7 +232,7 @@ static void add_paths(struct why_work *w, uint32_t segment, uint8_t depth)
     free(rows);
 }
 
-/* ---- the waits in them ---- */
+/* ---- nested waits ---- */
 
 static int64_t wait_explanation_wait_length(const struct wait_record *wait)
 {
@@ -252,7 +253,7 @@ static size_t wait_explanation_keep_longest(const struct wait_record *longest[NE
     return count + (count < most);
 }
 
-/* The longest waits of a thread in a stretch that ends as it goes on; returns how many. */
+/* Finds the longest waits of a thread that end in a span of time; returns how many. */
 static size_t wait_explanation_longest_nested(const struct why_work *w, uint32_t line,
                                               int64_t from_ns, int64_t to_ns, size_t most,
                                               const struct wait_record *longest[NESTED])
@@ -273,7 +274,7 @@ static size_t wait_explanation_longest_nested(const struct why_work *w, uint32_t
     return count;
 }
 
-/* ---- a segment ---- */
+/* ---- a wait interval ---- */
 
 static const char *since_when(const struct why_work *w, uint32_t segment, enum sync_kind how)
 {
@@ -285,7 +286,7 @@ static const char *since_when(const struct why_work *w, uint32_t segment, enum s
     return wait_attribution_by_sync(w->why, segment) ? words[how] : "start of wait";
 }
 
-/* The event since which the two went apart, and the call that it was of. */
+/* Sets the event of the last synchronization, and its call site. */
 static void add_event(const struct why_work *w, struct table_cell *cells, uint32_t segment)
 {
     const struct intervals *all = w->why->paths.all;
@@ -294,7 +295,7 @@ static void add_event(const struct why_work *w, struct table_cell *cells, uint32
                             : all->waits[all->segments[segment].wait].begin;
     struct event_id event = table_event(w->view, position);
     if (!event.line)
-        return; /* none, several, or it is forgotten */
+        return; /* none, several, or it was discarded */
     uint32_t site = order_event(w->view->run->order, position).site;
     cells[SINCE_EVENT] = table_cell_event(event);
     cells[SINCE_WHERE] =
@@ -323,7 +324,8 @@ static struct table_cell *add_head(struct why_work *w, uint32_t index, int64_t s
     return cells;
 }
 
-/* What it was spent waiting for, the two paths, and the waits on the other one's. */
+/* Adds a wait interval: the awaited thread, the two paths, and the waits on the awaited thread's
+ * path. */
 static void add_segment(struct why_work *w, uint32_t index, uint8_t depth)
 {
     const struct intervals *all = w->why->paths.all;
@@ -347,7 +349,7 @@ static void add_segment(struct why_work *w, uint32_t index, uint8_t depth)
                 add_segment(w, longest[i]->segment + k, (uint8_t)(depth + 1));
 }
 
-/* After it was let go. */
+/* Adds the wake-up latency. */
 static void wait_explanation_add_resume_delay(const struct why_work *w,
                                               const struct wait_record *wait,
                                               struct result_table *t, struct table_cell *total)
@@ -383,7 +385,7 @@ static void wait_explanation_add_totals(const struct why_work *w, const struct w
         table_add_note(t, "already unblocked: this is wake-up latency");
 }
 
-/* Does a wait begin with this event that has not ended? */
+/* Returns whether a wait begins with this event that has not ended. */
 static bool is_open(const struct why_work *w)
 {
     for (size_t i = 0; i < w->view->lives.open_count; i++)
@@ -406,7 +408,7 @@ static void begin_table(struct why_work *w)
 }
 
 #define COST                                                                                       \
-    4096u /* of a segment with all that is told below it, in intervals that are only looked at */
+    4096u /* cost of a wait interval with all rows that are added below it, in visited intervals */
 
 static bool wait_explanation_step(void *work, uint64_t *budget)
 {

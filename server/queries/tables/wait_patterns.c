@@ -6,21 +6,22 @@
 
 #include <stdlib.h>
 
-#define NOTHING_LEAST 10u /* wakings for nothing */
-#define NOTHING_SHARE 0.5 /* of all that wait for it */
-#define ONE_LEAST 2u /* threads of which each was waited for before the next was made */
-#define TURNS_LEAST 4u /* waits of each of two for the other */
-#define AT_A_TIME_MOST 1.25 /* threads that run, on the average */
-#define AT_A_TIME_LEAST 0.5 /* likewise, or could run: less, and the run waits for something else */
-#define AT_WORK_SHARE 0.1 /* of what all ran: less, and a thread is not at work */
+#define NOTHING_LEAST 10u /* wake-ups without effect */
+#define NOTHING_SHARE 0.5 /* share of all its waits */
+#define ONE_LEAST 2u /* threads, each joined before the next one was created */
+#define TURNS_LEAST 4u /* waits of each of two threads for the other */
+#define AT_A_TIME_MOST 1.25 /* mean number of running threads */
+/* mean number of running or runnable threads: below this the run waits for something else */
+#define AT_A_TIME_LEAST 0.5
+#define AT_WORK_SHARE 0.1 /* share of all running time: below this a thread is not at work */
 
-/* ---- of one object: wakings, and what the clock ended ---- */
+/* ---- one object: wake-ups and timeouts ---- */
 
 struct wait_pattern {
     uint32_t about, longest; /* wait */
     int64_t ns, longest_ns;
-    uint64_t times, of; /* of: waits for it, as such or not */
-    uint32_t threads, last; /* of how many; the last that was counted */
+    uint64_t times, of; /* of: all its waits */
+    uint32_t threads, last; /* number of threads; the last one counted */
 };
 
 struct wait_patterns {
@@ -42,7 +43,7 @@ static struct wait_pattern *wait_patterns_get(struct wait_patterns *h, uint32_t 
     return &h->items[known - 1];
 }
 
-/* Threads are looked at one after the other. */
+/* Counts a wait; threads must be processed one after the other. */
 static void wait_patterns_count_wait(struct wait_pattern *h, uint32_t thread, uint32_t wait,
                                      int64_t ns)
 {
@@ -64,7 +65,7 @@ static void wait_patterns_free(struct wait_patterns *h)
 
 #define NO_WAIT UINT32_MAX
 
-/* The wait that an interval is part of. */
+/* Returns the wait that an interval is part of. */
 static uint32_t wait_of(const struct intervals *all, const struct thread_timeline *c, size_t i)
 {
     const struct interval *at = i < c->count ? &c->items[i] : NULL;
@@ -73,8 +74,8 @@ static uint32_t wait_of(const struct intervals *all, const struct thread_timelin
                                           : at->of;
 }
 
-/* Did its thread, let go at the end of interval i, wait again by the next event of its own, and for
- * the same? */
+/* Returns whether the thread, released at the end of interval i, waited again for the same with its
+ * next event. */
 static bool wait_patterns_is_repeated(const struct intervals *all, const struct thread_timeline *c,
                                       size_t i)
 {
@@ -88,13 +89,13 @@ static bool wait_patterns_is_repeated(const struct intervals *all, const struct 
            step.from == w->place && step.to == n->place && n->place == w->place;
 }
 
-struct pattern_scan { /* at one thread */
+struct pattern_scan { /* of one thread */
     struct finding_rows *hinting;
     const struct thread_timeline *course;
     struct wait_patterns *nothing, *clock;
 };
 
-/* The wait that ends with an interval. */
+/* Checks the wait that ends with an interval. */
 static void wait_patterns_check_wait(const struct pattern_scan *l, size_t i)
 {
     const struct intervals *all = l->hinting->view->measured;
@@ -120,8 +121,9 @@ static void wait_patterns_check_timeline(const struct pattern_scan *l)
             wait_patterns_check_wait(l, i);
 }
 
-/* Is it waited for within another line that others may enter meanwhile? Then a call takes nothing,
- * and tells no more than that there may be something: a condition, not a semaphore. */
+/* Returns whether the wait is within another line that other threads may enter meanwhile.  Then a
+ * signal takes nothing and only says that something may have changed: a condition variable, not a
+ * semaphore. */
 static bool is_call(const struct table_view *view, const struct wait_record *w)
 {
     const struct order *order = view->run->order;
@@ -176,16 +178,16 @@ static void wait_patterns_check_waits(struct finding_rows *h)
     wait_patterns_free(&clock);
 }
 
-/* ---- threads that are made one after the other ---- */
+/* ---- threads created one after the other ---- */
 
 struct creation_pattern { /* by one thread */
-    const struct thread_timeline *last; /* that it made */
+    const struct thread_timeline *last; /* the thread that it created last */
     int64_t ns, longest_ns;
     uint32_t longest; /* segment */
     uint32_t times;
 };
 
-/* What a maker waited, from making one thread until the next, for that one. */
+/* Checks how long a creator waited for a thread before it created the next one. */
 static void wait_patterns_check_between(struct finding_rows *h, struct creation_pattern *m,
                                         const struct thread_timeline *maker, int64_t until_ns)
 {
@@ -246,9 +248,9 @@ static void wait_patterns_check_creation(struct finding_rows *h)
     free(by);
 }
 
-/* ---- two that wait for each other ---- */
+/* ---- two threads that wait for each other ---- */
 
-struct alternation { /* what one waited for another */
+struct alternation { /* waiting of one thread for another */
     uint32_t thread, other;
     int64_t ns, longest_ns;
     uint32_t longest; /* segment */
@@ -262,7 +264,7 @@ struct alternations {
     struct map index;
 };
 
-/* Members of a group meet all at once, not one the other. */
+/* Members of a group wait for all others, not for one. */
 static bool is_gathered(const struct intervals *all, const struct wait_record *w)
 {
     const struct thread_timeline *c = intervals_for_thread(all, w->thread);
@@ -343,7 +345,7 @@ static void wait_patterns_check_alternation(struct finding_rows *h)
     map_free(&t.index);
 }
 
-/* ---- of many threads one runs ---- */
+/* ---- of many threads one runs at a time ---- */
 
 static void wait_patterns_check_running(struct finding_rows *h)
 {
@@ -355,7 +357,7 @@ static void wait_patterns_check_running(struct finding_rows *h)
         const struct thread_timeline *c = &all->threads[i];
         struct thread_states s = {0};
         thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
-        cpu_source_split(h->view, c, &s); /* then what it waited for a processor does not count */
+        cpu_source_split(h->view, c, &s); /* then its time without a CPU does not count */
         if (table_wants(h->view, c->thread))
             ran[i] = s.of[THREAD_STATE_RUNNING].total_ns + s.of[THREAD_STATE_OFF_CPU].total_ns;
         threads += ran[i] > 0;
@@ -369,7 +371,7 @@ static void wait_patterns_check_running(struct finding_rows *h)
     for (uint32_t i = 0; i < all->thread_count; i++)
         at_work += ran[i] >= FEW_NS && (double)ran[i] >= AT_WORK_SHARE * (double)sum;
     free(ran);
-    if (ready > sum) /* it is processors that lack */
+    if (ready > sum) /* CPUs are short */
         return;
     if (at_work < 2 || (double)sum > AT_A_TIME_MOST * (double)h->run_ns ||
         (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)

@@ -1,4 +1,4 @@
-/* The table of waits: where threads waited, for how long, and who made it so long by doing what. */
+/* Table of waits: where threads waited, for how long, and which code of which threads caused it. */
 #include "base/alloc.h"
 #include "server/queries/tables/step_categories.h"
 #include "server/queries/tables/attribution_cells.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHIEF 95 /* per cent of a group's time: of so much the causes are told one by one */
-#define CAUSES 8 /* at most, unless the option "causes" says how many */
+#define CHIEF 95 /* percent of a group's time whose causes are listed */
+#define CAUSES 8 /* maximum, unless the option "causes" is set */
 
 enum waits_column {
     WAITED,
@@ -34,7 +34,7 @@ enum waits_column {
     GUESSED,
     LIFE,
     CATEGORY,
-    FROM, /* of single waits, as the next */
+    FROM, /* only for single waits, as the next one */
     UNTIL,
     GOING_ON /* and three more */
 };
@@ -43,8 +43,8 @@ struct waits_work {
     struct attribution_cells causing;
     struct wait_groups groups;
     struct step_categories categories;
-    uint32_t causes; /* of a row, at most */
-    uint64_t again; /* as what was measured had begun; 0: they are of a part, and not kept */
+    uint32_t causes; /* maximum per row */
+    uint64_t again; /* generation of the intervals; 0: the groups are of a part, and not kept */
 };
 
 static uint32_t kind_of(const void *context, uint32_t line)
@@ -75,7 +75,7 @@ static enum wait_group_by by_of(const char *by)
     return GROUP_PLACE;
 }
 
-/* Those of the whole run go on from where they were when they were asked for last. */
+/* Groups of the whole run are continued from the last request. */
 static void waits_table_take_groups(struct waits_work *w, const struct table_view *view,
                                     struct wait_grouping grouping)
 {
@@ -83,7 +83,7 @@ static void waits_table_take_groups(struct waits_work *w, const struct table_vie
                  view->to_ns == INT64_MAX && !w->categories.any;
     w->again = whole ? interval_cache_generation(view->run) : 0;
     if (whole) {
-        grouping.until_ns = NULL; /* threads may come while it is worked on */
+        grouping.until_ns = NULL; /* threads can be added meanwhile */
         w->groups = attribution_cache_acquire(view->run, w->causing.since, grouping);
         return;
     }
@@ -183,7 +183,7 @@ static void add_columns(struct result_table *t, enum wait_group_by by)
     attribution_cells_add_delay(t);
 }
 
-/* "serialization 60 %, imbalance 40 %", what is most first. */
+/* Returns a text such as "serialization 60 %, imbalance 40 %", the largest first. */
 static struct table_cell waits_table_describe_kinds(const struct wait_group *group)
 {
     static const char *const words[CAUSE_KINDS] = {"imbalance", "serialization", "contention"};
@@ -219,7 +219,7 @@ static double waits_table_fraction(int64_t ns, int64_t of)
     return of ? (double)ns / (double)of : 0;
 }
 
-/* What is known of waits that have ended and of those that have not; longest: one of them. */
+/* Sets the cells that ended and open waits have in common; longest: one of them. */
 static void set_common(const struct table_view *view, const struct waits_work *w,
                        const struct wait_group *group, const struct wait_record *longest,
                        struct table_cell *cells)
@@ -294,7 +294,7 @@ static void add_causes(const struct table_view *view, struct waits_work *w,
 
 /* ---- waits that have not ended ---- */
 
-/* So much of an open wait lies in what is looked at, of the thread that is; 0: none of it
+/* Returns how much of an open wait lies in the range, if its thread is requested; 0 if nothing
  * counts. */
 static int64_t unended_ns(const struct table_view *view, const struct waits_work *w,
                           const struct wait_record *wait)
@@ -308,7 +308,7 @@ static int64_t unended_ns(const struct table_view *view, const struct waits_work
     return to > from && (!object || wait->about == object) ? to - from : 0;
 }
 
-/* Equal for those that are alike by what a row stands for, had they ended. */
+/* Computes a key that is equal for open waits that would be in one group, had they ended. */
 static void unended_key(const struct table_view *view, const struct waits_work *w,
                         const struct wait_record *wait, uint64_t *a, uint64_t *b)
 {
@@ -324,7 +324,7 @@ static void unended_key(const struct table_view *view, const struct waits_work *
         *a = step_categories_wait(&w->categories, wait);
         break;
     case GROUP_THREAD:
-    case GROUP_WAIT: /* a thread has one at most that is open */
+    case GROUP_WAIT: /* a thread has at most one open wait */
         *a = wait->thread;
         break;
     default:
@@ -357,7 +357,7 @@ static void unended_add(struct unended_waits *u, const struct wait_record *wait,
     u->longest = wait;
 }
 
-/* What is not known of it before it ends is null: its share, who ended it, why it took so long. */
+/* Values that are not known before a wait ends are null: its share, its release, its causes. */
 static void unended_add_row(const struct table_view *view, const struct waits_work *w,
                             const struct unended_waits *u, struct result_table *t)
 {
@@ -374,7 +374,7 @@ static void unended_add_row(const struct table_view *view, const struct waits_wo
     table_row_line(t, group->about);
 }
 
-/* A row for those that are alike; returns how many waits there are. */
+/* Adds a row for each group; returns the number of waits. */
 static size_t add_unended(const struct table_view *view, const struct waits_work *w,
                           struct result_table *t)
 {
@@ -401,7 +401,7 @@ static size_t add_unended(const struct table_view *view, const struct waits_work
     return all;
 }
 
-/* Of a part of a run: who waits beyond it. */
+/* Adds a note, for a part of a run, about waits beyond it. */
 static void waits_table_note_resume_delay(const struct table_view *view, const struct waits_work *w,
                                           struct result_table *t)
 {
@@ -442,7 +442,7 @@ static void add_notes(const struct table_view *view, struct result_table *t,
                        (unsigned long long)all->guessed, all->guessed == 1 ? "" : "s");
 }
 
-/* What the words stand for, where there are any. */
+/* Adds an explanation of the words, if there are any. */
 static void explain_kinds(struct result_table *t, const struct wait_group *all)
 {
     if (all->kinds[CAUSE_IMBALANCE] || all->kinds[CAUSE_SERIAL] || all->kinds[CAUSE_CONTENTION])
@@ -502,7 +502,7 @@ static void add_row(const struct table_view *view, struct waits_work *w, struct 
     add_causes(view, w, group, t);
 }
 
-/* Option "chief": what is less than a hundredth of all is left out. */
+/* Option "chief": leaves out what is below a hundredth of all. */
 static bool waits_table_is_minor(const struct table_view *view, const struct wait_group *group,
                                  int64_t all_ns)
 {
