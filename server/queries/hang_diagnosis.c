@@ -91,8 +91,8 @@ static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32
     return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
 }
 
-/* Returns whether a thread can block a waiter in a program that exited normally.  All threads but
- * the waiters could have continued if the program had: nothing is concluded from their end. */
+/* Returns whether a thread blocks no waiter of a program that exited normally.  Threads that did
+ * not wait could have continued if the program had: nothing is concluded from their end. */
 static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread,
                                            unsigned how)
 {
@@ -243,8 +243,7 @@ static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnos
            target_has_line_type(&w->look->woken_by, run_type_name(v->graph->run, s->meets));
 }
 
-/* Returns whether it waited for something else before this round was complete: then it is no
- * member. */
+/* Notes a thread that waited for something else before this round was complete: it is no member. */
 static void note_left(const struct hang_diagnosis *v, struct diagnosis_subject *s, uint32_t thread,
                       const struct target_event *look)
 {

@@ -57,7 +57,7 @@ static uint64_t bit_of(const struct interval_cache *m, const char *type)
     return 0;
 }
 
-/* Returns the bits of types that end waits, over all descriptions; if there are too many some have
+/* Adds the bits of types that end waits, over all descriptions; if there are too many some have
  * none. */
 static void add_causes(struct interval_cache *m, const struct target_names *names)
 {

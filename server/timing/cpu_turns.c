@@ -43,8 +43,8 @@ static enum cpu_state is_after(const struct cpu_turns *t, size_t turns)
     return t->items[0].what == SWITCH_ON ? CPU_STATE_RUNNABLE : CPU_STATE_RUNNING;
 }
 
-/* Returns the CPU on which it ran: that of the last switch to a CPU or, before the first switch,
- * the one that it left. */
+/* Returns 1 + the CPU on which it ran: that of the last switch to a CPU or, before the first
+ * switch, the one that it left; 0 if not known. */
 static uint32_t cpu_after(const struct cpu_turns *t, size_t turns)
 {
     const struct cpu_turn *turn = &t->items[turns ? turns - 1 : 0];

@@ -2,8 +2,8 @@
  * thread (carrier) is a thread of the operating system that runs tasks of the program
  * (wire/task_placement.h).
  *
- * Where records were lost or exceeded the limit, placements are missing, and are counted.  Times
- * are ns of the run.  Tasks are identified by their lines, worker threads by numbers from 1 in the
+ * If records were lost or exceeded the limit, placements are missing, and are counted.  Times are
+ * ns of the run.  Tasks are identified by their lines, worker threads by numbers from 1 in the
  * order of their first use. */
 #ifndef SERVER_TIMING_PLACEMENTS_H
 #define SERVER_TIMING_PLACEMENTS_H

@@ -129,7 +129,8 @@ static const struct thread_timeline *course_at(const struct table_view *view, ui
     return &view->measured->threads[i];
 }
 
-/* Returns whether all known threads reported their running time at their exits. */
+/* Returns the source of the numbers; `ended` is set if all known threads reported their running
+ * time at their exits. */
 static struct states_origin origin_of(const struct states_work *m, const struct table_view *view,
                                       uint32_t count)
 {
