@@ -52,8 +52,8 @@ static bool too_many(const struct divergence_state *c)
         if (source->book.run.events <= EVENTS_MOST)
             continue;
         command_fail(c->apart->command,
-                     "no diagram: %s has %llu events; at most %u can be compared",
-                     source->name, (unsigned long long)source->book.run.events, EVENTS_MOST);
+                     "no diagram: %s has %llu events; at most %u can be compared", source->name,
+                     (unsigned long long)source->book.run.events, EVENTS_MOST);
         return true;
     }
     return false;
@@ -126,10 +126,9 @@ static char *divergence_event_text(struct divergence_state *c, const struct even
     const struct trace_metadata *book = &subject->source.book;
     const char *site = command_source_site(subject, e);
     char *of = divergence_object_text(book, e);
-    char *said =
-        xasprintf("%s performed %s on %s%s%s",
-                  metadata_label(book, e->thread ? e->thread : e->at.line),
-                  metadata_type_name(book, e->type), of, *site ? ", " : "", site);
+    char *said = xasprintf("%s performed %s on %s%s%s",
+                           metadata_label(book, e->thread ? e->thread : e->at.line),
+                           metadata_type_name(book, e->type), of, *site ? ", " : "", site);
     free(of);
     return said;
 }
@@ -248,8 +247,7 @@ static char *caption_of(const struct divergence_state *c)
     if (c->before)
         fputs("; line names differ before that", f);
     if (!c->at[0].line || !c->at[1].line)
-        fprintf(f, "; all compared events of the %s run match",
-                c->at[1].line ? "recorded" : "new");
+        fprintf(f, "; all compared events of the %s run match", c->at[1].line ? "recorded" : "new");
     if (c->left_out)
         fprintf(f, "; %llu event%s unordered or after a gap, not compared",
                 (unsigned long long)c->left_out, plural_suffix(c->left_out));
@@ -307,8 +305,7 @@ static int divergence_write_diagram(struct divergence_state *c, const char *file
     if (too_many(c) || !divergence_align_runs(c))
         return EXIT_FAILED;
     if (!divergence_find_events(c)) {
-        command_fail(c->apart->command,
-                     "no divergence; no diagram written");
+        command_fail(c->apart->command, "no divergence; no diagram written");
         return EXIT_DONE;
     }
     return divergence_draw_diagram(c) ? write_file(c, file) : EXIT_FAILED;

@@ -84,8 +84,7 @@ bool input_files_write(const struct command *command, const struct input_files *
     bool good = f && write_all(inputs, f);
     good = f && fclose(f) == 0 && good;
     if (!good)
-        command_fail(command, "%s: %s", path,
-                     inputs->wrong ? "input too large" : strerror(errno));
+        command_fail(command, "%s: %s", path, inputs->wrong ? "input too large" : strerror(errno));
     return good;
 }
 

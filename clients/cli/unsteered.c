@@ -119,8 +119,7 @@ static void uncontrolled_possible(const struct trace_metadata *book,
     if (p->input && p->streams)
         uncontrolled_add(to, "stdio input", &any);
     if (python)
-        uncontrolled_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its thread switches",
-                         &any);
+        uncontrolled_add(to, "Python's hash seed (PYTHONHASHSEED=0) and its thread switches", &any);
     if (rust)
         uncontrolled_add(to, "Rust's hash seeds", &any);
     uncontrolled_add(to, "addresses, process ids", &any);

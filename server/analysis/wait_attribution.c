@@ -3,14 +3,12 @@
 #include <stdlib.h>
 
 #define FUEL 65536 /* maximum number of spans followed for one sum */
-#define ROOM                                                                                       \
 /* pieces of the list pool, of 1 MB each, after which only the largest shares of a list are kept
-     */
-640
+ */
+#define ROOM 640
 #define CHIEF 48
 
-    static const struct wait_interval *
-    segment_of(const struct wait_attribution *why, uint32_t segment)
+static const struct wait_interval *segment_of(const struct wait_attribution *why, uint32_t segment)
 {
     return &why->paths.all->segments[segment];
 }

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AROUND                                                                                     \
 /* events of the log, on either side of the window, that are searched for waits of any thread */
-100000u
+#define AROUND 100000u
 #define LINES_MOST 65536u /* limit of lines of a run; */
 #define THREADS_MOST 512u /* limit of threads among them; above it nothing is reported */
 #define PLACES_MOST 16u /* lines on which threads wait for the wanted objects */
@@ -18,7 +17,7 @@
 #define ALL_MOST 20000000u /*   for all of a window */
 
     /* An event about a wanted object: a wait, or the end of one. */
-    struct undelivered_found {
+struct undelivered_found {
     uint64_t position;
     uint32_t object, line;
     bool waits;

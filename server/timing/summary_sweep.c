@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-#define SUMS                                                                                       \
-/* of codes, by their low bits; SUMMARY_TREE_NONE has one of them, too, which is never read */
-16u
+/* Of codes, by their low bits; SUMMARY_TREE_NONE has one of them, too, which is never read. */
+#define SUMS 16u
 
-    _Static_assert(SUMMARY_TREE_STATES < SUMS &&
-                       (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
-                   "see add_whole");
+_Static_assert(SUMMARY_TREE_STATES < SUMS &&
+                   (SUMMARY_TREE_NONE & (SUMS - 1)) >= SUMMARY_TREE_STATES,
+               "see add_whole");
 
 #define FETCHED 12u /* cache lines of a leaf to prefetch */
 #define NEAR 12u /* leaves that are tried in sequence before a binary search */

@@ -28,7 +28,7 @@ part_waits() {
     local events=$(scaled 10000000)
     contend
     row "poet waits: $(calc %.1e "$(figure waits.poet events)") events" "$(timed poet waits waits.poet)" "wanted: 3 s, 1 GB"
-    row "  waits of them" "$(sed -n 's/.*: \([0-9]*\) waits, .*/\1/p' timed.out)" ""
+    row "  waits of them" "$(sed -n 's/.*; \([0-9]*\) waits in .*/\1/p' timed.out)" ""
     "$B/tests/waiting" "$events" >waiting.out
     of() { sed -n "s/^$1 //p" waiting.out | sed -n "${2:-1}p"; }
     row "explained: $(of waits) waits of $(calc %.0e "$events") intervals" "$(of first) s, $(calc '%.0f MB' "$(of bytes) / 1e6")" \

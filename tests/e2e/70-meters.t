@@ -127,7 +127,7 @@ is "and its own cells" "$(of child.json "queue length" last | tr ' ' '\n' | sort
 record many many
 is "too many: it goes on" $status 0
 (unset POET_QUIET; POET_OUTPUT=said.poet ./own many 2>said.err)
-is "it is said once" "$(grep -c "no room for more meters" said.err)" 1
+is "it is said once" "$(grep -c "too many metrics" said.err)" 1
 is "the first ones are there" "$(of many.json "many 3" last)" 3
 
 is "untraced it runs" "$(POET_SERVER=none ./own ramp many; echo $?)" 0

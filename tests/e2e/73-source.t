@@ -112,12 +112,12 @@ for run in measured plain; do
     poet source $run.poet "(unknown)" --json >rest.json 2>/dev/null || : >rest.json
     poet waits $run.poet --json >waits.json
     poet path $run.poet --json >path.json
-    for figure in tracing_stall_ns caused_wait_ns; do
+    for figure in waited_ns caused_wait_ns; do
         is "$run: $figure of all files is what all waits took" "$(cells files.json "\$total{$figure}")" \
             "$(cells waits.json '$total{waited_ns}')"
     done
     is "$run: on the path is as long as that" "$(cells files.json '$total{path_ns}')" "$(cells path.json '$total{length_ns}')"
-    for figure in tracing_stall_ns caused_wait_ns path_ns ran_ns; do
+    for figure in waited_ns caused_wait_ns path_ns ran_ns; do
         is "$run: $figure: lines and what is not known are all there is" \
             "$(($(cells lines.json "sum('$figure', @row)") + $([ -s rest.json ] && cells rest.json "sum('$figure', @row)" || echo 0)))" \
             "$(cells files.json "\$total{$figure}")"

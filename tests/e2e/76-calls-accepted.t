@@ -137,7 +137,7 @@ poet calls threads.poet --threads --json | perl -MJSON::PP -ne 'my $r = decode_j
     $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{function}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
 is 'its columns add up to the whole' "$(cat wrong)" ''
 is 'of what is no sum there are none' "$(poet calls threads.poet --threads=mean 2>&1 | grep -c 'that is no sum')" 1
-is 'by processor: what is needed is said' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran')" 1
+is 'by processor: what is needed is said' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which CPU a thread ran')" 1
 poet calls threads.poet --elapsed --json >bounds.json
 is 'elapsed time without calls=every lies between bounds' "$(rows function calls elapsed_min_ns elapsed_max_ns thread_ns <bounds.json |
     awk '$3 <= 0 || $3 > $4 || $4 > $5 { print }')" ''

@@ -111,7 +111,7 @@ is "of a filter that lets all of ours pass the processor time is known" "$(cpu_o
 is "and nothing is unseen" "$(untold)" ""
 with clock_gettime
 is "where the clock may not be read the processor time of calls is not known" "$(cpu_of spin)" unknown
-like "and it is said" "$(poet calls latest)" 'processor time of calls is not known where [12] threads? made them: filters'
+like "and it is said" "$(poet calls latest)" 'the CPU time of calls is unknown for [12] threads?: a seccomp filter'
 like "their real time is" "$(poet calls latest)" 'spin \(kills.c:[0-9]+\) +63 '
 check "all events are there" test "$(figure latest events)" -gt $all_events
 is "and nothing is unseen of their order" "$(untold)" ""
@@ -122,7 +122,7 @@ check "signals are sent all the same" test "$(figure latest events)" -gt $all_ev
 with sigaltstack process_vm_readv
 check "calls after a jump" test "$(figure latest events)" -gt $all_events
 with memfd_create
-like "new threads are not seen where there is no memory for their queues" "$(untold)" "a thread for whose queue there was no memory"
+like "new threads are not seen where there is no memory for their queues" "$(untold)" "a thread without an event queue"
 check "those that were there are" test "$(figure latest events)" -gt $((2 * 20 * 5))
 for call in sendto fstat gettid; do
     with $call

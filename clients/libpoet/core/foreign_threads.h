@@ -12,9 +12,9 @@
 struct traced_thread;
 
 void foreign_threads_begin(void); /* Must be called once thread_lifetime_at_end() may be called. */
-#define FOREIGN_THREAD_BIT                                                                         \
 /* Bit in the argument of thread_lifetime_at_end() that marks it as one of this module. */
-((uintptr_t)1) void foreign_thread_end(void *p);
+#define FOREIGN_THREAD_BIT ((uintptr_t)1)
+void foreign_thread_end(void *p);
 void foreign_threads_forked(void);
 /* Creates a thread by a call that is not recorded. Returns what pthread_create or, with
  * function_c11, thrd_create returns. */

@@ -278,13 +278,13 @@ static char *calls_by_cpu_missing_reason(const struct cpu_call_work *w)
     const struct entry_records *e = &w->entered;
     if (!e->count)
         return xstrdup(
-            "calls are summed up by thread, without times, so they cannot be told apart by "
-            "processor: record with POET_MEASURE=calls=every, which keeps when each began; poet "
-            "states --by says on which processor a thread ran, poet calls --by thread has calls "
+            "calls are recorded as sums per thread, without times, and cannot be separated by CPU; "
+            "record with POET_MEASURE=calls=every, which keeps the start of each call; poet "
+            "states --by cpu shows on which CPU a thread ran, poet calls --by thread shows calls "
             "by thread");
     if (e->lost || e->run->entries.left)
-        return xasprintf("%llu calls dropped, so that what the others took where is "
-                         "not known: --by thread has the sums, which are whole",
+        return xasprintf("%llu calls dropped: the time of the others per CPU is unknown; the sums of "
+                         "--by thread are complete",
                          (unsigned long long)(e->lost + e->run->entries.left));
     return NULL;
 }

@@ -60,9 +60,9 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
     }
     if (strcmp(view->request->by, "cpu") == 0) {
         *problem = xstrdup(
-            "calls are summed up by thread, without times, so they cannot be told apart by processor: "
-            "on which processor a thread ran when, poet states --by cpu says; --by thread, or "
-            "--threads, has calls by thread");
+            "calls are recorded as sums per thread, without times, and cannot be separated by CPU; "
+            "poet states --by cpu shows on which CPU a thread ran, --by thread, or --threads, "
+            "shows calls by thread");
         return NULL;
     }
     struct calls_work *w = xcalloc(1, sizeof *w);
