@@ -67,8 +67,8 @@ C
 check "it compiles" poetcc -profile -O1 -g counts.c -o counts
 kills=${POET_TEST_KILLS:-18}
 everything=calls=every,memory,states,usage,metrics
-all=(calls=counts calls=real calls=cpu calls=every memory meters states usage $everything)
-table=(calls calls calls calls memory meters states usage waits)
+all=(calls=counts calls=real calls=cpu calls=every memory metrics states usage $everything)
+table=(calls calls calls calls memory metrics states usage waits)
 
 # counter NUMBER: as the program left it
 counter() { od -An -td8 -j $((64 * $1)) -N8 counted | tr -d ' '; }
@@ -148,7 +148,7 @@ for i in $(seq $(((kills + 8) / 9))); do
     more() { [ "$(counter 0)" -gt $((before + 1000)) ]; }
     until_true more || wrong="$wrong $i: the program does not go on"
     { kill -KILL "$pid"; wait $job; } 2>/dev/null
-    wrong="$wrong$(cut=1 opens killed.poet calls memory meters states usage)"
+    wrong="$wrong$(cut=1 opens killed.poet calls memory metrics states usage)"
     calls=$(of calls f function,calls killed.poet)
     [ "${calls:-0}" -le $((before + 1)) ] || wrong="$wrong $i: $calls calls, when there were $before"
 done
