@@ -61,6 +61,13 @@ trace=$(trace_of prodcons)
 until_true finished "$trace"
 perl -e 'open F, "+<", $ARGV[0]; seek F, 4000, 0; print F "XXXX"' "$trace"
 like "a damaged one" "$(poet stat "$trace")" "^damage +damaged at byte [0-9]+: [0-9]+ bytes in 1 place are lost, the rest is shown"
+# A server that takes three seconds to begin, as on a machine under load: the user's bound says how long a program waits for it.
+printf '#!/bin/sh\nsleep 3\nexec "%s" "$@"\n' "$B/libexec/poet/poet-server" >slow
+chmod +x slow
+export POET_SERVER_PROGRAM="$work/slow"
+like "a slow server: the program waits" "$(POET_OUTPUT=slow.poet POET_MAX_STALL_MS=10000 ./prodcons 2>&1 >/dev/null)" "recording to slow.poet"
+like "at most as long as it may" "$(POET_OUTPUT=slower.poet POET_MAX_STALL_MS=1000 ./prodcons 2>&1 >/dev/null)" "no answer: tracing disabled"
+unset POET_SERVER_PROGRAM
 says "no server, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./prodcons 2>&1 >/dev/null)" \
     "no server is running and poet-server was not found: tracing disabled"
 is "POET_SERVER=none: untraced, and silent" "$(POET_SERVER=none ./prodcons 2>&1)" "sum of 10 items: 45"

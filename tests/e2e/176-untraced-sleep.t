@@ -68,8 +68,8 @@ POET_OUTPUT=noted.poet ./noted 2>/dev/null &
 pids="$pids $!"
 noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread is asleep in an untraced call' answer; }
 check "one whose last event has a text" until_true noted || cat answer
-program=$(ls "$work"/run | sed -n 's/^poet-\([0-9]*\).sock$/\1/p' | head -n 1)
-if [ -n "$program" ] && command -v gdb >/dev/null; then
+program=$(own_processes asleep | head -n 1)
+if [ -S "run/poet-$program.sock" ] && command -v gdb >/dev/null; then
     like "poet attach: it does not run" "$(timeout 120 poet attach "$program" 2>&1)" \
         'T:work.*: blocked in futex_wait, after event'
 else

@@ -78,3 +78,8 @@ kept() { ls "$1-kept/$2"-*.poet 2>/dev/null | head -n 1; }
 ended() { [ -s "$(read_by "$1" "$2")" ] && finished "$(read_by "$1" "$2")"; }
 # all of a run, each event with what it comes after
 sorted() { poet dump "$1" | sort | cksum; }
+# all of a run, with the names of lines in place of their numbers, which depend on the order of arrival
+by_name() {
+    poet dump "$1" | perl -ne 'push @said, $_; $name{$1} //= $2 if /^(\d+):\d+\s+\S+\s+\S+\s+(\S+(?: \(0x[0-9a-f]+\))?)/;
+        END { s/\b(\d+)(?=:\d+\b)/$name{$1}/g for @said; print sort @said }' | cksum
+}

@@ -260,6 +260,15 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
 
 /* ---- at the start ---- */
 
+#define LEAST_PATIENCE_MS 2000u
+
+/* Returns how long the program waits at its beginning for a server's answer. */
+static unsigned lifecycle_first_patience_ms(void)
+{
+    unsigned chosen = server_wait_ms();
+    return chosen > LEAST_PATIENCE_MS ? chosen : LEAST_PATIENCE_MS;
+}
+
 static void lifecycle_choose_environment(void)
 {
     const char *chosen = environment_get("POET_ENVIRONMENT");
@@ -298,7 +307,7 @@ static bool lifecycle_launch_server(void)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
         int fd = server_launch_start(&what, &joined, file, sizeof file, endpoint, sizeof endpoint);
         *error.text = 0;
-        introduced = fd >= 0 && lifecycle_introduce(fd, 2000, &error);
+        introduced = fd >= 0 && lifecycle_introduce(fd, lifecycle_first_patience_ms(), &error);
     }
     server_launch_done();
     return introduced;
@@ -314,7 +323,8 @@ static bool lifecycle_connect_or_launch(const char *named, bool own)
     int fd = own || *lifecycle_target ? -1 : lifecycle_connect(named);
     bool needed = own || *lifecycle_target || (fd < 0 && !*error.text);
     bool introduced =
-        needed ? lifecycle_launch_server() : fd >= 0 && lifecycle_introduce(fd, 2000, &error);
+        needed ? lifecycle_launch_server()
+               : fd >= 0 && lifecycle_introduce(fd, lifecycle_first_patience_ms(), &error);
     const char *who = *lifecycle_target ? lifecycle_target
                       : *file           ? "its own server"
                       : fd >= 0         ? endpoint
