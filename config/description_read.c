@@ -45,14 +45,26 @@ static struct target_line_type *add_kind(struct description_reader *reader,
 static void read_kind(struct description_reader *reader, const config_setting_t *s,
                       struct target *target)
 {
-    static const char *const keys[] = {"name",     "letter",     "title",    "colour", "shared",
-                                       "threads",  "drawn",      "sorted",   "away",   "numbered",
-                                       "category", "everywhere", "launched", "far",    NULL};
+    static const char *const keys[] = {"name",
+                                       "letter",
+                                       "title",
+                                       "color",
+                                       "shared",
+                                       "holds_threads",
+                                       "visible",
+                                       "sort_by_name",
+                                       "show_location",
+                                       "number_duplicates",
+                                       "category",
+                                       "trace_in_libraries",
+                                       "launcher_started",
+                                       "remote",
+                                       NULL};
     description_check_keys(reader, s, keys);
     const char *name = description_get_text(reader, s, "name", true);
     struct target_line_type *kind = find_kind(target, name ? name : "");
     if (kind && kind->part == reader->part)
-        WRONG(s, "the kind \"%s\" stands twice", name);
+        WRONG(s, "the line type \"%s\" stands twice", name);
     if (!kind && reader->looks_only)
         return;
     if (kind)
@@ -62,20 +74,20 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     kind->part = reader->part;
     description_get_copy(reader, s, "title", &kind->title);
     description_get_color(reader, s, &kind->colour);
-    description_get_bool(reader, s, "drawn", &kind->drawn);
-    description_get_bool(reader, s, "sorted", &kind->sorted);
-    description_get_bool(reader, s, "away", &kind->away);
-    description_get_bool(reader, s, "numbered", &kind->numbered);
-    description_get_bool(reader, s, "everywhere", &kind->everywhere);
-    description_get_bool(reader, s, "launched", &kind->launched);
-    description_get_bool(reader, s, "far", &kind->far);
+    description_get_bool(reader, s, "visible", &kind->drawn);
+    description_get_bool(reader, s, "sort_by_name", &kind->sorted);
+    description_get_bool(reader, s, "show_location", &kind->away);
+    description_get_bool(reader, s, "number_duplicates", &kind->numbered);
+    description_get_bool(reader, s, "trace_in_libraries", &kind->everywhere);
+    description_get_bool(reader, s, "launcher_started", &kind->launched);
+    description_get_bool(reader, s, "remote", &kind->far);
     if (!reader->looks_only || reader->newer)
         kind->category =
             (uint8_t)description_get_word(reader, s, "category", target_categories, kind->category);
     if (reader->looks_only)
         return;
     description_get_bool(reader, s, "shared", &kind->shared);
-    description_get_bool(reader, s, "threads", &kind->threads);
+    description_get_bool(reader, s, "holds_threads", &kind->threads);
 }
 
 /* ---- events ---- */
@@ -89,17 +101,17 @@ static void description_read_read_style(struct description_reader *reader,
     static const char *const shapes[] = {"none", "circle", "square", NULL};
     static const char *const arrows[] = {"none", "to-partner", "from-partner", "dotted", NULL};
     description_get_copy(reader, s, "label", &event->label);
-    description_get_copy(reader, s, "text", &event->text);
+    description_get_copy(reader, s, "verb", &event->text);
     description_get_copy(reader, s, "group", &event->group);
-    description_get_copy(reader, s, "unheard", &event->unheard);
-    description_get_copy(reader, s, "all", &event->all);
+    description_get_copy(reader, s, "undelivered_label", &event->unheard);
+    description_get_copy(reader, s, "broadcast_text", &event->all);
     description_get_color(reader, s, &event->colour);
     description_get_bool(reader, s, "filled", &event->filled);
     event->shape =
         (enum target_shape)description_get_word(reader, s, "shape", shapes, event->shape);
     event->arrow =
         (enum target_arrow)description_get_word(reader, s, "arrow", arrows, event->arrow);
-    description_get_bool(reader, s, "who", &event->who);
+    description_get_bool(reader, s, "show_thread_name", &event->who);
     description_get_bool(reader, s, "ends", &event->ends);
 }
 
@@ -107,16 +119,11 @@ static void description_read_read_style(struct description_reader *reader,
 static void read_waits(struct description_reader *reader, const config_setting_t *s,
                        struct target_event *event)
 {
-    static const char *const ways[] = {"no", "meeting", "exclusion", "timer", NULL};
-    const config_setting_t *waits = config_setting_get_member(s, "waits");
-    if (waits && config_setting_type(waits) == CONFIG_TYPE_STRING) {
-        event->waits_as = (uint8_t)description_get_word(reader, s, "waits", ways, event->waits_as);
-        event->waits = event->waits_as != WAITS_NOT;
-    } else if (waits) {
-        description_get_bool(reader, s, "waits", &event->waits);
-        event->waits_as = event->waits ? WAITS_MEETING : WAITS_NOT;
-    }
-    description_get_names(reader, s, "causes", &event->causes, NULL);
+    static const char *const classes[] = {"none", "rendezvous", "contention", "timeout", NULL};
+    event->waits_as =
+        (uint8_t)description_get_word(reader, s, "wait_class", classes, event->waits_as);
+    event->waits = event->waits_as != WAITS_NOT;
+    description_get_names(reader, s, "ended_by", &event->causes, NULL);
     event->category =
         (uint8_t)description_get_word(reader, s, "category", target_categories, event->category);
 }
@@ -125,30 +132,31 @@ static void read_waits(struct description_reader *reader, const config_setting_t
 static void read_rules(struct description_reader *reader, const config_setting_t *s,
                        struct target_event *event)
 {
-    static const char *const presences[] = {"out", "active", "blocked", "away", NULL};
-    static const char *const whose[] = {"acting", "own", NULL};
+    static const char *const presences[] = {"left", "running", "blocked", "elsewhere", NULL};
+    static const char *const whose[] = {"acting_thread", "own_thread", NULL};
     description_get_bool(reader, s, "opens", &event->opens);
     description_get_bool(reader, s, "closes", &event->closes);
     read_waits(reader, s, event);
     event->waits_checked = event->waits;
-    description_get_bool(reader, s, "releases", &event->releases);
-    description_get_bool(reader, s, "timed", &event->timed);
+    description_get_bool(reader, s, "releases_lock", &event->releases);
+    description_get_bool(reader, s, "has_timeout", &event->timed);
     description_get_bool(reader, s, "rests", &event->rests);
-    description_get_bool(reader, s, "handlers", &event->handlers);
-    event->has_presence |= config_setting_get_member(s, "thread") != NULL;
+    description_get_bool(reader, s, "signal_handlers_between", &event->handlers);
+    event->has_presence |= config_setting_get_member(s, "thread_state") != NULL;
     event->presence =
-        (enum occupancy)description_get_word(reader, s, "thread", presences, event->presence);
-    event->own = description_get_word(reader, s, "whose", whose, event->own) == 1;
-    event->has_about |= config_setting_get_member(s, "about") != NULL;
+        (enum occupancy)description_get_word(reader, s, "thread_state", presences, event->presence);
+    event->own = description_get_word(reader, s, "state_of", whose, event->own) == 1;
+    event->has_about |= config_setting_get_member(s, "object_state") != NULL;
     event->about =
-        (enum occupancy)description_get_word(reader, s, "about", presences, event->about);
+        (enum occupancy)description_get_word(reader, s, "object_state", presences, event->about);
     description_get_name_or_names(reader, s, "partner", &event->partners);
-    description_get_names(reader, s, "after", &event->after, NULL);
+    description_get_names(reader, s, "ordered_after", &event->after, NULL);
     description_get_names(reader, s, "woken_by", &event->woken_by, NULL);
     description_get_names(reader, s, "expects", &event->expects, NULL);
-    if (description_get_names(reader, s, "line_after", &event->line_after, &event->line_first))
+    if (description_get_names(reader, s, "allowed_after_on_line", &event->line_after,
+                              &event->line_first))
         event->line_any = false;
-    if (description_get_names(reader, s, "thread_after", &event->thread_after,
+    if (description_get_names(reader, s, "allowed_after_in_thread", &event->thread_after,
                               &event->thread_first))
         event->thread_any = false;
 }
@@ -225,16 +233,43 @@ static void read_entry(struct description_reader *reader, const config_setting_t
 static void read_event(struct description_reader *reader, const config_setting_t *s,
                        struct target *target)
 {
-    static const char *const keys[] = {
-        "name",     "on",     "label",   "text",    "shape",    "filled",     "colour",
-        "relation", "after",  "arrow",   "partner", "opens",    "line_after", "thread_after",
-        "closes",   "thread", "whose",   "waits",   "releases", "handlers",   "about",
-        "who",      "ends",   "group",   "timed",   "woken_by", "causes",     "category",
-        "unheard",  "all",    "expects", "rests",   NULL};
+    static const char *const keys[] = {"name",
+                                       "line_types",
+                                       "label",
+                                       "verb",
+                                       "shape",
+                                       "filled",
+                                       "color",
+                                       "relation",
+                                       "ordered_after",
+                                       "arrow",
+                                       "partner",
+                                       "opens",
+                                       "allowed_after_on_line",
+                                       "allowed_after_in_thread",
+                                       "closes",
+                                       "thread_state",
+                                       "state_of",
+                                       "wait_class",
+                                       "releases_lock",
+                                       "signal_handlers_between",
+                                       "object_state",
+                                       "show_thread_name",
+                                       "ends",
+                                       "group",
+                                       "has_timeout",
+                                       "woken_by",
+                                       "ended_by",
+                                       "category",
+                                       "undelivered_label",
+                                       "broadcast_text",
+                                       "expects",
+                                       "rests",
+                                       NULL};
     description_check_keys(reader, s, keys);
     const char *name = description_get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
-    wanted.any_kind = !description_get_names(reader, s, "on", &wanted.on, NULL);
+    wanted.any_kind = !description_get_names(reader, s, "line_types", &wanted.on, NULL);
     wanted.any_relation = !config_setting_get_member(s, "relation");
     wanted.relation = description_get_word(reader, s, "relation", relations, RELATION_COUNT);
     bool changed = false;
@@ -262,19 +297,19 @@ static void read_event(struct description_reader *reader, const config_setting_t
 static void read_cluster(struct description_reader *reader, const config_setting_t *s,
                          struct target *target)
 {
-    static const char *const keys[] = {"name", "kind", "match", NULL};
+    static const char *const keys[] = {"name", "line_type", "match", NULL};
     description_check_keys(reader, s, keys);
     const char *name = description_get_text(reader, s, "name", true);
-    const char *kind = description_get_text(reader, s, "kind", false),
+    const char *kind = description_get_text(reader, s, "line_type", false),
                *match = description_get_text(reader, s, "match", false);
     if (!kind == !match)
-        WRONG(s, "a cluster needs either \"kind\" or \"match\"");
+        WRONG(s, "a line group needs either \"line_type\" or \"match\"");
     struct target_line_group *cluster = NULL;
     for (size_t i = 0; i < target->cluster_count; i++)
         if (strcmp(target->clusters[i].name, name ? name : "") == 0)
             cluster = &target->clusters[i];
     if (cluster && cluster->part == reader->part)
-        WRONG(s, "the cluster \"%s\" stands twice", cluster->name);
+        WRONG(s, "the line group \"%s\" stands twice", cluster->name);
     if (!cluster) {
         cluster = APPEND(target->clusters, target->cluster_count);
         cluster->name = description_copy_text(reader, name ? name : "");
@@ -311,8 +346,9 @@ static void check_includes(struct description_reader *reader, const config_setti
 static void read_root(struct description_reader *reader, const config_setting_t *root,
                       struct target *target, const struct target_names *read)
 {
-    static const char *const keys[] = {"name",   "title",    "version", "include", "kinds",
-                                       "events", "clusters", "scopes",  "meters",  NULL};
+    static const char *const keys[] = {"name",       "title",  "version",     "include",
+                                       "line_types", "events", "line_groups", "function_categories",
+                                       "metrics",    NULL};
     description_check_keys(reader, root, keys);
     if (!reader->looks_only) {
         check_includes(reader, root, read);
@@ -324,11 +360,11 @@ static void read_root(struct description_reader *reader, const config_setting_t 
         WRONG(version, "\"version\" must be a whole number");
     else if (version)
         target->version = config_setting_get_int(version);
-    reader->kinds |= config_setting_get_member(root, "kinds") != NULL;
+    reader->kinds |= config_setting_get_member(root, "line_types") != NULL;
     reader->events |= config_setting_get_member(root, "events") != NULL;
-    read_groups(reader, root, "kinds", target, read_kind);
+    read_groups(reader, root, "line_types", target, read_kind);
     read_groups(reader, root, "events", target, read_event);
-    read_groups(reader, root, "clusters", target, read_cluster);
+    read_groups(reader, root, "line_groups", target, read_cluster);
     function_scopes_parse(reader, root, target);
     metric_rules_parse(reader, root, &target->meters, &target->meter_count);
 }
@@ -379,7 +415,7 @@ static void check_whole(struct description_reader *reader, const struct target *
     if (readable && (!target->name || !*target->name))
         description_complain(reader, reader->file, 1, "\"name\" is missing");
     if (readable && !reader->kinds)
-        description_complain(reader, reader->file, 1, "\"kinds\" is missing");
+        description_complain(reader, reader->file, 1, "\"line_types\" is missing");
     if (readable && !reader->events)
         description_complain(reader, reader->file, 1, "\"events\" is missing");
     description_rules_check(reader, target);

@@ -78,10 +78,11 @@ static void check_presence(struct description_reader *reader, const struct targe
     if (!comes_in(target, event))
         COMPLAIN(
             event,
-            "\"thread\": no event brings a thread into the lines that this one takes it out of");
+            "\"thread_state\": no event brings a thread into the lines that this one takes it out of");
     else if (!event->line_any && !event->line_after.count)
-        COMPLAIN(event,
-                 "\"thread\": the first event on a line takes a thread out that never came in");
+        COMPLAIN(
+            event,
+            "\"thread_state\": the first event on a line takes a thread out that never came in");
 }
 
 /* Arrows without partners, of what has none, and arrows to partners. */
@@ -113,11 +114,12 @@ static void check_waits(struct description_reader *reader, const struct target *
         ended = follows && !next->waits;
     }
     if (event->waits && !followed)
-        COMPLAIN(event, "\"waits\": no type can be the next one of its thread");
+        COMPLAIN(event, "\"wait_class\": no type can be the next one of its thread");
     else if (event->waits && !ended)
-        COMPLAIN(event, "\"waits\": nothing can end it: what can be next of its thread waits, too");
+        COMPLAIN(event,
+                 "\"wait_class\": nothing can end it: what can be next of its thread waits, too");
     if (event->causes.count && !event->waits)
-        COMPLAIN(event, "\"causes\" without \"waits\"");
+        COMPLAIN(event, "\"ended_by\" without \"wait_class\"");
 }
 
 static void check_event(struct description_reader *reader, const struct target *target,
@@ -126,7 +128,7 @@ static void check_event(struct description_reader *reader, const struct target *
     const struct target_event *event = &target->events[number];
     for (size_t i = 0; i < event->on.count; i++)
         if (!target_line_type(target, event->on.items[i]))
-            COMPLAIN(event, "\"on\" names the kind \"%s\", which does not exist",
+            COMPLAIN(event, "\"line_types\" names the line type \"%s\", which does not exist",
                      event->on.items[i]);
     for (size_t i = 0; i < number; i++) {
         const struct target_event *other = &target->events[i];
@@ -139,12 +141,12 @@ static void check_event(struct description_reader *reader, const struct target *
             COMPLAIN(event, "the type \"%s\" stands already in line %d", event->name,
                      other->source_line);
     }
-    check_types(reader, target, &event->after, "after", event);
+    check_types(reader, target, &event->after, "ordered_after", event);
     check_types(reader, target, &event->woken_by, "woken_by", event);
     check_types(reader, target, &event->expects, "expects", event);
-    check_types(reader, target, &event->causes, "causes", event);
-    check_types(reader, target, &event->line_after, "line_after", event);
-    check_types(reader, target, &event->thread_after, "thread_after", event);
+    check_types(reader, target, &event->causes, "ended_by", event);
+    check_types(reader, target, &event->line_after, "allowed_after_on_line", event);
+    check_types(reader, target, &event->thread_after, "allowed_after_in_thread", event);
     check_partners(reader, target, event);
     check_arrow(reader, event);
     check_presence(reader, target, event);
@@ -157,7 +159,7 @@ static void check_meter_types(struct description_reader *reader, const struct ta
     for (size_t i = 0; i < types->count; i++) {
         if (!knows_type(target, types->items[i]))
             description_complain(reader, reader->file, 1,
-                                 "the meter \"%s\" names the type \"%s\", which does not exist",
+                                 "the metric \"%s\" names the type \"%s\", which does not exist",
                                  meter->name, types->items[i]);
     }
 }

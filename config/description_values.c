@@ -161,13 +161,13 @@ int description_get_word(struct description_reader *reader, const config_setting
 void description_get_color(struct description_reader *reader, const config_setting_t *group,
                            struct target_color *value)
 {
-    const char *text = description_get_text(reader, group, "colour", false);
+    const char *text = description_get_text(reader, group, "color", false);
     unsigned red = 0, green = 0, blue = 0;
     char rest;
     if (!text)
         return;
     if (strlen(text) != 7 || sscanf(text, "#%2x%2x%2x%c", &red, &green, &blue, &rest) != 3)
-        WRONG(config_setting_get_member(group, "colour"), "\"%s\" is no colour: write \"#RRGGBB\"",
+        WRONG(config_setting_get_member(group, "color"), "\"%s\" is no colour: write \"#RRGGBB\"",
               text);
     *value = (struct target_color){red / 255.0, green / 255.0, blue / 255.0};
 }

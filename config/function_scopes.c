@@ -9,7 +9,7 @@
 
 const char *const target_categories[CATEGORIES + 1] = {
     "none", "send",   "receive", "collective", "barrier", "lock",     "condition", "semaphore",
-    "join", "system", "clock",   "signal",     "extra",   "parallel", "local",     NULL};
+    "join", "system", "timeout", "signal",     "library", "parallel", "local",     NULL};
 
 static struct target_scope *function_scopes_find_scope(const struct target *target,
                                                        const char *match)
@@ -45,14 +45,14 @@ static void read_scope(struct description_reader *reader, const config_setting_t
     scope->category =
         (uint8_t)description_get_word(reader, s, "category", target_categories, scope->category);
     if (scope->category == CATEGORY_CLOCK || scope->category == CATEGORY_SIGNAL)
-        WRONG(s, "the category \"%s\" is one of events, not of scopes",
+        WRONG(s, "the category \"%s\" is one of events, not of functions",
               target_categories[scope->category]);
 }
 
 void function_scopes_parse(struct description_reader *reader, const config_setting_t *root,
                            struct target *target)
 {
-    const config_setting_t *list = description_get_groups(reader, root, "scopes");
+    const config_setting_t *list = description_get_groups(reader, root, "function_categories");
     for (int i = 0; list && i < config_setting_length(list); i++)
         read_scope(reader, config_setting_get_elem(list, (unsigned)i), target);
 }

@@ -1,4 +1,4 @@
-/* Categories of a program's functions by name (`scopes` in a description). */
+/* Categories of a program's functions by name (`function_categories` in a description). */
 #ifndef CONFIG_FUNCTION_SCOPES_H
 #define CONFIG_FUNCTION_SCOPES_H
 

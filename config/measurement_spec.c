@@ -212,7 +212,7 @@ static void measurement_spec_parse_statistical(struct description_reader *reader
 bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
                            struct measurement_spec *m)
 {
-    static const char *const keys[] = {"exact", "statistical", "functions", "meters", NULL};
+    static const char *const keys[] = {"exact", "statistical", "functions", "metrics", NULL};
     struct arena texts = {0};
     struct description_reader reader = {.texts = &texts, .file = file, .complaints = complaints};
     struct target_metric *meters = NULL;
@@ -248,11 +248,12 @@ bool measurement_spec_is_set(const char *text)
     config_t config;
     config_init(&config);
     bool good = config_read_string(&config, text);
-    bool described = good && (config_lookup(&config, "kinds") || config_lookup(&config, "events") ||
-                              config_lookup(&config, "include"));
+    bool described =
+        good && (config_lookup(&config, "line_types") || config_lookup(&config, "events") ||
+                 config_lookup(&config, "include"));
     bool measures =
         good && (config_lookup(&config, "exact") || config_lookup(&config, "statistical") ||
-                 config_lookup(&config, "functions") || config_lookup(&config, "meters"));
+                 config_lookup(&config, "functions") || config_lookup(&config, "metrics"));
     config_destroy(&config);
     return measures && !described;
 }

@@ -40,7 +40,7 @@ static void check_formula(struct description_reader *reader, const config_settin
         WRONG(s, "\"formula\" is wrong at \"%s\"",
               *(formula + wrong) ? formula + wrong : "its end");
     else if (known.missing)
-        WRONG(s, "\"formula\" names \"%s\", which is no meter before it", known.missing);
+        WRONG(s, "\"formula\" names \"%s\", which is no metric before it", known.missing);
     free((char *)(uintptr_t)known.missing);
 }
 
@@ -49,19 +49,20 @@ static void check_meter(struct description_reader *reader, const config_setting_
 {
     bool timed = m->from.count || m->to.count;
     if (timed + (m->count.count > 0) + (m->formula != NULL) + m->own != 1)
-        WRONG(s, "a meter needs \"from\" and \"to\", or \"count\", or \"formula\", or own = true");
+        WRONG(s,
+              "a metric needs \"start\" and \"end\", or \"count\", or \"formula\", or own = true");
     else if (timed && (!m->from.count || !m->to.count))
-        WRONG(s, "\"%s\" without \"%s\"", m->from.count ? "from" : "to",
-              m->from.count ? "to" : "from");
+        WRONG(s, "\"%s\" without \"%s\"", m->from.count ? "start" : "end",
+              m->from.count ? "end" : "start");
     else if (m->per_line && !timed)
-        WRONG(s, "\"per\" is for meters with \"from\" and \"to\"");
+        WRONG(s, "\"per\" is for metrics with \"start\" and \"end\"");
 }
 
 static void metric_rules_receive_one(struct description_reader *reader, const config_setting_t *s,
                                      struct target_metric **meters, size_t *count)
 {
-    static const char *const keys[] = {"name", "unit",    "from",  "to",  "per",
-                                       "good", "formula", "count", "own", NULL};
+    static const char *const keys[] = {"name",   "unit",    "start", "end",          "per",
+                                       "better", "formula", "count", "from_program", NULL};
     static const char *const per[] = {"thread", "line", NULL}, *const good[] = {"", "high", "low",
                                                                                 NULL};
     struct target_metric m = {0};
@@ -69,20 +70,20 @@ static void metric_rules_receive_one(struct description_reader *reader, const co
     description_get_copy(reader, s, "name", &m.name);
     description_get_copy(reader, s, "unit", &m.unit);
     description_get_copy(reader, s, "formula", &m.formula);
-    description_get_name_or_names(reader, s, "from", &m.from);
-    description_get_name_or_names(reader, s, "to", &m.to);
+    description_get_name_or_names(reader, s, "start", &m.from);
+    description_get_name_or_names(reader, s, "end", &m.to);
     description_get_name_or_names(reader, s, "count", &m.count);
-    description_get_bool(reader, s, "own", &m.own);
+    description_get_bool(reader, s, "from_program", &m.own);
     m.per_line = description_get_word(reader, s, "per", per, 0) == 1;
-    m.good = (uint8_t)description_get_word(reader, s, "good", good, GOOD_NOT_SAID);
+    m.good = (uint8_t)description_get_word(reader, s, "better", good, GOOD_NOT_SAID);
     if (!m.name || !*m.name)
-        WRONG(s, "a meter without \"name\"");
+        WRONG(s, "a metric without \"name\"");
     struct target_metric *same = NULL; /* of an earlier part: this one stands for it */
     for (size_t i = 0; m.name && i < *count; i++)
         if (strcmp((*meters)[i].name, m.name) == 0)
             same = &(*meters)[i];
     if (same && same->part == reader->part)
-        WRONG(s, "the meter \"%s\" stands twice", m.name);
+        WRONG(s, "the metric \"%s\" stands twice", m.name);
     check_meter(reader, s, &m);
     if (m.formula)
         check_formula(reader, s, m.formula, *meters, same ? (size_t)(same - *meters) : *count);
@@ -100,7 +101,7 @@ static void metric_rules_receive_one(struct description_reader *reader, const co
 void metric_rules_parse(struct description_reader *reader, const config_setting_t *root,
                         struct target_metric **meters, size_t *count)
 {
-    const config_setting_t *list = description_get_groups(reader, root, "meters");
+    const config_setting_t *list = description_get_groups(reader, root, "metrics");
     for (int i = 0; list && i < config_setting_length(list); i++)
         metric_rules_receive_one(reader, config_setting_get_elem(list, (unsigned)i), meters, count);
 }
@@ -108,7 +109,7 @@ void metric_rules_parse(struct description_reader *reader, const config_setting_
 bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
                        struct target_metric **meters, size_t *count)
 {
-    static const char *const keys[] = {"meters", "exact", "statistical", "functions",
+    static const char *const keys[] = {"metrics", "exact", "statistical", "functions",
                                        NULL}; /* measurement_spec.h */
     struct description_reader reader = {.texts = texts, .file = file, .complaints = complaints};
     config_t config;
@@ -124,7 +125,7 @@ bool metric_rules_read(const char *text, const char *file, FILE *complaints, str
         description_check_keys(&reader, config_root_setting(&config), keys);
         metric_rules_parse(&reader, config_root_setting(&config), meters, count);
         if (!reader.mistakes && !*count)
-            description_complain(&reader, file, 1, "there are no \"meters\" in it");
+            description_complain(&reader, file, 1, "there are no \"metrics\" in it");
     }
     config_destroy(&config);
     if (reader.mistakes) {
@@ -157,17 +158,17 @@ static void add_meter(config_setting_t *list, const struct target_metric *m)
     config_setting_t *group = config_setting_add(list, NULL, CONFIG_TYPE_GROUP);
     add_text(group, "name", m->name);
     add_text(group, "unit", m->unit);
-    add_names(group, "from", &m->from);
-    add_names(group, "to", &m->to);
+    add_names(group, "start", &m->from);
+    add_names(group, "end", &m->to);
     add_names(group, "count", &m->count);
     if (m->per_line)
         add_text(group, "per", "line");
     if (m->formula)
         add_text(group, "formula", m->formula);
     if (m->own)
-        config_setting_set_bool(config_setting_add(group, "own", CONFIG_TYPE_BOOL), 1);
+        config_setting_set_bool(config_setting_add(group, "from_program", CONFIG_TYPE_BOOL), 1);
     if (m->good)
-        add_text(group, "good", m->good == GOOD_HIGH ? "high" : "low");
+        add_text(group, "better", m->good == GOOD_HIGH ? "high" : "low");
 }
 
 char *metric_rules_write(const struct target_metric *meters, size_t count)
@@ -177,7 +178,7 @@ char *metric_rules_write(const struct target_metric *meters, size_t count)
     size_t size;
     config_init(&config);
     config_setting_t *list =
-        config_setting_add(config_root_setting(&config), "meters", CONFIG_TYPE_LIST);
+        config_setting_add(config_root_setting(&config), "metrics", CONFIG_TYPE_LIST);
     for (size_t i = 0; i < count; i++)
         add_meter(list, &meters[i]);
     FILE *f = open_memstream(&text, &size);

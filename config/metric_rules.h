@@ -1,15 +1,15 @@
 /* Metrics that a description or a user's file defines: what is counted or timed over the events of
  * a run.
  *
- *     meters = (
- *         { name = "lock wait"; from = "petition"; to = "entered"; per = "line"; good = "low"; },
+ *     metrics = (
+ *         { name = "lock wait"; start = "petition"; end = "entered"; per = "line"; better = "low"; },
  *         { name = "meals"; count = ["entered"]; },
  *         { name = "wait a meal"; formula = "'lock wait' / meals"; unit = "ns"; }
  *     );
  *
- * `from` and `to`: the time from an event of one type to the next event of the other, by the same
+ * `start` and `end`: the time from an event of one type to the next event of the other, by the same
  * thread, and with per = "line" about the same object or on its line. `count`: the number of
- * events. `formula` (formula.h): over the totals of preceding metrics. `own = true`: a metric that
+ * events. `formula` (formula.h): over the totals of preceding metrics. `from_program = true`: a metric that
  * the program maintains itself (poet.h), named so that formulas can refer to it. */
 #ifndef CONFIG_METRIC_RULES_H
 #define CONFIG_METRIC_RULES_H
@@ -40,7 +40,7 @@ char *metric_rules_write(const struct target_metric *meters, size_t count);
 
 struct description_reader;
 struct config_setting_t;
-/* Reads the list "meters" in a part of a description. */
+/* Reads the list "metrics" in a part of a description. */
 void metric_rules_parse(struct description_reader *reader, const struct config_setting_t *root,
                         struct target_metric **meters, size_t *count);
 

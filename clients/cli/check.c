@@ -84,7 +84,7 @@ static int check_description(const struct command *command, const char *file)
     if (target && json)
         good_json(file, "event_types", target->event_count);
     else if (target)
-        printf("%s: %zu kind%s, %zu event type%s: OK\n", file, target->kind_count,
+        printf("%s: %zu line type%s, %zu event type%s: OK\n", file, target->kind_count,
                plural_suffix(target->kind_count), target->event_count,
                plural_suffix(target->event_count));
     else if (!is_description_name(file))

@@ -50,17 +50,17 @@ poetcc -trace own.c -o own
 description() { # NAME PREFIX
     cat <<C
 name = "$1";
-kinds = ({ name = "$2worker"; letter = "W"; }, { name = "$2room"; letter = "R"; },
+line_types = ({ name = "$2worker"; letter = "W"; }, { name = "$2room"; letter = "R"; },
          { name = "$2store"; letter = "S"; shared = true; });
 events = (
-  { name = "$2begins"; shape = "square"; filled = true; thread = "active"; whose = "own"; opens = true; },
-  { name = "$2goes"; filled = true; relation = "sync"; partner = "$2came"; arrow = "to-partner"; thread = "out"; whose = "own"; },
-  { name = "$2came"; filled = true; relation = "sync"; partner = "$2goes"; arrow = "from-partner"; thread = "active"; },
-  { name = "$2goes out"; filled = true; relation = "sync"; partner = "$2is back"; arrow = "to-partner"; thread = "out"; },
-  { name = "$2is back"; filled = true; relation = "sync"; partner = "$2goes out"; arrow = "from-partner"; thread = "active"; whose = "own"; },
-  { name = "$2gives"; shape = "square"; filled = true; }, { name = "$2takes"; shape = "square"; after = ["$2gives"]; },
+  { name = "$2begins"; shape = "square"; filled = true; thread_state = "running"; state_of = "own_thread"; opens = true; },
+  { name = "$2goes"; filled = true; relation = "sync"; partner = "$2came"; arrow = "to-partner"; thread_state = "left"; state_of = "own_thread"; },
+  { name = "$2came"; filled = true; relation = "sync"; partner = "$2goes"; arrow = "from-partner"; thread_state = "running"; },
+  { name = "$2goes out"; filled = true; relation = "sync"; partner = "$2is back"; arrow = "to-partner"; thread_state = "left"; },
+  { name = "$2is back"; filled = true; relation = "sync"; partner = "$2goes out"; arrow = "from-partner"; thread_state = "running"; state_of = "own_thread"; },
+  { name = "$2gives"; shape = "square"; filled = true; }, { name = "$2takes"; shape = "square"; ordered_after = ["$2gives"]; },
   { name = "$2sends"; relation = "send"; }, { name = "$2gets"; relation = "receive"; },
-  { name = "$2meets"; relation = "send"; }, { name = "$2asks"; text = "asks for"; waits = true; thread = "blocked"; whose = "own"; });
+  { name = "$2meets"; relation = "send"; }, { name = "$2asks"; verb = "asks for"; wait_class = "rendezvous"; thread_state = "blocked"; state_of = "own_thread"; });
 C
 }
 mkdir conf

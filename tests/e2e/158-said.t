@@ -60,11 +60,11 @@ like "percentiles have the unit of the rest" "$(poet metrics counts.poet)" \
     "^request .* 2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms"
 like "in JSON they are numbers, too" "$(poet metrics --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
 cat >w.meters <<'X'
-meters = (
-    { name = "held"; from = "enter"; to = "leave"; },
-    { name = "no begin"; from = "nosuch"; to = "leave"; },
-    { name = "no end"; from = "enter"; to = "nosuch"; },
-    { name = "backwards"; from = "leave"; to = "enter"; },
+metrics = (
+    { name = "held"; start = "enter"; end = "leave"; },
+    { name = "no begin"; start = "nosuch"; end = "leave"; },
+    { name = "no end"; start = "enter"; end = "nosuch"; },
+    { name = "backwards"; start = "leave"; end = "enter"; },
     { name = "none"; count = "nosuch"; }
 );
 X

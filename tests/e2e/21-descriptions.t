@@ -23,9 +23,9 @@ new = {n: "".join(random.choice("kqxz7_") for _ in range(9)) for n in names}
 for n in names:
     for key in ("name", "partner"):
         text = re.sub(rf'({key} = )"{n}"', rf'\1"{new[n]}"', text)
-    text = re.sub(rf'((?:on|line_after|thread_after|woken_by|causes) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
-    while re.search(rf'((?:on|line_after|thread_after|woken_by|causes) = \[[^\]]*)"{n}"', text):
-        text = re.sub(rf'((?:on|line_after|thread_after|woken_by|causes) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
+    text = re.sub(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
+    while re.search(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by) = \[[^\]]*)"{n}"', text):
+        text = re.sub(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
     code = code.replace(f'"{n}"', f'"{new[n]}"')
 text = text.replace('name = "ucpp"', 'name = "zzqx"')
 code = code.replace('POET_RUNTIME("ucpp")', 'POET_RUNTIME("zzqx")')
@@ -85,8 +85,8 @@ export XDG_CONFIG_HOME="$work/own"
 mkdir -p own/poet
 cat >own/poet/ucpp.conf <<'C'
 include = "ucpp";
-kinds = ( { name = "task"; letter = "Task "; } );
-events = ( { name = "petition"; colour = "#ff00ff"; label = "knocks"; } );
+line_types = ( { name = "task"; letter = "Task "; } );
+events = ( { name = "petition"; color = "#ff00ff"; label = "knocks"; } );
 C
 check "a layer is checked with what it changes" poet check own/poet/ucpp.conf
 poet export inside.poet -o mine.svg
@@ -104,17 +104,17 @@ unset XDG_CONFIG_HOME
 cat >conf/bad.conf <<'C'
 name = "bad";
 include = "no-such-thing";
-kinds = ( { name = "k"; letter = "K"; drown = true; } );
+line_types = ( { name = "k"; letter = "K"; visibel = true; } );
 events = (
     { name = "a"; shape = "circle"; filled = "yes"; },
     { name = "a"; },
     { name = "b"; relation = "sync"; partner = "c"; },
     { name = "d"; relation = "sync"; partner = "b"; },
-    { name = "e"; thread = "out"; }
+    { name = "e"; thread_state = "left"; }
 );
 C
 is "every mistake, with its line" "$(poet check conf/bad.conf 2>&1 | cut -d: -f2 | sort -n | tr '\n' ' ')" "2 3 5 6 7 8 9 "
-like "the nearest key" "$(poet check conf/bad.conf 2>&1)" 'bad.conf:3: unknown key "drown": did you mean "drawn"'
+like "the nearest key" "$(poet check conf/bad.conf 2>&1)" 'bad.conf:3: unknown key "visibel": did you mean "visible"'
 is "exit status" "$(poet check conf/bad.conf >/dev/null 2>&1; echo $?)" 1
 
 # ---- a description that lacks an event: shown by name, and ordered ----
@@ -122,7 +122,7 @@ python3 - "$root" <<'P'
 import re, sys
 text = open(sys.argv[1] + "/config/ucpp.conf").read()
 text = re.sub(r'\{ name = "signal";.*?\},\n', "", text, flags=re.S).replace('"signal", ', "")
-text = re.sub(r"\s*(causes|woken_by) = \[\"signal\"\];", "", text)
+text = re.sub(r"\s*(ended_by|woken_by) = \[\"signal\"\];", "", text)
 open("conf/ucpp.conf", "w").write(text)
 P
 check "a description without signal" poet check conf/ucpp.conf

@@ -389,17 +389,17 @@ mkdir -p conf
 export POET_CONFIG="$work/conf"
 cat >conf/fibres.conf <<'C'
 name = "fibres"; title = "fibres"; version = 1;
-kinds = ( { name = "fibre"; letter = "F"; title = "fibre"; colour = "#1b4f8f"; },
-          { name = "gate"; letter = "G"; title = "gate"; colour = "#7a3c00"; } );
+line_types = ( { name = "fibre"; letter = "F"; title = "fibre"; color = "#1b4f8f"; },
+          { name = "gate"; letter = "G"; title = "gate"; color = "#7a3c00"; } );
 events = (
-    { name = "goes_in"; text = "goes into"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
-      partner = "is_entered"; arrow = "to-partner"; thread = "out"; },
-    { name = "is_entered"; text = "is entered by"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
-      partner = "goes_in"; arrow = "from-partner"; thread = "active"; },
-    { name = "is_left"; text = "is left by"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
-      partner = "is_back"; arrow = "to-partner"; thread = "out"; },
-    { name = "is_back"; text = "is back from"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
-      partner = "is_left"; arrow = "from-partner"; thread = "active"; }
+    { name = "goes_in"; verb = "goes into"; shape = "circle"; filled = true; color = "#7a3c00"; relation = "sync";
+      partner = "is_entered"; arrow = "to-partner"; thread_state = "left"; },
+    { name = "is_entered"; verb = "is entered by"; shape = "circle"; filled = true; color = "#7a3c00"; relation = "sync";
+      partner = "goes_in"; arrow = "from-partner"; thread_state = "running"; },
+    { name = "is_left"; verb = "is left by"; shape = "circle"; filled = true; color = "#7a3c00"; relation = "sync";
+      partner = "is_back"; arrow = "to-partner"; thread_state = "left"; },
+    { name = "is_back"; verb = "is back from"; shape = "circle"; filled = true; color = "#7a3c00"; relation = "sync";
+      partner = "is_left"; arrow = "from-partner"; thread_state = "running"; }
 );
 C
 cat >adapter.c <<'C'

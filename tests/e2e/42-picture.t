@@ -161,7 +161,7 @@ is "with its number beside each mark" "$(grep -o 'taker[#2]* ?1' several.words |
 mkdir old
 sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ arrow = "dotted";//; s/ who = true;//' \
     "$root/config/pthread.conf" >old/pthread.conf
-sed -i '/name = "wait";/,/}/s/ waits = "meeting";//; s/line_after = \["", "leave", "wait", "timed_wait"\]/line_after = ["", "leave"]/' old/pthread.conf
+sed -i '/name = "wait";/,/}/s/ wait_class = "rendezvous";//; s/allowed_after_on_line = \["", "leave", "wait", "timed_wait"\]/allowed_after_on_line = ["", "leave"]/' old/pthread.conf
 check "the old description is good" poet check old/pthread.conf
 POET_CONFIG="$work/old" POET_OUTPUT=old.poet ./hang
 until_true finished old.poet

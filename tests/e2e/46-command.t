@@ -49,7 +49,7 @@ is "with --why" "$(poet order --why 1:1 1:999 2>&1)" "poet order: no event 1:999
 is "which pair it is" "$(printf '1:1 1:2\n1:1 1:999\n' | poet order - 2>&1 | tail -n 1)" \
     "poet order: pair 2: no event 1:999 in this run (line 1 has $last events)"
 is "in an export, too" "$(poet export -o x.txt --around 1:999 2>&1)" "poet export: no event 1:999 in this run (line 1 has $last events)"
-is "one of a kind is no kinds" "$(poet check "$root/config/shiviz.conf")" "$root/config/shiviz.conf: 1 kind, 4 event types: OK"
+is "one line type is not several" "$(poet check "$root/config/shiviz.conf")" "$root/config/shiviz.conf: 1 line type, 4 event types: OK"
 is "a command misspelt" "$(poet exprot 2>&1 | head -n 1)" 'poet: unknown command "exprot"; did you mean "export"?'
 is "or nothing like any" "$(poet frobnicate 2>&1 | head -n 1)" 'poet: unknown command "frobnicate"'
 is "help for it" "$(poet help exprot 2>&1 | head -n 1)" 'poet: unknown command "exprot"; did you mean "export"?'

@@ -5,12 +5,12 @@ mkdir conf
 cat >conf/three.conf <<'CONF'
 name = "three";
 version = 1;
-kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+line_types = ( { name = "one"; letter = "P"; title = "one"; color = "#1b4f8f"; } );
 events = (
-    { name = "begin"; on = ["one"]; label = "begins"; shape = "square"; line_after = [""]; },
-    { name = "tell"; on = ["one"]; label = "tells"; shape = "circle"; relation = "send"; },
-    { name = "ask"; on = ["one"]; label = "asks"; shape = "circle"; thread = "blocked"; waits = "meeting"; },
-    { name = "get"; on = ["one"]; label = "gets"; shape = "circle"; relation = "receive"; thread = "active"; }
+    { name = "begin"; line_types = ["one"]; label = "begins"; shape = "square"; allowed_after_on_line = [""]; },
+    { name = "tell"; line_types = ["one"]; label = "tells"; shape = "circle"; relation = "send"; },
+    { name = "ask"; line_types = ["one"]; label = "asks"; shape = "circle"; thread_state = "blocked"; wait_class = "rendezvous"; },
+    { name = "get"; line_types = ["one"]; label = "gets"; shape = "circle"; relation = "receive"; thread_state = "running"; }
 );
 CONF
 export POET_CONFIG="$work/conf"

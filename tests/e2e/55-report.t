@@ -190,13 +190,13 @@ done
 is "no breach is told" "$(poet check convoy.poet --json | grep -c mistake)" 0
 cat >endless.conf <<'CONF'
 name = "endless";
-kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+line_types = ( { name = "one"; letter = "P"; title = "one"; color = "#1b4f8f"; } );
 events = (
-    { name = "begin"; on = ["one"]; shape = "square"; line_after = [""]; thread_after = [""]; },
-    { name = "ask"; on = ["one"]; shape = "circle"; waits = "meeting"; thread_after = ["begin"]; },
-    { name = "get"; on = ["one"]; shape = "circle"; thread_after = ["begin"]; } );
+    { name = "begin"; line_types = ["one"]; shape = "square"; allowed_after_on_line = [""]; allowed_after_in_thread = [""]; },
+    { name = "ask"; line_types = ["one"]; shape = "circle"; wait_class = "rendezvous"; allowed_after_in_thread = ["begin"]; },
+    { name = "get"; line_types = ["one"]; shape = "circle"; allowed_after_in_thread = ["begin"]; } );
 CONF
-like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "waits": no type can be the next one of its thread'
+like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "wait_class": no type can be the next one of its thread'
 
 # ---- poet record --report ----
 gcc -g -pthread convoy.c -o plain

@@ -98,14 +98,14 @@ mkdir conf
 cat >conf/meeting.conf <<'CONF'
 name = "meeting";
 version = 1;
-kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+line_types = ( { name = "one"; letter = "P"; title = "one"; color = "#1b4f8f"; } );
 events = (
-    { name = "begin"; on = ["one"]; label = "begins"; shape = "square"; line_after = [""]; },
-    { name = "tell"; on = ["one"]; label = "tells"; shape = "circle"; relation = "send"; },
-    { name = "ask"; on = ["one"]; label = "asks"; shape = "circle"; thread = "blocked"; waits = "meeting"; },
-    { name = "get"; on = ["one"]; label = "gets"; shape = "circle"; relation = "receive"; thread = "active"; },
-    { name = "arrive"; on = ["one"]; label = "comes"; shape = "circle"; thread = "blocked"; waits = "meeting"; woken_by = ["arrive"]; },
-    { name = "meet"; on = ["one"]; label = "meets"; shape = "circle"; relation = "group"; thread = "active"; }
+    { name = "begin"; line_types = ["one"]; label = "begins"; shape = "square"; allowed_after_on_line = [""]; },
+    { name = "tell"; line_types = ["one"]; label = "tells"; shape = "circle"; relation = "send"; },
+    { name = "ask"; line_types = ["one"]; label = "asks"; shape = "circle"; thread_state = "blocked"; wait_class = "rendezvous"; },
+    { name = "get"; line_types = ["one"]; label = "gets"; shape = "circle"; relation = "receive"; thread_state = "running"; },
+    { name = "arrive"; line_types = ["one"]; label = "comes"; shape = "circle"; thread_state = "blocked"; wait_class = "rendezvous"; woken_by = ["arrive"]; },
+    { name = "meet"; line_types = ["one"]; label = "meets"; shape = "circle"; relation = "group"; thread_state = "running"; }
 );
 CONF
 # told FILE: each wait, the longest first, with what is charged: ms, kind; total

@@ -11,8 +11,8 @@ of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($mete
         print $r->{$column} // "null" if $r->{metric} eq $meter && ($r->{thread} // "") eq ($thread // "") }' "${@:2}"; }
 
 cat >own.conf <<'END'
-meters = (
-    { name = "hungry"; from = "petition"; to = "entered"; per = "line"; good = "low"; },
+metrics = (
+    { name = "hungry"; start = "petition"; end = "entered"; per = "line"; better = "low"; },
     { name = "forks"; count = ["entered"]; },
     { name = "a fork"; formula = "hungry / forks"; unit = "ns"; },
     { name = "nothing"; formula = "forks / (forks - forks)"; }
@@ -37,10 +37,10 @@ poet metrics --csv -m own.conf "$run" >m.csv
 like "CSV" "$(cat m.csv)" "^forks,,$entered,$entered,"
 like "words" "$(poet metrics "$run")" "^lock wait +- +[0-9.]+ ms"
 
-sed 's/"petition"; to = "entered"/"petition"/' own.conf >bad.conf
-is "a mistake has its line" "$(poet metrics -m bad.conf "$run" 2>&1)" 'bad.conf:2: "from" without "to"'
+sed 's/"petition"; end = "entered"/"petition"/' own.conf >bad.conf
+is "a mistake has its line" "$(poet metrics -m bad.conf "$run" 2>&1)" 'bad.conf:2: "start" without "end"'
 is "and its status" "$(poet metrics -m bad.conf "$run" >/dev/null 2>&1; echo $?)" 2
 is "no file" "$(poet metrics -m none.conf "$run" 2>&1)" "poet metrics: none.conf: No such file or directory"
 { sed 's/locks taken"; count = "entered"/locks taken"; count = "enterd"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
-like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the meter "locks taken" names the type "enterd"'
+like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the metric "locks taken" names the type "enterd"'
 done_testing

@@ -112,7 +112,7 @@ like "of a part of the run they are not" "$(poet metrics --from 1ns plain.poet)"
 poet metrics plain.poet -o plain.pdf
 like "on paper" "$(pdftotext -layout plain.pdf -)" "queue length +- +50 items"
 cat >rate.conf <<'END'
-meters = ( { name = "hits"; own = true; }, { name = "queue length"; own = true; },
+metrics = ( { name = "hits"; from_program = true; }, { name = "queue length"; from_program = true; },
            { name = "rate"; formula = "hits / (hits + 'queue length')"; } );
 END
 poet metrics --json -m rate.conf plain.poet >rate.json
@@ -230,13 +230,13 @@ stop_server
 
 # ---- a star ----
 cat >star.conf <<'END'
-meters = (
-    { name = "hits"; own = true; }, { name = "took"; own = true; },
-    { name = "low one"; formula = "1 / 10"; good = "low"; },
-    { name = "low two"; formula = "20"; unit = "%"; good = "low"; },
-    { name = "high one"; formula = "hits / 4000"; good = "high"; },
-    { name = "high two"; formula = "90"; unit = "%"; good = "high"; },
-    { name = "no end"; formula = "hits"; good = "high"; },
+metrics = (
+    { name = "hits"; from_program = true; }, { name = "took"; from_program = true; },
+    { name = "low one"; formula = "1 / 10"; better = "low"; },
+    { name = "low two"; formula = "20"; unit = "%"; better = "low"; },
+    { name = "high one"; formula = "hits / 4000"; better = "high"; },
+    { name = "high two"; formula = "90"; unit = "%"; better = "high"; },
+    { name = "no end"; formula = "hits"; better = "high"; },
     { name = "nothing said"; formula = "1 / 2"; }
 );
 END

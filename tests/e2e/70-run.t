@@ -64,7 +64,7 @@ is "how often" "$(poet watch --every 0 a=b 2>&1 | head -n 1)" "poet watch: --eve
 cat >good.conf <<'END'
 exact = { calls = "real"; states = true; waits = true; };
 statistical = { rate = 250; };
-meters = ( { name = "entries"; count = ["entered"]; } );
+metrics = ( { name = "entries"; count = ["entered"]; } );
 END
 is "a good one" "$(poet check ./good.conf)" "./good.conf: calls=real,states,waits,rate=250: OK"
 is "serves poet metrics, too" "$(status poet metrics -m good.conf "$trace")" 0
@@ -80,7 +80,7 @@ broken word 'exact = { calls = "cpus"; };' '"cpus" is no value of "calls": did y
 broken key 'exact = { call = "cpu"; };' 'unknown key "call": did you mean "calls"?'
 broken rate 'statistical = { rate = 5000; };' '"rate" must be samples a second, 1 to 1000'
 broken group 'exact = "calls";' '"exact" must be a group: { states = true; }'
-broken formula 'meters = ( { name = "x"; formula = "y / 2"; } );' '"formula" names "y", which is no meter before it'
+broken formula 'metrics = ( { name = "x"; formula = "y / 2"; } );' '"formula" names "y", which is no metric before it'
 broken syntax 'exact = { calls cpu; };' 'syntax error'
 is "a word of a list" "$(poet record -m calls=some true 2>&1 | head -n 1)" \
     "poet record: --measure calls=some: unknown measurement; valid: calls (calls=counts, real, cpu, every), states, memory, waits, metrics, usage, throttle, rate=1 to rate=1000, none"

@@ -186,7 +186,7 @@ is "most of it ran alone, some beside others" "$(awk -F'\t' '$1 == "local" { l =
 mkdir -p home/poet
 cat >home/poet/pthread.conf <<'C'
 include = "pthread";
-scopes = ( { match = "io_*"; category = "system"; } );
+function_categories = ( { match = "io_*"; category = "system"; } );
 C
 export XDG_CONFIG_HOME=$PWD/home
 is "a function's category is of its name" "$(by path critical_path_ns category | awk -F'\t' '$1 == "system" { print ($2 > 60e6) }')" 1
@@ -194,7 +194,7 @@ each condition.poet arrive | sort -rn | head -1 >got
 is_planned condition "what calls the system is contention" "$(awk -F'\t' '{ print ($5 > .67 * $1), ($4 < .1 * $1) }' got)" "1 1"
 cat >home/poet/pthread.conf <<'C'
 include = "pthread";
-scopes = ( { match = "io_*"; category = "sytem"; } );
+function_categories = ( { match = "io_*"; category = "sytem"; } );
 C
 like "a word that is none" "$(poet waits condition.poet 2>&1 >/dev/null)" 'no value of "category": did you mean "system"'
 done_testing

@@ -84,7 +84,7 @@ run every POET_MEASURE=calls=every
 is "with them it is" "$(poet calls --with store every.poet | grep -c 'store')" 1
 poet record --report=where.rep ./locks >record.out 2>&1
 is "a report into a file of no known kind: before the program runs" "$? $(ls locks.*.poet where.rep 2>/dev/null | wc -l)" "2 0"
-printf 'meters = ( { name = "rate"; formula = "hits / 2"; } );\n' >broken.meters
+printf 'metrics = ( { name = "rate"; formula = "hits / 2"; } );\n' >broken.meters
 like "what is wrong with a file here" "$(poet check broken.meters 2>&1)" "^broken.meters:1: .*hits"
 
 # ---- killed ----

@@ -90,7 +90,7 @@ like 'the word alone is of calls' "$(run word.poet env POET_MEASURE=throttle ./c
 cat >good.conf <<'C'
 exact = { calls = "cpu"; };
 functions = { ignore = ["mid"]; count = "t?ny"; };
-meters = ( { name = "entries"; count = ["entered"]; } );
+metrics = ( { name = "entries"; count = ["entered"]; } );
 C
 like 'a meter file may have lists' "$(poet check ./good.conf)" 'OK$'
 poet record -m good.conf -o file.poet ./calls 2>/dev/null
@@ -144,7 +144,7 @@ poetcc -profile -g -O1 a.c b.c -o two
 mkdir -p home/poet
 cat >home/poet/pthread.conf <<'C'
 include = "pthread";
-scopes = ( { match = "t?ny"; category = "system"; }, { match = "mid"; category = "send"; } );
+function_categories = ( { match = "t?ny"; category = "system"; }, { match = "mid"; category = "send"; } );
 C
 run two.poet env POET_PROFILE_COUNT_ONLY=tiny ./two
 # sums COLUMN: the groups by it, and whether their times are all of them

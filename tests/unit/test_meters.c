@@ -54,8 +54,8 @@ static void formulas_have_values(void **state)
 }
 
 static const char good[] =
-    "meters = (\n"
-    "  { name = \"w\"; from = \"a\"; to = [\"b\", \"c\"]; per = \"line\"; good = \"low\"; },\n"
+    "metrics = (\n"
+    "  { name = \"w\"; start = \"a\"; end = [\"b\", \"c\"]; per = \"line\"; better = \"low\"; },\n"
     "  { name = \"n \\\"x\\\"\"; count = [\"b\"]; unit = \"meals\"; },\n"
     "  { name = \"f\"; formula = \"w / 'n \\\"x\\\"'\"; });\n";
 
@@ -87,18 +87,18 @@ static void what_is_written_is_read_again(void **state)
 static void mistakes_have_their_line(void **state)
 {
     static const char *const bad[][2] = {
-        {"meters = (\n{ name = \"x\"; });", "m:2: a meter needs"},
-        {"meters = (\n{ name = \"x\"; from = \"a\"; });", "m:2: \"from\" without \"to\""},
-        {"meters = (\n{ name = \"x\"; count = \"a\"; per = \"line\"; });", "m:2: \"per\" is for"},
-        {"meters = (\n{ name = \"x\"; count = \"a\"; },\n{ name = \"x\"; count = \"a\"; });",
-         "m:3: the meter \"x\" stands twice"},
-        {"meters = (\n{ name = \"x\"; formula = \"y\"; });", "m:2: \"formula\" names \"y\""},
-        {"meters = (\n{ name = \"x\"; formula = \"1 +\"; });", "m:2: \"formula\" is wrong"},
-        {"meters = (\n{ count = \"a\"; });", "m:2: a meter without \"name\""},
-        {"meters = (\n{ name = \"x\"; count = \"a\"; good = \"fine\"; });", "m:2: "},
+        {"metrics = (\n{ name = \"x\"; });", "m:2: a metric needs"},
+        {"metrics = (\n{ name = \"x\"; start = \"a\"; });", "m:2: \"start\" without \"end\""},
+        {"metrics = (\n{ name = \"x\"; count = \"a\"; per = \"line\"; });", "m:2: \"per\" is for"},
+        {"metrics = (\n{ name = \"x\"; count = \"a\"; },\n{ name = \"x\"; count = \"a\"; });",
+         "m:3: the metric \"x\" stands twice"},
+        {"metrics = (\n{ name = \"x\"; formula = \"y\"; });", "m:2: \"formula\" names \"y\""},
+        {"metrics = (\n{ name = \"x\"; formula = \"1 +\"; });", "m:2: \"formula\" is wrong"},
+        {"metrics = (\n{ count = \"a\"; });", "m:2: a metric without \"name\""},
+        {"metrics = (\n{ name = \"x\"; count = \"a\"; better = \"fine\"; });", "m:2: "},
         {"metres = ();", "m:1: unknown key \"metres\""},
-        {"meters = ();", "m:1: there are no"},
-        {"meters = (", "m:1: syntax error"},
+        {"metrics = ();", "m:1: there are no"},
+        {"metrics = (", "m:1: syntax error"},
         {"@include \"x\"", "m:1: @include"},
         {"", "m:1: there are no"},
     };

@@ -7,25 +7,25 @@
 
 static const char description[] =
     "name = \"test\"; title = \"test\"; version = 1;\n"
-    "kinds = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; colour = \"#000000\"; },\n"
-    "          { name = \"monitor\"; letter = \"M\"; title = \"mutex\"; colour = \"#000000\"; } );\n"
+    "line_types = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; color = \"#000000\"; },\n"
+    "          { name = \"monitor\"; letter = \"M\"; title = \"mutex\"; color = \"#000000\"; } );\n"
     "events = (\n"
-    " { name = \"start\"; label = \"s\"; text = \"s\"; shape = \"square\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"active\"; whose = \"own\"; },\n"
-    " { name = \"petition\"; label = \"p\"; text = \"p\"; shape = \"circle\"; filled = false;\n"
-    "   colour = \"#000000\"; thread = \"blocked\"; waits = true; },\n"
-    " { name = \"enter\"; label = \"e\"; text = \"e\"; shape = \"circle\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"out\"; },\n"
-    " { name = \"entered\"; label = \"e\"; text = \"e\"; shape = \"circle\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"active\"; },\n"
-    " { name = \"leave\"; label = \"l\"; text = \"l\"; shape = \"circle\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"out\"; },\n"
-    " { name = \"left\"; label = \"l\"; text = \"l\"; shape = \"circle\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"active\"; },\n"
-    " { name = \"end\"; label = \"e\"; text = \"e\"; shape = \"square\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"blocked\"; whose = \"own\"; },\n"
-    " { name = \"close\"; label = \"c\"; text = \"c\"; shape = \"square\"; filled = false;\n"
-    "   colour = \"#000000\"; thread = \"out\"; whose = \"own\"; } );\n";
+    " { name = \"start\"; label = \"s\"; verb = \"s\"; shape = \"square\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"running\"; state_of = \"own_thread\"; },\n"
+    " { name = \"petition\"; label = \"p\"; verb = \"p\"; shape = \"circle\"; filled = false;\n"
+    "   color = \"#000000\"; thread_state = \"blocked\"; wait_class = \"rendezvous\"; },\n"
+    " { name = \"enter\"; label = \"e\"; verb = \"e\"; shape = \"circle\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"left\"; },\n"
+    " { name = \"entered\"; label = \"e\"; verb = \"e\"; shape = \"circle\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"running\"; },\n"
+    " { name = \"leave\"; label = \"l\"; verb = \"l\"; shape = \"circle\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"left\"; },\n"
+    " { name = \"left\"; label = \"l\"; verb = \"l\"; shape = \"circle\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"running\"; },\n"
+    " { name = \"end\"; label = \"e\"; verb = \"e\"; shape = \"square\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"blocked\"; state_of = \"own_thread\"; },\n"
+    " { name = \"close\"; label = \"c\"; verb = \"c\"; shape = \"square\"; filled = false;\n"
+    "   color = \"#000000\"; thread_state = \"left\"; state_of = \"own_thread\"; } );\n";
 
 static const char *const types[] = {"start", "petition", "enter", "entered",
                                     "leave", "left",     "end",   "close"};

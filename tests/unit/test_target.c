@@ -23,7 +23,7 @@ static char *complaints_of(const char *text, bool *good)
     return said;
 }
 
-#define HEAD "name=\"x\";\nkinds=({name=\"k\";letter=\"K\";});\n"
+#define HEAD "name=\"x\";\nline_types=({name=\"k\";letter=\"K\";});\n"
 
 static void mistakes_are_named(void **state)
 {
@@ -37,20 +37,20 @@ static void mistakes_are_named(void **state)
         {HEAD "events=({name=\"e\";shape=\"squar\";});",
          "x.conf:3: \"squar\" is no value of \"shape\": did you mean \"square\"?\n"},
         {HEAD "events=({name=\"e\";filled=1;});", "x.conf:3: \"filled\" must be true or false\n"},
-        {HEAD "events=({name=\"e\";colour=\"red\";});",
+        {HEAD "events=({name=\"e\";color=\"red\";});",
          "x.conf:3: \"red\" is no colour: write \"#RRGGBB\"\n"},
         {HEAD "events=({name=\"e\";},\n{name=\"e\";});",
          "x.conf:4: the type \"e\" stands already in line 3\n"},
-        {HEAD "events=({name=\"e\";on=[\"nowhere\"];});",
-         "x.conf:3: \"on\" names the kind \"nowhere\", which does not exist\n"},
+        {HEAD "events=({name=\"e\";line_types=[\"nowhere\"];});",
+         "x.conf:3: \"line_types\" names the line type \"nowhere\", which does not exist\n"},
         {HEAD "events=({name=\"e\";relation=\"sync\";partner=\"f\";});",
          "x.conf:3: \"partner\" names the type \"f\", which does not exist\n"},
         {HEAD "events=({name=\"e\";relation=\"sync\";partner=\"f\";},\n"
               "{name=\"f\";relation=\"sync\";partner=\"f\";});",
          "x.conf:3: \"partner\" names the type \"f\", which does not name \"e\" back\n"},
-        {HEAD "events=({name=\"e\";after=[\"g\"];line_after=[\"h\"];});",
-         "x.conf:3: \"after\" names the type \"g\", which does not exist\n"
-         "x.conf:3: \"line_after\" names the type \"h\", which does not exist\n"},
+        {HEAD "events=({name=\"e\";ordered_after=[\"g\"];allowed_after_on_line=[\"h\"];});",
+         "x.conf:3: \"ordered_after\" names the type \"g\", which does not exist\n"
+         "x.conf:3: \"allowed_after_on_line\" names the type \"h\", which does not exist\n"},
         {HEAD "events=({shape=\"circle\";});", "x.conf:3: \"name\" is missing\n"},
         {HEAD "events=({name=\"e\";arrow=\"dotted\";relation=\"order\";},\n"
               "{name=\"f\";arrow=\"dotted\";});",
@@ -59,49 +59,52 @@ static void mistakes_are_named(void **state)
          "x.conf:3: \"arrow\" is \"dotted\", and there is one to its partner\n"},
         {HEAD "events=({name=\"e\";order=\"dotted\";});", "x.conf:3: unknown key \"order\"\n"},
         {HEAD "events=(1);", "x.conf:3: \"events\" must hold groups only: { ... }\n"},
-        {"name=\"x\";\n", "x.conf:1: \"kinds\" is missing\nx.conf:1: \"events\" is missing\n"},
+        {"name=\"x\";\n", "x.conf:1: \"line_types\" is missing\nx.conf:1: \"events\" is missing\n"},
         {"name=\n\n;", "x.conf:3: syntax error\n"},
-        {"name=\"x\";\nkinds=({name=\"k\";letter=\"K\";},\n{name=\"k\";letter=\"K\";});\nevents=();",
-         "x.conf:3: the kind \"k\" stands twice\n"},
+        {"name=\"x\";\nline_types=({name=\"k\";letter=\"K\";},\n{name=\"k\";letter=\"K\";});\nevents=();",
+         "x.conf:3: the line type \"k\" stands twice\n"},
         {"@include \"/etc/passwd\"\n",
          "x.conf:1: @include is not served: write include = \"NAME\";\n"},
         {HEAD "include=\"nowhere\";events=({name=\"e\";});",
          "x.conf:3: \"include\" names \"nowhere\", which cannot be read\n"},
-        {HEAD "events=({name=\"e\";thread=\"out\";});",
-         "x.conf:3: \"thread\": no event brings a thread into the lines that this one takes it out of\n"},
+        {HEAD "events=({name=\"e\";thread_state=\"left\";});",
+         "x.conf:3: \"thread_state\": no event brings a thread into the lines that this one takes it out of\n"},
         {HEAD
-         "events=({name=\"i\";thread=\"active\";},\n{name=\"e\";thread=\"out\";line_after=[\"\"];});",
-         "x.conf:4: \"thread\": the first event on a line takes a thread out that never came in\n"},
+         "events=({name=\"i\";thread_state=\"running\";},\n{name=\"e\";thread_state=\"left\";allowed_after_on_line=[\"\"];});",
+         "x.conf:4: \"thread_state\": the first event on a line takes a thread out that never came in\n"},
         {HEAD
-         "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";on=[\"q\"];},\n{name=\"f\";on=[\"q\"];});",
+         "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";line_types=[\"q\"];},\n{name=\"f\";line_types=[\"q\"];});",
          "x.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
          "x.conf:4: \"filled\" must be true or false\n"
-         "x.conf:4: \"on\" names the kind \"q\", which does not exist\n"
-         "x.conf:5: \"on\" names the kind \"q\", which does not exist\n"
+         "x.conf:4: \"line_types\" names the line type \"q\", which does not exist\n"
+         "x.conf:5: \"line_types\" names the line type \"q\", which does not exist\n"
          "x.conf:5: the type \"f\" stands already in line 4\n"},
         {HEAD
-         "events=({name=\"e\";waits=\"meeting\";causes=[\"f\"];category=\"lock\";},{name=\"f\";});",
+         "events=({name=\"e\";wait_class=\"rendezvous\";ended_by=[\"f\"];category=\"lock\";},{name=\"f\";});",
          NULL},
-        {HEAD "events=({name=\"e\";waits=\"exclusio\";category=\"locks\";});",
-         "x.conf:3: \"exclusio\" is no value of \"waits\": did you mean \"exclusion\"?\n"
+        {HEAD "events=({name=\"e\";wait_class=\"contentio\";category=\"locks\";});",
+         "x.conf:3: \"contentio\" is no value of \"wait_class\": did you mean \"contention\"?\n"
          "x.conf:3: \"locks\" is no value of \"category\": did you mean \"lock\"?\n"},
-        {HEAD "events=({name=\"e\";waits=1;});", "x.conf:3: \"waits\" must be true or false\n"},
-        {HEAD "events=({name=\"e\";causes=[\"f\"];});",
-         "x.conf:3: \"causes\" names the type \"f\", which does not exist\n"
-         "x.conf:3: \"causes\" without \"waits\"\n"},
-        {HEAD "events=({name=\"e\";waits=true;thread_after=[\"f\"];},\n{name=\"f\";opens=true;});",
-         "x.conf:3: \"waits\": no type can be the next one of its thread\n"},
+        {HEAD "events=({name=\"e\";wait_class=1;});",
+         "x.conf:3: \"wait_class\" must be a string\n"},
+        {HEAD "events=({name=\"e\";ended_by=[\"f\"];});",
+         "x.conf:3: \"ended_by\" names the type \"f\", which does not exist\n"
+         "x.conf:3: \"ended_by\" without \"wait_class\"\n"},
         {HEAD
-         "events=({name=\"e\";waits=true;thread_after=[\"f\"];},\n{name=\"f\";waits=true;thread_after=[\"e\"];});",
-         "x.conf:3: \"waits\": nothing can end it: what can be next of its thread waits, too\n"
-         "x.conf:4: \"waits\": nothing can end it: what can be next of its thread waits, too\n"},
-        {HEAD "events=();clusters=({name=\"c\";kind=\"k\";},\n{name=\"c\";match=\"*\";});",
-         "x.conf:4: the cluster \"c\" stands twice\n"},
-        {HEAD "events=();scopes=({match=\"io_*\";category=\"system\";});", NULL},
-        {HEAD "events=();scopes=({match=\"a\";},\n{match=\"b\";category=\"clock\";},\n"
-              "{match=\"b\";category=\"lock\";});",
+         "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";opens=true;});",
+         "x.conf:3: \"wait_class\": no type can be the next one of its thread\n"},
+        {HEAD
+         "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";wait_class=\"timeout\";allowed_after_in_thread=[\"e\"];});",
+         "x.conf:3: \"wait_class\": nothing can end it: what can be next of its thread waits, too\n"
+         "x.conf:4: \"wait_class\": nothing can end it: what can be next of its thread waits, too\n"},
+        {HEAD "events=();line_groups=({name=\"c\";line_type=\"k\";},\n{name=\"c\";match=\"*\";});",
+         "x.conf:4: the line group \"c\" stands twice\n"},
+        {HEAD "events=();function_categories=({match=\"io_*\";category=\"system\";});", NULL},
+        {HEAD
+         "events=();function_categories=({match=\"a\";},\n{match=\"b\";category=\"timeout\";},\n"
+         "{match=\"b\";category=\"lock\";});",
          "x.conf:3: a scope needs \"category\"\n"
-         "x.conf:4: the category \"clock\" is one of events, not of scopes\n"
+         "x.conf:4: the category \"timeout\" is one of events, not of functions\n"
          "x.conf:5: the scope \"b\" stands twice\n"},
         {"versio=1;" HEAD "events=();",
          "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
@@ -179,11 +182,12 @@ static void what_waiting_is(void **state)
 static void waiting_is_renewed(void **state)
 {
     (void)state;
-    static const char old[] = HEAD "version=1;events=({name=\"e\";waits=true;},{name=\"f\";});",
+    static const char old[] =
+        HEAD "version=1;events=({name=\"e\";wait_class=\"rendezvous\";},{name=\"f\";});",
                       newer[] = "name=\"x\";version=2;\n"
-                                "kinds=({name=\"k\";letter=\"K\";category=\"lock\";});\n"
-                                "events=({name=\"e\";waits=\"exclusion\";causes=[\"f\"];},"
-                                "{name=\"f\";category=\"clock\";});";
+                                "line_types=({name=\"k\";letter=\"K\";category=\"lock\";});\n"
+                                "events=({name=\"e\";wait_class=\"contention\";ended_by=[\"f\"];},"
+                                "{name=\"f\";category=\"timeout\";});";
     struct target *target = target_read(old, "x.conf", stderr);
     assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_MEETING);
     assert_true(target_apply_layer(target, newer, "x.conf", DRESS_AS_LAYER, stderr));
@@ -201,11 +205,11 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
 {
     (void)state;
     static const char text[] =
-        "\f\tbase.conf\n" HEAD "events=({name=\"e\";label=\"one\";text=\"two\";group=\"three\";"
-        "unheard=\"four\";all=\"five\";partner=\"e\";after=[\"e\"];"
-        "line_after=[\"e\"];thread_after=[\"e\"];relation=\"sync\";});\n"
-        "\f\tx.conf\nname=\"y\";kinds=({name=\"j\";letter=\"J\";});"
-        "events=({name=\"e\";on=[\"j\"];label=\"other\";all=\"all others\";});\n";
+        "\f\tbase.conf\n" HEAD "events=({name=\"e\";label=\"one\";verb=\"two\";group=\"three\";"
+        "undelivered_label=\"four\";broadcast_text=\"five\";partner=\"e\";ordered_after=[\"e\"];"
+        "allowed_after_on_line=[\"e\"];allowed_after_in_thread=[\"e\"];relation=\"sync\";});\n"
+        "\f\tx.conf\nname=\"y\";line_types=({name=\"j\";letter=\"J\";});"
+        "events=({name=\"e\";line_types=[\"j\"];label=\"other\";broadcast_text=\"all others\";});\n";
     struct target *target = target_read(text, "x.conf", stderr);
     assert_non_null(target);
     const struct target_event *general = target_event(target, "k", "e", RELATION_SYNC);
@@ -218,8 +222,9 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     assert_string_equal(special->unheard, "four");
     assert_string_equal(special->all, "all others");
     assert_true(target_has_line_type(&special->thread_after, "e"));
-    assert_true(target_apply_layer(target, "events=({name=\"e\";on=[\"j\"];unheard=\"six\";});",
-                                   "l.conf", DRESS_AS_LAYER, stderr));
+    assert_true(target_apply_layer(
+        target, "events=({name=\"e\";line_types=[\"j\"];undelivered_label=\"six\";});", "l.conf",
+        DRESS_AS_LAYER, stderr));
     assert_string_equal(target_event(target, "k", "e", RELATION_SYNC)->unheard, "four");
     assert_string_equal(target_event(target, "j", "e", RELATION_SYNC)->unheard, "six");
     target_free(target);
@@ -258,9 +263,9 @@ static int drop_folder(void **state)
 }
 
 static const char base[] = HEAD
-    "events=({name=\"e\";label=\"E\";colour=\"#ff0000\";thread=\"active\";},\n"
-    "{name=\"e\";on=[\"k\"];label=\"on k\";},\n{name=\"f\";shape=\"square\";line_after=[\"e\"];});\n"
-    "clusters=({name=\"c\";kind=\"k\";});";
+    "events=({name=\"e\";label=\"E\";color=\"#ff0000\";thread_state=\"running\";},\n"
+    "{name=\"e\";line_types=[\"k\"];label=\"on k\";},\n{name=\"f\";shape=\"square\";allowed_after_on_line=[\"e\"];});\n"
+    "line_groups=({name=\"c\";line_type=\"k\";});";
 
 static struct target *load(const char *name, char **said)
 {
@@ -283,9 +288,9 @@ static void a_layer_changes_what_it_names(void **state)
     char *said;
     put("base.conf", base);
     put("layer.conf",
-        "name=\"x\"; include=\"base\";\nkinds=({name=\"k\";letter=\"L\";});\n"
-        "events=({name=\"e\";colour=\"#0000ff\";},{name=\"f\";on=[\"k\"];label=\"F\";},\n"
-        "{name=\"g\";});clusters=({name=\"c\";match=\"*\";});");
+        "name=\"x\"; include=\"base\";\nline_types=({name=\"k\";letter=\"L\";});\n"
+        "events=({name=\"e\";color=\"#0000ff\";},{name=\"f\";line_types=[\"k\"];label=\"F\";},\n"
+        "{name=\"g\";});line_groups=({name=\"c\";match=\"*\";});");
     struct target *t = load("layer.conf", &said);
     assert_string_equal(said, "");
     assert_non_null(t);
@@ -312,7 +317,7 @@ static void mistakes_name_the_file_that_has_them(void **state)
 {
     (void)state;
     char *said, wanted[512];
-    put("base.conf", "name=\"x\";\nkinds=({name=\"k\";letter=1;});\nevents=();");
+    put("base.conf", "name=\"x\";\nline_types=({name=\"k\";letter=1;});\nevents=();");
     put("layer.conf", "name=\"x\"; include=[\"base\",\n\"gone\"];\nevents=({name=\"e\";shap=1;});");
     assert_null(load("layer.conf", &said));
     snprintf(wanted, sizeof wanted,
@@ -328,7 +333,7 @@ static void mistakes_name_the_file_that_has_them(void **state)
     }
     free(said);
     put("base.conf",
-        "name=\"x\"; include=\"layer\"; kinds=(); events=();"); /* each includes the other */
+        "name=\"x\"; include=\"layer\"; line_types=(); events=();"); /* each includes the other */
     assert_null(load("layer.conf", &said));
     assert_non_null(strstr(said, "base.conf:1: \"include\" names \"layer\", which cannot be read"));
     free(said);
@@ -366,8 +371,9 @@ static void a_user_changes_looks_and_nothing_else(void **state)
     mkdir(path, 0700);
     setenv("XDG_CONFIG_HOME", folder, 1);
     assert_null(target_own_layer("base", &file));
-    put("poet/base.conf", "include=\"base\"; events=({name=\"e\";label=\"mine\";thread=\"out\";},"
-                          "{name=\"f\";line_after=[];},{name=\"new\";});");
+    put("poet/base.conf",
+        "include=\"base\"; events=({name=\"e\";label=\"mine\";thread_state=\"left\";},"
+        "{name=\"f\";allowed_after_on_line=[];},{name=\"new\";});");
     text = target_own_layer("base", &file);
     assert_non_null(text);
     assert_true(target_apply_layer(t, text, file, DRESS_AS_LAYER, stderr));

@@ -101,12 +101,12 @@ static void two_clocks_become_one(void **state)
 
 static const char description[] =
     "name = \"pthread\"; title = \"test\"; version = 1;\n"
-    "kinds = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; colour = \"#000000\"; } );\n"
+    "line_types = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; color = \"#000000\"; } );\n"
     "events = (\n"
-    " { name = \"send\"; label = \"s\"; text = \"s\"; shape = \"circle\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"active\"; whose = \"own\"; },\n"
-    " { name = \"receive\"; label = \"r\"; text = \"r\"; shape = \"circle\"; filled = true;\n"
-    "   colour = \"#000000\"; thread = \"blocked\"; waits = true; } );\n";
+    " { name = \"send\"; label = \"s\"; verb = \"s\"; shape = \"circle\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"running\"; state_of = \"own_thread\"; },\n"
+    " { name = \"receive\"; label = \"r\"; verb = \"r\"; shape = \"circle\"; filled = true;\n"
+    "   color = \"#000000\"; thread_state = \"blocked\"; wait_class = \"rendezvous\"; } );\n";
 
 static void learn(const struct run *run)
 {
