@@ -4,6 +4,7 @@
 
 #define KEPT_OF_PLACE 16u /* waits, signals and critical sections kept of one call site */
 #define KEPT_MOST 512u /* of one object or lock */
+#define SEVERAL_OBJECTS UINTPTR_MAX
 
 struct wakeup_visit {
     uint32_t thread, place;
@@ -127,11 +128,19 @@ static void wakeup_races_on_acquire(struct wakeup_races *w, const struct sync_op
     ARRAY_PUSH(l->visits, l->count, (uint32_t)w->visit_count - 1);
 }
 
+static void wakeup_races_note_place(struct wakeup_races *w, uint32_t place, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&w->object_at, place, 0), this = (uintptr_t)line + 1;
+    if (known != this)
+        map_put(&w->object_at, place, 0, (void *)(known ? SEVERAL_OBJECTS : this));
+}
+
 static void begin_wait(struct wakeup_races *w, const struct sync_op *d)
 {
     struct wakeup_object *o = object_of(w, d->about);
     o->several |= o->lock && o->lock != d->lock;
     o->lock = d->lock;
+    wakeup_races_note_place(w, d->place, d->about);
     if (!may_keep(&o->waits_of, d->place, o->wait_count))
         return;
     struct wakeup_wait kept = {.begin = *d, .visit = wakeup_races_visit_for(w, d->thread, d->lock)};
@@ -332,7 +341,8 @@ static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup
 {
     const struct wakeup_visit *passers[FINDING_PARTICIPANTS];
     bool known;
-    if (k->begin.timed || !may_receive_signal(c, k) || k->visit.position == NO_POSITION)
+    if (k->begin.timed || !may_receive_signal(c, k) || k->visit.position == NO_POSITION ||
+        (uintptr_t)map_get(&l->w->object_at, k->begin.place, 0) == SEVERAL_OBJECTS)
         return;
     uint32_t count = find_passers(l, c, k, passers);
     if (count + 1 <= l->o->calls_made)
@@ -395,4 +405,5 @@ void wakeup_races_free(struct wakeup_races *w)
     map_free(&w->of_lock);
     map_free(&w->last);
     map_free(&w->found);
+    map_free(&w->object_at);
 }

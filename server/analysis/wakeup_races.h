@@ -7,7 +7,8 @@
  *   may have changed the predicate there.)
  * - Signal instead of broadcast: a signal that wakes one thread where several could wait: at
  *   different call sites, signaled by a third thread; or where more threads acquire the lock after
- *   a wait than there are signals in all. */
+ *   a wait than there are signals in all, unless each thread waits for an object of its own: one
+ *   call site, several objects. */
 #ifndef SERVER_ANALYSIS_WAKEUP_RACES_H
 #define SERVER_ANALYSIS_WAKEUP_RACES_H
 
@@ -25,6 +26,7 @@ struct wakeup_races {
     struct wakeup_lock *locks;
     size_t lock_count, lock_room;
     struct map found;
+    struct map object_at; /* call site of waits -> 1 + line of the object, or several */
     size_t next; /* index of the next object */
 };
 

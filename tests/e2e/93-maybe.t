@@ -34,7 +34,7 @@ bad_mixed signal-not-broadcast
 bad_atomic atomicity-violation
 bad_use order-violation
 END
-for name in gate ordered hand later try readers flag after all pool buffer timed; do
+for name in gate ordered hand later try readers flag after all pool buffer timed own; do
     poetcc -trace -g "$here/good_$name.c" -o "good_$name"
     record "good_$name"
     is "good_$name: nothing that hangs" "$(kinds "good_$name" | grep -v 'early-signal\|atomicity-violation\|order-violation')" ""
