@@ -109,7 +109,7 @@ static void add_command(struct complete *all, const struct command *command)
 }
 
 /* One that is not there is left out. */
-static void add_program(struct complete *all, const struct table_program *program)
+static void add_program(struct complete *all, const struct command *program)
 {
     char path[PATH_MAX];
     struct complete_command c = {.name = program->name, .summary = program->summary};
@@ -121,7 +121,7 @@ static void add_program(struct complete *all, const struct table_program *progra
     if (f)
         pclose(f);
     free(command);
-    set_arguments(&c, program->args_doc);
+    set_arguments(&c, program->operands);
     ARRAY_PUSH(all->commands, all->count, c);
 }
 
@@ -150,10 +150,12 @@ int completion_print(const char *shell)
                   {"fish", completion_fish_write}};
     struct complete all = {0};
     int status = EXIT_USAGE;
-    for (size_t i = 0; table_programs[i].name; i++)
-        add_program(&all, &table_programs[i]);
-    for (size_t i = 0; table_commands[i]; i++)
-        add_command(&all, table_commands[i]);
+    const struct command *command;
+    for (size_t i = 0; (command = command_table_at(i)) != NULL; i++)
+        if (command->program)
+            add_program(&all, command);
+        else if (command->argp)
+            add_command(&all, command);
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shell, shells[i].name) == 0) {
             shells[i].print(&all, stdout);

@@ -16,33 +16,12 @@
 #define HELP_WIDTH 80
 #define HELP_INDENT 11 /* of summaries */
 
-static const struct help_group {
-    const char *title, *commands; /* their names, each followed by a space */
-} help_groups[] = {
-    {"Record", "record server watch "},
-    {"Inspect", "view show export order dump stat note "},
-    {"Find bugs", "blocked attach predict confirm replay debug compare "},
-    {"Performance", "report states waits path calls source memory usage metrics "},
-    {"Manage runs", "ls rm runs merge import key check help "},
-};
-
-static const char *help_summary(const char *name)
-{
-    for (size_t i = 0; table_programs[i].name; i++)
-        if (strcmp(table_programs[i].name, name) == 0)
-            return table_programs[i].summary;
-    for (size_t i = 0; table_commands[i]; i++)
-        if (strcmp(table_commands[i]->name, name) == 0)
-            return table_commands[i]->summary;
-    return "show help for a command";
-}
-
 /* Wraps the summary between words. */
-static void help_print_command(FILE *f, const char *name)
+static void help_print_command(FILE *f, const struct command *command)
 {
-    const char *word = help_summary(name);
+    const char *word = command->summary;
     int column = HELP_INDENT;
-    fprintf(f, "  %-*s", HELP_INDENT - 2, name);
+    fprintf(f, "  %-*s", HELP_INDENT - 2, command->name);
     while (*word) {
         int length = (int)strcspn(word, " ");
         if (column > HELP_INDENT && column + 1 + length > HELP_WIDTH) {
@@ -64,13 +43,10 @@ static void print_help(FILE *f)
           "    poet record -- ./prog                    or trace an unmodified binary\n"
           "    poet view latest                         open the latest run in the viewer\n\n",
           f);
-    for (size_t i = 0; i < sizeof help_groups / sizeof *help_groups; i++) {
-        fprintf(f, "%s\n", help_groups[i].title);
-        for (const char *rest = help_groups[i].commands; *rest; rest = strchr(rest, ' ') + 1) {
-            char name[16];
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, " "), rest);
-            help_print_command(f, name);
-        }
+    for (const struct command_group *g = command_groups; g->title; g++) {
+        fprintf(f, "%s\n", g->title);
+        for (size_t i = 0; g->commands[i]; i++)
+            help_print_command(f, g->commands[i]);
     }
     fputs("\nSOURCE is a trace file, a run name from `poet ls`, an endpoint (unix:PATH or\n"
           "poet://HOST:PORT, optionally with #RUN), or `latest`, the default for read-only\n"
@@ -108,24 +84,26 @@ static int main_report_unknown(const char *word)
 
 static int main_dispatch_command(int argc, char **argv)
 {
-    for (size_t i = 0; table_programs[i].name; i++)
-        if (strcmp(argv[0], table_programs[i].name) == 0)
-            return run_program(table_programs[i].program, argv);
-    for (size_t i = 0; table_commands[i]; i++)
-        if (strcmp(argv[0], table_commands[i]->name) == 0)
-            return table_commands[i]->run(table_commands[i], argc, argv);
-    return main_report_unknown(argv[0]);
+    const struct command *command = command_table_find(argv[0]);
+    if (!command)
+        return main_report_unknown(argv[0]);
+    return command->program ? run_program(command->program, argv)
+                            : command->run(command, argc, argv);
 }
 
-static int main_run_help(int argc, char **argv)
+static int help_run(const struct command *command, int argc, char **argv)
 {
-    if (argc < 2) {
+    (void)command;
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
         print_help(stdout);
         return EXIT_DONE;
     }
     char *arguments[] = {argv[1], (char *)(uintptr_t) "--help", NULL};
     return main_dispatch_command(2, arguments);
 }
+
+const struct command command_help = {
+    .name = "help", .summary = "show help for a command", .run = help_run};
 
 int main(int argc, char **argv)
 {
@@ -145,8 +123,7 @@ int main(int argc, char **argv)
         return completion_print(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--complete") == 0)
         return completion_words_write(argv[2]);
-    int status = strcmp(argv[1], "help") == 0 ? main_run_help(argc - 1, argv + 1)
-                                              : main_dispatch_command(argc - 1, argv + 1);
+    int status = main_dispatch_command(argc - 1, argv + 1);
     if (pager_is_running()) {
         pager_end();
     } else if (fflush(stdout) != 0 || ferror(stdout)) {
