@@ -300,7 +300,7 @@ format:
 -include $(shell find $(B)/o $(B)/pic $(B)/static $(MPIS:%=$(B)/mpi-%) -name '*.d' 2>/dev/null)
 
 # ---- set-up ----
-# Nothing is installed, and nobody asked for root's password, where nothing is missing.
+# Where nothing is missing, nothing is installed and no password is asked for.
 .PHONY: deps deps-test demo check check-loaded check-unit check-e2e check-dependencies bench install uninstall clean help
 deps:
 	@tests/deps.sh packages.txt build run
@@ -382,7 +382,7 @@ check-unit:
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units
 
 # Two at a time, as they share nothing; more would only make some wait so long that they give up.  Ten minutes a test, so
-# that one that hangs is told from one that is slow.
+# that one that hangs can be distinguished from one that is slow.
 check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)

@@ -27,7 +27,7 @@ page() { # PROGRAM CAPTION
 }
 pages=()
 page semaphores "Producer and consumer with two semaphores, each of them a monitor. The consumer comes first and waits in \"full\", \
-where only it is, blocked: the line is dashed until the producer enters. The signal is before the consumer goes on."
+where only it is, blocked: the line is dashed until the producer enters. The signal is before the consumer resumes."
 page accepting "A dating service, scheduled from outside. The task accepts a caller; that one is inside, and accepts its partner, \
 whose call ends first. The last thing that is accepted is the destructor."
 page coroutines "Producer and consumer as coroutines: one thread goes from line to line, and a line is there only while it is in it."

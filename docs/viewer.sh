@@ -1,5 +1,5 @@
 #!/bin/bash
-# The picture of the viewer that README.md shows, anew: viewer.sh [OUT.png].  It wants Xvfb, xdotool, xwd and convert (ImageMagick).
+# The picture of the viewer that README.md shows, drawn again: viewer.sh [OUT.png].  It wants Xvfb, xdotool, xwd and convert (ImageMagick).
 set -eu
 B=${B:-build}
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -7,7 +7,7 @@
 #define PAIRS 3
 
 struct person {
-    int phone, partner; /* partner's phone, 0 nobody yet */
+    int phone, partner; /* partner's phone, 0: none yet */
     pthread_cond_t came;
     struct person *next;
 };
@@ -16,7 +16,7 @@ static pthread_mutex_t service = PTHREAD_MUTEX_INITIALIZER;
 static struct person *waiting[2]; /* girls, boys */
 static int sum;
 
-/* Whoever finds somebody waiting takes the first one along; else waits to be taken. */
+/* A person who finds a partner waiting takes the first one along; else waits to be taken. */
 static int date(int sex, int phone)
 {
     struct person self = {.phone = phone, .came = PTHREAD_COND_INITIALIZER};

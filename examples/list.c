@@ -1,4 +1,4 @@
-/* A sorted list whose nodes are locked hand over hand: take the next, then let go of
+/* A sorted list whose nodes are locked hand over hand: take the next, then release
  * the one before. */
 #include <pthread.h>
 #include <stdio.h>

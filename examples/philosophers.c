@@ -1,4 +1,4 @@
-/* Dining philosophers.  The last one takes the right fork first, so nobody starves. */
+/* Dining philosophers.  The last one takes the right fork first, so no philosopher starves. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A word that goes round a ring of machines by datagrams: what is sent and received is told by ten calls of poet.h, with a
+/* A word that goes round a ring of machines by datagrams: what is sent and received is recorded by ten calls of poet.h, with a
  * key that both sides know, so that the order holds across machines.  `make demo-cluster` runs it on three.
  *
  *     poetcc -trace -g ring.c -o ring && ./ring ME ALL ROUNDS PORT NEXT-ADDRESS      # ME: 0 to ALL - 1 */

@@ -44,7 +44,7 @@
 #define POLL_SECONDS 0.01   /* queues are read at least this often */
 #define FEED_SECONDS 0.04   /* viewers hear of news at most this often */
 #define SILENCE_SECONDS 10  /* a peer must have said HELLO by then */
-#define REST_SECONDS 30       /* after the last request what was read of files is let go */
+#define REST_SECONDS 30       /* after the last request what was read of files is released */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
 #define QUICK_EVENTS 1000000u
 #define AWAY_SECONDS 3600 /* an agent that a program started: where it forwards to was not there */
@@ -62,7 +62,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     program_connection_poll(server);
     process_sampler_step(server);
     cell_sampler_step(server);
-    if (server->behind) /* then nobody is idle, and viewers have their turn here */
+    if (server->behind) /* then no peer is idle, and viewers have their turn here */
         viewer_process_requests(server);
     double now = ev_now(loop);
     for (struct connection *peer = server->peers, *next; peer; peer = next) {
@@ -145,7 +145,7 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     ev_timer_stop(loop, timer);
 }
 
-/* How long to wait for another peer: a private server waits for nobody. */
+/* How long to wait for another peer: a private server waits for none. */
 static double server_main_linger_seconds(const struct server *server)
 {
     return server->listener_count ? LINGER_SECONDS : 0.001;
@@ -220,7 +220,7 @@ static void start_loop(struct server *server)
 {
     static ev_signal interrupt, terminate;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for those that make reports */
+    signal(SIGCHLD, SIG_IGN); /* no process waits for those that make reports */
     signal(SIGXFSZ, SIG_IGN); /* a file as long as it may be is a disk that is full */
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);

@@ -32,7 +32,7 @@ fi
 poet stat "unix:$run/poet.sock" | head -n 4
 poet export "unix:$run/poet.sock" -o prodcons.pdf
 if [ -n "$viewer" ]; then
-    echo "the viewer is open; close it to go on"
+    echo "the viewer is open; close it to continue"
     wait "$viewer" || true
     viewer=
 fi

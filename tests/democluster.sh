@@ -17,7 +17,7 @@ wait_for() { # at most a minute
 }
 on() { n=$1; shift; ip netns exec "host$n" unshare --uts sh -c "hostname host$n; exec \"\$@\"" sh "$@"; }
 
-inside() { # in namespaces of its own: whoever was started ends with them
+inside() { # in namespaces of its own: what was started ends with them
     work=$1
     cd "$work" || exit 1
     mount -t tmpfs none /run && mkdir -p /run/netns && ip link set lo up || exit 1

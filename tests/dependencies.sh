@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rule of the modules: who may include whom.  The table is docs/dependencies.txt; a file belongs to the longest
+# The rule of the modules: which module may include which.  The table is docs/dependencies.txt; a file belongs to the longest
 # directory of that table that it lies in.
 set -u
 (git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' | sed 's|^\./||') | grep -Ev '^(tests|examples)/' |

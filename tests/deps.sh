@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the packages that are missing of some sections of a list, as root or through sudo; where none is missing it
-# does nothing and asks nobody.
+# does nothing and asks no question.
 #   tests/deps.sh packages.txt build run
 # No service of theirs is started or enabled: tests start their own, on ports of their own.
 set -u

@@ -43,7 +43,7 @@ static int write_graph(const struct table_settings *o, const struct command_sour
     page.format = call_graph_chart_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
                   : call_graph_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG
                                                               : DOCUMENT_PNG;
-    char *title = xasprintf("%s: who calls whom", subject->source.book.run.name);
+    char *title = xasprintf("%s: call graph", subject->source.book.run.name);
     page.title = title;
     page.date = (time_t)(subject->source.book.run.wall_ns / 1000000000u);
     const char *why = call_graph_drawing_write(graph, &page, file);

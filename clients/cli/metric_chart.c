@@ -289,7 +289,7 @@ static int write_curves(struct metric_chart_builder *m)
     if (status != EXIT_DONE)
         return status;
     if (!m->told.count)
-        return command_fail(o->command, "nothing was told over time: %s", m->of->nothing);
+        return command_fail(o->command, "no samples over time: %s", m->of->nothing);
     metric_chart_build(m);
     if (!m->curves.panel_count)
         return command_fail(o->command, "all that is known there is 0: there is nothing to draw");

@@ -251,7 +251,7 @@ class Run:
             done = self.done(line)  # who is held amid a record has done nothing of it
             awaited = HELD if line in wanted else DONE if counts[line] > self.line_at(line, 40, "<Q") else NOT_AWAITED
             struct.pack_into("<QI", self.map, self.stops_at + line * STOP_BYTES, max(counts[line], done) + 1, awaited)
-            if awaited == DONE:  # it says anew where it is held, if it is
+            if awaited == DONE:  # it says again where it is held, if it is
                 struct.pack_into("<Q", self.map, self.stops_at + line * STOP_BYTES + 24, 0)
         struct.pack_into("<I", self.map, AT_STOP, STOP_THERE)
 

@@ -9,7 +9,7 @@
 enum { GIRL = 1, BOY = 2, PAIRS = 3 };
 
 static struct object service;
-static int phone[2]; /* of who is here: girl, boy; 0 nobody */
+static int phone[2]; /* of who is here: girl, boy; 0: none */
 
 static int call(int sex, int number)
 {

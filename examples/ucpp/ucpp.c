@@ -20,7 +20,7 @@ static void stop(const char *why)
 /* ---- telling Poet ----
  *
  * All there is to it: a line for each object, events on lines, pairs where the thread goes from one
- * line to another, and, wherever one goes on, whose thread it is, and on which stack. */
+ * line to another, and, wherever a task resumes, whose thread it is, and on which stack. */
 
 POET_RUNTIME("ucpp");
 
@@ -79,7 +79,7 @@ static void open_line(struct object *o, const char *name)
         poet_task_stack(o->line, o->memory, STACK_BYTES);
     else if (o->memory)
         o->traced = poet_stack(o->memory, STACK_BYTES);
-    if (!self) { /* the task "main": nobody made it */
+    if (!self) { /* the task "main": no task made it */
         self = o;
         poet_task_switch(o->line);
     }
@@ -188,7 +188,7 @@ static struct object *next_ready(void)
 /* ---- processors ----
  *
  * Threads of the system that take turns: one of them runs a task, the others wait for theirs.  So all that is here
- * needs no lock, and still a task goes on wherever the turn is. */
+ * needs no lock, and still a task resumes wherever the turn is. */
 
 #define PROCESSORS_MOST 64
 static struct processor {
@@ -196,7 +196,7 @@ static struct processor {
     ucontext_t loop; /* of serve() */
     char name[16], cluster[16];
 } processors[PROCESSORS_MOST];
-static unsigned processor_count = 1, turn, next_turn; /* next_turn: of whoever goes on */
+static unsigned processor_count = 1, turn, next_turn; /* next_turn: of the task that runs next */
 static bool finished; /* the task "main" has ended */
 static pthread_mutex_t turning = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
@@ -227,7 +227,7 @@ static void *serve(void *p)
     }
 }
 
-/* The task stops here, and another goes on: on this processor at once, or on another one. */
+/* The task stops here, and another one resumes: on this processor at once, or on another one. */
 static void block(void)
 {
     ucontext_t *here = &self->strand->context;
@@ -257,7 +257,7 @@ static void slice(void)
 
 /* ---- the mutex ---- */
 
-/* Whoever is inside gives it up: to the newest acceptor or signalled task, else to a caller. */
+/* The task inside gives it up: to the newest acceptor or signalled task, else to a caller. */
 static void pass_on(struct object *o)
 {
     uint32_t members = !o->thread ? ALL : o->ended ? DESTRUCTOR : ~DESTRUCTOR;
@@ -307,7 +307,7 @@ void leave(struct object *o, struct object *from)
     slice();
 }
 
-/* The acceptor goes on at once: the destructor itself runs after the task's end. */
+/* The acceptor resumes at once: the destructor itself runs after the task's end. */
 static void accept_destructor(struct object *o)
 {
     self->accepted = DESTRUCTOR;

@@ -36,7 +36,7 @@ struct object {
     bool mutex;
     struct object *owner;   /* the task inside, NULL none */
     unsigned depth;         /* how often it is */
-    uint32_t open;          /* members that may be called while nobody is inside */
+    uint32_t open;          /* members that may be called while no task is inside */
     struct queue entry;     /* callers that wait */
     struct object *stack;   /* acceptors and signalled tasks: the newest goes first */
     struct object *deleter; /* waits for the end */
@@ -47,7 +47,7 @@ struct object {
     ucontext_t context;
     char *memory;
     poet_stack_t traced;              /* of a coroutine, as Poet knows it */
-    struct object *resumer, *starter; /* whose stack goes on at suspend, and at the end */
+    struct object *resumer, *starter; /* whose stack resumes at suspend, and at the end */
     struct object *came, *began;      /* and where the thread is then */
     bool ended;
 
@@ -76,7 +76,7 @@ void coroutine_monitor_make(struct object *o, const char *name, void (*main)(voi
                             void *argument);
 void object_name(struct object *o, const char *name);
 
-/* Waits for a task's end, or until nobody is inside, and closes the line. */
+/* Waits for a task's end, or until no task is inside, and closes the line. */
 void object_delete(struct object *o);
 
 /* ---- mutex members ---- */
@@ -87,11 +87,11 @@ void object_delete(struct object *o);
 struct object *enter(struct object *o, uint32_t member);
 void leave(struct object *o, struct object *from);
 
-/* External scheduling: lets in one caller of these members, and goes on when its call is done, or,
+/* External scheduling: lets in one caller of these members, and resumes when its call is done, or,
  * with the destructor, at once.  Returns the member. */
 uint32_t accept_call(struct object *o, uint32_t members);
 
-/* Internal scheduling.  A signalled task goes on when the signaller leaves or blocks. */
+/* Internal scheduling.  A signalled task resumes when the signaller leaves or blocks. */
 void condition_make(struct condition *c, struct object *monitor);
 bool condition_empty(const struct condition *c);
 void condition_wait(struct condition *c);
@@ -100,7 +100,7 @@ void condition_signal(struct condition *c);
 /* ---- coroutines ---- */
 
 void resume(struct object *coroutine);
-void suspend(void); /* back to whoever resumed this one */
+void suspend(void); /* back to the coroutine that resumed this one */
 
 /* ---- the program ---- */
 

@@ -54,7 +54,7 @@ struct outgoing_stream *outgoing_stream_new(const char *path, bool live, const c
         return NULL;
     stream->live = live;
     if (!live && !journal_follower_lock(stream->following))
-        *why = "somebody is writing it";
+        *why = "another process is writing it";
     else if (!read_head(stream))
         *why = "it was not written by an agent";
     if (!*why)

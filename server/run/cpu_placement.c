@@ -16,9 +16,9 @@ void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t a
 }
 
 void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,
-                           bool anew)
+                           bool unknown_before)
 {
-    cpu_states_clocked(spans_in(run), line, at_ns, ran_ns, anew);
+    cpu_states_clocked(spans_in(run), line, at_ns, ran_ns, unknown_before);
 }
 
 void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,

@@ -8,7 +8,7 @@
 void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                            bool last);
 void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,
-                           bool anew);
+                           bool unknown_before);
 void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
                             int64_t at_ns); /* cpu UINT_MAX: not known */
 /* Records the call in which a thread sleeps, an enum asleep. */

@@ -209,7 +209,7 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
         latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order accounts for that */
     }
     cpu_states_read_sample(of, index, &h);
-    int64_t ran = to->anew ? h.active_ns : h.ran_ns,
+    int64_t ran = to->unknown_before ? h.active_ns : h.ran_ns,
             ready = cpu_states_max(h.ready_ns - latency, 0);
     h.ran_ns = cpu_states_min(ran, h.active_ns);
     h.ready_ns = cpu_states_min(ready, h.active_ns - h.ran_ns);

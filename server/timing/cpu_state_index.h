@@ -11,7 +11,7 @@
 
 struct cpu_sample {
     int64_t at_ns, ran_ns, ready_ns;
-    bool anew; /* nothing is known of the time before it */
+    bool unknown_before; /* nothing is known of the time before it */
 };
 
 struct cpu_samples {

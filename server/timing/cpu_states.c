@@ -76,7 +76,7 @@ static void cpu_states_thin_samples(struct cpu_samples *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (i % 2 == 0 || i + 1 == s->count || s->items[i].anew)
+        if (i % 2 == 0 || i + 1 == s->count || s->items[i].unknown_before)
             s->items[kept++] = s->items[i];
     s->count = kept;
 }
@@ -123,13 +123,13 @@ void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int
 }
 
 void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,
-                        bool anew)
+                        bool unknown_before)
 {
     struct cpu_sample *s = ran_ns <= INT64_MAX
                                ? sample_of(&made_thread(spans, line)->clocks, at_ns, CLOCKS_MOST)
                                : NULL;
     if (!s)
         return;
-    s->ran_ns = anew ? (int64_t)ran_ns : cpu_states_max(s->ran_ns, (int64_t)ran_ns);
-    s->anew = anew;
+    s->ran_ns = unknown_before ? (int64_t)ran_ns : cpu_states_max(s->ran_ns, (int64_t)ran_ns);
+    s->unknown_before = unknown_before;
 }

@@ -67,10 +67,10 @@ void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t cal
  * exited and reported the value itself. */
 void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns,
                         uint64_t ns, bool last);
-/* Records the thread's CPU clock at one of its events. anew: how long it ran before that is not
- * known. */
+/* Records the thread's CPU clock at one of its events. unknown_before: how long it ran before that
+ * is not known. */
 void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,
-                        bool anew);
+                        bool unknown_before);
 void cpu_states_lost(struct cpu_states *spans, uint64_t switches); /* counts lost switches */
 /* Records why there are no switches; `why` is copied. */
 void cpu_states_unavailable(struct cpu_states *spans, const char *why);

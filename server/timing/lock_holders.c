@@ -40,11 +40,11 @@ static struct lock_hold *lock_holders_enter_line(struct lock_holders *holds,
     return hold;
 }
 
-void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool anew)
+void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool restart)
 {
     struct lock_holders_line *l = line_of(holds, at->line);
     struct lock_hold *hold = lock_holders_current_holder(holds, l, at);
-    if (hold && !anew)
+    if (hold && !restart)
         return;
     if (!hold)
         hold = lock_holders_enter_line(holds, l, at);

@@ -54,9 +54,9 @@ struct lock_visit {
     bool plain; /* as in struct lock_hold */
 };
 
-/* Begins a critical section.  If the thread is in one already, that continues or, with `anew`, is
+/* Begins a critical section.  If the thread is in one already, that continues or, with `restart`, is
  * counted from here. */
-void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool anew);
+void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool restart);
 /* Ends a critical section; returns false if its begin was not recorded. */
 bool lock_holders_leave(struct lock_holders *holds, const struct lock_visit *at);
 /* Records an event; must be called for each event after the functions above. */

@@ -15,7 +15,7 @@ const char *profile_account_name(enum account account)
         [PROFILE_ACCOUNT_STEPS] =
             "the steps of a record took longer than the time since the one before",
         [PROFILE_ACCOUNT_LIVE] =
-            "blocks that were taken and not given back are not those that are left"};
+            "blocks that were allocated and not freed are not those that are left"};
     return words[account];
 }
 

@@ -43,7 +43,7 @@ static int64_t ran_by_clock(const struct cpu_samples *clocks, const struct wait_
     if (!before || after >= clocks->count)
         return -1;
     for (size_t i = before; i <= after; i++)
-        if (clocks->items[i].anew)
+        if (clocks->items[i].unknown_before)
             return -1;
     return clocks->items[after].ran_ns - clocks->items[before - 1].ran_ns;
 }

@@ -26,7 +26,7 @@ struct journal_follower {
 
 /* Returns why the file cannot be read, else NULL. The last parameter requires that the journal
  * is complete from its begin on. */
-static const char *trouble_of(int fd, bool anew)
+static const char *trouble_of(int fd, bool fresh)
 {
     static const uint8_t none[STATES_BYTES];
     uint8_t head[TRACEFILE_HEAD_BYTES];
@@ -38,19 +38,19 @@ static const char *trouble_of(int fd, bool anew)
         return "not a Poet trace file";
     if (chunk_get_u32(head + 8) != TRACEFILE_VERSION)
         return "written by a different version of Poet";
-    if (anew && memcmp(head + STATES_AT, none, sizeof none) != 0)
+    if (fresh && memcmp(head + STATES_AT, none, sizeof none) != 0)
         return "already ordered by a server, which has overwritten a part of the journal; only "
                "agent journals and short runs can be ordered again";
     return NULL;
 }
 
 static struct journal_follower *
-journal_follower_open(const char *path, bool anew, struct journal_position place, const char **why)
+journal_follower_open(const char *path, bool fresh, struct journal_position place, const char **why)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == EACCES || errno == EROFS))
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *why = fd < 0 ? strerror(errno) : trouble_of(fd, anew);
+    *why = fd < 0 ? strerror(errno) : trouble_of(fd, fresh);
     if (*why) {
         if (fd >= 0)
             close(fd);

@@ -83,7 +83,7 @@ many() {
     local agents=$1 n events taken from file server peak took
     n=$(scaled "$2")
     rm -rf kept served merged.poet
-    poet server -q --to "unix:$work/nobody.sock" -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
+    poet server -q --to "unix:$work/none.sock" -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
     started="$started $!"
     for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
     POET_SERVER=unix:$work/agent.sock POET_RUN=many ./traced 4 "$n" >/dev/null

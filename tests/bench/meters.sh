@@ -1,4 +1,4 @@
-# Read by bench.sh: what it costs to count in meters of one's own.
+# Read by bench.sh: what user-defined metrics cost.
 part_meters() {
     local rounds
     rounds=$(scaled 1000000)

@@ -22,7 +22,7 @@ part_kinds() {
 }
 
 # 10^8 events: the order of 10^4 lines from memory, then a program of 30 threads and 30 mutexes, recorded and looked at.  20
-# minutes, 9 GB of disk: its trace, and what the view from afar keeps beside memory.
+# minutes, 9 GB of disk: its trace, and what the zoomed-out view keeps beside memory.
 part_huge() {
     local events
     scale uniform 10000 100000000 0.01

@@ -35,7 +35,7 @@ EOF
     started="$started $!"
     for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
     mkfifo fifo
-    POET_SERVER=unix:$work/agent.sock POET_RUN=job ./stays <fifo & # so that the run goes on
+    POET_SERVER=unix:$work/agent.sock POET_RUN=job ./stays <fifo & # so that the run continues
     exec 7>fifo
     POET_SERVER=unix:$work/agent.sock POET_RUN=job ./traced 4 "$n" >/dev/null
     events=$(figure kept/job-*.poet events 2>/dev/null)

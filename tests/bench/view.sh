@@ -47,7 +47,7 @@ part_frames() {
     printf '%s\n' 'goto 30%' 'time 4' 'drawer states' "glide right $n left" quit | view view.poet "states by time"
     printf '%s\n' 'goto 30%' 'zoom 0.6 900 300' 'drawer waits' 'action critical-path' 'action tint-waits' "glide right $n left" \
         quit | view view.poet "waits, path, tints"
-    printf '%s\n' 'action fit' 'zoom 3 900 300' 'drawer states' "glide right $n left" quit | view view.poet "from afar"
+    printf '%s\n' 'action fit' 'zoom 3 900 300' 'drawer states' "glide right $n left" quit | view view.poet "zoomed out"
     row "wanted of frames" "p99 16 ms" "the frame clock's turn, not the display"
 }
 

@@ -50,7 +50,7 @@ part_strips() {
     rm -f strips.poet
 }
 
-# The same of a program that goes on: what each further hundred thousand events cost.
+# The same of a program that keeps running: what each further hundred thousand events cost.
 part_growing() {
     local more=$(scaled 100000)
     poetcc -trace -O2 "$here/contend.c" -o contend

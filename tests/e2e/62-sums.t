@@ -46,7 +46,7 @@ like "the footer" "$(poet calls "$run")" \
     "total 140\.000 ms in 2 threads, 20\.000 ms \(14\.29 %\) outside functions, 1321 calls, instrumentation overhead about 0\.020 ms \(0\.01 %\): 10\.0 \+ 5\.0 ns"
 is "raw: nothing is estimated" "$(poet calls --raw --csv --columns net "$run" | sed 1d | tr -d '\r' | sort -u)" ""
 
-# ---- who calls whom ----
+# ---- the call graph ----
 poet calls --graph --json "$run" >graph.json
 is "arcs into a function are its calls" "$(json graph.json 'my (%in, %of); for my $i (0 .. $#rows) { my $c = $cells[$i];
     $rows[$i]{depth} ? ($in{$c->{function}} += $c->{calls}) : ($of{$c->{function}} = $c->{calls}) }

@@ -47,14 +47,14 @@ else
 fi
 like 'people see when, who and what' "$(poet calls threads.poet --every --top 50)" \
     '^  g \(threads.c:5\) +entry +[0-9.]+ +(- +)?T:serve'
-like 'a part of it says where it goes on' "$(poet calls threads.poet --every --top 50)" 'these are the first [0-9]+: go on with --from [0-9]+ns'
+like 'a part of it says where it continues' "$(poet calls threads.poet --every --top 50)" 'these are the first [0-9]+; continue with --from [0-9]+ns'
 # Piece by piece it is the same.
 from=0
 : >pieces
 for _ in $(seq 100); do
     poet calls threads.poet --every --top 900 --from "${from}ns" --json >piece
     grep '"row"' piece | grep -v '"kind":"open"' >>pieces
-    from=$(sed -n 's/.*go on with --from \([0-9]*\)ns.*/\1/p' piece)
+    from=$(sed -n 's/.*continue with --from \([0-9]*\)ns.*/\1/p' piece)
     [ -n "$from" ] || break
 done
 is 'in pieces it is the same as in one' "$(cut -d, -f2- pieces | md5sum)" "$(grep '"row"' threads.json | cut -d, -f2- | md5sum)"

@@ -37,7 +37,7 @@ is "no colour in grey" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" 
 is "with columns it is the table" "$(poet calls --tree "$run" --columns function,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
     "$(poet calls --tree "$run" --columns function,calls | grep -c '^ *[a-z].*[0-9]$')"
 
-# ---- who calls whom ----
+# ---- the call graph ----
 check "a graph" poet calls --chart tree "$run" -o graph.pdf
 check "is the same again" sh -c 'poet calls --chart tree "$1" -o graph2.pdf && cmp graph.pdf graph2.pdf' sh "$run"
 pdftotext -layout graph.pdf - | tr -s ' \n' '\n' >graph.txt

@@ -4,7 +4,7 @@ if ! command -v Xvfb >/dev/null || ! command -v xwd >/dev/null || [ ! -x "$B/lib
     done_testing
     exit
 fi
-# It resets itself when its last client goes: whoever comes at that moment is turned away.
+# It resets itself when its last client goes: a client that connects at that moment is refused.
 Xvfb -noreset -displayfd 3 -screen 0 1300x800x24 3>display-number >/dev/null 2>&1 &
 xvfb=$!
 pids="$pids $xvfb"
@@ -59,7 +59,7 @@ focused() {
     false
 }
 # again COMMAND... -- CONDITION...: does it, and does it again where the condition has not come some seconds later: a
-# key that is sent before somebody listens is lost.  Only for what may be done twice.
+# key that is sent before a client listens is lost.  Only for what may be done twice.
 again() {
     doing=()
     while [ "$1" != -- ]; do

@@ -70,7 +70,7 @@ until_true() {
 
 clang_has_openmp() { command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o with-openmp 2>/dev/null; }
 
-# a TCP port of this machine that nobody has now
+# a TCP port of this machine that is free now
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # start_server ARG...: in the background; waits until it answers

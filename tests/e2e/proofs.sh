@@ -1,4 +1,4 @@
-# What tests share that play a program of which every nanosecond is known (stage.py), and look at what is told of it.
+# What tests share that play a program of which every nanosecond is known (stage.py), and look at what is reported of it.
 # played NAME < SCRIPT: the program runs; $run is its trace, which is sound
 played() {
     python3 "$root/tests/e2e/stage.py" "$1" || not_ok "$1 is played"

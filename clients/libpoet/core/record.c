@@ -171,7 +171,7 @@ static void record_encode_measured(struct traced_thread *t, const struct record_
         *head = told->clock;
     head->what |= told->clock.what;
     head->cpu_ns = told->clock.cpu_ns;
-    t->cpu_anew = false;
+    t->cpu_restarted = false;
 }
 
 /* Prefetches the cache line of a slot for writing: the server has read it on another core. */

@@ -64,7 +64,7 @@ struct traced_thread {
     uint64_t clock_gap; /* after this time a record has the CPU clock; 0: not wanted */
     uint64_t cpu_had,
         cpu_since; /* ns: CPU time used; the thread clock from which on more is added */
-    bool cpu_anew; /* its CPU clock counts from its next record on */
+    bool cpu_restarted; /* its CPU clock counts from its next record on */
     uint64_t look_at; /* time, in the unit of slots, of the next check of the server */
     struct lost_range {
         uint32_t line;

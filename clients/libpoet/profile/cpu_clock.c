@@ -47,7 +47,7 @@ void cpu_clock_want(struct traced_thread *t, bool wanted)
         return;
     t->clock_gap = wanted ? cpu_clock_gap(t) : 0;
     t->recorded_at = cpu_clock_timestamp(t);
-    t->cpu_anew = wanted;
+    t->cpu_restarted = wanted;
     t->cpu_had = 0;
     t->cpu_since = t->task || !wanted ? 0 : cpu_clock_read_ns();
 }
@@ -56,7 +56,7 @@ struct activity_record cpu_clock_now(struct traced_thread *t)
 {
     struct activity_record head = {.what = ACTIVITY_CPU,
                                    .cpu_ns = t->cpu_had + (cpu_clock_read_ns() - t->cpu_since)};
-    if (t->cpu_anew && !t->task)
+    if (t->cpu_restarted && !t->task)
         head.what |= ACTIVITY_CPU_ANEW;
     return head;
 }

@@ -69,7 +69,7 @@ void measurement_choice_await(void)
             ASK_MS / 1000);
     uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
     if (!(wanted & WANTED_CHOSEN) && asks)
-        stderr_log_print("nobody chose what is measured: the program begins");
+        stderr_log_print("no measurement settings received: the program begins");
     else if (wanted & WANTED_BROKEN)
         stderr_log_print_once(
             "POET_MEASURE: @%.200s: nothing of it is taken: poet check says what is wrong with it",

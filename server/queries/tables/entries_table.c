@@ -247,7 +247,7 @@ static void entries_table_fill(void *work, const struct table_view *view, struct
         ;
     entry_records_notes(&w->entered, t);
     if (w->waiting)
-        table_add_note(t, "these are the first %zu: go on with --from %lldns", w->count,
+        table_add_note(t, "these are the first %zu; continue with --from %lldns", w->count,
                        (long long)cut_ns(w));
 }
 

@@ -23,8 +23,8 @@ static void *seq_conc_table_begin(const struct table_view *view, char **problem)
 {
     struct entry_records entered;
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->request->line_count) {
-        *problem = xstrdup("cases are those of the whole run: of a part of it nobody knows "
-                           "who called what");
+        *problem = xstrdup("cases are known only of the whole run: of a part of it the callers are "
+                           "not recorded");
         return NULL;
     }
     if (!entry_records_begin(&entered, view, problem))
