@@ -78,7 +78,8 @@ static void check_presence(struct description_reader *reader, const struct targe
     if (!comes_in(target, event))
         COMPLAIN(
             event,
-            "\"thread_state\": no event brings a thread into the lines that this one takes it out of");
+            "\"thread_state\": no event brings a thread into the lines that this one takes it out "
+            "of");
     else if (!event->line_any && !event->line_after.count)
         COMPLAIN(
             event,

@@ -1,11 +1,11 @@
 /* The choice of what is measured of a program, made before it starts: comma-separated words
  * (POET_MEASURE), or a file.
  *
- *     exact = { calls = "cpu"; states = true; memory = true; waits = true; metrics = true; usage =
- *     true; };
+ *     exact = { calls = "cpu"; states = true; memory = true; waits = true; metrics = true;
+ *               usage = true; };
  *     statistical = { rate = 100; };             // samples per second, 1 to 1000
- *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // as POET_PROFILE_EXCLUDE etc.
- *     metrics = ( { name = "meals"; count = ["entered"]; } );   // as in config/metric_rules.h
+ *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // as POET_PROFILE_*
+ *     metrics = ( { name = "meals"; count = ["entered"]; } );   // config/metric_rules.h
  *
  * is equivalent to calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and
  * user-defined metrics. Waits follow from the order: the word `waits` is accepted and costs

@@ -2,15 +2,17 @@
  * a run.
  *
  *     metrics = (
- *         { name = "lock wait"; start = "petition"; end = "entered"; per = "line"; better = "low"; },
+ *         { name = "lock wait"; start = "petition"; end = "entered"; per = "line";
+ *           better = "low"; },
  *         { name = "meals"; count = ["entered"]; },
  *         { name = "wait a meal"; formula = "'lock wait' / meals"; unit = "ns"; }
  *     );
  *
  * `start` and `end`: the time from an event of one type to the next event of the other, by the same
  * thread, and with per = "line" about the same object or on its line. `count`: the number of
- * events. `formula` (formula.h): over the totals of preceding metrics. `from_program = true`: a metric that
- * the program maintains itself (poet.h), named so that formulas can refer to it. */
+ * events. `formula` (formula.h): over the totals of preceding metrics. `from_program =
+ * true`: a metric that the program maintains itself (poet.h), named so that formulas can refer to
+ * it. */
 #ifndef CONFIG_METRIC_RULES_H
 #define CONFIG_METRIC_RULES_H
 

@@ -79,8 +79,8 @@ static error_t server_options_parse(int key, char *value, struct argp_state *sta
 static const struct argp_option server_options_entries[] = {
     {NULL, 0, NULL, 0, "Connections:", 1},
     {"listen", 'l', "ENDPOINT", 0,
-     "listen on unix:PATH, or poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other hosts); "
-     "may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock",
+     "listen on unix:PATH, or poet://HOST:PORT (TLS with the key of `poet key`, for agents and "
+     "viewers on other hosts); may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock",
      1},
     {"stdio", STDIO, NULL, 0,
      "serve one viewer on standard input and output: FILE, or else the server that "
@@ -90,13 +90,15 @@ static const struct argp_option server_options_entries[] = {
     {"merge", MERGE, NULL, OPTION_HIDDEN, "order files of agents as one run, and end", 1},
     {"client", CLIENT, "DESCRIPTOR", OPTION_HIDDEN, "the one client that started it", 1},
     {"to", TO, "ENDPOINT", 0,
-     "run as a forwarding agent: receive events from the programs of this host and forward them to the server at poet://HOST:PORT, "
-     "which orders those of all hosts, or to NATS JetStream at nats://[USER:PASSWORD@]HOST:PORT (tls://), which stores "
-     "them for --from; unacknowledged events stay on disk",
+     "run as a forwarding agent: receive events from the programs of this host and forward them to "
+     "the server at poet://HOST:PORT, which orders those of all hosts, or to NATS JetStream at "
+     "nats://[USER:PASSWORD@]HOST:PORT (tls://), which stores them for --from; unacknowledged "
+     "events stay on disk",
      1},
     {"from", FROM, "ENDPOINT", 0,
-     "also receive events from NATS JetStream: nats://[USER:PASSWORD@]HOST:PORT#RUN (tls://), as forwarded there by agents "
-     "for the run RUN, from its start; any number of servers may read the same run",
+     "also receive events from NATS JetStream: nats://[USER:PASSWORD@]HOST:PORT#RUN (tls://), as "
+     "forwarded there by agents for the run RUN, from its start; any number of servers may read "
+     "the same run",
      1},
     {NULL, 0, NULL, 0, "Traces:", 2},
     {"output", 'o', "FILE|DIR/", 0,
@@ -104,9 +106,9 @@ static const struct argp_option server_options_entries[] = {
      "DIR for each run; default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)",
      2},
     {"keep", KEEP, "SIZE", 0,
-     "ring-buffer mode: keep only the newest part of a run: at most SIZE bytes (suffix K, M, G) on disk, and at most about "
-     "three times as much in memory, plus 200 bytes per line, 20 per line that has ended (destroyed mutex); "
-     "default: $POET_KEEP, else everything",
+     "ring-buffer mode: keep only the newest part of a run: at most SIZE bytes (suffix K, M, G) on "
+     "disk, and at most about three times as much in memory, plus 200 bytes per line, 20 per line "
+     "that has ended (destroyed mutex); default: $POET_KEEP, else everything",
      2},
     {"quiet", 'q', NULL, 0, "log errors only", 2},
     {0}};
@@ -115,8 +117,8 @@ static const struct argp server_options_parser = {
     .parser = server_options_parse,
     .args_doc = "\n--stdio [FILE]",
     .doc =
-        "Run the trace server: receive events from traced programs, order them, and serve viewers.\v"
-        "SIGINT and SIGTERM stop it; all received events are in the trace files.",
+        "Run the trace server: receive events from traced programs, order them, and serve "
+        "viewers.\vSIGINT and SIGTERM stop it; all received events are in the trace files.",
     .children = options_children};
 
 int server_options_read(struct server_options *o, int argc, char **argv)

@@ -35,14 +35,14 @@ enum program_end {
 
 /* opens a line */
 /* clang-format off */
-#define LINE_FIELDS(F)                                                                                   \
-    F(u32, code)                                                                                       \
-    F(u64, high) /* its identity: the same in all programs that share it */                            \
-    F(u64, low)                                                                                        \
-    F(u8, flags) /* LINE_ flags */                                                                     \
-    F(u64, object) /* address or id */                                                                 \
-    F(u64, entry)  /* of a task: address of the function that it runs */                               \
-    F(text, kind)                                                                                      \
+#define LINE_FIELDS(F)                                                      \
+    F(u32, code)                                                            \
+    F(u64, high) /* its identity: the same in all programs that share it */ \
+    F(u64, low)                                                             \
+    F(u8, flags) /* LINE_ flags */                                          \
+    F(u64, object) /* address or id */                                      \
+    F(u64, entry)  /* of a task: address of the function that it runs */    \
+    F(text, kind)                                                           \
     F(text, name)
 /* clang-format on */
 #define LINE_SHARED 1u /* its succession is no order */

@@ -236,8 +236,8 @@ static const struct argp argp = {
     .parser = attach_parse_option,
     .args_doc = "PID",
     .doc =
-        "Show the blocked threads of a running traced program (as poet blocked), with a stack trace of "
-        "every thread.  The program is stopped by gdb while this runs.",
+        "Show the blocked threads of a running traced program (as poet blocked), with a stack "
+        "trace of every thread.  The program is stopped by gdb while this runs.",
     .children = options_children};
 
 const struct command command_attach = {

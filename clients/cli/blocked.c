@@ -355,11 +355,12 @@ static const struct argp argp = {
     .args_doc = "[SOURCE]",
     .doc =
         "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, then "
-        "objects whose waiters no remaining thread can wake; then every blocked thread: those that hang, "
-        "those that another thread keeps waiting, then the others, each group longest wait first, with "
-        "the object, the wait time, the call site, the current holder and where it acquired the lock.  "
-        "Conclusions that are not certain are marked as such, with the reason.  Threads of a program "
-        "that exited by itself are listed as waiting at exit: no hang.",
+        "objects whose waiters no remaining thread can wake; then every blocked thread: those that "
+        "hang, those that another thread keeps waiting, then the others, each group longest wait "
+        "first, with the object, the wait time, the call site, the current holder and where it "
+        "acquired the lock.  Conclusions that are not certain are marked as such, with the "
+        "reason.  Threads of a program that exited by itself are listed as waiting at exit: no "
+        "hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

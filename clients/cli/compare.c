@@ -48,10 +48,11 @@ static const struct argp argp = {
     .parser = compare_parse_option,
     .args_doc = "TRACE OTHER",
     .doc =
-        "Compare two runs of a program, such as a run and its replay, and show where they diverge.\vTwo events match if "
-        "they are the same numbered action of the same thread, at the same position on the same line, and all events "
-        "before them match.  Threads are matched by their creation.  Times are not compared.  Exit status: 0 if all "
-        "compared events match, 1 if the runs diverge, 2 if they cannot be compared.",
+        "Compare two runs of a program, such as a run and its replay, and show where they "
+        "diverge.\vTwo events match if they are the same numbered action of the same thread, at "
+        "the same position on the same line, and all events before them match.  Threads are "
+        "matched by their creation.  Times are not compared.  Exit status: 0 if all compared "
+        "events match, 1 if the runs diverge, 2 if they cannot be compared.",
     .children = options_children};
 
 const struct command command_compare = {.name = "compare",

@@ -67,7 +67,8 @@ void completion_fish_write(const struct complete *all, FILE *f)
         fputc('\n', f);
     }
     fputs(
-        "complete -c poet -n '__fish_seen_subcommand_from source; and test (count (commandline -opc)) -eq 3' "
+        "complete -c poet -n '__fish_seen_subcommand_from source; "
+        "and test (count (commandline -opc)) -eq 3' "
         "-a '(poet source (commandline -opc)[3] --csv --columns file 2>/dev/null | "
         "sed \"1d;s/\\\\r\\$//;s|.*/||\")'\n",
         f);

@@ -101,7 +101,8 @@ void completion_zsh_write(const struct complete *all, FILE *f)
         "        _arguments '-trace[tell Poet what the threads do]' "
         "'-profile[and measure the calls of functions]' "
         "'-processes[and what processes do with each other]' \\\n"
-        "            '--poet-flags[print what -trace adds]' '*:file:_files'\n        return\n    fi\n"
+        "            '--poet-flags[print what -trace adds]' '*:file:_files'\n"
+        "        return\n    fi\n"
         "    local -a commands_\n    commands_=(\n",
         f);
     for (size_t i = 0; i < all->count; i++) {

@@ -542,14 +542,15 @@ static const struct argp argp = {
     .parser = confirm_parse_option,
     .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Re-run the program repeatedly and try to reproduce finding N of poet predict TRACE.  Threads are "
-        "held at the relevant call sites, for at most one second, until the other threads are in "
-        "position.  Output is captured and standard input is empty.\vA run that is certain to hang is "
-        "killed with SIGKILL.  If the finding is not a hang and the outcome differs, the program is run "
-        "again: 5 times with the interleaving and 10 times without control; the finding is confirmed if "
-        "chance alone explains the difference with a probability of at most 1 % (Fisher's exact test).  "
-        "A lost wake-up that a later signal compensated counts as reproduced; both signals are reported.  "
-        "Exit status: 0 if the interleaving occurred, 1 if not.",
+        "Re-run the program repeatedly and try to reproduce finding N of poet predict TRACE.  "
+        "Threads are held at the relevant call sites, for at most one second, until the other "
+        "threads are in position.  Output is captured and standard input is empty.\vA run that is "
+        "certain to hang is killed with SIGKILL.  If the finding is not a hang and the outcome "
+        "differs, the program is run again: 5 times with the interleaving and 10 times without "
+        "control; the finding is confirmed if chance alone explains the difference with a "
+        "probability of at most 1 % (Fisher's exact test).  A lost wake-up that a later signal "
+        "compensated counts as reproduced; both signals are reported.  Exit status: 0 if the "
+        "interleaving occurred, 1 if not.",
     .children = options_children};
 
 const struct command command_confirm = {

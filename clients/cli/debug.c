@@ -355,7 +355,8 @@ static int debug_run(const struct command *command, int argc, char **argv)
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "write the trace of the new run to FILE (TRACE.again.poet)", 0},
     {"break", 'b', "WHERE", 0,
-     "set a breakpoint as \"poet break\" does: EVENT, or SITE [thread N] [arrival N]; may be repeated",
+     "set a breakpoint as \"poet break\" does: EVENT, or SITE [thread N] [arrival N]; may be "
+     "repeated",
      0},
     {"execute", 'x', "COMMAND", 0, "run this gdb command after the first stop; may be repeated", 0},
     {"batch", BATCH, NULL, 0, "exit after these commands", 0},
@@ -366,10 +367,11 @@ static const struct argp argp = {
     .parser = debug_parse_option,
     .args_doc = "TRACE [EVENT] [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Replay TRACE under gdb and stop in the thread that is about to perform EVENT (LINE:NUMBER), after every event "
-        "that precedes it; without EVENT before the first one.\v"
-        "gdb then has commands for the order: poet where, next, step, until EVENT, to CUT, continue, break WHERE, breaks, delete N, "
-        "view, follow, blocked; \"help poet\" explains them.",
+        "Replay TRACE under gdb and stop in the thread that is about to perform EVENT "
+        "(LINE:NUMBER), after every event that precedes it; without EVENT before the first "
+        "one.\vgdb then has commands for the order: poet where, next, step, until EVENT, to CUT, "
+        "continue, break WHERE, breaks, delete N, view, follow, blocked; \"help poet\" explains "
+        "them.",
     .children = options_children};
 
 const struct command command_debug = {.name = "debug",

@@ -66,8 +66,8 @@ static const struct argp_option options[] = {
      "60 columns around the first event with this annotation or type", 2},
     {"all", OPTION_ALL, NULL, 0, "the whole range, without a size limit", 2},
     {"view", OPTION_VIEW, "FILE", 0,
-     "use the range, rows and colors of a view saved by poet view; with one of the above only its rows and "
-     "colors",
+     "use the range, rows and colors of a view saved by poet view; with one of the above only its "
+     "rows and colors",
      2},
     {NULL, 0, NULL, 0, "Rows:", 3},
     {"lines", OPTION_LINES, "LIST", 0,

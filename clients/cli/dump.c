@@ -232,8 +232,8 @@ static int dump_run(const struct command *command, int argc, char **argv)
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
      "print one JSON object per line; \"uncertain\" is null, or the reason why an event may have "
-     "unrecorded predecessors; {\"lost\": FIRST, \"count\": N} reports lost events, also at the end of "
-     "a line; FIRST is null where their numbers are unknown",
+     "unrecorded predecessors; {\"lost\": FIRST, \"count\": N} reports lost events, also at the "
+     "end of a line; FIRST is null where their numbers are unknown",
      0},
     {0}};
 static const struct argp_child children[] = {

@@ -88,7 +88,8 @@ void exclusion_list_write(FILE *f, const struct table_names *names, const struct
     if (!all.calls)
         fprintf(
             f,
-            "# no call was timed (POET_MEASURE=calls times them): what measuring cost is not known\n");
+            "# no call was timed (POET_MEASURE=calls times them): what measuring cost is not "
+            "known\n");
     else
         fprintf(f,
                 "# %u function%s of more than %d calls that take less than twice the %.1f ns that "

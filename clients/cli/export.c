@@ -160,9 +160,9 @@ static const struct argp_option export_options[] = {
     {"source", OPTION_SOURCE, NULL, 0, "in a web page: include the source lines around call sites",
      1},
     {"format", 'f', "FORMAT", 0,
-     "convert the whole run: chrome (Perfetto/Chrome trace-event JSON with flows, and each call if recorded with "
-     "POET_MEASURE=calls=every), dot "
-     "(Graphviz) or shiviz (vector clocks); -o - writes to standard output",
+     "convert the whole run: chrome (Perfetto/Chrome trace-event JSON with flows, and each call if "
+     "recorded with POET_MEASURE=calls=every), dot (Graphviz) or shiviz (vector clocks); -o - "
+     "writes to standard output",
      1},
     {0}};
 static const struct argp_child picture_children[] = {

@@ -483,16 +483,16 @@ static const struct argp argp = {
     .parser = import_parse_option,
     .args_doc = "shiviz LOG... -o FILE.poet",
     .doc =
-        "Convert a log with vector clocks in ShiViz format to a trace file: one line per "
-        "host, the number of an event is its host's clock, and the order follows from the clocks.  "
-        "A log with invalid vector clocks is rejected.  A host whose clock returns to 1 has "
-        "restarted: it becomes a new line, and events that may come after it without a clock "
-        "that shows it are uncertain.  Several logs form one "
-        "execution, as GoVector writes one per process; - is standard input.\n"
-        "The time of an event is the group timestamp of the expression, or else the groups date and "
-        "time: a number, or a date and time in ISO 8601 or as written by Go and web servers, UTC "
-        "without a zone.  If an event has no time, all events are timed by log order, "
-        "1 us each.",
+        "Convert a log with vector clocks in ShiViz format to a trace file: one line per host, the "
+        "number of an event is its host's clock, and the order follows from the clocks.  A log "
+        "with invalid vector clocks is rejected.  A host whose clock returns to 1 has restarted: "
+        "it becomes a new line, and events that may come after it without a clock that shows it "
+        "are uncertain.  Several logs form one execution, as GoVector writes one per process; - is "
+        "standard input.\n"
+        "The time of an event is the group timestamp of the expression, or else the groups date "
+        "and time: a number, or a date and time in ISO 8601 or as written by Go and web servers, "
+        "UTC without a zone.  If an event has no time, all events are timed by log order, 1 us "
+        "each.",
     .children = options_children};
 
 const struct command command_import = {.name = "import",

@@ -222,12 +222,12 @@ static const struct argp argp = {
     .args_doc = "[RUN|DIRECTORY|ENDPOINT...]",
     .doc =
         "List runs, newest first: name (to use as SOURCE), program, start, duration (up to the "
-        "last event), events, disk space, and status: completed (with any exit status); "
-        "killed (the program recorded no end: it was killed, or it exited in an untraced call, such as daemon() of the C library); "
-        "truncated (the server exited first, or the file was cut short); or live; followed by the number of "
-        "threads blocked at the end, or a deadlock, and lost events.  Without arguments: the "
-        "traces in the state directory (~/.local/state/poet) and in the working directory, and "
-        "the runs of local servers.",
+        "last event), events, disk space, and status: completed (with any exit status); killed "
+        "(the program recorded no end: it was killed, or it exited in an untraced call, such as "
+        "daemon() of the C library); truncated (the server exited first, or the file was cut "
+        "short); or live; followed by the number of threads blocked at the end, or a deadlock, and "
+        "lost events.  Without arguments: the traces in the state directory (~/.local/state/poet) "
+        "and in the working directory, and the runs of local servers.",
     .children = children};
 
 const struct command command_ls = {

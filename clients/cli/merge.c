@@ -51,9 +51,9 @@ static const struct argp argp = {
     .parser = merge_parse_option,
     .args_doc = "FILE... -o ALL.poet",
     .doc =
-        "Merge agent journals (poet server --to) offline into one run, as if the agents had forwarded them to a "
-        "server.  Runs ordered by a server can be merged only if they are short: in longer ones "
-        "the server has overwritten parts of the journal.",
+        "Merge agent journals (poet server --to) offline into one run, as if the agents had "
+        "forwarded them to a server.  Runs ordered by a server can be merged only if they are "
+        "short: in longer ones the server has overwritten parts of the journal.",
     .children = options_children};
 
 const struct command command_merge = {.name = "merge",

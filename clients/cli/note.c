@@ -125,9 +125,9 @@ static const struct argp argp = {
     .parser = note_parse_option,
     .args_doc = "SOURCE EVENT TEXT\n--delete SOURCE EVENT\n--list SOURCE",
     .doc =
-        "Add a note to an event (LINE:NUMBER), replacing an existing one.\v"
-        "Notes are saved beside the trace, in FILE.poet-notes, and are drawn in diagrams; if that file "
-        "cannot be written, in $XDG_STATE_HOME/poet/notes/.",
+        "Add a note to an event (LINE:NUMBER), replacing an existing one.\vNotes are saved beside "
+        "the trace, in FILE.poet-notes, and are drawn in diagrams; if that file cannot be written, "
+        "in $XDG_STATE_HOME/poet/notes/.",
     .children = options_children};
 
 const struct command command_note = {.name = "note",

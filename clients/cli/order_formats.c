@@ -146,9 +146,9 @@ static void dot_end(struct order_format *format)
     fputs("}\n", format->f);
 }
 
-/* ---- shiviz: vector clocks.  A host is an exclusive line; events on shared lines stand with the thread
- * that acted.  The members of a point become events one after the other: what is after any of them
- * is after all. ---- */
+/* ---- shiviz: vector clocks.  A host is an exclusive line; events on shared lines stand with the
+ * thread that acted.  The members of a point become events one after the other: what is after any
+ * of them is after all. ---- */
 
 struct shiviz_host {
     char *name;

@@ -96,8 +96,8 @@ static const struct argp argp = {
     .parser = predict_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Predict concurrency bugs from one recorded run: interleavings that did not occur but that no "
-        "traced synchronization excludes, most severe first, each with the events it is derived "
+        "Predict concurrency bugs from one recorded run: interleavings that did not occur but that "
+        "no traced synchronization excludes, most severe first, each with the events it is derived "
         "from.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
     .children = tables_children};
 

@@ -318,7 +318,8 @@ static const struct argp_option options[] = {
     {"libraries", 'l', NULL, 0,
      "also trace calls made from shared libraries (default: main program only)", 1},
     {"include", 'i', "PATTERN", 0,
-     "also trace calls made from shared libraries matching PATTERN (name or path, * and ?); may be repeated",
+     "also trace calls made from shared libraries matching PATTERN (name or path, * and ?); may be "
+     "repeated",
      1},
     {"exclude", 'x', "PATTERN", 0, "except from these; may be repeated", 1},
     {"without", WITHOUT, "LIBRARY", 0,
@@ -326,13 +327,15 @@ static const struct argp_option options[] = {
      "through pipes, sockets, queues and file locks; omp: OpenMP",
      1},
     {"with-input", WITH_INPUT, NULL, 0,
-     "record input (reads, clocks, random numbers) for deterministic replay; at most 256 MB per run",
+     "record input (reads, clocks, random numbers) for deterministic replay; at most 256 MB per "
+     "run",
      1},
     {"measure", 'm', "LIST|FILE", 0,
-     "measure this, and nothing else but the order: words divided by commas, or a file that says it "
-     "(docs/config.md); memory: what is taken from the heap and never freed; calls=counts, real, cpu or "
-     "every: of functions, if it was compiled for that; states, metrics, usage, waits, throttle; rate=N: N samples a "
-     "second; default: metrics, and calls=cpu if it was compiled for that",
+     "measure this, and nothing else but the order: words divided by commas, or a file that says "
+     "it (docs/config.md); memory: what is taken from the heap and never freed; calls=counts, "
+     "real, cpu or every: of functions, if it was compiled for that; states, metrics, usage, "
+     "waits, throttle; rate=N: N samples a second; default: metrics, and calls=cpu if it was "
+     "compiled for that",
      1},
     {"force", 'f', NULL, 0,
      "run even if the program cannot be traced: static programs, programs that change their user, "
@@ -347,8 +350,9 @@ static const struct argp_option options[] = {
      2},
     {"view", 'v', NULL, 0, "open the viewer on the run", 2},
     {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
-     "print a report at the end of the run (poet report), on "
-     "standard error or to FILE (.txt, .pdf, .svg, .png, .csv, .json); the program then runs as a child process with its own trace file",
+     "print a report at the end of the run (poet report), on standard error or to FILE (.txt, "
+     ".pdf, .svg, .png, .csv, .json); the program then runs as a child process with its own trace "
+     "file",
      2},
     {0}};
 static const struct argp argp = {

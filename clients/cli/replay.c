@@ -171,8 +171,8 @@ bool replay_command_words(const struct command *command, const struct replay_run
     else if (*recorded && r->launched)
         command_usage(
             command,
-            "%s has %u processes whose launcher is not in the trace; specify it, as in poet %s %s -- "
-            "mpirun -n %u %s",
+            "%s has %u processes whose launcher is not in the trace; specify it, as in poet %s %s "
+            "-- mpirun -n %u %s",
             trace, r->launched, command->name, trace, r->launched, **words);
     else
         return !*recorded || rerun_may_run(command, trace, *words, r->quiet);
@@ -452,12 +452,12 @@ static int replay_run(const struct command *command, int argc, char **argv)
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "write the trace of the new run to FILE (TRACE.again.poet)", 0},
     {"swap", 'w', "A B", 0,
-     "replay up to events A and B of two threads (as poet predict reports them), then let them occur in the opposite "
-     "order and continue uncontrolled",
+     "replay up to events A and B of two threads (as poet predict reports them), then let them "
+     "occur in the opposite order and continue uncontrolled",
      0},
     {"picture", 'p', "FILE", 0,
-     "draw the recorded run above the new one at the first divergence or the swapped events: FILE.pdf, .svg, .png or "
-     ".txt",
+     "draw the recorded run above the new one at the first divergence or the swapped events: "
+     "FILE.pdf, .svg, .png or .txt",
      0},
     {"strict", 's', NULL, 0, "send SIGTERM at the first divergence", 0},
     {"quiet", 'q', NULL, 0, "print nothing if there is no divergence", 0},
@@ -467,9 +467,10 @@ static const struct argp argp = {
     .parser = replay_parse_option,
     .args_doc = "TRACE [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Re-run a program so that locks, wake-ups and timeouts occur in the recorded order.  Input is not replayed "
-        "unless it was recorded (poet record --with-input).\vAt the first divergence a message is printed and the "
-        "program continues uncontrolled.  Exit status: 0 if everything was replayed, 1 if not.",
+        "Re-run a program so that locks, wake-ups and timeouts occur in the recorded order.  Input "
+        "is not replayed unless it was recorded (poet record --with-input).\vAt the first "
+        "divergence a message is printed and the program continues uncontrolled.  Exit status: 0 "
+        "if everything was replayed, 1 if not.",
     .children = options_children};
 
 const struct command command_replay = {

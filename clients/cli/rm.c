@@ -187,8 +187,8 @@ static const struct argp_option options[] = {
     {"force", 'f', NULL, 0, "do not ask for confirmation", 0},
     {"dry-run", 'n', NULL, 0, "list only, delete nothing", 0},
     {"older-than", OLDER, "DAYS", 0,
-     "only runs last written more than DAYS days ago; without RUN: all of them in the state directory "
-     "(~/.local/state/poet)",
+     "only runs last written more than DAYS days ago; without RUN: all of them in the state "
+     "directory (~/.local/state/poet)",
      0},
     {0}};
 static const struct argp argp = {
@@ -196,8 +196,8 @@ static const struct argp argp = {
     .parser = rm_parse_option,
     .args_doc = "RUN...\n--older-than DAYS",
     .doc =
-        "Delete the trace files of runs, named as in `poet ls`, with a prompt for each, and print the disk space "
-        "freed.  Live runs and files that are not traces are refused.",
+        "Delete the trace files of runs, named as in `poet ls`, with a prompt for each, and print "
+        "the disk space freed.  Live runs and files that are not traces are refused.",
     .children = options_children};
 
 const struct command command_rm = {

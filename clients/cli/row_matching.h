@@ -6,8 +6,9 @@
 #include "clients/metadata/merged_metadata.h"
 #include "clients/schedule/trace_alignment.h"
 
-#define ROW_MATCHING_ROWS_MAX                                                                      \
-    60u /* of the first run, and as many that only the second has; of more those that differ, then the first ones */
+/* Rows of the first run, and as many that only the second has; if there are more, those that differ
+ * come before the first ones. */
+#define ROW_MATCHING_ROWS_MAX 60u
 
 enum row_match { ROW_UNINVOLVED, ROW_INVOLVED, ROW_DIFFERS };
 

@@ -329,8 +329,8 @@ static bool number_events(struct shiviz_reader *r)
         if (e->number > log->numbers[e->host])
             return FAIL(
                 r, e,
-                "invalid vector clock: event numbers of a host must be consecutive; \"%s\" has %llu "
-                "events, and this is number %llu",
+                "invalid vector clock: event numbers of a host must be consecutive; \"%s\" has "
+                "%llu events, and this is number %llu",
                 log->hosts[e->host], (unsigned long long)log->numbers[e->host],
                 (unsigned long long)e->number);
         size_t *place = &log->by_host[e->host][e->number - 1];

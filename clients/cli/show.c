@@ -91,7 +91,8 @@ static const struct argp show_argp = {
     .parser = parse_show,
     .args_doc = "[SOURCE]",
     .doc =
-        "Print the diagram in the terminal, in UTF-8 or, if the locale has another encoding, ASCII.",
+        "Print the diagram in the terminal, in UTF-8 or, if the locale has another encoding, "
+        "ASCII.",
     .children = show_children};
 
 const struct command command_show = {.name = "show",

@@ -287,9 +287,11 @@ static int stat_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option stat_options[] = {
     {"json", 'j', NULL, 0,
-     "print one JSON object; \"untraced_reasons\" is a list of {\"reason\", \"detail\", \"count\"}, "
-     "\"inconsistent_events\" of {\"event\", \"other\", \"reason\"}, \"clocks\" the offset and drift of each host's clock from the reference host's, \"finished\" whether the run has ended, "
-     "\"input\" the calls whose results were recorded, those not recorded in signal handlers, the threads whose input is incomplete, and whether a program reads through stdio, "
+     "print one JSON object; \"untraced_reasons\" is a list of {\"reason\", \"detail\", "
+     "\"count\"}, \"inconsistent_events\" of {\"event\", \"other\", \"reason\"}, \"clocks\" the "
+     "offset and drift of each host's clock from the reference host's, \"finished\" whether the "
+     "run has ended, \"input\" the calls whose results were recorded, those not recorded in signal "
+     "handlers, the threads whose input is incomplete, and whether a program reads through stdio, "
      "which is not recorded",
      0},
     {0}};
@@ -299,14 +301,15 @@ static const struct argp stat_argp = {
     .args_doc = "[SOURCE]",
     .doc =
         "Print trace statistics: lines, events (with --keep also discarded events), annotations, "
-        "pending, lost and inconsistent events (each ordering conflict with its events), untraced calls, "
-        "duration, time the traced programs were stalled by tracing, programs, truncated programs "
-        "(killed or disconnected before all events were sent over the network), "
-        "events with uncertain order (they may have unrecorded predecessors), and the synchronization that is "
-        "not traced.  For a run on several hosts: offset and drift of each clock from the reference host's, with "
-        "bounds; unknown without two-way messages.  For a live run, if the order lags more than 150 ms behind the recorded events: the lag (JSON: "
-        "ordering_lag_ns, journal_pending_bytes).  A file that is still being written, or was truncated when "
-        "the server exited, is marked.",
+        "pending, lost and inconsistent events (each ordering conflict with its events), untraced "
+        "calls, duration, time the traced programs were stalled by tracing, programs, truncated "
+        "programs (killed or disconnected before all events were sent over the network), events "
+        "with uncertain order (they may have unrecorded predecessors), and the synchronization "
+        "that is not traced.  For a run on several hosts: offset and drift of each clock from the "
+        "reference host's, with bounds; unknown without two-way messages.  For a live run, if the "
+        "order lags more than 150 ms behind the recorded events: the lag (JSON: ordering_lag_ns, "
+        "journal_pending_bytes).  A file that is still being written, or was truncated when the "
+        "server exited, is marked.",
     .children = options_children};
 
 const struct command command_stat = {
@@ -376,8 +379,8 @@ static int run_runs(const struct command *command, int argc, char **argv)
 
 static const struct argp_option runs_options[] = {
     {"json", 'j', NULL, 0,
-     "print one JSON object per run: number, name, start_ns (since 1970), events, lost, connected (programs), "
-     "file",
+     "print one JSON object per run: number, name, start_ns (since 1970), events, lost, connected "
+     "(programs), file",
      0},
     {0}};
 static const struct argp runs_argp = {

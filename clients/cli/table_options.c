@@ -47,7 +47,8 @@ static const struct argp_option options[] = {
     {"sort", OPTION_SORT, "COLUMN", 0, "by a column, what is most first; -COLUMN: the least", 3},
     {"top", OPTION_TOP, "N", 0, "the first N rows, and what belongs to them", 3},
     {"tree", OPTION_TREE, NULL, 0,
-     "as a tree, where there is one; of calls, waits and memory with -o as a picture of boxes, one below the other",
+     "as a tree, where there is one; of calls, waits and memory with -o as a picture of boxes, one "
+     "below the other",
      3},
     {"width-of", OPTION_WIDTH_OF, "COLUMN", 0,
      "such boxes as wide as this column says; default: total, waited or bytes", 3},
@@ -58,8 +59,11 @@ static const struct argp_option options[] = {
     {"csv", OPTION_CSV, NULL, 0, "as CSV (RFC 4180), with the names of the columns", 4},
     {"output", 'o', "FILE", 0, "into a file: .pdf, .svg, .png, .txt, .csv or .json", 4},
     {"chart", OPTION_CHART, "KIND", 0,
-     "instead: a row each thread along time: transitions, its states; gantt (or overview), whether it "
-     "was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in a file; of calls, waits and memory: icicle, a tree of boxes; of calls: tree, boxes and arrows, in a file; of usage, memory and meters: curves, what figures stood at; of meters: kiviat, those of which it is said what is good; with -o as a picture, else in letters",
+     "instead: a row each thread along time: transitions, its states; gantt (or overview), whether "
+     "it was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in "
+     "a file; of calls, waits and memory: icicle, a tree of boxes; of calls: tree, boxes and "
+     "arrows, in a file; of usage, memory and meters: curves, what figures stood at; of meters: "
+     "kiviat, those of which it is said what is good; with -o as a picture, else in letters",
      4},
     {"grey", 'g', NULL, 0, "a picture without colour", 4},
     {"width", 'w', "WIDTH", 0, "a picture as wide as that: 84mm, 17cm, 5in", 4},

@@ -234,10 +234,10 @@ static const struct argp argp = {
     .args_doc = "NAME=COMMAND...",
     .doc =
         "Sample numbers into a live run: the first number printed by a shell command or found in a "
-        "file.  `poet metrics` shows them with the other metrics of the run.\vIt ends with "
-        "Ctrl-C, and with the last program of the run.  Commands are run by this command, never "
-        "by the server; one that fails, prints no number or takes more than ten seconds is reported "
-        "with its name, and tried again at the next interval.",
+        "file.  `poet metrics` shows them with the other metrics of the run.\vIt ends with Ctrl-C, "
+        "and with the last program of the run.  Commands are run by this command, never by the "
+        "server; one that fails, prints no number or takes more than ten seconds is reported with "
+        "its name, and tried again at the next interval.",
     .children = options_children};
 
 const struct command command_watch = {.name = "watch",

@@ -7,7 +7,8 @@
 __asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such a unit */
 #if defined(POET_PROFILE) /* and its calls are measured */
 __asm__(
-    ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, 1\n"
+    ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, "
+    "1\n"
     "poet_profiled: .byte 1\n.popsection\n");
 #if defined(                                                                                       \
     POET_COUNT) /* calls of these functions are counted, not timed: a note of the linker's */

@@ -59,8 +59,7 @@ struct program_session {
     struct early_loss {
         uint32_t code;
         uint64_t first, count;
-        /* received over the connection, which may be faster than the queue that declares the line */
-    } *early;
+    } *early; /* received over the connection, which may be faster than the line's queue */
     size_t early_count, early_room;
     uint32_t batch; /* region of the journal that slots come from */
     bool stale; /* a part of the journal that is read again: all but its events is known */

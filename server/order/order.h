@@ -50,11 +50,12 @@ struct arrival {
                           * keyed RECEIVE: 1 if it is the last with its keys; of a stream: bytes */
     enum relation relation : 8;
     bool closes : 1; /* nothing may follow on this line */
-    bool keyed : 1; /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
-                     * partners are on line 0, and their numbers stand for the second half of the key */
-    bool
-        stream : 1; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
-                      * sent or received from there on; a RECEIVE is after all sends of its bytes */
+    /* Partners meet by key; always for a GROUP.  A RECEIVE may have many: then its partners are on
+     * line 0, and their numbers stand for the second half of the key. */
+    bool keyed : 1;
+    /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were sent or
+     * received from there on; a RECEIVE is after all sends of its bytes */
+    bool stream : 1;
     bool sends : 1; /* a RECEIVE that is received in turn */
     uint8_t doubt; /* an enum untraced_reason: why it is uncertain */
     uint8_t waits; /* what the order itself notes of it while it waits */

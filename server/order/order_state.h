@@ -176,9 +176,9 @@ struct number_set {
     size_t count, room;
 };
 
-struct
-    effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own; + 16 * (1 + presence)
-                  * on the line that it is about */
+/* Per kind, by 2 * type + paired: 0 unknown, else 1 + presence, + 8 if own; + 16 * (1 + presence)
+ * on the line that it is about. */
+struct effects {
     uint8_t *of;
     size_t room;
 };
@@ -214,10 +214,11 @@ struct order {
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
     uint64_t count, first; /* first: kept from here on */
+    /* Lines behind may still list events before `first`, which no longer have a position. */
     struct forgetting {
         bool under_way;
         size_t line, hidden, away; /* the next ones to be looked at */
-    } forgetting; /* lines behind may still list events before `first`, which have no position any more */
+    } forgetting;
     uint64_t packed; /* blocks before this one are in the block store */
     uint8_t *sent; /* recent_sends.h; NULL: none was packed since the order was made */
     uint64_t sent_from; /* block */

@@ -8,8 +8,8 @@
 #define ROUNDS 3000u
 #define STEPS_MOST 30000000u /* of one margin */
 #define FURTHER 1.9 /* than just so far, which comes there in fewer rounds */
-#define MARGIN_MOST_NS                                                                             \
-    65536.0 /* at first: truth is as far inside as the fastest messages take, and there it comes sooner */
+/* At first: the truth is as far inside as the fastest messages take, and is reached sooner there. */
+#define MARGIN_MOST_NS 65536.0
 
 struct clock_correction {
     double a, d, own;

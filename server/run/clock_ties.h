@@ -17,8 +17,8 @@ struct clock_ties {
     struct clock_pair *bonds;
     size_t count, room;
     struct map places; /* a, b -> 1 + place of the bond */
-    size_t *begin,
-        *of; /* once it is closed: the bonds of a clock c are of[begin[c]] to of[begin[c + 1] - 1] */
+    /* once it is closed: the bonds of a clock c are of[begin[c]] to of[begin[c + 1] - 1] */
+    size_t *begin, *of;
 };
 
 struct clock_tied { /* to the first clock */

@@ -54,8 +54,8 @@ struct lock_visit {
     bool plain; /* as in struct lock_hold */
 };
 
-/* Begins a critical section.  If the thread is in one already, that continues or, with `restart`, is
- * counted from here. */
+/* Begins a critical section.  If the thread is in one already, that continues or, with `restart`,
+ * is counted from here. */
 void lock_holders_enter(struct lock_holders *holds, const struct lock_visit *at, bool restart);
 /* Ends a critical section; returns false if its begin was not recorded. */
 bool lock_holders_leave(struct lock_holders *holds, const struct lock_visit *at);

@@ -11,7 +11,8 @@
 
 /* No certificates, no older version, no exchange without new keys. */
 #define PRIORITIES                                                                                 \
-    "NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:-KX-ALL:+ECDHE-PSK:"                                            \
+    "-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
 #define WHO "poet"
 
 struct tls {

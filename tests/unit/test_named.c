@@ -13,8 +13,8 @@
 #define ENDED 11u /* did nothing after it began to wait, and is no more */
 
 static const char description[] =
-    "name=\"test\";kinds=({name=\"task\";letter=\"T\";});"
-    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";waits=true;});";
+    "name=\"test\";line_types=({name=\"task\";letter=\"T\";});"
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";wait_class=\"rendezvous\";});";
 
 static struct run *many_lines(void)
 {

@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const char description[] =
-    "name=\"test\";kinds=({name=\"line\";letter=\"L\";});"
+    "name=\"test\";line_types=({name=\"line\";letter=\"L\";});"
     "events=({name=\"e1\";shape=\"square\";filled=true;relation=\"any\";arrow=\"to-partner\";},"
-    "{name=\"e2\";shape=\"circle\";},{name=\"e3\";shape=\"square\";waits=true;});";
+    "{name=\"e2\";shape=\"circle\";},{name=\"e3\";shape=\"square\";wait_class=\"rendezvous\";});";
 
 /* A run with `lines` lines and random pairs, messages, texts, losses, as a server has it. */
 static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)

@@ -68,10 +68,12 @@ static void mistakes_are_named(void **state)
         {HEAD "include=\"nowhere\";events=({name=\"e\";});",
          "x.conf:3: \"include\" names \"nowhere\", which cannot be read\n"},
         {HEAD "events=({name=\"e\";thread_state=\"left\";});",
-         "x.conf:3: \"thread_state\": no event brings a thread into the lines that this one takes it out of\n"},
+         "x.conf:3: \"thread_state\": no event brings a thread into the lines that this one takes "
+         "it out of\n"},
         {HEAD
          "events=({name=\"i\";thread_state=\"running\";},\n{name=\"e\";thread_state=\"left\";allowed_after_on_line=[\"\"];});",
-         "x.conf:4: \"thread_state\": the first event on a line takes a thread out that never came in\n"},
+         "x.conf:4: \"thread_state\": the first event on a line takes a thread out that never came "
+         "in\n"},
         {HEAD
          "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";line_types=[\"q\"];},\n{name=\"f\";line_types=[\"q\"];});",
          "x.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
@@ -96,7 +98,8 @@ static void mistakes_are_named(void **state)
         {HEAD
          "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";wait_class=\"timeout\";allowed_after_in_thread=[\"e\"];});",
          "x.conf:3: \"wait_class\": nothing can end it: what can be next of its thread waits, too\n"
-         "x.conf:4: \"wait_class\": nothing can end it: what can be next of its thread waits, too\n"},
+         "x.conf:4: \"wait_class\": nothing can end it: what can be next of its thread waits, "
+         "too\n"},
         {HEAD "events=();line_groups=({name=\"c\";line_type=\"k\";},\n{name=\"c\";match=\"*\";});",
          "x.conf:4: the line group \"c\" stands twice\n"},
         {HEAD "events=();function_categories=({match=\"io_*\";category=\"system\";});", NULL},
@@ -206,10 +209,9 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     (void)state;
     static const char text[] =
         "\f\tbase.conf\n" HEAD "events=({name=\"e\";label=\"one\";verb=\"two\";group=\"three\";"
-        "undelivered_label=\"four\";broadcast_text=\"five\";partner=\"e\";ordered_after=[\"e\"];"
-        "allowed_after_on_line=[\"e\"];allowed_after_in_thread=[\"e\"];relation=\"sync\";});\n"
-        "\f\tx.conf\nname=\"y\";line_types=({name=\"j\";letter=\"J\";});"
-        "events=({name=\"e\";line_types=[\"j\"];label=\"other\";broadcast_text=\"all others\";});\n";
+        "undelivered_label=\"four\";broadcast_text=\"five\";partner=\"e\";ordered_after=[\"e\"];allowed_after_on_line=[\"e\"];allowed_after_in_thread=[\"e\"];relation=\"sync\";});\n"
+        "\f\tx.conf\nname=\"y\";line_types=({name=\"j\";letter=\"J\";});events=({name=\"e\";line_types=[\"j\"];label=\"other\";broadcast_text=\"all "
+        "others\";});\n";
     struct target *target = target_read(text, "x.conf", stderr);
     assert_non_null(target);
     const struct target_event *general = target_event(target, "k", "e", RELATION_SYNC);
@@ -262,10 +264,11 @@ static int drop_folder(void **state)
     return 0;
 }
 
-static const char base[] = HEAD
-    "events=({name=\"e\";label=\"E\";color=\"#ff0000\";thread_state=\"running\";},\n"
-    "{name=\"e\";line_types=[\"k\"];label=\"on k\";},\n{name=\"f\";shape=\"square\";allowed_after_on_line=[\"e\"];});\n"
-    "line_groups=({name=\"c\";line_type=\"k\";});";
+static const char base[] =
+    HEAD "events=({name=\"e\";label=\"E\";color=\"#ff0000\";thread_state=\"running\";},\n"
+         "{name=\"e\";line_types=[\"k\"];label=\"on "
+         "k\";},\n{name=\"f\";shape=\"square\";allowed_after_on_line=[\"e\"];});\n"
+         "line_groups=({name=\"c\";line_type=\"k\";});";
 
 static struct target *load(const char *name, char **said)
 {

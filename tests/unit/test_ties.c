@@ -14,18 +14,18 @@
 
 static const char description[] =
     "name=\"test\";"
-    "kinds=({name=\"task\";letter=\"T\";away=true;},{name=\"monitor\";letter=\"M\";},"
-    "{name=\"condition\";letter=\"Q\";drawn=false;});"
-    "events=({name=\"start\";thread=\"active\";whose=\"own\";},"
-    "{name=\"enter\";relation=\"sync\";arrow=\"to-partner\";thread=\"out\";line_after=[\"start\",\"left\"];},"
-    "{name=\"entered\";relation=\"sync\";arrow=\"from-partner\";thread=\"active\";},"
-    "{name=\"wait\";text=\"waits for\";thread=\"blocked\";waits=true;who=true;shape=\"square\";},"
-    "{name=\"wake\";thread=\"active\";arrow=\"dotted\";who=true;group=\"conditions\";},"
-    "{name=\"leave\";relation=\"sync\";arrow=\"to-partner\";thread=\"out\";line_after=[\"entered\"];},"
-    "{name=\"left\";relation=\"sync\";arrow=\"from-partner\";thread=\"active\";},"
+    "line_types=({name=\"task\";letter=\"T\";show_location=true;},{name=\"monitor\";letter=\"M\";},"
+    "{name=\"condition\";letter=\"Q\";visible=false;});"
+    "events=({name=\"start\";thread_state=\"running\";state_of=\"own_thread\";},"
+    "{name=\"enter\";relation=\"sync\";arrow=\"to-partner\";thread_state=\"left\";allowed_after_on_line=[\"start\",\"left\"];},"
+    "{name=\"entered\";relation=\"sync\";arrow=\"from-partner\";thread_state=\"running\";},"
+    "{name=\"wait\";verb=\"waits for\";thread_state=\"blocked\";wait_class=\"rendezvous\";show_thread_name=true;shape=\"square\";},"
+    "{name=\"wake\";thread_state=\"running\";arrow=\"dotted\";show_thread_name=true;group=\"conditions\";},"
+    "{name=\"leave\";relation=\"sync\";arrow=\"to-partner\";thread_state=\"left\";allowed_after_on_line=[\"entered\"];},"
+    "{name=\"left\";relation=\"sync\";arrow=\"from-partner\";thread_state=\"running\";},"
     "{name=\"signal\";group=\"conditions\";label=\"signals\";},"
     "{name=\"note\";group=\"conditions\";label=\"says\";},"
-    "{name=\"end\";ends=true;thread=\"blocked\";whose=\"own\";});";
+    "{name=\"end\";ends=true;thread_state=\"blocked\";state_of=\"own_thread\";});";
 
 /* ---- a run ---- */
 

@@ -9,8 +9,8 @@
 #define THREADS 40u
 
 static const char description[] =
-    "name=\"test\";kinds=({name=\"task\";letter=\"T\";});"
-    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";waits=true;});";
+    "name=\"test\";line_types=({name=\"task\";letter=\"T\";});"
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";wait_class=\"rendezvous\";});";
 
 /* Thread i + 1 waits for thread next[i], or, 0, does not. */
 static struct run *run_of(const uint32_t *next, uint32_t count)
@@ -114,9 +114,9 @@ static void a_long_chain_has_none_and_a_ring_has_one(void **state)
 /* ---- who is in no cycle, and how long somebody waited ---- */
 
 static const char locks[] =
-    "name=\"test\";kinds=({name=\"task\";letter=\"T\";},{name=\"lock\";letter=\"M\";});"
-    "events=({name=\"runs\";shape=\"circle\";},{name=\"wait\";shape=\"square\";waits=true;},"
-    "{name=\"timed\";shape=\"square\";waits=true;timed=true;});";
+    "name=\"test\";line_types=({name=\"task\";letter=\"T\";},{name=\"lock\";letter=\"M\";});"
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"wait\";shape=\"square\";wait_class=\"rendezvous\";},"
+    "{name=\"timed\";shape=\"square\";wait_class=\"rendezvous\";has_timeout=true;});";
 
 /* Thread 1 waits on a lock, line 3; thread 2 is there meanwhile; then thread 1 goes on. */
 static void a_thread_waited_since_its_own_event(void **state)

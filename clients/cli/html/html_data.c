@@ -73,9 +73,7 @@ static bool html_data_request_causes(const struct command *command, struct html_
         return false;
     if (w->causes.whole && w->causes.event_count == w->asked)
         return true;
-    command_fail(
-        command,
-        "what is between these events is too much for a page: choose a part that is nearer together");
+    command_fail(command, "too many events lie between these for a page: choose a shorter range");
     return false;
 }
 

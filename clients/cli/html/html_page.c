@@ -60,9 +60,9 @@ static void write_body(FILE *f, const char *title)
 {
     fputs("<body>\n<header>\n<h1><bdi>", f);
     html_text_html(f, title);
-    fputs(
-        "</bdi></h1>\n<input id=\"find\" type=\"search\" placeholder=\"Find\" aria-label=\"Find\">\n",
-        f);
+    fputs("</bdi></h1>\n"
+          "<input id=\"find\" type=\"search\" placeholder=\"Find\" aria-label=\"Find\">\n",
+          f);
     write_button(f, "id=\"time\" aria-pressed=\"false\" title=\"By order or by time (T)\"",
                  "By time");
     write_button(f, "id=\"out\" title=\"Zoom out (-)\" aria-label=\"Zoom out\"", "−");

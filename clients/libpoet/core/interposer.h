@@ -26,105 +26,105 @@ union sigval;
 
 /* Result, member, symbol, parameters. */
 /* clang-format off */
-#define REAL_CALLS(R)                                                                              \
-    R(int, create, pthread_create,                                                                 \
-      (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                            \
-    R(int, thrd_create, thrd_create, (thrd_t *, thrd_start_t, void *))                             \
-    R(int, join, pthread_join, (pthread_t, void **))                                               \
-    R(int, tryjoin, pthread_tryjoin_np, (pthread_t, void **))                                      \
-    R(int, timedjoin, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *))         \
-    R(int, clockjoin, pthread_clockjoin_np,                                                        \
-      (pthread_t, void **, clockid_t, const struct timespec *))                                    \
-    R(int, detach, pthread_detach, (pthread_t))                                                    \
-    R(int, cancel, pthread_cancel, (pthread_t))                                                    \
-    R(void, exit, pthread_exit, (void *))                                                          \
-    R(void, thrd_exit, thrd_exit, (int))                                                           \
-    R(int, setname, pthread_setname_np, (pthread_t, const char *))                                 \
-    R(int, mutex_init, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *))       \
-    R(int, mutex_destroy, pthread_mutex_destroy, (pthread_mutex_t *))                              \
-    R(int, mutex_lock, pthread_mutex_lock, (pthread_mutex_t *))                                    \
-    R(int, mutex_trylock, pthread_mutex_trylock, (pthread_mutex_t *))                              \
-    R(int, mutex_timedlock, pthread_mutex_timedlock,                                               \
-      (pthread_mutex_t *, const struct timespec *))                                                \
-    R(int, mutex_clocklock, pthread_mutex_clocklock,                                               \
-      (pthread_mutex_t *, clockid_t, const struct timespec *))                                     \
-    R(int, mutex_unlock, pthread_mutex_unlock, (pthread_mutex_t *))                                \
-    R(int, mtx_init, mtx_init, (mtx_t *, int))                                                     \
-    R(int, spin_init, pthread_spin_init, (pthread_spinlock_t *, int))                              \
-    R(int, spin_destroy, pthread_spin_destroy, (pthread_spinlock_t *))                             \
-    R(int, spin_lock, pthread_spin_lock, (pthread_spinlock_t *))                                   \
-    R(int, spin_trylock, pthread_spin_trylock, (pthread_spinlock_t *))                             \
-    R(int, spin_unlock, pthread_spin_unlock, (pthread_spinlock_t *))                               \
-    R(int, rwlock_init, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *))   \
-    R(int, rwlock_destroy, pthread_rwlock_destroy, (pthread_rwlock_t *))                           \
-    R(int, rdlock, pthread_rwlock_rdlock, (pthread_rwlock_t *))                                    \
-    R(int, tryrdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                              \
-    R(int, timedrdlock, pthread_rwlock_timedrdlock,                                                \
-      (pthread_rwlock_t *, const struct timespec *))                                               \
-    R(int, clockrdlock, pthread_rwlock_clockrdlock,                                                \
-      (pthread_rwlock_t *, clockid_t, const struct timespec *))                                    \
-    R(int, wrlock, pthread_rwlock_wrlock, (pthread_rwlock_t *))                                    \
-    R(int, trywrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t *))                              \
-    R(int, timedwrlock, pthread_rwlock_timedwrlock,                                                \
-      (pthread_rwlock_t *, const struct timespec *))                                               \
-    R(int, clockwrlock, pthread_rwlock_clockwrlock,                                                \
-      (pthread_rwlock_t *, clockid_t, const struct timespec *))                                    \
-    R(int, rwlock_unlock, pthread_rwlock_unlock, (pthread_rwlock_t *))                             \
-    R(int, barrier_init, pthread_barrier_init,                                                     \
-      (pthread_barrier_t *, const pthread_barrierattr_t *, unsigned))                              \
-    R(int, barrier_destroy, pthread_barrier_destroy, (pthread_barrier_t *))                        \
-    R(int, barrier_wait, pthread_barrier_wait, (pthread_barrier_t *))                              \
-    R(int, once, pthread_once, (pthread_once_t *, void (*)(void)))                                 \
-    R(int, cond_init, pthread_cond_init, (pthread_cond_t *, const pthread_condattr_t *))           \
-    R(int, cond_destroy, pthread_cond_destroy, (pthread_cond_t *))                                 \
-    R(int, cond_wait, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                    \
-    R(int, cond_timedwait, pthread_cond_timedwait,                                                 \
-      (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))                              \
-    R(int, cond_clockwait, pthread_cond_clockwait,                                                 \
-      (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                   \
-    R(int, cond_signal, pthread_cond_signal, (pthread_cond_t *))                                   \
-    R(int, cond_broadcast, pthread_cond_broadcast, (pthread_cond_t *))                             \
-    R(void, makecontext, makecontext, (ucontext_t *, void (*)(void), int, ...))                    \
-    R(int, swapcontext, swapcontext, (ucontext_t *, const ucontext_t *))                           \
-    R(int, setcontext, setcontext, (const ucontext_t *))                                           \
-    R(long, syscall, syscall, (long, ...))                                                         \
-    R(pid_t, fork, fork, (void))                                                                   \
-    R(pid_t, _Fork, _Fork, (void))                                                                 \
-    R(int, execve, execve, (const char *, char *const *, char *const *))                           \
-    R(int, execv, execv, (const char *, char *const *))                                            \
-    R(int, execvp, execvp, (const char *, char *const *))                                          \
-    R(int, execvpe, execvpe, (const char *, char *const *, char *const *))                         \
-    R(int, fexecve, fexecve, (int, char *const *, char *const *))                                  \
-    R(int, spawn, posix_spawn,                                                                     \
-      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
-       char *const *, char *const *))                                                              \
-    R(int, spawnp, posix_spawnp,                                                                   \
-      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
-       char *const *, char *const *))                                                              \
-    R(void, _exit, _exit, (int))                                                                   \
-    R(void, _Exit, _Exit, (int))                                                                   \
-    R(pid_t, waitpid, waitpid, (pid_t, int *, int))                                                \
-    R(pid_t, wait4, wait4, (pid_t, int *, int, struct rusage *))                                   \
-    R(int, waitid, waitid, (int, id_t, siginfo_t *, int))                                     \
-    R(int, pthread_kill, pthread_kill, (pthread_t, int))                                           \
-    R(int, tgkill, tgkill, (pid_t, pid_t, int))                                                    \
-    R(int, sigqueue, sigqueue, (pid_t, int, const union sigval))                                   \
-    R(int, pthread_sigqueue, pthread_sigqueue, (pthread_t, int, const union sigval))               \
-    R(int, sigaction, sigaction, (int, const struct sigaction *, struct sigaction *))              \
-    R(int, siginterrupt, siginterrupt, (int, int))                                                 \
-    R(handler_function, sysv_signal, __sysv_signal, (int, handler_function))                               \
-    R(int, sigwait, sigwait, (const sigset_t *, int *))                                            \
-    R(int, sigwaitinfo, sigwaitinfo, (const sigset_t *, siginfo_t *))                              \
-    R(int, sigtimedwait, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *))   \
-    R(int, signalfd, signalfd, (int, const sigset_t *, int))                                       \
-    R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                           \
-    R(int, sem_destroy, sem_destroy, (sem_t *))                                                    \
-    R(sem_t *, sem_open, sem_open, (const char *, int, ...))                                       \
-    R(int, sem_close, sem_close, (sem_t *))                                                        \
-    R(int, sem_wait, sem_wait, (sem_t *))                                                          \
-    R(int, sem_trywait, sem_trywait, (sem_t *))                                                    \
-    R(int, sem_timedwait, sem_timedwait, (sem_t *, const struct timespec *))                       \
-    R(int, sem_clockwait, sem_clockwait, (sem_t *, clockid_t, const struct timespec *))            \
+#define REAL_CALLS(R)                                                                            \
+    R(int, create, pthread_create,                                                               \
+      (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                          \
+    R(int, thrd_create, thrd_create, (thrd_t *, thrd_start_t, void *))                           \
+    R(int, join, pthread_join, (pthread_t, void **))                                             \
+    R(int, tryjoin, pthread_tryjoin_np, (pthread_t, void **))                                    \
+    R(int, timedjoin, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *))       \
+    R(int, clockjoin, pthread_clockjoin_np,                                                      \
+      (pthread_t, void **, clockid_t, const struct timespec *))                                  \
+    R(int, detach, pthread_detach, (pthread_t))                                                  \
+    R(int, cancel, pthread_cancel, (pthread_t))                                                  \
+    R(void, exit, pthread_exit, (void *))                                                        \
+    R(void, thrd_exit, thrd_exit, (int))                                                         \
+    R(int, setname, pthread_setname_np, (pthread_t, const char *))                               \
+    R(int, mutex_init, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *))     \
+    R(int, mutex_destroy, pthread_mutex_destroy, (pthread_mutex_t *))                            \
+    R(int, mutex_lock, pthread_mutex_lock, (pthread_mutex_t *))                                  \
+    R(int, mutex_trylock, pthread_mutex_trylock, (pthread_mutex_t *))                            \
+    R(int, mutex_timedlock, pthread_mutex_timedlock,                                             \
+      (pthread_mutex_t *, const struct timespec *))                                              \
+    R(int, mutex_clocklock, pthread_mutex_clocklock,                                             \
+      (pthread_mutex_t *, clockid_t, const struct timespec *))                                   \
+    R(int, mutex_unlock, pthread_mutex_unlock, (pthread_mutex_t *))                              \
+    R(int, mtx_init, mtx_init, (mtx_t *, int))                                                   \
+    R(int, spin_init, pthread_spin_init, (pthread_spinlock_t *, int))                            \
+    R(int, spin_destroy, pthread_spin_destroy, (pthread_spinlock_t *))                           \
+    R(int, spin_lock, pthread_spin_lock, (pthread_spinlock_t *))                                 \
+    R(int, spin_trylock, pthread_spin_trylock, (pthread_spinlock_t *))                           \
+    R(int, spin_unlock, pthread_spin_unlock, (pthread_spinlock_t *))                             \
+    R(int, rwlock_init, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *)) \
+    R(int, rwlock_destroy, pthread_rwlock_destroy, (pthread_rwlock_t *))                         \
+    R(int, rdlock, pthread_rwlock_rdlock, (pthread_rwlock_t *))                                  \
+    R(int, tryrdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                            \
+    R(int, timedrdlock, pthread_rwlock_timedrdlock,                                              \
+      (pthread_rwlock_t *, const struct timespec *))                                             \
+    R(int, clockrdlock, pthread_rwlock_clockrdlock,                                              \
+      (pthread_rwlock_t *, clockid_t, const struct timespec *))                                  \
+    R(int, wrlock, pthread_rwlock_wrlock, (pthread_rwlock_t *))                                  \
+    R(int, trywrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t *))                            \
+    R(int, timedwrlock, pthread_rwlock_timedwrlock,                                              \
+      (pthread_rwlock_t *, const struct timespec *))                                             \
+    R(int, clockwrlock, pthread_rwlock_clockwrlock,                                              \
+      (pthread_rwlock_t *, clockid_t, const struct timespec *))                                  \
+    R(int, rwlock_unlock, pthread_rwlock_unlock, (pthread_rwlock_t *))                           \
+    R(int, barrier_init, pthread_barrier_init,                                                   \
+      (pthread_barrier_t *, const pthread_barrierattr_t *, unsigned))                            \
+    R(int, barrier_destroy, pthread_barrier_destroy, (pthread_barrier_t *))                      \
+    R(int, barrier_wait, pthread_barrier_wait, (pthread_barrier_t *))                            \
+    R(int, once, pthread_once, (pthread_once_t *, void (*)(void)))                               \
+    R(int, cond_init, pthread_cond_init, (pthread_cond_t *, const pthread_condattr_t *))         \
+    R(int, cond_destroy, pthread_cond_destroy, (pthread_cond_t *))                               \
+    R(int, cond_wait, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                  \
+    R(int, cond_timedwait, pthread_cond_timedwait,                                               \
+      (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))                            \
+    R(int, cond_clockwait, pthread_cond_clockwait,                                               \
+      (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                 \
+    R(int, cond_signal, pthread_cond_signal, (pthread_cond_t *))                                 \
+    R(int, cond_broadcast, pthread_cond_broadcast, (pthread_cond_t *))                           \
+    R(void, makecontext, makecontext, (ucontext_t *, void (*)(void), int, ...))                  \
+    R(int, swapcontext, swapcontext, (ucontext_t *, const ucontext_t *))                         \
+    R(int, setcontext, setcontext, (const ucontext_t *))                                         \
+    R(long, syscall, syscall, (long, ...))                                                       \
+    R(pid_t, fork, fork, (void))                                                                 \
+    R(pid_t, _Fork, _Fork, (void))                                                               \
+    R(int, execve, execve, (const char *, char *const *, char *const *))                         \
+    R(int, execv, execv, (const char *, char *const *))                                          \
+    R(int, execvp, execvp, (const char *, char *const *))                                        \
+    R(int, execvpe, execvpe, (const char *, char *const *, char *const *))                       \
+    R(int, fexecve, fexecve, (int, char *const *, char *const *))                                \
+    R(int, spawn, posix_spawn,                                                                   \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,     \
+       char *const *, char *const *))                                                            \
+    R(int, spawnp, posix_spawnp,                                                                 \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,     \
+       char *const *, char *const *))                                                            \
+    R(void, _exit, _exit, (int))                                                                 \
+    R(void, _Exit, _Exit, (int))                                                                 \
+    R(pid_t, waitpid, waitpid, (pid_t, int *, int))                                              \
+    R(pid_t, wait4, wait4, (pid_t, int *, int, struct rusage *))                                 \
+    R(int, waitid, waitid, (int, id_t, siginfo_t *, int))                                        \
+    R(int, pthread_kill, pthread_kill, (pthread_t, int))                                         \
+    R(int, tgkill, tgkill, (pid_t, pid_t, int))                                                  \
+    R(int, sigqueue, sigqueue, (pid_t, int, const union sigval))                                 \
+    R(int, pthread_sigqueue, pthread_sigqueue, (pthread_t, int, const union sigval))             \
+    R(int, sigaction, sigaction, (int, const struct sigaction *, struct sigaction *))            \
+    R(int, siginterrupt, siginterrupt, (int, int))                                               \
+    R(handler_function, sysv_signal, __sysv_signal, (int, handler_function))                     \
+    R(int, sigwait, sigwait, (const sigset_t *, int *))                                          \
+    R(int, sigwaitinfo, sigwaitinfo, (const sigset_t *, siginfo_t *))                            \
+    R(int, sigtimedwait, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *)) \
+    R(int, signalfd, signalfd, (int, const sigset_t *, int))                                     \
+    R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                         \
+    R(int, sem_destroy, sem_destroy, (sem_t *))                                                  \
+    R(sem_t *, sem_open, sem_open, (const char *, int, ...))                                     \
+    R(int, sem_close, sem_close, (sem_t *))                                                      \
+    R(int, sem_wait, sem_wait, (sem_t *))                                                        \
+    R(int, sem_trywait, sem_trywait, (sem_t *))                                                  \
+    R(int, sem_timedwait, sem_timedwait, (sem_t *, const struct timespec *))                     \
+    R(int, sem_clockwait, sem_clockwait, (sem_t *, clockid_t, const struct timespec *))          \
     R(int, sem_post, sem_post, (sem_t *))
 /* clang-format on */
 

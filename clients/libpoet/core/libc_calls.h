@@ -26,14 +26,13 @@
 #include <unistd.h>
 
 /* clang-format off */
-#define LIBC_CALLS(L)                                                                                       \
-    L(dl_iterate_phdr) L(poll) L(open) L(read) L(write) L(close) L(fcntl) L(fstat) L(ftruncate) L(mmap)     \
-    L(munmap) L(socket) L(send) L(sendmsg) L(recvmsg) L(getsockopt) L(nanosleep)                 \
-    L(clock_gettime) L(getpid) L(signal) L(sigprocmask) L(pthread_sigmask) L(pthread_setcancelstate)        \
-    L(pthread_testcancel) L(pthread_key_create) L(pthread_key_delete) L(pthread_setspecific)                \
-    L(pthread_self)                                                                                         \
-    L(pthread_attr_getdetachstate) L(pthread_barrierattr_getpshared)                                        \
-    L(getrandom) L(getrusage) L(pread)
+#define LIBC_CALLS(L)                                                                           \
+    L(dl_iterate_phdr) L(poll) L(open) L(read) L(write) L(close) L(fcntl) L(fstat) L(ftruncate) \
+    L(mmap) L(munmap) L(socket) L(send) L(sendmsg) L(recvmsg) L(getsockopt) L(nanosleep)        \
+    L(clock_gettime) L(getpid) L(signal) L(sigprocmask) L(pthread_sigmask)                      \
+    L(pthread_setcancelstate) L(pthread_testcancel) L(pthread_key_create) L(pthread_key_delete) \
+    L(pthread_setspecific) L(pthread_self) L(pthread_attr_getdetachstate)                       \
+    L(pthread_barrierattr_getpshared) L(getrandom) L(getrusage) L(pread)
 /* clang-format on */
 
 #pragma GCC visibility push(hidden)

@@ -27,7 +27,8 @@ const char *report_request_agent_message(void)
     if (!report_request_get_path())
         return NULL;
     environment_unset("POET_REPORT");
-    return "POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has ended, poet report of "
+    return "POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has "
+           "ended, poet report of "
            "the server's";
 }
 

@@ -9,22 +9,22 @@
 #pragma GCC visibility push(hidden)
 
 /* clang-format off */
-#define TRACE_TYPES(T)                                                                  \
-    T(CREATE, "create") T(START, "start") T(END, "end") T(CLOSE, "close")               \
-    T(FAILED, "failed") T(JOIN, "join") T(JOINED, "joined")                             \
-    T(REFUSED_JOIN, "refused_join") T(DETACH, "detach") T(PETITION, "petition")         \
-    T(REFUSED, "refused") T(ENTER, "enter") T(ENTERED, "entered") T(LEAVE, "leave")     \
-    T(LEFT, "left") T(WAIT, "wait") T(WAKE, "wake") T(TIMEOUT, "timeout")               \
-    T(SIGNAL, "signal") T(POST, "post") T(TAKEN, "taken") T(NOTE, "note")               \
-    T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                 \
-    T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")                   \
-    T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
-    T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                               \
-    T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")               \
-    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                               \
-    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
-    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
-    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")         \
+#define TRACE_TYPES(T)                                                                          \
+    T(CREATE, "create") T(START, "start") T(END, "end") T(CLOSE, "close")                       \
+    T(FAILED, "failed") T(JOIN, "join") T(JOINED, "joined")                                     \
+    T(REFUSED_JOIN, "refused_join") T(DETACH, "detach") T(PETITION, "petition")                 \
+    T(REFUSED, "refused") T(ENTER, "enter") T(ENTERED, "entered") T(LEAVE, "leave")             \
+    T(LEFT, "left") T(WAIT, "wait") T(WAKE, "wake") T(TIMEOUT, "timeout")                       \
+    T(SIGNAL, "signal") T(POST, "post") T(TAKEN, "taken") T(NOTE, "note")                       \
+    T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                         \
+    T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")           \
+    T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")               \
+    T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                                       \
+    T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")                       \
+    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                                       \
+    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                               \
+    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")                       \
+    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")                         \
     T(TIMED_WAIT, "timed_wait") T(TIMED_PETITION, "timed_petition") T(TIMED_JOIN, "timed_join") \
     T(CHOOSE, "choose")
 /* clang-format on */

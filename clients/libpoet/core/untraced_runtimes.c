@@ -155,8 +155,8 @@ static void untraced_runtime_interpreter(bool warn)
     untraced_runtimes_report();
     if (warn)
         stderr_log_print(
-            "Python interpreter: its internal locks are not traced; see docs/python.md to trace the "
-            "threads, locks, queues and tasks of the program");
+            "Python interpreter: its internal locks are not traced; see docs/python.md to trace "
+            "the threads, locks, queues and tasks of the program");
 }
 
 void untraced_runtime_check_program(bool warn)

@@ -10,11 +10,11 @@
 #pragma GCC visibility push(hidden)
 
 /* clang-format off */
-#define EVENTS(T)                                                                                    \
-    T(init) T(initialised) T(finalise) T(finalised) T(send) T(sent) T(isend) T(irecv) T(recv)        \
-    T(receive) T(probe) T(probed) T(wait) T(completed) T(together) T(result) T(done)                 \
-    T(barrier) T(bcast) T(scatter) T(gather) T(allgather) T(alltoall) T(reduce) T(allreduce)         \
-    T(reduce_scatter) T(scan) T(exscan) T(ibarrier) T(ibcast) T(iscatter) T(igather) T(iallgather)   \
+#define EVENTS(T)                                                                                  \
+    T(init) T(initialised) T(finalise) T(finalised) T(send) T(sent) T(isend) T(irecv) T(recv)      \
+    T(receive) T(probe) T(probed) T(wait) T(completed) T(together) T(result) T(done)               \
+    T(barrier) T(bcast) T(scatter) T(gather) T(allgather) T(alltoall) T(reduce) T(allreduce)       \
+    T(reduce_scatter) T(scan) T(exscan) T(ibarrier) T(ibcast) T(iscatter) T(igather) T(iallgather) \
     T(ialltoall) T(ireduce) T(iallreduce) T(ireduce_scatter) T(iscan) T(iexscan)
 /* clang-format on */
 

@@ -11,11 +11,11 @@
 #pragma GCC visibility push(hidden)
 
 /* clang-format off */
-#define EVENTS(T)                                                                                    \
-    T(region) T(part) T(done) T(idle) T(region_end) T(reach) T(through) T(uneven)                     \
-    T(spawn) T(run) T(ran) T(taskwait) T(taskgroup) T(waited)                                         \
-    T(ordered) T(turn) T(over) T(sink) T(chosen) T(not_chosen) T(chunk) T(nothing) T(asks)              \
-    T(stop) T(stopped)                                                                               \
+#define EVENTS(T)                                                                          \
+    T(region) T(part) T(done) T(idle) T(region_end) T(reach) T(through) T(uneven)          \
+    T(spawn) T(run) T(ran) T(taskwait) T(taskgroup) T(waited)                              \
+    T(ordered) T(turn) T(over) T(sink) T(chosen) T(not_chosen) T(chunk) T(nothing) T(asks) \
+    T(stop) T(stopped)                                                                     \
     T(petition) T(enter) T(entered) T(leave) T(left) T(refused)
 enum omp_event {
 #define T(name) EVENT_##name,

@@ -71,8 +71,9 @@ static uint32_t measurement_wanted_parse(const char *at)
             ;
         else if (size && found == SIZE_MAX)
             stderr_log_print_once(
-                "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, =every), states, "
-                "memory, metrics, usage, waits, throttle, rate=1 to rate=1000, none",
+                "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, "
+                "=every), states, memory, metrics, usage, waits, throttle, rate=1 to rate=1000, "
+                "none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
             bits |= words[found].bits;
@@ -104,8 +105,8 @@ void measurement_wanted_begin(void)
         chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
     if (chosen && bits & WANTED_MEMORY && !measurement_wanted_heap_is_traced())
         stderr_log_print_once(
-            "POET_MEASURE: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
-            "program; start it with: poet record -m memory");
+            "POET_MEASURE: memory: nothing is counted, as libpoet-memory.so was not loaded before "
+            "the program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (bits & WANTED_EVERY && !server_takes_call_records && !server_needs_socket)

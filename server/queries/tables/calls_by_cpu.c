@@ -283,7 +283,8 @@ static char *calls_by_cpu_missing_reason(const struct cpu_call_work *w)
             "states --by cpu shows on which CPU a thread ran, poet calls --by thread shows calls "
             "by thread");
     if (e->lost || e->run->entries.left)
-        return xasprintf("%llu calls dropped: the time of the others per CPU is unknown; the sums of "
+        return xasprintf("%llu calls dropped: the time of the others per CPU is unknown; the sums "
+                         "of "
                          "--by thread are complete",
                          (unsigned long long)(e->lost + e->run->entries.left));
     return NULL;

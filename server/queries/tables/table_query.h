@@ -38,9 +38,9 @@ struct table_preset {
 };
 
 /* clang-format off */
-#define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                          \
-    P(waits) P(knots) P(why) P(path) P(trail) P(hints) P(run) P(sound) P(usage) P(meters)           \
-    P(calls) P(memory) P(source) P(entries) P(with) P(cases) P(inside) P(blocks) P(processors)      \
+#define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                     \
+    P(waits) P(knots) P(why) P(path) P(trail) P(hints) P(run) P(sound) P(usage) P(meters)      \
+    P(calls) P(memory) P(source) P(entries) P(with) P(cases) P(inside) P(blocks) P(processors) \
     P(callson) P(maybe) P(stays)
 /* clang-format on */
 
