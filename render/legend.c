@@ -10,6 +10,34 @@
 
 static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35};
 
+const char *const legend_style_words[STYLE_END + 1] = {
+    [STYLE_NONE] = "",
+    [STYLE_SOLID] = "running",
+    [STYLE_THIN] = "held, holder is in another object",
+    [STYLE_DASHED] = "only blocked threads",
+    [STYLE_AWAY] = "thread is inside an object",
+    [STYLE_WAITS] = "thread is blocked inside that object",
+    [STYLE_END] = "thread exited"};
+
+const char *const legend_arrow_words[ARROW_MIGRATE + 1] = {
+    [ARROW_SYNC] = "thread enters or leaves an object",
+    [ARROW_ASYNC] = "message",
+    [ARROW_GROUP] = "simultaneous (barrier, collective)",
+    [ARROW_STUB] = "to or from a hidden line",
+    [ARROW_CROSSING] = "message crossing the view",
+    [ARROW_VIA] = "happens before, via hidden lines",
+    [ARROW_ORDER] = "happens before: wake-up, create, join",
+    [ARROW_MIGRATE] = "task migrates to another worker thread"};
+
+const char *const legend_relation_words[ORDER_UNKNOWN + 1] = {
+    [ORDER_BEFORE] = "causal past",
+    [ORDER_AFTER] = "causal future",
+    [ORDER_CONCURRENT] = "concurrent",
+    [ORDER_SAME] = "simultaneous",
+    [ORDER_UNKNOWN] = "order unknown"};
+
+const char legend_deadlock_words[] = "in a deadlock";
+
 double legend_build_note(struct builder *b, double x, double y, const char *text, double size,
                          bool bold)
 {
@@ -170,10 +198,10 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
         struct scene_key key = {
             .shape = m->shape, .filled = m->filled, .colour = m->colour, .state = m->state};
         if (m->state == EVENT_PENDING || m->state == EVENT_CONTRADICTORY) {
-            add_entry(l, key, "not in order",
-                      m->state == EVENT_PENDING ? "pending" : "contradictory");
+            add_entry(l, key, "not ordered",
+                      m->state == EVENT_PENDING ? "pending" : "inconsistent");
         } else if (!m->look) {
-            snprintf(unknown, sizeof unknown, "unknown: %s",
+            snprintf(unknown, sizeof unknown, "undescribed type: %s",
                      metadata_type_name(b->book, m->event->type));
             add_entry(l, key, NULL, unknown);
         }
@@ -182,46 +210,31 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
 
 static void add_lines(const struct builder *b, struct legend *l)
 {
-    static const struct {
-        enum scene_style style;
-        const char *words;
-    } styles[] = {{STYLE_SOLID, "a thread runs here"},
-                  {STYLE_THIN, "its holder is on another line"},
-                  {STYLE_DASHED, "only threads that are blocked"},
-                  {STYLE_AWAY, "the thread is on another line"},
-                  {STYLE_WAITS, "and waits there"},
-                  {STYLE_END, "the thread has ended"}};
+    static const enum scene_style styles[] = {STYLE_SOLID, STYLE_THIN,  STYLE_DASHED,
+                                              STYLE_AWAY,  STYLE_WAITS, STYLE_END};
     for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
         for (uint32_t i = 0; i < b->scene->segment_count; i++)
-            if (b->scene->segments[i].style == styles[s].style) {
+            if (b->scene->segments[i].style == styles[s]) {
                 add_entry(l,
                           (struct scene_key){
-                              .symbol = KEY_LINE, .style = styles[s].style, .colour = black},
-                          "lines", styles[s].words);
+                              .symbol = KEY_LINE, .style = styles[s], .colour = black},
+                          "lines", legend_style_words[styles[s]]);
                 break;
             }
 }
 
 static void add_arrows(const struct builder *b, struct legend *l)
 {
-    static const struct {
-        enum scene_arrow arrow;
-        const char *words;
-    } arrows[] = {{ARROW_SYNC, "a thread goes over"},
-                  {ARROW_ASYNC, "a message"},
-                  {ARROW_ORDER, "comes before: wakes, creates, lets go on"},
-                  {ARROW_GROUP, "together: one point"},
-                  {ARROW_STUB, "to or from a line that is not shown"},
-                  {ARROW_VIA, "before, by way of lines that are not shown"},
-                  {ARROW_CROSSING, "a message that passes by"},
-                  {ARROW_MIGRATE, "a task goes on on another processor"}};
+    static const enum scene_arrow arrows[] = {ARROW_SYNC, ARROW_ASYNC, ARROW_ORDER,
+                                              ARROW_GROUP, ARROW_STUB,  ARROW_VIA,
+                                              ARROW_CROSSING, ARROW_MIGRATE};
     for (size_t k = 0; k < sizeof arrows / sizeof *arrows; k++)
         for (uint32_t i = 0; i < b->scene->link_count; i++)
-            if (b->scene->links[i].kind == arrows[k].arrow) {
+            if (b->scene->links[i].kind == arrows[k]) {
                 add_entry(l,
                           (struct scene_key){
-                              .symbol = KEY_ARROW, .arrow = arrows[k].arrow, .colour = grey},
-                          "arrows", arrows[k].words);
+                              .symbol = KEY_ARROW, .arrow = arrows[k], .colour = grey},
+                          "arrows", legend_arrow_words[arrows[k]]);
                 break;
             }
 }
@@ -230,8 +243,9 @@ static void add_bars(const struct builder *b, struct legend *l)
 {
     if (b->scene->bar_count)
         add_entry(
-            l, (struct scene_key){.symbol = KEY_BAR, .colour = {0.55, 0.55, 0.55}}, "processors",
-            "a task is on one; as high as the share of the time, of a cluster: of its processors");
+            l, (struct scene_key){.symbol = KEY_BAR, .colour = {0.55, 0.55, 0.55}},
+            "worker threads",
+            "task running; height = share of time (cluster: share of its workers)");
 }
 
 /* Rings around who waits, and what ties them. */
@@ -241,17 +255,15 @@ static void add_deadlock(const struct builder *b, struct legend *l)
     for (uint32_t i = 0; i < b->scene->mark_count; i++)
         if (b->scene->marks[i].stuck)
             add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = colour}, NULL,
-                      "part of a deadlock");
+                      legend_deadlock_words);
 }
 
 /* What colours, bars and rings say of the selected event. */
 static void add_standing(const struct builder *b, struct legend *l)
 {
-    static const char *const words[] = {"before it", "after it", "concurrent with it",
-                                        "the same point", "not known"};
     static const struct target_color amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
     const struct scene_options *o = b->options;
-    const char *group = "the selected event";
+    const char *group = "selected event";
     if (o->selected || o->second)
         add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, group, "selected");
     for (uint8_t p = ORDER_BEFORE; o->stands && p <= ORDER_UNKNOWN; p++)
@@ -259,17 +271,17 @@ static void add_standing(const struct builder *b, struct legend *l)
             add_entry(
                 l,
                 (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .colour = black},
-                group, words[p]);
+                group, legend_relation_words[p]);
     if (o->chain)
         add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .colour = amber},
-                  group, "a way from one to the other");
+                  group, "causal chain");
     if (o->found)
-        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = violet}, "found", "found");
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = violet}, "search", "match");
     if (o->differences) {
-        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, "the two runs",
-                  "the first difference");
-        add_entry(l, (struct scene_key){.symbol = KEY_NOTHING}, "the two runs",
-                  "paler: what is equal in both, with all that is before it");
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, "two runs",
+                  "first divergence");
+        add_entry(l, (struct scene_key){.symbol = KEY_NOTHING}, "two runs",
+                  "pale: matching events");
     }
 }
 

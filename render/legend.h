@@ -4,6 +4,12 @@
 
 #include "render/scene_builder.h"
 
+/* The words of the legend; the viewer's tooltips and web pages have the same. */
+extern const char *const legend_style_words[STYLE_END + 1];
+extern const char *const legend_arrow_words[ARROW_MIGRATE + 1];
+extern const char *const legend_relation_words[ORDER_UNKNOWN + 1]; /* to the selected event */
+extern const char legend_deadlock_words[];
+
 /* Adds a line of text. Returns its width. */
 double legend_build_note(struct builder *b, double x, double y, const char *text, double size,
                          bool bold);

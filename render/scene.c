@@ -399,7 +399,7 @@ void scene_print(const struct scene *scene, FILE *f)
     static const char *const shapes[] = {"none", "circle", "square"};
     static const char *const kinds[] = {"sync",     "async", "group", "stub",
                                         "crossing", "via",   "order", "migrate"};
-    static const char *const states[] = {"", " pending", " contradictory"};
+    static const char *const states[] = {"", " pending", " inconsistent"};
     fprintf(f, "scene %.1f x %.1f, names %.1f\n", scene->width_pt, scene->height_pt,
             scene->names_pt);
     for (uint32_t i = 0; i < scene->row_count; i++)

@@ -358,7 +358,7 @@ static void write_state(const struct trace_metadata *book, const struct scene_ma
     char at[48];
     metadata_print_event_id(book, at, sizeof at, e->at);
     if ((mark->waits || mark->stuck) && look)
-        scene_text_write_operation(book, e, look, mark->stuck ? ", part of a deadlock\n" : "\n", f);
+        scene_text_write_operation(book, e, look, mark->stuck ? ", in a deadlock\n" : "\n", f);
     if (mark->unheard) {
         scene_text_write_operation(book, e, look, ", ", f);
         fprintf(f, "%s\n", look->unheard);
@@ -366,7 +366,7 @@ static void write_state(const struct trace_metadata *book, const struct scene_ma
     if (e->state != EVENT_ORDERED)
         fprintf(f, "%-8s %s: %s, %s\n", at, metadata_label(book, e->at.line),
                 look ? look->label : metadata_type_name(book, e->type),
-                e->state == EVENT_PENDING ? "pending" : "contradictory");
+                e->state == EVENT_PENDING ? "pending" : "inconsistent");
 }
 
 /* What does not fit between the lines; `details`: where what may be left out goes. */

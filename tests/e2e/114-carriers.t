@@ -85,7 +85,7 @@ is "rows below the lines: clusters, and their processors" "$(grep -o '^[A-Z][a-z
 like "each stay is told, but one that may be too narrow" "$(grep -c '^P:.*: T:mover for ' moves.txt)" '^1[01]$'
 is "without it there are none" "$(poet export moves.poet --time -o without.txt; grep -c '^P:' without.txt)" 0
 poet export moves.poet --time --processors -o moves.svg
-like "the names are in the picture" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*goes on on another processor"
+like "the names are in the picture" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*task migrates to another worker thread"
 like "by order there are none, and why" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "needs --time"
 like "nor in a web page" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not supported in a web page"
 like "nor of a program without tasks" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task placement data"

@@ -131,7 +131,7 @@ until_true sh -c "poet stat lacking.poet | grep -q 'events *39'"
 like "the event it lacks is shown by name" "$(poet check lacking.poet)" \
     "signal is not in the description"
 poet export lacking.poet -o lacking.pdf
-like "in the picture, too" "$(pdftotext lacking.pdf -)" "unknown: signal"
+like "in the picture, too" "$(pdftotext lacking.pdf -)" "undescribed type: signal"
 is "and ordered" "$(poet order lacking.poet "$(poet dump lacking.poet --json | sed -n 's/.*"event":"\([^"]*\)","type":"signal".*/\1/p')" 2:6)" before
 rm conf/ucpp.conf
 

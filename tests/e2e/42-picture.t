@@ -66,8 +66,8 @@ poet export hang.poet -o hang.pdf --last 30
 pdftotext -layout hang.pdf hang.words
 like "on the rows of those that wait" "$(cat hang.words)" 'waits for Q:more'
 like "whose mark it is" "$(cat hang.words)" '^ .* taker(#[23])?( |$)'
-for words in 'into and out of locks' 'asks \(petition\)' 'enters, leaves' 'the thread is on another line' \
-    'and waits there' 'comes before: wakes, creates, lets go on'; do
+for words in 'into and out of locks' 'asks \(petition\)' 'enters, leaves' 'thread is inside an object' \
+    'thread is blocked inside that object' 'happens before: wake-up, create, join'; do
     like "the legend: $words" "$(cat hang.words)" "$words"
 done
 is "no addresses in it, either" "$(grep -c '(0x' hang.words)" 0

@@ -124,9 +124,9 @@ is "SVG as high as PDF" "$(sed -n 's/.*<svg [^>]*height="\([0-9]*\).*/\1/p' band
 poet export prodcons.poet -o a4.pdf --paper a4
 is "paper is filled: one page" "$(pdfinfo a4.pdf | sed -n 's/^Pages: *//p')" 1
 is "with several bands" "$(($(times a4.pdf T:producer) > 2))" 1
-is "and one legend" "$(times a4.pdf 'a thread runs here')" 1
+is "and one legend" "$(times a4.pdf 'thread enters or leaves an object')" 1
 poet export lots.poet -o pages.pdf --paper a4 --last 2000 --no-fold
-is "also of many pages" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'a thread runs here')" "1 1"
+is "also of many pages" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'thread enters or leaves an object')" "1 1"
 right() { # where its legend ends: those words stand nowhere else
     pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*>\(here\|there\|line\|over\|blocked\|ended\|leaves\|gone\)<.*/\1/p' | sort -n | tail -n 1
 }

@@ -35,15 +35,15 @@ disown $crossed
 until_true sh -c 'poet blocked crossed.poet | grep -q "^DEADLOCK"'
 kill -KILL $crossed
 until_true finished crossed.poet
-is "two that wait for each other are said to" "$(poet show crossed.poet | grep -c 'asks for M:[a-z]*, part of a deadlock$')" 2
+is "two that wait for each other are said to" "$(poet show crossed.poet | grep -c 'asks for M:[a-z]*, in a deadlock$')" 2
 check "a picture of it" poet export crossed.poet -o crossed.svg
-like "the legend says so" "$(cat crossed.svg)" 'part of a deadlock'
+like "the legend says so" "$(cat crossed.svg)" 'in a deadlock'
 is "who waits is tied in red to what it waits for" "$(grep -c 'stroke:rgb(75%,0%,10%).*stroke-dasharray:5,3' crossed.svg)" 2
 is "the legend shows its arrows" "$(grep -c 'fill:rgb(35%,35%,35%)' crossed.svg)" 2
 poet show crossed.poet --color=always >coloured
 like "in a terminal, too" "$(cat coloured)" '38;5;161m'
 poet export crossed.poet -o begin.svg --from 1:1 --to 1:2
-is "where nothing of it is seen nothing is said" "$(grep -c 'part of a deadlock' begin.svg)" 0
+is "where nothing of it is seen nothing is said" "$(grep -c 'in a deadlock' begin.svg)" 0
 
 # ---- the viewer: rows ----
 cat >many.c <<'C'

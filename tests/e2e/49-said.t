@@ -220,7 +220,7 @@ if command -v chromium >/dev/null; then
     told=$(printf '%s\n' "eval [...$red].map(e => e.tagName).sort().join()" 'eval pages.waiting, document.getElementById("legend").textContent' |
         timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/come.html")
     like "it is red in the picture" "$told" 'circle,line'
-    like "and in the legend" "$told" 'part of a deadlock'
+    like "and in the legend" "$told" 'in a deadlock'
     told=$(echo 'eval document.getElementById("legend").textContent' |
         timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/moments.html")
     like "lost signals are in the legend" "$told" 'wakes nobody'

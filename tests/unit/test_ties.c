@@ -333,7 +333,7 @@ static void a_blocked_thread_is_seen_on_its_own_row(void **state)
     assert_int_equal(said(s, "t1"), 2); /* beside wait and wake */
     assert_int_equal(said(s, "t3"), 1);
     assert_int_equal(orders(s), 1);
-    assert_true(noted(s, "conditions") && noted(s, "and waits there") &&
+    assert_true(noted(s, "conditions") && noted(s, "thread is blocked inside that object") &&
                 noted(s, "says, signals, wake"));
     const struct scene_segment *last = &s->segments[0];
     for (uint32_t i = 0; i < s->segment_count; i++)

@@ -6,6 +6,7 @@
 #include "clients/cli/html/html_scene.h"
 #include "clients/cli/html/html_text.h"
 #include "base/alloc.h"
+#include "render/legend.h"
 #include "render/text_cache.h"
 
 #include <json-c/json.h>
@@ -415,6 +416,28 @@ static void write_notes(const struct note_file *notes, FILE *f)
     fputs("]", f);
 }
 
+static void write_legend_words(const char *name, const char *const *words, unsigned count, FILE *f)
+{
+    fprintf(f, "\"%s\":[", name);
+    for (unsigned i = 0; i < count; i++) {
+        fputs(i ? "," : "", f);
+        html_text_json(f, words[i]);
+    }
+    fputs("],", f);
+}
+
+/* The words of the legend. */
+static void write_legend(FILE *f)
+{
+    fputs("{", f);
+    write_legend_words("styles", legend_style_words, STYLE_END + 1, f);
+    write_legend_words("arrows", legend_arrow_words, ARROW_MIGRATE + 1, f);
+    write_legend_words("relations", legend_relation_words, ORDER_UNKNOWN + 1, f);
+    fputs("\"deadlock\":", f);
+    html_text_json(f, legend_deadlock_words);
+    fputs("}", f);
+}
+
 static void free_web(struct html_scene *w)
 {
     free(w->marks);
@@ -454,6 +477,8 @@ bool html_data_write(const struct command *command, const struct html_data *data
         fputs(",\n\"blocked\":", f);
         write_object(f, data->blocked);
         write_tables(&w);
+        fputs(",\n\"legend\":", f);
+        write_legend(f);
         fputs("}\n", f);
     }
     free_web(&w);

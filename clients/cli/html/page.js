@@ -155,11 +155,9 @@ function firstFrom(list, x) { // of marks along a row: the first at x or right o
   return low;
 }
 
-/* Width, dashes, words of lines: enum scene_style; of arrows: enum scene_arrow. */
-const STYLES = [[0], [1, "3.5 2.5", "only blocked threads"], [0.6, "", "its holder is on another line"], [1.8, "", "a thread runs here"],
-  [0.9, "0.9 2.7", "the thread is on another line"], [1.7, "5 2.5", "and waits there"], [1.8, "", "the thread has ended"]];
-const ARROWS = [[0.9, "", "a thread goes over"], [0.9, "", "a message"], [2.2, "", "together: one point"], [0.9, "", "to or from a line that is not shown"],
-  [0.9, "", "a message that passes by"], [0.9, "2.5 2.5", "before, by way of lines that are not shown"], [1.1, "0.1 2.1", "comes before: wakes, starts, ends for"]];
+/* Width, dashes of lines: enum scene_style; of arrows: enum scene_arrow. Their words are in D.legend. */
+const STYLES = [[0], [1, "3.5 2.5"], [0.6, ""], [1.8, ""], [0.9, "0.9 2.7"], [1.7, "5 2.5"], [1.8, ""]];
+const ARROWS = [[0.9, ""], [0.9, ""], [2.2, ""], [0.9, ""], [0.9, ""], [0.9, "2.5 2.5"], [1.1, "0.1 2.1"]];
 const AWAY = 4, END = 6, ORDER = 6;
 function line(g, x0, x1, y, style, colour, long) {
   if (!style || x1 <= x0) return;
@@ -320,7 +318,7 @@ const refresh = () => { frame = frame || requestAnimationFrame(redraw); };
 /* ---- selecting ---- */
 function sentence(i) {
   const t = typeOf(i), who = D.thread[i], about = D.about[i];
-  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? " by " + label(who) : "") + (D.unheard[i] ? ", " + t.u : "") + (stuck.has(i) ? ", part of a deadlock" : "") + (siteOf(i) ? ", " + siteOf(i) : "");
+  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? " by " + label(who) : "") + (D.unheard[i] ? ", " + t.u : "") + (stuck.has(i) ? ", in a deadlock" : "") + (siteOf(i) ? ", " + siteOf(i) : "");
 }
 const describe = i => `${id(i)} ${label(D.lines_of[i])}: ${sentence(i)}`;
 const DOUBT = "Something that was not seen may order them: ";
@@ -779,16 +777,16 @@ function legend() {
       make("circle", { r: 3.5, fill: "none", stroke: colour, "stroke-width": 1.2 }, i);
       make("path", { d: "M-5 5L5 -5", stroke: colour, "stroke-width": 1.2 }, i);
     });
-  if (stuck.size) add("part of a deadlock", i => make("circle", { r: 5, fill: "none", stroke: RED, "stroke-width": 2 }, i));
+  if (stuck.size) add(D.legend.deadlock, i => make("circle", { r: 5, fill: "none", stroke: RED, "stroke-width": 2 }, i));
   for (const style of [3, 2, 1, 4, 5, 6])
     if (D.lines.some(l => (l[1] & 15) === style))
-      add(STYLES[style][2], i => { line(i, -9, 7, 0, style, "#000000", false); if (style === END) make("line", { x1: 7, x2: 7, y1: -3, y2: 3, stroke: "currentColor" }, i); });
-  ARROWS.forEach(([w, dashes, words], kind) => {
+      add(D.legend.styles[style], i => { line(i, -9, 7, 0, style, "#000000", false); if (style === END) make("line", { x1: 7, x2: 7, y1: -3, y2: 3, stroke: "currentColor" }, i); });
+  ARROWS.forEach(([w, dashes], kind) => {
     if (!D.links.some(l => l[0] === kind)) return;
-    add(words, i => { make("line", { x1: -9, x2: 4, y1: 0, y2: 0, stroke: tone("#595959"), "stroke-width": w, "stroke-dasharray": dashes || "none" }, i); head(i, 9, 0, 1, 0, 5, tone("#595959")); });
+    add(D.legend.arrows[kind], i => { make("line", { x1: -9, x2: 4, y1: 0, y2: 0, stroke: tone("#595959"), "stroke-width": w, "stroke-dasharray": dashes || "none" }, i); head(i, 9, 0, 1, 0, 5, tone("#595959")); });
   });
-  for (const [r, words] of [["before", "before the selected event (bar on the left)"], ["after", "after it (bar on the right)"], ["concurrent", "concurrent (faint)"], ["unknown", "not known (two bars)"]])
-    add(words, i => make("circle", { r: 3.5, fill: COLOUR_OF[r] }, i));
+  for (const [k, r, look] of [[0, "before", "bar on the left"], [1, "after", "bar on the right"], [2, "concurrent", "faint"], [4, "unknown", "two bars"]])
+    add(`${D.legend.relations[k]} (${look})`, i => make("circle", { r: 3.5, fill: COLOUR_OF[r] }, i));
   for (const note of D.footnotes) el("span", note, box);
 }
 for (const b of document.querySelectorAll("[data-tab]")) b.onclick = () => { openSide(true); showPage(b.dataset.tab); };

@@ -4,6 +4,7 @@
 #include "clients/viewer/diagram/letters.h"
 #include "clients/viewer/diagram/diagram_view.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "render/legend.h"
 #include "render/scene_paint.h"
 #include "render/scene.h"
 
@@ -26,12 +27,15 @@ static void legend_bar_keys_extent(const struct scene *s, double *least, double 
 static void legend_bar_draw_relations(GtkWidget *area, cairo_t *cr, int y)
 {
     PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
-    pango_layout_set_markup(
-        layout,
-        "<small>the selected event (<span foreground=\"#E69F00\">◯</span>):  <span foreground=\"#0072B2\">◀ before it</span>   "
-        "<span foreground=\"#D55E00\">after it ▶</span>   <span foreground=\"#737373\">concurrent with it</span>   "
-        "<span foreground=\"#009E73\">◀▶ not known</span></small>",
-        -1);
+    char *markup = g_markup_printf_escaped(
+        "<small>selected event (<span foreground=\"#E69F00\">◯</span>):  "
+        "<span foreground=\"#0072B2\">◀ %s</span>   <span foreground=\"#D55E00\">%s ▶</span>   "
+        "<span foreground=\"#737373\">%s</span>   "
+        "<span foreground=\"#009E73\">◀▶ %s</span></small>",
+        legend_relation_words[ORDER_BEFORE], legend_relation_words[ORDER_AFTER],
+        legend_relation_words[ORDER_CONCURRENT], legend_relation_words[ORDER_UNKNOWN]);
+    pango_layout_set_markup(layout, markup, -1);
+    g_free(markup);
     cairo_move_to(cr, 10, y);
     pango_cairo_show_layout(cr, layout);
     g_object_unref(layout);

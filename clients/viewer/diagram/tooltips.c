@@ -4,6 +4,7 @@
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "render/legend.h"
 #include "wire/trace_view.h"
 
 static char *tooltip_duration_text(int64_t ns)
@@ -87,8 +88,8 @@ char *tooltip_stretch_text(struct view *view, uint32_t row, double x_pt)
     }
     struct occupants in = before ? before->event->in : view->scene_cache.window.rows[row].in;
     const char *what = in.active    ? NULL
-                       : in.away    ? "its holder is away"
-                       : in.blocked ? "only blocked threads"
+                       : in.away    ? legend_style_words[STYLE_THIN]
+                       : in.blocked ? legend_style_words[STYLE_DASHED]
                                     : NULL;
     if (!what || !after || after->event->since_ns < 0)
         return what ? g_strdup_printf("%s: %s", s->rows[row].label, what) : NULL;
