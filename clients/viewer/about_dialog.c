@@ -5,20 +5,20 @@
 #include "clients/viewer/diagram/viewer.h"
 
 static const char help[] =
-    "<b>The picture</b>\n"
-    "Each row is a thread, a lock, a queue or whatever else events happen on; time runs to the right. A mark is "
-    "an event. Events that meet stand in one column, and arrows lead from cause to effect: what is not tied by "
-    "them, in no number of steps, is <i>concurrent</i>. F2 shows what the marks mean.\n\n"
-    "<b>Asking</b>\n"
-    "Click an event: its past turns blue, its future orange. Ctrl+click another one: the line below says which "
-    "was before which, and the chain between them is marked. W leads to who has waited longest. Ctrl+F finds "
-    "types, lines, texts and places of the source.\n\n"
-    "<b>Moving</b>\n"
-    "Drag, turn the wheel, or press Shift and an arrow key; Home and End lead to the ends. + and - zoom, * shows the "
-    "whole run. Arrow keys alone go from event to event, Enter to the other end of an arrow, [ and ] to the "
-    "nearest cause and effect. Ctrl+Z undoes any change of view, Escape goes back.\n\n"
-    "<b>Keeping</b>\n"
-    "Ctrl+D writes a note at the selected event; notes stay with the trace. Ctrl+S saves the diagram.\n\n"
+    "<b>Reading the diagram</b>\n"
+    "Each row is a line: a thread, a lock, a queue or another object. A mark is an event; time runs to the right. "
+    "Simultaneous events are in one column, and arrows lead from cause to effect. Two events without a causal "
+    "chain between them are <i>concurrent</i>. F2 shows the legend.\n\n"
+    "<b>Analyzing</b>\n"
+    "Click an event: its causal past turns blue, its future orange. Ctrl+click a second event to see which "
+    "happened first and why: the status line names their relation, and the causal chain is highlighted. W goes "
+    "to the longest-blocked thread. Ctrl+F finds event types, lines, annotations and source locations.\n\n"
+    "<b>Navigating</b>\n"
+    "Drag, turn the wheel, or press Shift and an arrow key to scroll; Home and End go to the start and the end. "
+    "+ and - zoom, * shows the whole run. Arrow keys alone go from event to event, Enter to the partner event, "
+    "[ and ] to the nearest cause and effect. Ctrl+Z undoes any view change, Escape goes back.\n\n"
+    "<b>Saving</b>\n"
+    "Ctrl+D adds a note to the selected event; notes are saved with the trace. Ctrl+S exports the diagram.\n\n"
     "Ctrl+? lists all keys. More is in the manual: <tt>man poet-view</tt>.";
 
 void about_dialog_show_help(struct view *view)
@@ -54,7 +54,7 @@ void about_dialog_show(struct view *view)
     bool has_icon = gtk_icon_theme_has_icon(theme, icon);
     GtkWidget *about = gtk_about_dialog_new();
     g_object_set(about, "program-name", "Poet", "version", POET_VERSION, "comments",
-                 "The order of events in concurrent programs", "copyright",
+                 "Event order, waits and deadlocks of concurrent programs", "copyright",
                  "© 2026 the Poet authors", "license-type", GTK_LICENSE_MIT_X11, "logo-icon-name",
                  has_icon ? icon : NULL, "title", "About Poet", "transient-for", view->window,
                  "modal", TRUE, NULL);

@@ -26,10 +26,10 @@ static char *header_bar_missing_data_text(const struct view *view)
         g_string_append_printf(s, " — %" G_GUINT64_FORMAT " event%s discarded, the oldest",
                                (guint64)w->discarded, w->discarded == 1 ? " was" : "s were");
     if (w->idle_lines)
-        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines have no event here",
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines without events hidden",
                                (guint64)w->idle_lines);
     if (w->left_lines)
-        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines that have some find no room",
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines not shown (too many)",
                                (guint64)w->left_lines);
     return g_string_free(s, FALSE);
 }
@@ -56,11 +56,10 @@ void header_bar_show_waits(struct view *view)
     unsigned count;
     enum blocked_worst worst = blocked_panel_worst(view, &count);
     GtkWidget *badge = view->header->badge;
-    char *text = worst == BLOCKED_DEADLOCK ? g_strdup("Deadlock")
-                 : worst == BLOCKED_HANG   ? g_strdup("Hang")
-                 : worst == BLOCKED_LIKELY_HANG
-                     ? g_strdup("Hang?")
-                     : g_strdup_printf("%u wait%s", count, count == 1 ? "s" : "");
+    char *text = worst == BLOCKED_DEADLOCK      ? g_strdup("Deadlock")
+                 : worst == BLOCKED_HANG        ? g_strdup("Hang")
+                 : worst == BLOCKED_LIKELY_HANG ? g_strdup("Hang?")
+                                                : g_strdup_printf("%u blocked", count);
     if (g_strcmp0(gtk_button_get_label(GTK_BUTTON(badge)), text) != 0)
         gtk_button_set_label(GTK_BUTTON(badge), text);
     if (worst >= BLOCKED_LIKELY_HANG)
@@ -76,7 +75,7 @@ static GtkWidget *badge_new(void)
 {
     GtkWidget *badge = gtk_button_new_with_label("");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(badge), "win.show-waiting");
-    gtk_widget_set_tooltip_text(badge, "Who waits, and what becomes of them (Alt+W)");
+    gtk_widget_set_tooltip_text(badge, "Blocked threads and diagnosis (Alt+W)");
     gtk_widget_set_visible(badge, FALSE);
     return badge;
 }
@@ -121,24 +120,24 @@ GtkWidget *header_bar_new(struct view *view)
     gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
     g_object_unref(model);
     g_signal_connect_swapped(menu, "notify::active", G_CALLBACK(focus_return_to_diagram), view);
-    GtkWidget *follow =
-        header_bar_new_toggle("Follow", "win.follow", "Follow the run as it grows (End)");
+    GtkWidget *follow = header_bar_new_toggle("Follow", "win.follow", "Follow the live run (End)");
     view->header->badge = badge_new();
     GtkWidget *start[] = {
-        icon_button_new("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
-        icon_button_new("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
-        icon_button_new("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"),
+        icon_button_new("document-open-symbolic", "win.open", "Open trace (Ctrl+O)"),
+        icon_button_new("edit-undo-symbolic", "win.undo", "Undo view change (Ctrl+Z)"),
+        icon_button_new("edit-redo-symbolic", "win.redo", "Redo view change (Ctrl+Shift+Z)"),
         follow,
         run_chooser_new(view),
         view->header->badge};
-    GtkWidget *end[] = {menu,
-                        icon_button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
-                        header_bar_new_toggle("Panel", "win.panel", "Side panel (F9)"),
-                        toggle_icon("view-list-symbolic", "win.drawer", "Where the time went (F6)"),
-                        header_bar_new_toggle("Time", "win.time", "By order or by time (T)"),
-                        icon_button_new("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
-                        icon_button_new("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),
-                        icon_button_new("zoom-out-symbolic", "win.zoom-out", "Zoom out (-)")};
+    GtkWidget *end[] = {
+        menu,
+        icon_button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
+        header_bar_new_toggle("Details", "win.panel", "Side panel (F9)"),
+        toggle_icon("view-list-symbolic", "win.drawer", "Analysis pane (F6)"),
+        header_bar_new_toggle("Time scale", "win.time", "Toggle logical order / time scale (T)"),
+        icon_button_new("zoom-fit-best-symbolic", "win.fit", "Zoom to fit (*)"),
+        icon_button_new("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),
+        icon_button_new("zoom-out-symbolic", "win.zoom-out", "Zoom out (-)")};
     for (size_t i = 0; i < G_N_ELEMENTS(start); i++)
         gtk_header_bar_pack_start(GTK_HEADER_BAR(header), start[i]);
     for (size_t i = 0; i < G_N_ELEMENTS(end); i++)

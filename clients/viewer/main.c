@@ -23,7 +23,8 @@ static error_t main_parse_option(int key, char *value, struct argp_state *state)
     case DESCRIPTION:
         if (metadata_override_description(value))
             return 0;
-        fprintf(stderr, "poet view: --description %s: it cannot be read, or has mistakes\n", value);
+        fprintf(stderr, "poet view: --description %s: unreadable or invalid target description\n",
+                value);
         return EINVAL;
     case SCRIPT:
         start->script = value;
@@ -35,7 +36,7 @@ static error_t main_parse_option(int key, char *value, struct argp_state *state)
 
 static const struct argp_option main_argp_options[] = {
     {"description", DESCRIPTION, "NAME", 0,
-     "drawn as this description of the environment says; or the name of its file", 0},
+     "draw by this target description, a name or a file", 0},
     {"script", SCRIPT, "FILE", OPTION_HIDDEN, "does what the lines of a file say", 0},
     {0}};
 static const struct argp main_argp_parser = {
@@ -45,12 +46,12 @@ static const struct argp main_argp_parser = {
     .doc =
         "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, ssh:HOST[:FILE] or "
         "`latest`.  Without SOURCE: on the default endpoint, starting a server there if none answers."
-        "\v  Left, Right     the selected event, along its line    Ctrl+F find\n"
-        "  Up, Down        to the neighbouring line              F3     next hit\n"
-        "  Enter           to its partner                        Ctrl+Z undo any change\n"
-        "  [ ]             the nearest cause, the nearest effect Ctrl+S save it\n"
-        "  Page keys, Home scroll; End follows the run           F6     times, and why\n"
-        "  + - 0 *         zoom; from marks to the whole run     Ctrl+? all shortcuts\n",
+        "\v  Left, Right     previous, next event on the line      Ctrl+F find\n"
+        "  Up, Down        event on the line above, below        F3     next match\n"
+        "  Enter           partner event                         Ctrl+Z undo view change\n"
+        "  [ ]             nearest cause, nearest effect         Ctrl+S export\n"
+        "  Page keys, Home scroll; End follows a live run        F6     analysis pane\n"
+        "  + - 0 *         zoom in, out, reset, to fit           Ctrl+? all shortcuts\n",
     .children = options_children};
 
 static void on_activate(GtkApplication *application, gpointer data)
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first > 1) {
-        fprintf(stderr, "poet view: %s: one SOURCE is enough\nsee: poet help view\n",
+        fprintf(stderr, "poet view: %s: extra operand\nsee: poet help view\n",
                 argv[first + 1]);
         return OPTIONS_WRONG;
     }
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (!gtk_init_check()) {
-        fprintf(stderr, "poet view: there is no display: look at the trace with: poet show %s\n",
+        fprintf(stderr, "poet view: no display; print the trace with: poet show %s\n",
                 source ? source : "latest");
         return 1;
     }

@@ -264,7 +264,7 @@ static void run_dialog_show_run_over(struct view *view)
                                      "changed. A trace does not say what it was started with; what "
                                      "was measured is on the pages of the drawer (F6)."),
               *close;
-    struct run_dialog *r = run_dialog_new_window(view, "What is measured", box);
+    struct run_dialog *r = run_dialog_new_window(view, "Measurement settings", box);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_max_width_chars(GTK_LABEL(label), 48);
@@ -285,7 +285,7 @@ void run_dialog_edit_measurement(struct view *view)
     }
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    struct run_dialog *r = run_dialog_new_window(view, "What is measured", box);
+    struct run_dialog *r = run_dialog_new_window(view, "Measurement settings", box);
     r->form = measurement_form_new(&last.measure, false);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
     gtk_box_append(GTK_BOX(buttons),

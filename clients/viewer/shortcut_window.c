@@ -114,7 +114,7 @@ void shortcut_window_show(struct view *view, const struct shortcut_tables *short
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6), *search = gtk_search_entry_new(),
               *list = gtk_list_box_new(), *scrolled = gtk_scrolled_window_new();
     gtk_window_set_default_size(GTK_WINDOW(window), 560, 620);
-    g_object_set(search, "placeholder-text", "Search: a key, or what it does", "margin-top", 10,
+    g_object_set(search, "placeholder-text", "Search keys and actions", "margin-top", 10,
                  "margin-start", 10, "margin-end", 10, NULL);
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(list), GTK_SELECTION_NONE);
     gtk_list_box_set_header_func(GTK_LIST_BOX(list), put_header, NULL, NULL);

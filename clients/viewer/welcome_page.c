@@ -16,8 +16,8 @@ GtkWidget *welcome_page_new(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 14),
               *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
-              *open = gtk_button_new_with_label("Open a trace…"),
-              *latest = gtk_button_new_with_label("The latest run"),
+              *open = gtk_button_new_with_label("Open trace…"),
+              *latest = gtk_button_new_with_label("Latest run"),
               *connect = gtk_button_new_with_label("Connect…");
     view->welcome_page = g_new0(struct welcome_page, 1);
     view->welcome_page->title = gtk_label_new("No trace");

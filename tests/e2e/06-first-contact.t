@@ -16,7 +16,7 @@ says "a traced program that ends with no event" "$(./prodcons 2>&1 >/dev/null)" 
     "^poet: no events recorded: .* build with: poetcc -trace$"
 stop_server
 says "no display" "$(env -u DISPLAY -u WAYLAND_DISPLAY GDK_BACKEND=x11 poet view 2>&1)" \
-    "^poet view: (there is no display: look at the trace with: poet show latest|poet-view: not installed)"
+    "^poet view: (no display; print the trace with: poet show latest|poet-view: not installed)"
 perl -e 'use Socket; unlink $ARGV[0]; socket my $l, AF_UNIX, SOCK_STREAM, 0; bind $l, sockaddr_un($ARGV[0]); listen $l, 5;
     while (accept my $c, $l) { sysread $c, my $b, 99999; my $t = "protocol version mismatch (server 0, peer 3): restart the server with the newer Poet";
     syswrite $c, pack("VvvV", 4 + length $t, 65, 0x4f50, length $t) . $t; close $c }' "$XDG_RUNTIME_DIR/poet.sock" &

@@ -35,7 +35,7 @@ print("picture", bool(until(lambda a: a.get_name().startswith("The order of even
 print("words", bool(until(lambda a: a.get_name() == "The picture in words" and "enter (%s)" % event in text(a))))
 print("standing", bool(until(lambda a: a.get_name() == "The picture in words" and text(a).count("[selected]") == 1
                              and text(a).count("[one point with the selected one]") == 1)))
-button = until(lambda a: a.get_role_name().endswith("button") and a.get_description().startswith("By order or by time") and a)
+button = until(lambda a: a.get_role_name().endswith("button") and a.get_description().startswith("Toggle logical order") and a)
 print("button", bool(button))
 button.get_action_iface().do_action(0) if button else None
 print("pressed", bool(until(lambda a: a.get_name().endswith("a column"))))

@@ -177,10 +177,10 @@ is "the program is started with that" "$(cat said)" "calls=cpu,states,metrics,wa
 check "the window is gone" until_true not_shown "^Run a program$"
 until_true poet dump latest
 check "its run is the viewer's" until_true shown "says"
-again xdotool key ctrl+m -- shown "^What is measured$"
-focus "^What is measured$"
+again xdotool key ctrl+m -- shown "^Measurement settings$"
+focus "^Measurement settings$"
 xdotool key alt+o
-again xdotool key alt+p -- not_shown "^What is measured$"
+again xdotool key alt+p -- not_shown "^Measurement settings$"
 ok "and what is measured can be changed"
 touch stop
 until_true finished latest

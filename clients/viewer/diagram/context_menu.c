@@ -50,17 +50,19 @@ static void add_section(GMenu *menu, const struct context_menu_item *items, size
 
 static void add_event(GMenu *menu, const struct event_info *e)
 {
-    static const struct context_menu_item
-        partner[] = {{"Go to the other end", "win.partner", "Return"}},
-        ways[] = {{"Go to its cause", "win.cause", NULL}, {"Go to its effect", "win.effect", NULL}},
-        site[] = {{"Open the source", "win.editor", NULL},
-                  {"Find all called from there", "win.find-site", NULL}},
-        rest[] = {{"Write a note…", "win.note", NULL},
-                  {"Hide lines not tied to it", "win.only-tied", NULL},
-                  {"Debug here", "win.debug", NULL},
-                  {"Breakpoint", "win.break", NULL},
-                  {"Breakpoint at its place", "win.break-place", NULL},
-                  {"Copy its number", "win.copy-id", NULL}};
+    static const struct context_menu_item partner[] = {{"Go to partner", "win.partner", "Return"}},
+                                          ways[] = {{"Go to cause", "win.cause", NULL},
+                                                    {"Go to effect", "win.effect", NULL}},
+                                          site[] = {{"Open source", "win.editor", NULL},
+                                                    {"Find events from this call site",
+                                                     "win.find-site", NULL}},
+                                          rest[] = {
+                                              {"Add note…", "win.note", NULL},
+                                              {"Hide unrelated lines", "win.only-tied", NULL},
+                                              {"Debug here", "win.debug", NULL},
+                                              {"Toggle breakpoint", "win.break", NULL},
+                                              {"Breakpoint at call site", "win.break-place", NULL},
+                                              {"Copy event id", "win.copy-id", NULL}};
     GMenu *go = g_menu_new();
     if (e->partner_count)
         context_menu_append_items(go, partner, G_N_ELEMENTS(partner), NULL);
@@ -74,14 +76,14 @@ static void add_event(GMenu *menu, const struct event_info *e)
 
 static void add_line(GMenu *menu, const struct view *view, uint32_t row)
 {
-    static const struct context_menu_item moves[] = {{"Hide this line", "win.hide-line", NULL},
+    static const struct context_menu_item moves[] = {{"Hide line", "win.hide-line", NULL},
                                                      {"Move up", "win.line-up", NULL},
                                                      {"Move down", "win.line-down", NULL}},
-                                          pin[] = {{"Pin on top", "win.pin-line", NULL}},
+                                          pin[] = {{"Pin", "win.pin-line", NULL}},
                                           unpin[] = {{"Unpin", "win.pin-line", NULL}},
-                                          join[] = {{"Join with the row above", "win.join-line",
+                                          join[] = {{"Group with row above", "win.join-line",
                                                      NULL}},
-                                          split[] = {{"Open this cluster", "win.split-line", NULL}};
+                                          split[] = {{"Ungroup", "win.split-line", NULL}};
     char *target = g_strdup_printf("%u", view->scene_cache.scene->rows[row].line);
     GMenu *clusters = g_menu_new();
     add_section(menu, row < view->scene_cache.pinned ? unpin : pin, 1, target);

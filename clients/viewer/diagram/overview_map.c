@@ -227,8 +227,7 @@ GtkWidget *overview_map_new(struct view *view)
 {
     view->overview_map.widget = gtk_drawing_area_new();
     gtk_widget_set_size_request(view->overview_map.widget, -1, 44);
-    gtk_widget_set_tooltip_text(view->overview_map.widget,
-                                "The whole run: click or drag to go there");
+    gtk_widget_set_tooltip_text(view->overview_map.widget, "Minimap; click or drag to navigate");
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->overview_map.widget), map_draw, view,
                                    NULL);
     g_signal_connect(view->overview_map.widget, "resize", G_CALLBACK(on_map_resize), view);
@@ -237,6 +236,6 @@ GtkWidget *overview_map_new(struct view *view)
     g_signal_connect(drag, "drag-update", G_CALLBACK(on_map_drag), view);
     gtk_widget_add_controller(view->overview_map.widget, GTK_EVENT_CONTROLLER(drag));
     gtk_accessible_update_property(GTK_ACCESSIBLE(view->overview_map.widget),
-                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Map of the whole run", -1);
+                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Minimap of the whole run", -1);
     return view->overview_map.widget;
 }

@@ -216,9 +216,9 @@ static GtkWidget *new_entry(struct view *view, struct search_panel *f)
     gtk_box_append(GTK_BOX(row), f->where);
     gtk_box_append(GTK_BOX(row), f->expression);
     gtk_box_append(GTK_BOX(row), icon_button_new("go-up-symbolic", "win.find-previous",
-                                                 "The hit before (Shift+F3)"));
+                                                 "Previous match (Shift+F3)"));
     gtk_box_append(GTK_BOX(row),
-                   icon_button_new("go-down-symbolic", "win.find-next", "The next hit (F3)"));
+                   icon_button_new("go-down-symbolic", "win.find-next", "Next match (F3)"));
     gtk_box_append(GTK_BOX(box), f->entry);
     gtk_box_append(GTK_BOX(box), row);
     gtk_box_append(GTK_BOX(box), f->summary);
