@@ -36,6 +36,13 @@ const char *const legend_relation_words[ORDER_UNKNOWN + 1] = {
     [ORDER_SAME] = "simultaneous",
     [ORDER_UNKNOWN] = "order unknown"};
 
+const char *const legend_relation_verbs[ORDER_UNKNOWN + 1] = {
+    [ORDER_BEFORE] = "happened before",
+    [ORDER_AFTER] = "happened after",
+    [ORDER_CONCURRENT] = "is concurrent with",
+    [ORDER_SAME] = "is simultaneous with",
+    [ORDER_UNKNOWN] = "has unknown order relative to"};
+
 const char legend_deadlock_words[] = "in a deadlock";
 
 double legend_build_note(struct builder *b, double x, double y, const char *text, double size,

@@ -8,6 +8,7 @@
 extern const char *const legend_style_words[STYLE_END + 1];
 extern const char *const legend_arrow_words[ARROW_MIGRATE + 1];
 extern const char *const legend_relation_words[ORDER_UNKNOWN + 1]; /* to the selected event */
+extern const char *const legend_relation_verbs[ORDER_UNKNOWN + 1]; /* between two events */
 extern const char legend_deadlock_words[];
 
 /* Adds a line of text. Returns its width. */

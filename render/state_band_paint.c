@@ -175,7 +175,7 @@ void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *
 {
     double x = look->names_pt;
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        const char *text = state == BAND_INSIDE ? "is in a monitor" : state_band_name(state);
+        const char *text = state == BAND_INSIDE ? "inside an object" : state_band_name(state);
         set_colour(cr, colour_of(NULL, state, look));
         cairo_rectangle(cr, x, y + 1, 12, 10);
         cairo_fill(cr);

@@ -20,7 +20,7 @@ struct state_band_style {
 #define STRIP_RULER_PT 18.0
 #define STRIP_KEY_PT 20.0
 
-const char *state_band_name(unsigned state); /* of an enum band_state: "waits" */
+const char *state_band_name(unsigned state); /* of an enum band_state: "blocked" */
 /* Returns the area of the pixels of a row; y_pt: its top. */
 cairo_rectangle_t state_band_row_box(double y_pt, const struct state_band_style *look);
 /* Paints one row with its name; y_pt: its top. */

@@ -11,10 +11,10 @@
 
 /* clang-format off */
 #define BAND_STATES(S)                                                           \
-    S(RUNS, "runs")          /* a thread, on its own line */                      \
-    S(INSIDE, "is in")       /* a thread, in another line; or a thread is in it */ \
-    S(WAITS, "waits")        /* a thread; or only blocked threads are in it */    \
-    S(ENDED, "has ended")    /* a thread that was not joined */
+    S(RUNS, "running")       /* a thread, on its own line */                      \
+    S(INSIDE, "inside")      /* a thread, in another line; or a thread is in it */ \
+    S(WAITS, "blocked")      /* a thread; or only blocked threads are in it */    \
+    S(ENDED, "exited")       /* a thread that was not joined */
 /* clang-format on */
 
 enum band_state {

@@ -59,7 +59,7 @@ ended
 is "the terminal is told to run the debugger at the selected event" "$(tail -n 5 words | tr '\n' ' ')" "debug -x poet follow $trace $at "
 like "which goes there" "$(plain)" "is about to perform petition on M:m \\($at, stops.c:26\\)"
 like "and is gdb" "$(plain)" 'turn = [0-9]+'
-like "it is said" "$(cat log)" "said: The debugger goes to $at"
+like "it is said" "$(cat log)" "said: The debugger runs to $at"
 
 # ---- a terminal with words of its own, and from another folder ----
 mkdir other
@@ -89,14 +89,14 @@ mv away stops
 export TERMINAL=$work/nix
 view "select $at" "goto $at" "action debug" said
 ended
-like "a terminal that is not there" "$(cat log)" 'said: \$TERMINAL: .*/nix: there is no such program'
+like "a terminal that is not there" "$(cat log)" 'said: \$TERMINAL: .*/nix: no such program'
 unset TERMINAL
 if command -v x-terminal-emulator >/dev/null; then
     skip "there is an x-terminal-emulator"
 else
     view "select $at" "goto $at" "action debug" said
     ended
-    like "none at all: what to do" "$(cat log)" "said: There is no x-terminal-emulator: set \\\$TERMINAL, or say in a terminal: poet debug $trace $at"
+    like "none at all: what to do" "$(cat log)" "said: No x-terminal-emulator found: set \\\$TERMINAL, or run in a terminal: poet debug $trace $at"
 fi
 view "action escape" "action debug" said
 ended
@@ -132,10 +132,10 @@ is "at a place: each event that its thread made there" "$(drawn place | grep -vx
 check "which are several" test "$(drawn place | wc -l)" -gt 2
 is "the other one is there meanwhile" "$(drawn both | grep -cx "$at")" 1
 is "and stays until it is taken away" "$(cat again)" "stops $at"
-is "what is said" "$(grep said: log)" "said: Breakpoint: $at
-said: Breakpoint: stops.c:26 thread $thread
-said: No breakpoint any more: $at
-said: No breakpoint any more: stops.c:26 thread $thread"
+is "what is said" "$(grep said: log)" "said: Breakpoint set: $at
+said: Breakpoint set: stops.c:26 thread $thread
+said: Breakpoint removed: $at
+said: Breakpoint removed: stops.c:26 thread $thread"
 is "what is kept" "$(cat stops.poet-breaks)" "$at"
 
 # ---- the debugger has them, also those for the n-th arrival that were written by hand ----

@@ -31,14 +31,14 @@ def text(a):
     return Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a))
 
 event = sys.argv[1]
-print("picture", bool(until(lambda a: a.get_name().startswith("The order of events") and "enter (%s)" % event in a.get_description())))
-print("words", bool(until(lambda a: a.get_name() == "The picture in words" and "enter (%s)" % event in text(a))))
-print("standing", bool(until(lambda a: a.get_name() == "The picture in words" and text(a).count("[selected]") == 1
-                             and text(a).count("[one point with the selected one]") == 1)))
+print("picture", bool(until(lambda a: a.get_name().startswith("Event diagram") and "enter (%s)" % event in a.get_description())))
+print("words", bool(until(lambda a: a.get_name() == "Text description of the diagram" and "enter (%s)" % event in text(a))))
+print("standing", bool(until(lambda a: a.get_name() == "Text description of the diagram" and text(a).count("[selected]") == 1
+                             and text(a).count("[simultaneous with the selected event]") == 1)))
 button = until(lambda a: a.get_role_name().endswith("button") and a.get_description().startswith("Toggle logical order") and a)
 print("button", bool(button))
 button.get_action_iface().do_action(0) if button else None
-print("pressed", bool(until(lambda a: a.get_name().endswith("a column"))))
+print("pressed", bool(until(lambda a: a.get_name().endswith("per column"))))
 print("unnamed", len({a.get_description() for i in range(Atspi.get_desktop(0).get_child_count())
                       for a in walk(Atspi.get_desktop(0).get_child_at_index(i))
                       if a.get_role_name().endswith("button") and a.get_name() in ("", "GtkImage")}))

@@ -225,7 +225,7 @@ is_card() { said | grep -Eq "\($e1\).* — [0-9.]+ (s|ms|µs|ns)(, work.c:[0-9]+
 eventually "a click: one line about the event" is_card pick "$e1"
 pick_second "$e2"
 stands=$(poet order work.poet "$e1" "$e2" | head -n 1)
-is_relation() { said | grep -Eq "^$e1 is $stands( with)? $e2 — [0-9.]+ (s|ms|µs|ns)(, [0-9]+ steps?)?$"; }
+is_relation() { said | grep -Eq "^$e1 (happened|is) $stands( with)? $e2 — [0-9.]+ (s|ms|µs|ns)(, [0-9]+ hops?)?$"; }
 eventually "Ctrl+click: how the two stand to each other" is_relation pick_second "$e2"
 key Escape
 eventually "Escape" is_none

@@ -174,7 +174,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
                                100 * (double)shares[i]);
         before = ", ";
     }
-    g_string_append(text, *before == ':' ? " is not there" : "\nClick to go there");
+    g_string_append(text, *before == ':' ? " not running" : "\nClick to go there");
     gtk_tooltip_set_text(tooltip, text->str);
     g_string_free(text, TRUE);
     return TRUE;

@@ -350,7 +350,7 @@ static GtkWidget *new_area(struct view *view)
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), canvas_on_draw, view, NULL);
     g_signal_connect(area, "resize", G_CALLBACK(on_resize), view);
     gtk_accessible_update_property(GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "The order of events; the Text panel tells it in words", -1);
+                                   "Event diagram; the Description tab has it as text", -1);
     return area;
 }
 

@@ -86,9 +86,7 @@ static void diagram_view_fix_place(struct view *view)
         p->anchor = p->column_ns ? ANCHOR_TIME : ANCHOR_POSITION;
 }
 
-#define TOO_MUCH                                                                                   \
-    "Too much happened in a column to show all of it: choose a finer "                             \
-    "scale, or zoom out to the states"
+#define TOO_MUCH "Too many events per column; use a finer time scale or zoom out"
 
 void picture_tell_much(struct view *view)
 {

@@ -32,7 +32,7 @@ static void event_step_receive_neighbor(struct view *view, const struct response
     if (good && found.hit_count)
         go_to_neighbor(view, found.hits[0].at, found.hits[0].position);
     else if (good && found.done)
-        status_line_show(&view->status_line, "There is none that way");
+        status_line_show(&view->status_line, "No more events in that direction");
     search_result_free(&found);
 }
 
@@ -121,7 +121,7 @@ void event_step_partner(struct view *view)
     }
     struct event_id at = m->event->partners[0];
     if (at.line & HIDDEN_LINE)
-        status_line_show(&view->status_line, "Its partner is on a line that is never drawn");
+        status_line_show(&view->status_line, "Its partner is on a line that is never shown");
     else
         go_to_neighbor(view, at, NO_POSITION);
 }

@@ -305,7 +305,7 @@ static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     const char *about =
-        function_highlight_state(view)->table.table.row_count ? NULL : "none of what is seen";
+        function_highlight_state(view)->table.table.row_count ? NULL : "not in the visible part";
     char *text = key_text(view, about);
     double ground = painter_brightness(theme.dark),
            wide = text_cache_width(NULL, text, 9, false) + SHADES * SHADE_PX + 14,

@@ -37,14 +37,15 @@ void line_arrangement_hide(struct view *view, uint32_t line)
         return;
     uint32_t first = row_requests_first(p, i), end = row_requests_end(p, first);
     if (count_shown(p) <= end - first) {
-        status_line_show(&view->status_line, "The last line stays");
+        status_line_show(&view->status_line, "The last line cannot be hidden");
         return;
     }
     for (uint32_t k = first; k < end; k++)
         p->rows[k].hidden = true;
     row_requests_done(view);
-    status_line_show(&view->status_line,
-                     "Order through the hidden line stays drawn; Ctrl+Shift+H shows all lines");
+    status_line_show(
+        &view->status_line,
+        "Ordering via the hidden line is still drawn (dashed); Ctrl+Shift+H shows all lines");
 }
 
 void line_arrangement_hide_pattern(struct view *view, const char *pattern)
@@ -61,8 +62,8 @@ void line_arrangement_hide_pattern(struct view *view, const char *pattern)
             shown--;
             hidden++;
         }
-    status_line_show(&view->status_line, "%u lines called %s are hidden; Ctrl+Shift+H shows all",
-                     hidden, pattern);
+    status_line_show(&view->status_line, "%u lines named %s hidden; Ctrl+Shift+H shows all", hidden,
+                     pattern);
     row_requests_done(view);
 }
 
@@ -142,7 +143,7 @@ void line_arrangement_toggle_pin(struct view *view, uint32_t line)
         row_requests_move(p, first, end, to);
     row_requests_done(view);
     status_line_show(&view->status_line, "%s %s", metadata_label(view_metadata(view), line),
-                     pins ? "stays on top" : "scrolls with the others");
+                     pins ? "pinned" : "unpinned");
 }
 
 static bool is_among(uint32_t line, const uint32_t *lines, uint32_t count)

@@ -101,8 +101,7 @@ void line_groups_by(struct view *view, enum line_group_rule rule)
         i = end - 1;
     }
     if (!clusters)
-        status_line_show(&view->status_line,
-                         "There are no lines that belong together by this rule");
+        status_line_show(&view->status_line, "No lines to group by this rule");
     row_requests_done(view);
 }
 
@@ -126,9 +125,9 @@ void line_groups_by_pattern(struct view *view, const char *pattern)
         p->rows[end++].joins = true;
     }
     if (first == UINT32_MAX || end == first + 1)
-        status_line_show(
-            &view->status_line,
-            first == UINT32_MAX ? "No line is called %s" : "Only one line is called %s", pattern);
+        status_line_show(&view->status_line,
+                         first == UINT32_MAX ? "No line named %s" : "Only one line named %s",
+                         pattern);
     else if (end < p->row_count)
         p->rows[end].joins = false;
     row_requests_done(view);

@@ -78,13 +78,11 @@ void line_slide_shift(struct view *view, uint32_t line, int events)
     if (!view->scene_cache.scene || !line || p->far)
         return;
     if (p->column_ns) {
-        status_line_show(&view->status_line,
-                         "By time each event has its place: no line is scrolled by itself");
+        status_line_show(&view->status_line, "Lines cannot be slid on the time scale");
         return;
     }
     if (p->fold) {
-        status_line_show(&view->status_line,
-                         "Unfold the picture first: a folded line cannot be scrolled by itself");
+        status_line_show(&view->status_line, "Expand collapsed repeats first");
         return;
     }
     history_mark(&view->history, "line");

@@ -31,20 +31,20 @@ static char *overlay_missing_text(struct view *view)
 {
     const char *problem = view->viewer_settings.tints ? measured_states_problem(view) : NULL;
     if (problem)
-        return g_strdup_printf("no kinds of waits: %s", problem);
+        return g_strdup_printf("no wait classes: %s", problem);
     if (view->viewer_settings.tints && measured_states_is_running(view))
-        return g_strdup("looking for waits...");
+        return g_strdup("computing waits...");
     if (view->viewer_settings.path && overview_path_is_running(view))
-        return g_strdup("looking for the critical path...");
+        return g_strdup("computing the critical path...");
     return NULL;
 }
 
 static double path_key(struct view *view, cairo_t *cr, double x, double y)
 {
     double hidden = overview_path_hidden_share(view);
-    char *text = hidden < 0.005 ? g_strdup("critical path")
-                                : g_strdup_printf("critical path, %.0f %% of it on rows not here",
-                                                  100 * hidden);
+    char *text = hidden < 0.005
+                     ? g_strdup("critical path")
+                     : g_strdup_printf("critical path (%.0f %% on hidden rows)", 100 * hidden);
     path_overlay_set_color(view, cr, 0.95);
     cairo_rectangle(cr, x, y + 4, 12, 4);
     cairo_fill(cr);
@@ -67,7 +67,7 @@ static void draw_key(struct view *view, cairo_t *cr, int height)
         x = path_key(view, cr, x, y);
     if (function_highlight_is_shown(view))
         x = function_highlight_key(view, cr, x, y,
-                                   overview_highlight_is_running(view) ? "looking..." : NULL);
+                                   overview_highlight_is_running(view) ? "computing..." : NULL);
     if (not_here) {
         cairo_set_source_rgb(cr, theme.dark ? 0.85 : 0.6, theme.dark ? 0.5 : 0.2, 0.6);
         text_cache_show(cr, x, y, not_here, 9, false);

@@ -51,7 +51,7 @@ static void overview_path_on_table(void *user)
     t->shown = t->asked;
     t->made_of = 0;
     if (t->path.table.problem)
-        status_line_show(&view->status_line, "The critical path cannot be shown from afar: %s",
+        status_line_show(&view->status_line, "No critical path in the overview: %s",
                          t->path.table.problem);
     gtk_widget_queue_draw(view->canvas);
 }

@@ -180,10 +180,9 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     }
     const struct scene_link *link = viewport_hit_link(&view->viewport, x, y);
     if (link) {
-        char *text =
-            g_strdup_printf(link->kind == ARROW_VIA ? "Order through %s, which is not shown"
-                                                    : "To %s, which is not shown",
-                            metadata_label(view_metadata(view), link->line));
+        char *text = g_strdup_printf(link->kind == ARROW_VIA ? "Order via hidden line %s"
+                                                             : "To hidden line %s",
+                                     metadata_label(view_metadata(view), link->line));
         gtk_tooltip_set_text(tooltip, text);
         g_free(text);
         return TRUE;
@@ -202,7 +201,7 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
         return FALSE;
     gtk_tooltip_set_text(tooltip,
                          x > viewport_names_px(&view->viewport) - VIEWPORT_GAP_PX
-                             ? "Scroll this line; the others follow only as the order forces"
+                             ? "Slide this line; others move only where the order requires it"
                              : view->scene_cache.scene->rows[row].label);
     return TRUE;
 }

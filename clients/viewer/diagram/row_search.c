@@ -125,11 +125,10 @@ static void row_search_show_count(struct view *view)
     struct row_search *seek = view->row_search;
     bool any = seek->hits->len, text = *gtk_editable_get_text(GTK_EDITABLE(seek->entry));
     char *said = any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
-                     : g_strdup(!text ? ""
-                                : view->viewer_settings.busy_rows
-                                    ? "No row with something in view is called "
-                                      "so (Lines, or E: all rows)"
-                                    : "No row is called so");
+                     : g_strdup(!text                             ? ""
+                                : view->viewer_settings.busy_rows ? "No visible row matches "
+                                                                    "(press E for all rows)"
+                                                                  : "No row matches");
     gtk_label_set_text(GTK_LABEL(seek->said), said);
     g_free(said);
     if (text && !any)
@@ -252,16 +251,15 @@ GtkWidget *row_search_new(struct view *view)
     seek->said = gtk_label_new("");
     g_object_set(seek->box, "margin-top", 4, "margin-bottom", 4, "margin-start", 6, "visible",
                  FALSE, NULL);
-    g_object_set(seek->entry, "placeholder-text", "Rows by name: worker, or work*", "width-chars",
-                 30, NULL);
+    g_object_set(seek->entry, "placeholder-text", "Row name: worker, or work*", "width-chars", 30,
+                 NULL);
     gtk_accessible_update_property(GTK_ACCESSIBLE(seek->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Rows by name", -1);
+                                   "Row name", -1);
     gtk_box_append(GTK_BOX(seek->box), seek->entry);
-    row_search_new_button(view, "go-up-symbolic", NULL, "The row before (Shift+Ctrl+G)",
+    row_search_new_button(view, "go-up-symbolic", NULL, "Previous row (Shift+Ctrl+G)",
                           G_CALLBACK(on_previous));
-    row_search_new_button(view, "go-down-symbolic", NULL, "The next row (Enter)",
-                          G_CALLBACK(on_next));
-    row_search_new_button(view, NULL, "_Only these", "Hide all other rows",
+    row_search_new_button(view, "go-down-symbolic", NULL, "Next row (Enter)", G_CALLBACK(on_next));
+    row_search_new_button(view, NULL, "Show _only matches", "Hide all other rows",
                           G_CALLBACK(row_search_on_only_hits));
     gtk_box_append(GTK_BOX(seek->box), seek->said);
     g_signal_connect(seek->entry, "changed", G_CALLBACK(on_changed), view);

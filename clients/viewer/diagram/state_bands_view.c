@@ -125,7 +125,7 @@ static void paint_unknown(struct view *view, cairo_t *cr, int height)
     if (s->known >= s->count || !s->count)
         return;
     char *text =
-        g_strdup_printf("Looking at the run: %.0f %%", 100.0 * (double)s->known / (double)s->count);
+        g_strdup_printf("Computing states: %.0f %%", 100.0 * (double)s->known / (double)s->count);
     cairo_set_source_rgb(cr, 0.6, 0.2, 0.6);
     text_cache_show(cr, 8, height - 19, text, 9, false);
     g_free(text);
@@ -175,15 +175,15 @@ static void bands_view_append_shares(struct view *view, GString *text, const dou
         double percent = 100 * shares[class];
         if (percent < 0.5)
             continue;
-        g_string_append_printf(text, "%s%s", any ? ", " : " ", state_band_name(class));
-        if (class == BAND_INSIDE)
-            g_string_append_printf(text, " %s",
-                                   about ? metadata_label(view_metadata(view), about) : "use");
+        g_string_append_printf(text, "%s%s", any ? ", " : " ",
+                               class == BAND_INSIDE && !about ? "in use" : state_band_name(class));
+        if (class == BAND_INSIDE && about)
+            g_string_append_printf(text, " %s", metadata_label(view_metadata(view), about));
         g_string_append_printf(text, " %.0f %%", percent);
         any = true;
     }
     if (!any)
-        g_string_append(text, " is not there");
+        g_string_append(text, " not running");
 }
 
 char *bands_view_describe(struct view *view, double x_px, double y_px)
@@ -204,7 +204,7 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
     g_string_append_c(text, ':');
     bands_view_append_shares(view, text, shares, cell->about);
     if (cell->share[BAND_WAITS] && cell->about)
-        g_string_append_printf(text, "\nmostly about %s",
+        g_string_append_printf(text, "\nmostly waiting for %s",
                                metadata_label(view_metadata(view), cell->about));
     g_string_append(text, "\nClick to go there");
     return g_string_free(text, FALSE);

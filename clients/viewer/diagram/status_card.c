@@ -7,6 +7,7 @@
 #include "clients/viewer/state/selection_relations.h"
 #include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "render/legend.h"
 #include "wire/trace_view.h"
 
 #include <math.h>
@@ -84,8 +85,6 @@ static char *status_card_event_text(struct view *view, struct event_id at)
 /* "1:5 is before 7:29 — 5.5 ms, 3 steps" */
 static char *status_card_pair_text(struct view *view)
 {
-    static const char *const words[] = {"is before", "is after", "is concurrent with",
-                                        "is the same point as", "may stand either way to"};
     const struct view_state *p = &view->viewport.place;
     struct status_card *card = status_card_state(view);
     int related = view->selection_relations.related;
@@ -97,14 +96,14 @@ static char *status_card_pair_text(struct view *view)
     event_id_print(a, sizeof a, p->selected);
     event_id_print(b, sizeof b, p->second);
     GString *s = g_string_new(NULL);
-    g_string_append_printf(s, "%s %s %s", a, words[related], b);
+    g_string_append_printf(s, "%s %s %s", a, legend_relation_verbs[related], b);
     if (times && related != ORDER_SAME) {
         char *between = status_card_duration_text(card->second.time_ns - card->first.time_ns);
         g_string_append_printf(s, " — %s", between);
         g_free(between);
     }
     if (related <= ORDER_AFTER && view->selection_relations.chain_count > 1)
-        g_string_append_printf(s, ", %u step%s", view->selection_relations.chain_count - 1,
+        g_string_append_printf(s, ", %u hop%s", view->selection_relations.chain_count - 1,
                                view->selection_relations.chain_count > 2 ? "s" : "");
     return g_string_free(s, FALSE);
 }

@@ -28,9 +28,9 @@ GtkWidget *time_scale_new(struct view *view)
     gtk_label_set_width_chars(GTK_LABEL(view->time_scale.label), 16);
     gtk_label_set_xalign(GTK_LABEL(view->time_scale.label), 0);
     gtk_widget_set_tooltip_text(view->time_scale.scale,
-                                "Time to a column, from order alone to coarse");
+                                "Time per column (leftmost: logical order)");
     gtk_accessible_update_property(GTK_ACCESSIBLE(view->time_scale.scale),
-                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Time to a column", -1);
+                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Time per column", -1);
     g_signal_connect(view->time_scale.scale, "value-changed", G_CALLBACK(on_scale), view);
     gtk_box_append(GTK_BOX(box), view->time_scale.scale);
     gtk_box_append(GTK_BOX(box), view->time_scale.label);
@@ -41,14 +41,14 @@ void time_scale_show(struct view *view)
 {
     struct time_scale *t = &view->time_scale;
     uint64_t column_ns = view->viewport.place.column_ns;
-    char text[64] = "by order";
+    char text[64] = "logical order";
     t->moving = true;
     gtk_range_set_value(GTK_RANGE(t->scale), column_ns ? log10((double)column_ns) : 0);
     if (column_ns && view->viewport.place.far)
-        g_strlcpy(text, "by time, from afar", sizeof text);
+        g_strlcpy(text, "time (overview)", sizeof text);
     else if (column_ns) {
         scene_duration((int64_t)column_ns, text, 40);
-        g_strlcat(text, " a column", sizeof text);
+        g_strlcat(text, " per column", sizeof text);
     }
     gtk_label_set_text(GTK_LABEL(t->label), text);
     t->moving = false;

@@ -26,11 +26,11 @@ char *tooltip_event_text(struct view *view, const struct event_info *e)
         g_free(waited);
     } else if (e->since_ns > 0) {
         char *since = tooltip_duration_text(e->since_ns);
-        g_string_append_printf(s, ", %s after the event before it on its line", since);
+        g_string_append_printf(s, ", %s after the previous event on its line", since);
         g_free(since);
     }
     if (e->thread && e->thread != e->at.line)
-        g_string_append_printf(s, "\nby %s", metadata_label(book, e->thread));
+        g_string_append_printf(s, "\nthread %s", metadata_label(book, e->thread));
     if (e->site) {
         struct symbol_location site = symbolize(view->server_link.sites, e->process, e->site);
         g_string_append_printf(s, "\n%s %s", site.function, site.place);
@@ -98,7 +98,7 @@ char *tooltip_stretch_text(struct view *view, uint32_t row, double x_pt)
     g_string_append_printf(text, "%s: %s, for %s", s->rows[row].label, what, time);
     if (after->event->waited_ns > 0 && after->event->waited_ns != after->event->since_ns) {
         char *waited = tooltip_duration_text(after->event->waited_ns);
-        g_string_append_printf(text, "\n%s had waited for %s then",
+        g_string_append_printf(text, "\n%s had been blocked for %s",
                                metadata_label(view_metadata(view), after->event->thread), waited);
         g_free(waited);
     }

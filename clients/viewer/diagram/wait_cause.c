@@ -26,7 +26,7 @@ static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)
     if (r->cause.line)
         go_to_event(view, r->cause, NO_POSITION);
     else
-        status_line_show(&view->status_line, "Nothing that is recorded ended this wait");
+        status_line_show(&view->status_line, "No traced event ended this wait");
 }
 
 static void wait_cause_on_table(void *user)
@@ -91,7 +91,7 @@ void wait_cause_go_to(struct view *view)
 {
     struct wait_cause *r = wait_cause_state(view);
     if (!r->of.line)
-        status_line_show(&view->status_line, "Select a wait first");
+        status_line_show(&view->status_line, "Select a wait");
     else if (r->said)
         wait_cause_go_to_cause(view, r);
     else

@@ -137,7 +137,7 @@ static void blocked_panel_add_waits(struct view *view, struct blocked_panel *sta
         if (w->at_exit != at_exit)
             continue;
         if (at_exit && !any)
-            row_list_add(state->list, "<b>Waiting at exit</b>: the program exited by itself",
+            row_list_add(state->list, "<b>Blocked at exit</b>: the program exited by itself",
                          w->event.at);
         any = true;
         blocked_panel_add_wait(view, state, w);
@@ -335,5 +335,5 @@ static GtkWidget *blocked_panel_create(struct view *view)
     return page;
 }
 
-const struct panel panel_waiting = {"waiting", "Waiting", blocked_panel_create,
+const struct panel panel_waiting = {"waiting", "Blocked", blocked_panel_create,
                                     blocked_panel_on_notification, blocked_panel_clear_waits};

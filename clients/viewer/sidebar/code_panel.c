@@ -62,6 +62,6 @@ void code_panel_open_editor(struct view *view)
     if (path)
         source_editor_open(view, path, site.line);
     else
-        status_line_show(&view->status_line, "%s: its source is not here", site.place);
+        status_line_show(&view->status_line, "%s: source file not found", site.place);
     g_free(path);
 }

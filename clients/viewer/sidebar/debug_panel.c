@@ -14,7 +14,7 @@ static char *trace_of(struct view *view)
 {
     char *trace = breakpoint_marks_trace_file(view);
     if (!trace)
-        status_line_show(&view->status_line, "The trace of this run is not a file here");
+        status_line_show(&view->status_line, "The trace of this run is not a local file");
     return trace;
 }
 
@@ -41,10 +41,10 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
     }
     g_strfreev(words);
     if (is_named)
-        status_line_show(&view->status_line, "$TERMINAL: %s: there is no such program", named);
+        status_line_show(&view->status_line, "$TERMINAL: %s: no such program", named);
     else
         status_line_show(&view->status_line,
-                         "There is no x-terminal-emulator: set $TERMINAL, or say in a terminal: "
+                         "No x-terminal-emulator found: set $TERMINAL, or run in a terminal: "
                          "poet debug %s %s",
                          trace, event);
     return NULL;
@@ -52,7 +52,7 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
 
 /* What goes wrong is to be read before the terminal closes. */
 #define KEPT_OPEN                                                                                  \
-    "\"$@\" || { printf '\\nIt ended with %s. Enter closes this window. ' $?; read -r _; }"
+    "\"$@\" || { printf '\\nExited with status %s. Press Enter to close this window. ' $?; read -r _; }"
 
 static void debug_panel_start_terminal(struct view *view, char **terminal, char *trace, char *event)
 {
@@ -75,7 +75,7 @@ static void debug_panel_start_terminal(struct view *view, char **terminal, char 
     if (!g_spawn_async(NULL, all, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &error))
         status_line_show(&view->status_line, "%s: %s", terminal[0], error->message);
     else
-        status_line_show(&view->status_line, "The debugger goes to %s", event);
+        status_line_show(&view->status_line, "The debugger runs to %s", event);
     g_clear_error(&error);
     g_strfreev(all);
     g_strv_builder_unref(words);
@@ -103,7 +103,7 @@ static void debug_panel_toggle_at(struct view *view, const char *what)
     if (!breakpoint_file_toggle(trace, what, &set, &error))
         status_line_show(&view->status_line, "%s", error.text);
     else
-        status_line_show(&view->status_line, set ? "Breakpoint: %s" : "No breakpoint any more: %s",
+        status_line_show(&view->status_line, set ? "Breakpoint set: %s" : "Breakpoint removed: %s",
                          what);
     breakpoint_marks_read(view);
     g_free(trace);

@@ -115,9 +115,9 @@ static void add_refs(struct event_details *d, const char *name, const struct eve
 
 static const char *partners_are(const struct event_info *e)
 {
-    return e->relation == RELATION_RECEIVE ? "After the send"
-           : e->relation == RELATION_SEND  ? "Before the receive"
-                                           : "Together with";
+    return e->relation == RELATION_RECEIVE ? "Send"
+           : e->relation == RELATION_SEND  ? "Receives"
+                                           : "Simultaneous with";
 }
 
 /* "signals Q:more, at crawler.c:19, 3.71 ms" */
@@ -154,18 +154,18 @@ static void describe_times(struct event_details *d, const struct event_info *e)
     add_field(d, "Time", exact);
     if (e->waited_ns > 0) {
         char *waited = event_details_duration_text(e->waited_ns);
-        char *who =
-            g_strdup_printf("%s, by %s", waited, metadata_label(view_metadata(d->view), e->thread));
+        char *who = g_strdup_printf("%s, thread %s", waited,
+                                    metadata_label(view_metadata(d->view), e->thread));
         const char *why = wait_cause_sentence(d->view, &e->at);
         add_field(d, "Waited", who);
         if (why)
-            add_field(d, "Why", why);
+            add_field(d, "Cause", why);
         g_free(waited);
         g_free(who);
     }
     if (e->since_ns > 0) {
         char *since = event_details_duration_text(e->since_ns);
-        char *text = g_strdup_printf("%s since the event before it on its line", since);
+        char *text = g_strdup_printf("%s since the previous event on its line", since);
         add_field(d, "Gap", text);
         g_free(since);
         g_free(text);
@@ -183,25 +183,25 @@ void event_details_fill(struct event_details *d, const struct event_info *e)
     add_field(d, "Event", type);
     add_field(d, "Line", metadata_label(book, e->at.line));
     if (e->thread && e->thread != e->at.line)
-        add_field(d, "By", metadata_label(book, e->thread));
+        add_field(d, "Thread", metadata_label(book, e->thread));
     event_placement_request(&d->ran, e);
     const char *ran = event_placement_text(&d->ran, e->at);
     if (ran)
         add_field(d, "Ran on", ran);
     if (e->about)
-        add_field(d, "About", metadata_label(book, e->about));
+        add_field(d, "Object", metadata_label(book, e->about));
     describe_times(d, e);
     add_refs(d, partners_are(e), e->partners, e->partner_count);
     if (e->partner_lost)
         add_field(d, "Partner", "lost");
-    add_refs(d, "After", e->after, e->after_count);
+    add_refs(d, "Predecessors", e->after, e->after_count);
     if (e->fold) {
-        char *fold = g_strdup_printf("%u such visits", e->fold);
-        add_field(d, "Stands for", fold);
+        char *fold = g_strdup_printf("%u critical sections", e->fold);
+        add_field(d, "Collapsed", fold);
         g_free(fold);
     }
     for (uint32_t i = 0; i < e->text_count; i++)
-        add_field(d, "Text", e->texts[i]);
+        add_field(d, "Annotation", e->texts[i]);
     GString *source = g_string_new(NULL);
     if (e->site) {
         struct symbol_location site = symbolize(d->view->server_link.sites, e->process, e->site);

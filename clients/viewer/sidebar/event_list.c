@@ -357,9 +357,9 @@ static void add_columns(struct event_list *events)
         bool expand;
     } columns[CELLS] = {{"Time (ms)", 84, false},
                         {"Line", 96, false},
-                        {"What", 100, true},
-                        {"About", 96, false},
-                        {"Site", 110, false}};
+                        {"Event", 100, true},
+                        {"Object", 96, false},
+                        {"Call site", 110, false}};
     for (int i = 0; i < CELLS; i++) {
         GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
         g_object_set_data(G_OBJECT(factory), "cell", GINT_TO_POINTER(i));
@@ -383,7 +383,7 @@ struct event_list *event_list_new(struct view *view, GtkWidget **widget)
     struct event_list *events = g_new0(struct event_list, 1);
     PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
     GtkWidget *scrolled = gtk_scrolled_window_new(),
-              *hint = gtk_label_new("Too many to be sorted: find some of them (Ctrl+F).");
+              *hint = gtk_label_new("Too many events to sort; narrow them with Find (Ctrl+F).");
     *widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     events->view = rows->view = view;
     rows->events = events;
@@ -407,7 +407,7 @@ struct event_list *event_list_new(struct view *view, GtkWidget **widget)
     g_signal_connect_after(events->list, "map", G_CALLBACK(on_map), events);
     g_signal_connect(events->list, "destroy", G_CALLBACK(on_destroy), events);
     gtk_accessible_update_property(GTK_ACCESSIBLE(events->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Events in the order of the recording", -1);
+                                   "Events in trace order", -1);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), events->list);
     gtk_widget_set_vexpand(scrolled, TRUE);
     gtk_widget_add_css_class(hint, "dim-label");

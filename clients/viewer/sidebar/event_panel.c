@@ -117,10 +117,11 @@ static void event_panel_show_counts(struct view *view, struct event_panel *state
     char *text = !selected  ? g_strdup("")
                  : !known   ? g_strdup("<small>counting…</small>")
                  : c->known ? event_relations_counts_text(c, counting)
-                            : g_strdup("<small>not in the order</small>");
+                            : g_strdup("<small>not ordered</small>");
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
     gtk_widget_set_visible(state->counts, *text != 0);
-    gtk_button_set_label(GTK_BUTTON(state->count_on), counting ? "Stop counting" : "Count on");
+    gtk_button_set_label(GTK_BUTTON(state->count_on),
+                         counting ? "Stop counting" : "Continue counting");
     gtk_widget_set_visible(state->count_on, known && c->known && !c->whole);
     g_free(text);
 }
@@ -247,10 +248,10 @@ static GtkWidget *button_for(struct view *view, const char *const *words)
 static GtkWidget *event_panel_create(struct view *view)
 {
     static const char *const buttons[BUTTONS][3] = {
-        {"Partner", "win.partner", "Select its partner (Enter)"},
-        {"Cause", "win.cause", "The nearest cause on another line ([)"},
-        {"Effect", "win.effect", "The nearest effect on another line (])"},
-        {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
+        {"Partner", "win.partner", "Go to partner event (Enter)"},
+        {"Cause", "win.cause", "Go to nearest cause on another line ([)"},
+        {"Effect", "win.effect", "Go to nearest effect on another line (])"},
+        {"Editor", "win.editor", "Open source (Ctrl+E)"}};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10),
               *scrolled = gtk_scrolled_window_new();
     g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
@@ -265,7 +266,7 @@ static GtkWidget *event_panel_create(struct view *view)
         gtk_box_append(GTK_BOX(state->event_buttons),
                        state->buttons[i] = button_for(view, buttons[i]));
     state->counts = new_label(view);
-    state->count_on = gtk_button_new_with_label("Count on");
+    state->count_on = gtk_button_new_with_label("Continue counting");
     gtk_widget_set_halign(state->count_on, GTK_ALIGN_START);
     g_signal_connect(state->count_on, "clicked", G_CALLBACK(on_count_on), view);
     state->relation = new_label(view);
@@ -275,7 +276,7 @@ static GtkWidget *event_panel_create(struct view *view)
     state->hint = new_label(view);
     gtk_label_set_text(GTK_LABEL(state->hint),
                        "Click an event, or press an arrow key.\n\n"
-                       "Ctrl+click a second one to see what ties them together.");
+                       "Ctrl+click a second event to see how the two are ordered.");
     state->is.grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(state->is.grid), 12);
     gtk_grid_set_row_spacing(GTK_GRID(state->is.grid), 4);

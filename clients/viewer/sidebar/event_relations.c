@@ -6,6 +6,7 @@
 #include "wire/event_types.h"
 #include "wire/trace_view.h"
 #include "wire/untraced.h"
+#include "render/legend.h"
 
 #include <stdlib.h>
 
@@ -31,17 +32,17 @@ char *event_relations_counts_text(const struct relation_counts *c, bool counting
     const char *least = c->whole ? "" : "at least ";
     GString *s = g_string_new(NULL);
     g_string_append_printf(s,
-                           "<span foreground=\"#0072B2\">◀ %s%'llu before</span>   "
-                           "<span foreground=\"#D55E00\">%s%'llu after ▶</span>",
+                           "<span foreground=\"#0072B2\">◀ past %s%'llu</span>   "
+                           "<span foreground=\"#D55E00\">future %s%'llu ▶</span>",
                            least, (unsigned long long)c->before, least,
                            (unsigned long long)c->after);
     if (c->whole || c->concurrent)
-        g_string_append_printf(s, "\n%s%'llu concurrent", least, (unsigned long long)c->concurrent);
+        g_string_append_printf(s, "\nconcurrent %s%'llu", least, (unsigned long long)c->concurrent);
     if (c->unknown)
-        g_string_append_printf(s, "   <span foreground=\"#007E5A\">%s%'llu not known</span>", least,
+        g_string_append_printf(s, "   <span foreground=\"#007E5A\">unknown %s%'llu</span>", least,
                                (unsigned long long)c->unknown);
     if (c->whole && c->same > 1)
-        g_string_append(s, ", and its partner is the same point");
+        g_string_append(s, ", simultaneous with its partner");
     if (counting)
         g_string_append(s, "\n<small>counting…</small>");
     return g_string_free(s, FALSE);
@@ -72,7 +73,7 @@ static void event_relations_append_between(struct view *view, GString *s)
         return;
     char time[32];
     duration_text(time, sizeof time, span->ns);
-    g_string_append_printf(s, "\n%s %s; %s%'llu events were recorded between them", time,
+    g_string_append_printf(s, "\n%s %s; %s%'llu events in between (trace order)", time,
                            span->ns < 0 ? "earlier" : "later", span->whole ? "" : "at least ",
                            (unsigned long long)span->events);
     if (span->kind_count)
@@ -109,21 +110,21 @@ static void event_relations_append_reasons(const struct view *view, GString *s)
         return;
     for (unsigned reason = 1; reason < 32; reason++)
         if (view->selection_relations.reasons & UNTRACED_BIT(reason))
-            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "",
+            g_string_append_printf(s, "\n<small>%s%s</small>",
+                                   known ? "considering traced synchronization: " : "",
                                    untraced_text(reason));
 }
 
 char *event_relations_text(struct view *view)
 {
-    static const char *const words[] = {"is before", "is after", "is concurrent with",
-                                        "is the same point as", "may stand either way to"};
     const struct view_state *p = &view->viewport.place;
     if (!p->second.line)
         return NULL;
     GString *s = g_string_new(NULL);
     int related = view->selection_relations.related;
     event_relations_append_link(s, view_metadata(view), p->selected);
-    g_string_append_printf(s, "\n<b>%s</b>\n", related >= 0 && related < 5 ? words[related] : "…");
+    g_string_append_printf(s, "\n<b>%s</b>\n",
+                           related >= 0 && related < 5 ? legend_relation_verbs[related] : "…");
     event_relations_append_link(s, view_metadata(view), p->second);
     event_relations_append_between(view, s);
     event_relations_append_reasons(view, s);

@@ -25,17 +25,15 @@ static void notes_panel_report_location(struct view *view, enum notes_kept kept,
 {
     const char *file = note_file_file(&view->run_notes.notes);
     if (kept == NOTES_REFUSED)
-        status_line_show_problem(&view->status_line, NULL, "The note has not changed: %s",
-                                 error->text);
+        status_line_show_problem(&view->status_line, NULL, "Note not changed: %s", error->text);
     else if (kept == NOTES_NOWHERE)
         status_line_show_problem(&view->status_line, NULL,
-                                 "The note is kept only while this window is open: %s",
-                                 error->text);
+                                 "Note is kept only while this window is open: %s", error->text);
     else if (kept == NOTES_ELSEWHERE && file)
-        status_line_show(&view->status_line, "Nothing can be written beside the trace: kept in %s",
+        status_line_show(&view->status_line, "Directory of the trace is not writable; saved in %s",
                          file);
     else
-        status_line_show(&view->status_line, file ? "Kept in %s" : "No notes are left%s",
+        status_line_show(&view->status_line, file ? "Saved in %s" : "No notes left%s",
                          file ? file : "");
 }
 
@@ -92,10 +90,10 @@ static void add_buttons(struct view *view, GtkWidget *list, uint32_t i)
     gtk_list_box_row_set_child(row, NULL);
     gtk_widget_set_hexpand(words, TRUE);
     gtk_box_append(GTK_BOX(box), words);
-    gtk_box_append(GTK_BOX(box), small_button(view, "document-edit-symbolic", "Change this note",
-                                              event, G_CALLBACK(on_edit)));
-    gtk_box_append(GTK_BOX(box), small_button(view, "user-trash-symbolic", "Delete this note",
-                                              event, G_CALLBACK(on_delete)));
+    gtk_box_append(GTK_BOX(box), small_button(view, "document-edit-symbolic", "Edit note", event,
+                                              G_CALLBACK(on_edit)));
+    gtk_box_append(GTK_BOX(box), small_button(view, "user-trash-symbolic", "Delete note", event,
+                                              G_CALLBACK(on_delete)));
     gtk_list_box_row_set_child(row, box);
     g_object_unref(words);
 }
@@ -157,7 +155,7 @@ static GtkWidget *notes_panel_create(struct view *view)
 {
     struct notes_panel *state = g_new0(struct notes_panel, 1);
     panel_keep(view, &panel_notes, state);
-    return row_list_new(view, &state->list, "Ctrl+D writes a note at the selected event.");
+    return row_list_new(view, &state->list, "Ctrl+D adds a note to the selected event.");
 }
 
 const struct panel panel_notes = {"notes", "Notes", notes_panel_create, notes_panel_on_notification,

@@ -28,7 +28,7 @@ static void problems_panel_add_problem(GtkWidget *list, struct decoder *in)
     t.why = decode_name(in, LIMIT_TEXT_BYTES);
     event_id_print(at, sizeof at, t.at);
     event_id_print(with, sizeof with, t.with);
-    char *text = g_markup_printf_escaped("<b>contradiction</b> %s: %s%s%s", at, t.why ? t.why : "",
+    char *text = g_markup_printf_escaped("<b>Inconsistent</b> %s: %s%s%s", at, t.why ? t.why : "",
                                          t.with.line ? ", with " : "", t.with.line ? with : "");
     if (!in->error)
         row_list_add(list, text, t.at);
@@ -42,7 +42,7 @@ static void add_pending(struct view *view, GtkWidget *list, struct decoder *in)
     decode_event_info(in, &event);
     if (decoder_finish(in)) {
         char *said = event_text(view_metadata(view), &event),
-             *text = g_markup_printf_escaped("<b>pending</b> %s", said);
+             *text = g_markup_printf_escaped("<b>Pending</b> %s", said);
         row_list_add(list, text, event.at);
         g_free(text);
         g_free(said);
@@ -74,9 +74,8 @@ static GtkWidget *problems_panel_create(struct view *view)
 {
     struct problems_panel *state = g_new0(struct problems_panel, 1);
     panel_keep(view, &panel_trouble, state);
-    return row_list_new(view, &state->list,
-                        "Nothing is pending, and no event contradicts the others.");
+    return row_list_new(view, &state->list, "No pending or inconsistent events.");
 }
 
-const struct panel panel_trouble = {"trouble", "Trouble", problems_panel_create,
+const struct panel panel_trouble = {"trouble", "Problems", problems_panel_create,
                                     problems_panel_on_notification, NULL};

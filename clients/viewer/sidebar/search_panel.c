@@ -95,7 +95,7 @@ static void search_panel_go_to_hit(struct view *view, struct event_id at, uint64
     event_list_show(search_panel_state(view)->events, position);
     if (index >= finder->hit_count || !event_id_equal(finder->by_position[index], at))
         return;
-    char *text = g_strdup_printf("Hit %u of %'llu", index + 1, (unsigned long long)finder->count);
+    char *text = g_strdup_printf("Match %u of %'llu", index + 1, (unsigned long long)finder->count);
     gtk_label_set_text(GTK_LABEL(search_panel_state(view)->summary), text);
     g_free(text);
 }
@@ -201,7 +201,8 @@ static void on_stop(GtkSearchEntry *entry, gpointer data)
 
 static GtkWidget *new_entry(struct view *view, struct search_panel *f)
 {
-    static const char *const where[] = {"Anywhere", "Types", "Lines", "Texts", "Call sites", NULL};
+    static const char *const where[] = {"Anywhere",    "Types",      "Lines",
+                                        "Annotations", "Call sites", NULL};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6),
               *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
     g_object_set(box, "margin-top", 8, "margin-start", 8, "margin-end", 8, NULL);

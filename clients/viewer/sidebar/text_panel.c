@@ -27,11 +27,11 @@ static int text_panel_compare_columns(const void *a, const void *b)
 static const char *text_panel_relation_text(const struct view *view, const struct event_info *e)
 {
     static const char *const words[] = {"",
-                                        " [before the selected one]",
-                                        " [after the selected one]",
-                                        " [concurrent with the selected one]",
-                                        " [one point with the selected one]",
-                                        " [may stand either way to the selected one]"};
+                                        " [causal past of the selected event]",
+                                        " [causal future of the selected event]",
+                                        " [concurrent with the selected event]",
+                                        " [simultaneous with the selected event]",
+                                        " [unknown order relative to the selected event]"};
     if (!view->scene_cache.coloured)
         return "";
     if (event_id_equal(e->at, view->viewport.place.selected))
@@ -61,7 +61,7 @@ static void text_panel_refresh_text(struct view *view)
         char *said = event_text(view_metadata(view), events[i]);
         bool same = i && events[i]->column == events[i - 1]->column;
         g_string_append_printf(text, "%s%s%s\n",
-                               same ? "  beside it, "
+                               same ? "  same column: "
                                : i  ? "then "
                                     : "",
                                said, text_panel_relation_text(view, events[i]));
@@ -97,11 +97,11 @@ static GtkWidget *text_panel_create(struct view *view)
                  NULL);
     gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(words), FALSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(words), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "The picture in words", -1);
+                                   "Text description of the diagram", -1);
     g_signal_connect_after(words, "map", G_CALLBACK(on_text_mapped), view);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), words);
     return scrolled;
 }
 
-const struct panel panel_text = {"text", "Text", text_panel_create, text_panel_on_notification,
-                                 NULL};
+const struct panel panel_text = {"text", "Description", text_panel_create,
+                                 text_panel_on_notification, NULL};

@@ -171,7 +171,7 @@ static void search_send_request(struct viewer_search *f, const struct search_pat
     if (r.any || s->where == SEARCH_TEXTS)
         r.text = s->text;
     if (empty_of(&r)) {
-        search_update_summary(f, g_strdup("No hits"));
+        search_update_summary(f, g_strdup("No matches"));
     } else {
         f->running = f->jump = true;
         encode_search_request(&body, &r);
@@ -249,12 +249,12 @@ static char *search_progress_text(const struct viewer_search *f)
 {
     uint64_t all = f->link->count;
     if (f->running)
-        return g_strdup_printf("%'llu hits, %.0f %% looked at…", (unsigned long long)f->count,
+        return g_strdup_printf("%'llu matches, %.0f %% searched…", (unsigned long long)f->count,
                                all ? 100.0 * (double)f->looked / (double)all : 0);
     if (!f->count)
-        return g_strdup("No hits");
-    return g_strdup_printf(f->count > f->hit_count ? "%'llu hits, the first %'u marked"
-                                                   : "%'llu hits",
+        return g_strdup("No matches");
+    return g_strdup_printf(f->count > f->hit_count ? "%'llu matches (first %'u marked)"
+                                                   : "%'llu matches",
                            (unsigned long long)f->count, f->hit_count);
 }
 
