@@ -236,7 +236,7 @@ eval document.querySelector("[data-tab=events]").click(), document.querySelector
 S
 is "nothing went wrong, and nothing was asked for" "$?" 0
 is "the address says what is selected" "$(sed -n 1p said)" "$chosen $first"
-like "and how the two stand" "$(sed -n 2p said)" "^$chosen is after $first — .*, [0-9]+ steps?$"
+like "and how the two stand" "$(sed -n 2p said)" "^$chosen happened after $first — .*, [0-9]+ hops?$"
 is "keys: nothing, then an event" "$(sed -n 3p said)" true
 is "on along the line" "$(sed -n 5p said)" "$line:$((${chosen#*:} + 1))"
 is "and back" "$(sed -n 6p said)" "$chosen"
@@ -245,7 +245,7 @@ is "show all" "$(sed -n 8p said)" 0
 is "by time" "$(sed -n 9p said)" "true true"
 is "larger" "$(sed -n 10p said)" true
 is "find" "$(sed -n 11p said)" "$(poet dump --json prodcons.poet | grep -c '"type":"taken"')"
-like "the next hit" "$(sed -n 12p said)" "^Hit [0-9]+ of "
+like "the next hit" "$(sed -n 12p said)" "^Match [0-9]+ of "
 is "Escape selects nothing" "$(sed -n 13p said)" -1
 is "a click on a name shows the lines" "$(sed -n 14p said)" rows
 is "all events as a list" "$(sed -n 15p said)" "$(figure prodcons.poet events)"

@@ -433,6 +433,7 @@ static void write_legend(FILE *f)
     write_legend_words("styles", legend_style_words, STYLE_END + 1, f);
     write_legend_words("arrows", legend_arrow_words, ARROW_MIGRATE + 1, f);
     write_legend_words("relations", legend_relation_words, ORDER_UNKNOWN + 1, f);
+    write_legend_words("verbs", legend_relation_verbs, ORDER_UNKNOWN + 1, f);
     fputs("\"deadlock\":", f);
     html_text_json(f, legend_deadlock_words);
     fputs("}", f);

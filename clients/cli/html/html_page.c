@@ -63,16 +63,17 @@ static void write_body(FILE *f, const char *title)
     fputs("</bdi></h1>\n"
           "<input id=\"find\" type=\"search\" placeholder=\"Find\" aria-label=\"Find\">\n",
           f);
-    write_button(f, "id=\"time\" aria-pressed=\"false\" title=\"By order or by time (T)\"",
-                 "By time");
+    write_button(
+        f, "id=\"time\" aria-pressed=\"false\" title=\"Toggle logical order / time scale (T)\"",
+        "Time scale");
     write_button(f, "id=\"out\" title=\"Zoom out (-)\" aria-label=\"Zoom out\"", "−");
     write_button(f, "id=\"in\" title=\"Zoom in (+)\" aria-label=\"Zoom in\"", "+");
-    write_button(f, "id=\"fit\" title=\"The whole (*)\"", "Fit");
+    write_button(f, "id=\"fit\" title=\"Zoom to fit (*)\"", "Fit");
     fputs("</header>\n<main>\n<div id=\"picture\"><svg id=\"svg\" role=\"application\" "
           "tabindex=\"0\"></svg><div id=\"card\" role=\"tooltip\" hidden></div></div>\n"
           "<aside id=\"side\">\n<div role=\"tablist\">\n",
           f);
-    static const char *const tabs[][2] = {{"event", "Event"},   {"waiting", "Waiting"},
+    static const char *const tabs[][2] = {{"event", "Event"},   {"waiting", "Blocked"},
                                           {"events", "Events"}, {"rows", "Lines"},
                                           {"notes", "Notes"},   {"help", "Keys"}};
     for (size_t i = 0; i < sizeof tabs / sizeof *tabs; i++) {
@@ -80,11 +81,12 @@ static void write_body(FILE *f, const char *title)
         snprintf(attributes, sizeof attributes, "role=\"tab\" data-tab=\"%s\"", tabs[i][0]);
         write_button(f, attributes, tabs[i][1]);
     }
-    fputs("</div>\n<div id=\"page\" role=\"tabpanel\" tabindex=\"-1\"></div>\n</aside>\n</main>\n"
-          "<div id=\"paper\"></div>\n<div id=\"legend\"></div>\n"
-          "<div id=\"status\" role=\"status\" aria-live=\"polite\"></div>\n"
-          "<noscript>This page draws with JavaScript of its own; it fetches nothing.</noscript>\n",
-          f);
+    fputs(
+        "</div>\n<div id=\"page\" role=\"tabpanel\" tabindex=\"-1\"></div>\n</aside>\n</main>\n"
+        "<div id=\"paper\"></div>\n<div id=\"legend\"></div>\n"
+        "<div id=\"status\" role=\"status\" aria-live=\"polite\"></div>\n"
+        "<noscript>This page draws the diagram by its own JavaScript; it loads nothing.</noscript>\n",
+        f);
 }
 
 static bool write_all(const struct command *command, const struct html_data *data, FILE *f)

@@ -318,15 +318,15 @@ const refresh = () => { frame = frame || requestAnimationFrame(redraw); };
 /* ---- selecting ---- */
 function sentence(i) {
   const t = typeOf(i), who = D.thread[i], about = D.about[i];
-  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? " by " + label(who) : "") + (D.unheard[i] ? ", " + t.u : "") + (stuck.has(i) ? ", in a deadlock" : "") + (siteOf(i) ? ", " + siteOf(i) : "");
+  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? ", thread " + label(who) : "") + (D.unheard[i] ? ", " + t.u : "") + (stuck.has(i) ? ", " + D.legend.deadlock : "") + (siteOf(i) ? ", " + siteOf(i) : "");
 }
 const describe = i => `${id(i)} ${label(D.lines_of[i])}: ${sentence(i)}`;
-const DOUBT = "Something that was not seen may order them: ";
+const RELATIONS = ["before", "after", "concurrent", "same", "unknown"]; // as D.legend has them
+const DOUBT = "Untraced synchronization may order them: ";
 function compared() {
   const a = see.selected, b = see.second, r = relation(a, b);
-  const words = { before: "is before", after: "is after", same: "is one point with", concurrent: "is concurrent with", unknown: "may or may not be ordered with" };
-  const steps = see.way.length ? `, ${see.way.length - 1} step${see.way.length === 2 ? "" : "s"}` : "";
-  return `${id(a)} ${words[r]} ${id(b)} — ${ns(Math.abs(when(b) - when(a)))}${steps}`;
+  const hops = see.way.length ? `, ${see.way.length - 1} hop${see.way.length === 2 ? "" : "s"}` : "";
+  return `${id(a)} ${D.legend.verbs[RELATIONS.indexOf(r)]} ${id(b)} — ${ns(Math.abs(when(b) - when(a)))}${hops}`;
 }
 /* Why how event a stands to event b is not known: bits, the reasons that `poet order` tells. */
 function doubtsBetween(a, b) {
@@ -341,7 +341,7 @@ function doubtsBetween(a, b) {
 function reasons(a, b) {
   const r = relation(a, b), bits = r === "concurrent" ? D.mechanisms : r === "unknown" ? doubtsBetween(a, b) : 0;
   const said = D.reasons.filter((_, reason) => bits >> reason & 1).join("; ");
-  return said && (r === "concurrent" ? "As far as is seen: " : DOUBT) + said + ".";
+  return said && (r === "concurrent" ? "Considering traced synchronization: " : DOUBT) + said + ".";
 }
 function select(i, second) {
   if (second && see.selected >= 0) see.second = i;
@@ -378,28 +378,28 @@ function item(parent, i, text) {
 const pages = {
   event() {
     const i = see.selected;
-    if (i < 0) { el("p", "Click an event: what is before it, after it and concurrent with it. Ctrl+click a second one for the way between them.", pageBox, { class: "hint" }); return; }
+    if (i < 0) { el("p", "Click an event for its causal past, its future and concurrent events. Ctrl+click a second event for the causal chain between the two.", pageBox, { class: "hint" }); return; }
     el("h2", label(D.lines_of[i]) + ": " + typeOf(i).n, pageBox);
     const dl = el("dl", null, pageBox), put = (k, v) => { if (v) { el("dt", k, dl); el("dd", v, dl); } };
-    put("Event", id(i) + ["", " (pending)", " (contradictory)"][stateOf(i)]);
+    put("Event", id(i) + ["", " (pending)", " (inconsistent)"][stateOf(i)]);
     put("Meaning", typeOf(i).l + (D.unheard[i] ? ", " + typeOf(i).u : ""));
-    put("About", D.about[i] && label(D.about[i]));
+    put("Object", D.about[i] && label(D.about[i]));
     put("Thread", D.thread[i] && label(D.thread[i]));
-    put("At", siteOf(i));
-    put("Time", ns(when(i) - D.time0) + " after the first event here");
-    put("Text", textsOf(i).join("; "));
-    put("Doubt", D.doubt[i] !== undefined ? D.reasons[D.doubt[i]] : "");
+    put("Call site", siteOf(i));
+    put("Time", ns(when(i) - D.time0) + " after the first event of this page");
+    put("Annotation", textsOf(i).join("; "));
+    put("Uncertain order", D.doubt[i] !== undefined ? D.reasons[D.doubt[i]] : "");
     const note = D.notes.filter(n => n.event === id(i)).map(n => n.text).join("; ");
     put("Note", note);
     const counts = {}, p = el("p", null, pageBox, { class: "counts" });
     for (const r of relations) counts[r] = (counts[r] || 0) + 1;
-    for (const r of ["before", "after", "concurrent", "same", "unknown"]) {
+    for (const r of RELATIONS) {
       if (!counts[r] || (r === "same" && counts[r] < 2)) continue;
       const s = el("span", null, p);
       el("i", null, s).style.background = COLOUR_OF[r];
-      s.append(`${r === "same" ? counts[r] - 1 : counts[r]} ${r === "same" ? "of its point" : r}`);
+      s.append(`${D.legend.relations[RELATIONS.indexOf(r)]} ${r === "same" ? counts[r] - 1 : counts[r]}`);
     }
-    el("p", `Of the ${N} events in this page.`, pageBox, { class: "faint" });
+    el("p", `Counted among the ${N} events of this page.`, pageBox, { class: "faint" });
     if (see.second >= 0) {
       el("h2", compared(), pageBox);
       const why = reasons(i, see.second);
@@ -411,7 +411,7 @@ const pages = {
   },
   waiting() {
     const b = D.blocked;
-    if (!b.blocked || !b.blocked.length) el("p", "No blocked threads at the end.", pageBox);
+    if (!b.blocked || !b.blocked.length) el("p", "No thread is blocked at the end of the trace.", pageBox);
     for (const c of b.cycles || []) el("p", "DEADLOCK: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
     for (const v of b.diagnoses || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
     const ol = el("ol", null, pageBox);
@@ -423,7 +423,7 @@ const pages = {
     }
   },
   events() {
-    const ol = el("ol", null, pageBox, { "aria-label": "All events, causes before effects" });
+    const ol = el("ol", null, pageBox, { "aria-label": "Events in topological order" });
     for (let i = 0; i < N; i++) item(ol, i, `${ns(when(i) - D.time0)}  ${describe(i)}${textsOf(i).length ? " “" + textsOf(i).join("; ") + "”" : ""}`);
   },
   rows() {
@@ -438,7 +438,7 @@ const pages = {
     }
   },
   notes() {
-    if (!D.notes.length) el("p", "There are no notes.", pageBox);
+    if (!D.notes.length) el("p", "No notes.", pageBox);
     const ol = el("ol", null, pageBox);
     for (const n of D.notes) {
       const i = byId.get(n.event);
@@ -448,7 +448,7 @@ const pages = {
   help() {
     const dl = el("dl", null, pageBox);
     for (const [k, v] of KEYS_HELP) { el("dt", k, dl); el("dd", v, dl); }
-    el("p", "Drag to move, wheel to scroll, Ctrl+wheel to zoom. The address keeps what you see: send it with the file.", pageBox);
+    el("p", "Drag to move, wheel to scroll, Ctrl+wheel to zoom. The URL stores the view: send it with the file.", pageBox);
   },
 };
 function source(i) {
@@ -505,7 +505,7 @@ function find(text) {
     if ([id(i), typeOf(i).n, sentence(i), label(D.lines_of[i]), ...textsOf(i)].some(s => s.toLowerCase().includes(wanted))) { see.found.push(i); see.isFound[i] = 1; }
   see.hit = -1;
   $("find").setAttribute("aria-invalid", !!wanted && !see.found.length);
-  statusLine.textContent = wanted ? `${see.found.length} hits` : "";
+  statusLine.textContent = wanted ? `${see.found.length} matches` : "";
   refresh();
 }
 function nextHit(by) {
@@ -513,7 +513,7 @@ function nextHit(by) {
   if (see.hit < 0 && see.selected >= 0) see.hit = by > 0 ? see.found.findIndex(i => i > see.selected) - 1 : see.found.length;
   see.hit = (see.hit + by + see.found.length) % see.found.length;
   goTo(see.found[see.hit]);
-  statusLine.textContent = `Hit ${see.hit + 1} of ${see.found.length}: ` + describe(see.found[see.hit]);
+  statusLine.textContent = `Match ${see.hit + 1} of ${see.found.length}: ` + describe(see.found[see.hit]);
 }
 
 /* ---- moving ---- */
@@ -651,10 +651,10 @@ const KEYS = {
   "C-S-h": () => { see.hidden.clear(); changed(); }, o: onlyTied, "A-ArrowUp": () => see.selected >= 0 && moveRow(row[see.selected], -1), "A-ArrowDown": () => see.selected >= 0 && moveRow(row[see.selected], 1),
   "C-z": undo, F2: () => { $("legend").hidden = !$("legend").hidden; refresh(); }, F9: () => openSide($("side").hidden), "?": () => { openSide(true); showPage("help"); }, F1: () => { openSide(true); showPage("help"); },
 };
-const KEYS_HELP = [["← →", "along the line"], ["↑ ↓", "to the line above, below"], ["Enter", "to the other end"], ["[ ]", "nearest cause, effect on another line"], ["p n", "along the recorded order"],
-  ["Shift+arrows", "scroll"], ["PgUp PgDn", "a page"], ["Home End", "begin, end"], ["+ − 0 *", "zoom in, out, as at first, the whole"], ["t", "by order or by time"], ["/ or Ctrl+F", "find; F3 the next hit"],
-  ["w", "who waits"], ["c", "colours of past and future"], ["Alt+1 2 3", "hide past, future, concurrent"], ["h", "hide the line; Ctrl+Shift+H shows all"], ["o", "only lines tied to the event"],
-  ["Alt+↑ ↓", "move the line"], ["Ctrl+Z", "undo"], ["F2 F9", "legend, side panel"], ["Esc", "select nothing"]];
+const KEYS_HELP = [["← →", "previous, next event on the line"], ["↑ ↓", "event on the line above, below"], ["Enter", "partner event"], ["[ ]", "nearest cause, effect on another line"], ["p n", "previous, next event in trace order"],
+  ["Shift+arrows", "scroll"], ["PgUp PgDn", "scroll one page"], ["Home End", "start, end"], ["+ − 0 *", "zoom in, out, reset, to fit"], ["t", "logical order or time scale"], ["/ or Ctrl+F", "find; F3 next match"],
+  ["w", "blocked threads"], ["c", "color causal past and future"], ["Alt+1 2 3", "hide past, future, concurrent"], ["h", "hide the line; Ctrl+Shift+H shows all"], ["o", "only lines related to the event"],
+  ["Alt+↑ ↓", "move the line"], ["Ctrl+Z", "undo"], ["F2 F9", "legend, side panel"], ["Esc", "clear selection"]];
 document.addEventListener("keydown", e => {
   const entry = e.target.tagName === "INPUT" && e.target.type === "search";
   if (entry && e.key === "Enter") { e.preventDefault(); nextHit(e.shiftKey ? -1 : 1); return; }
@@ -752,7 +752,7 @@ function toPaper() {
     const s = make("svg", { id: "paper" + k, viewBox: `0 0 ${band} ${high}` }, paper);
     paintNames(paint(s, x, Math.min(width, x + step), 0, high, 1, names - x, 0), x - names, 1);
   }
-  if (begin > D.names || x < width) el("p", "A part of the picture: poet export makes a PDF of all of it.", paper);
+  if (begin > D.names || x < width) el("p", "Part of the diagram; poet export writes a PDF of all of it.", paper);
   onPaper = false;
 }
 addEventListener("beforeprint", toPaper);
@@ -798,7 +798,7 @@ $("fit").onclick = () => { fit(); svg.focus(); };
 dark.addEventListener("change", () => { legend(); refresh(); });
 addEventListener("resize", refresh);
 addEventListener("hashchange", () => restore(location.hash));
-svg.setAttribute("aria-label", `The order of ${N} events on ${ROWS} lines; the page "Events" lists them`);
+svg.setAttribute("aria-label", `Event diagram: ${N} events on ${ROWS} lines; the tab "Events" lists them`);
 legend();
 showPage("event");
 restore(location.hash || D.open);
