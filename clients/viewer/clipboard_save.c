@@ -47,7 +47,7 @@ static void on_exported(GObject *object, GAsyncResult *result, gpointer data)
     else if (!error)
         status_line_show_problem(&e->view->status_line, NULL, "%s",
                                  *complaints ? diagram_export_strip_prefix(complaints)
-                                             : "it was not saved");
+                                             : "not saved");
     g_clear_error(&error);
     g_free(complaints);
     free_export(e);
@@ -106,7 +106,7 @@ void save_copy_image(struct view *view)
     GdkTexture *texture = gdk_memory_texture_new(
         width * scale, height * scale, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytes, (gsize)stride);
     gdk_clipboard_set_texture(gtk_widget_get_clipboard(view->canvas), texture);
-    status_line_show(&view->status_line, "Copied the picture");
+    status_line_show(&view->status_line, "Copied the image");
     g_object_unref(texture);
     g_bytes_unref(bytes);
     cairo_surface_destroy(surface);

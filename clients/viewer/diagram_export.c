@@ -145,12 +145,12 @@ const char *diagram_export_range_problem(const struct view *view, enum export_ra
 {
     struct event_id ends[2];
     if (range == EXPORT_SEEN && view->viewport.place.far)
-        return "Zoom in to the marks first";
+        return "Zoom in until events are visible";
     if (range == EXPORT_SELECTED &&
         (!view->viewport.place.selected.line || !view->viewport.place.second.line))
         return "Select two events first: click one, Ctrl+click another";
     if (range == EXPORT_NOTES && !notes_panel_first_and_last(view, ends))
-        return "Write two notes first (Ctrl+D)";
+        return "Add two notes first (Ctrl+D)";
     return NULL;
 }
 
@@ -159,7 +159,7 @@ const char *diagram_export_last_problem(const char *last)
     guint64 n;
     return g_ascii_string_to_unsigned(last, 10, 1, LIMIT_COLUMNS, &n, NULL)
                ? NULL
-               : "How many columns? A number, as in 40";
+               : "Enter a number of columns, as in 40";
 }
 
 /* Less than 0: it is none. */
@@ -184,7 +184,8 @@ static double width_mm(const char *width)
 const char *diagram_export_width_problem(const char *width)
 {
     double mm = width_mm(width);
-    return mm >= 10 && mm <= 5000 ? NULL : "How wide? 10 to 5000 mm, as in 84, 84 mm or 17 cm";
+    return mm >= 10 && mm <= 5000 ? NULL
+                                  : "Enter a width of 10 to 5000 mm, as in 84, 84 mm or 17 cm";
 }
 
 /* The two selected events, the one before the other first. */
@@ -291,7 +292,7 @@ GSubprocess *diagram_export_start(struct view *view, const struct diagram_export
         return NULL;
     close(fd);
     if (!saved_views_write_as(view, *view_file, &look, d->range == EXPORT_WHOLE ? few : 0)) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "the view could not be written");
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot write the view");
         return NULL;
     }
     char **words = diagram_export_build_command(view, d, file, *view_file, few);

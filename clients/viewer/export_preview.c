@@ -124,7 +124,7 @@ static void show_picture(struct export_preview *p, const struct export_preview_j
 {
     double scale = SCREEN_DPI / 25.4;
     char *size = g_strdup_printf("%.0f × %.0f mm", job->width_mm, job->height_mm),
-         *paper = g_strdup_printf("On paper of %s", export_papers[p->wanted.paper].size);
+         *paper = g_strdup_printf("Paper: %s", export_papers[p->wanted.paper].size);
     GdkTexture *texture =
         gdk_memory_texture_new(job->width_px, job->height_px, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED,
                                job->pixels, (gsize)job->stride);
@@ -134,7 +134,7 @@ static void show_picture(struct export_preview *p, const struct export_preview_j
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), "picture");
     gtk_label_set_text(GTK_LABEL(p->size), p->wanted.size == EXPORT_PAPER ? paper
                                            : p->wanted.range == EXPORT_WHOLE
-                                               ? "The begin of the run, as large as it will be"
+                                               ? "Start of the run, at final size"
                                                : size);
     g_object_unref(texture);
     g_free(size);
@@ -153,7 +153,7 @@ static void on_picture(GObject *object, GAsyncResult *result, gpointer data)
     if (job->pixels)
         show_picture(job->preview, job);
     else
-        export_preview_show_message(job->preview, "The preview could not be read");
+        export_preview_show_message(job->preview, "Cannot read the preview");
     export_preview_finish_job(job);
 }
 
@@ -186,9 +186,8 @@ static void show_page(struct export_preview *p, const struct export_preview_job 
     GStatBuf about;
     char *words =
         g_stat(job->file, &about) == 0
-            ? g_strdup_printf(
-                  "A page of %.0f kB for a browser: it can be scrolled, searched and asked.",
-                  (double)about.st_size / 1000)
+            ? g_strdup_printf("Web page of %.0f kB; it can be scrolled, searched and analyzed.",
+                              (double)about.st_size / 1000)
             : g_strdup("");
     export_preview_show_message(p, words);
     g_free(words);
@@ -201,7 +200,7 @@ static void export_preview_show_result(struct export_preview *p, struct export_p
     gtk_label_set_text(GTK_LABEL(p->warning), good ? complaints : "");
     gtk_widget_set_visible(p->warning, good && *complaints);
     if (!good) {
-        export_preview_show_message(p, *complaints ? complaints : "There is no preview");
+        export_preview_show_message(p, *complaints ? complaints : "No preview");
     } else if (job->format == EXPORT_TEXT) {
         show_text(p, job);
     } else if (job->format == EXPORT_PAGE) {
@@ -295,7 +294,7 @@ static void on_cancel(GtkButton *button, gpointer data)
     (void)button;
     export_preview_stop_job(p);
     show_runs(p, false);
-    export_preview_show_message(p, "No preview: it was cancelled");
+    export_preview_show_message(p, "No preview (canceled)");
 }
 
 static GtkWidget *export_preview_new_scrolled(GtkWidget *child)

@@ -30,7 +30,7 @@ static char *go_event(struct view *view, const char *text, struct event_id at)
     const struct line_metadata *line = metadata_line(book, at.line);
     bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
     if (!there || at.line & HIDDEN_LINE)
-        return g_strdup_printf("%s: there is no such line", text);
+        return g_strdup_printf("%s: no such line", text);
     if (line &&
         (!at.number || (line->is.last && at.number > line->is.last && !book->run.connected)))
         return g_strdup_printf("%s: the last event of that line is %u:%" G_GUINT64_FORMAT, text,
@@ -48,7 +48,7 @@ char *goto_entry_apply(struct view *view, const char *text)
     if (*text == '#')
         return notes_panel_go_to(view, g_ascii_strtoull(text + 1, NULL, 10))
                    ? NULL
-                   : g_strdup_printf("%s: there is no such note", text);
+                   : g_strdup_printf("%s: no such note", text);
     if (event_id_parse(text, &at))
         return go_event(view, text, at);
     g_strchug(end);
@@ -60,9 +60,10 @@ char *goto_entry_apply(struct view *view, const char *text)
     else if (number && !*end)
         go_to_position(view, (uint64_t)v);
     else
-        return g_strdup_printf("%s: write an event (2:17), a time (1.5ms), a share (40%%), a "
-                               "position or a note (#2)",
-                               text);
+        return g_strdup_printf(
+            "%s: invalid position; enter an event (2:17), a time (1.5ms), a share "
+            "(40%%), a position or a note (#2)",
+            text);
     return NULL;
 }
 
@@ -72,8 +73,8 @@ void goto_entry_show(struct view *view)
         dialog_prompt(view,
                       &(struct dialog_question){
                           .title = "Go to",
-                          .words = "An event (2:17), a time (1.5ms), a share of the run (40%), a "
-                                   "position in the log (12345) or a note (#2)",
+                          .words = "Event (2:17), time (1.5ms), share of the run (40%), position "
+                                   "in the trace (12345) or note (#2)",
                           .placeholder = "2:17",
                           .button = "_Go"},
                       goto_entry_apply);

@@ -21,12 +21,12 @@ static void on_chosen(void *user, const char *path)
 void html_share_ask(struct view *view)
 {
     if (!view->scene_cache.scene || !view->server_link.has_run) {
-        status_line_show(&view->status_line, "There is nothing to share yet");
+        status_line_show(&view->status_line, "Nothing to export yet");
         return;
     }
     char *name = g_strdup_printf("%s.html", view_metadata(view)->run.name);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                             .title = "Share as a web page",
+                                             .title = "Export as HTML",
                                              .saves = true,
                                              .name = name},
                        on_chosen, view);

@@ -20,15 +20,15 @@ static const struct {
 
 static const struct {
     const char *title, *tip;
-    uint32_t wanted; /* 0: waits, which the order tells */
-} switches[] = {{"S_tates", "Whether threads run, at each of their events", WANTED_STATES},
-                {"_Memory", "What is taken from the heap and never given back", WANTED_MEMORY},
-                {"_Waits", "Who waited for whom: the order tells it, it costs nothing", 0},
-                {"Meters of the program's ow_n", "What it counts itself (poet.h)", WANTED_METERS},
-                {"Use of the s_ystem", "What it and its threads say at their end", WANTED_USAGE},
-                {"T_hrottle",
-                 "Functions that are called very often, and shortly, are counted only from then on",
-                 WANTED_THROTTLE}};
+    uint32_t wanted; /* 0: waits, which follow from the order */
+} switches[] = {
+    {"S_tates", "CPU state at each event", WANTED_STATES},
+    {"_Memory", "Heap allocations not freed", WANTED_MEMORY},
+    {"_Waits", "Wait causes; derived from the event order, no overhead", 0},
+    {"Program-defi_ned metrics", "Metrics that the program records (poet.h)", WANTED_METERS},
+    {"S_ystem resources", "OS resource usage, reported by threads and programs at exit",
+     WANTED_USAGE},
+    {"T_hrottle", "Stop timing hot, short functions (count only)", WANTED_THROTTLE}};
 #define SWITCHES G_N_ELEMENTS(switches)
 
 struct measurement_form {
@@ -68,13 +68,13 @@ static GtkWidget *form_new_sampling_box(struct measurement_form *f,
                                         const struct measurement_spec *first)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    f->sampled = gtk_check_button_new_with_mnemonic("Sam_ple, times a second:");
+    f->sampled = gtk_check_button_new_with_mnemonic("Sam_ples per second:");
     f->rate = gtk_spin_button_new_with_range(1, MEASURE_RATE_MOST, 1);
     gtk_check_button_set_active(GTK_CHECK_BUTTON(f->sampled), first->rate != 0);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(f->rate), first->rate ? first->rate : 100);
     gtk_widget_set_sensitive(f->rate, first->rate != 0);
     gtk_accessible_update_property(GTK_ACCESSIBLE(f->rate), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Samples a second, 1 to 1000", -1);
+                                   "Samples per second, 1 to 1000", -1);
     g_signal_connect(f->sampled, "toggled", G_CALLBACK(on_sampled), f->rate);
     gtk_box_append(GTK_BOX(box), f->sampled);
     gtk_box_append(GTK_BOX(box), f->rate);
@@ -97,7 +97,7 @@ static GtkWidget *form_new_calls_box(struct measurement_form *f, uint32_t wanted
             chosen = i;
     }
     gtk_check_button_set_active(GTK_CHECK_BUTTON(f->level[chosen]), TRUE);
-    gtk_widget_set_tooltip_text(box, "Of programs compiled with poetcc -profile, or with "
+    gtk_widget_set_tooltip_text(box, "Needs programs compiled with poetcc -profile or "
                                      "-finstrument-functions");
     return box;
 }
@@ -123,19 +123,19 @@ static GtkWidget *form_new_function_lists(struct measurement_form *f,
                                           const struct measurement_spec *first)
 {
     static const char *const titles[MEASURE_LISTS] = {[MEASURE_IGNORE] = "_Ignored:",
-                                                      [MEASURE_ONLY] = "_Just these:",
-                                                      [MEASURE_COUNT] = "_But counted only:"};
+                                                      [MEASURE_ONLY] = "Only the_se:",
+                                                      [MEASURE_COUNT] = "_But count only:"};
     GtkWidget *grid = gtk_grid_new();
     g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         f->list[i] = gtk_entry_new();
         gtk_editable_set_text(GTK_EDITABLE(f->list[i]), first->lists[i] ? first->lists[i] : "");
         gtk_widget_set_tooltip_text(f->list[i],
-                                    "Names of functions, divided by commas; * stands for "
-                                    "any letters, ? for one");
+                                    "Function names, separated by commas; * matches any "
+                                    "characters, ? one");
         measurement_form_add_row(grid, (int)i, titles[i], f->list[i]);
     }
-    return frame_new("Calls of functions", grid);
+    return frame_new("Function calls", grid);
 }
 
 char *measurement_form_problem(const struct measurement_form *f)

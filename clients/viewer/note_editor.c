@@ -22,7 +22,7 @@ void note_editor_open(struct view *view)
     const char *old = at.line ? note_file_text(&view->run_notes.notes, at) : NULL;
     char event[48];
     if (!at.line) {
-        status_line_show(&view->status_line, "Select an event to write a note at");
+        status_line_show(&view->status_line, "Select an event to annotate");
         return;
     }
     event_id_print(event, sizeof event, at);
@@ -30,12 +30,11 @@ void note_editor_open(struct view *view)
     dialog_prompt(
         view,
         &(struct dialog_question){.title = title,
-                                  .words = old ? "What is to be remembered; nothing: the note goes"
-                                               : "What is to be remembered of this event",
+                                  .words = old ? "Note text (empty deletes the note)" : "Note text",
                                   .text = old ? old
                                           : e ? metadata_type_name(view_metadata(view), e->type)
                                               : "",
-                                  .button = "_Keep"},
+                                  .button = "_Save"},
         note_editor_save_text);
     g_free(title);
 }

@@ -21,7 +21,7 @@ void open_dialog_show_files(struct view *view)
     char traces[PATH_MAX];
     run_discovery_state(traces, sizeof traces);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                             .title = "Open a trace",
+                                             .title = "Open trace",
                                              .kind = "Poet traces (*.poet)",
                                              .pattern = "*.poet",
                                              .folder = traces},
@@ -31,7 +31,8 @@ void open_dialog_show_files(struct view *view)
 static char *connect_to(struct view *view, const char *what)
 {
     if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:"))
-        return g_strdup_printf("%s: write unix:PATH, poet://HOST:PORT or ssh:HOST[:FILE]", what);
+        return g_strdup_printf(
+            "%s: invalid endpoint; enter unix:PATH, poet://HOST:PORT or ssh:HOST[:FILE]", what);
     server_link_open(&view->server_link, *what ? what : NULL);
     return NULL;
 }
@@ -43,10 +44,9 @@ void open_dialog_show_connect(struct view *view)
     endpoint_default(endpoint, sizeof endpoint, &error);
     dialog_prompt(view,
                   &(struct dialog_question){
-                      .title = "Connect to a server",
-                      .words =
-                          "unix:PATH, poet://HOST:PORT, or ssh:HOST[:FILE] for another machine; "
-                          "empty for the default server",
+                      .title = "Connect to server",
+                      .words = "unix:PATH, poet://HOST:PORT, or ssh:HOST[:FILE] for a remote host; "
+                               "empty for the default server",
                       .placeholder = endpoint,
                       .button = "_Connect"},
                   connect_to);

@@ -7,7 +7,7 @@
 #include "clients/viewer/diagram/viewer.h"
 
 static const char pattern_dialog_help_text[] =
-    "Lines whose names match: * stands for anything, ? for one letter";
+    "Lines whose names match (* matches any characters, ? one)";
 
 /* False: no line is called so. */
 static bool pattern_dialog_matches_any_line(struct view *view, const char *pattern)
@@ -22,7 +22,7 @@ static bool pattern_dialog_matches_any_line(struct view *view, const char *patte
 
 static char *pattern_dialog_no_match_text(const char *pattern)
 {
-    return g_strdup_printf("No line is called %s", pattern);
+    return g_strdup_printf("No line named %s", pattern);
 }
 
 static char *pattern_dialog_join_lines(struct view *view, const char *pattern)
@@ -51,9 +51,9 @@ static void pattern_dialog_show(struct view *view, const char *title, const char
 
 void pattern_dialog_join(struct view *view)
 {
-    pattern_dialog_show(view, "Join lines", "_Join", pattern_dialog_join_lines);
+    pattern_dialog_show(view, "Group lines matching", "_Group", pattern_dialog_join_lines);
 }
 void pattern_dialog_hide(struct view *view)
 {
-    pattern_dialog_show(view, "Hide lines", "_Hide", pattern_dialog_hide_lines);
+    pattern_dialog_show(view, "Hide lines matching", "_Hide", pattern_dialog_hide_lines);
 }

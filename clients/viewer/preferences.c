@@ -93,12 +93,12 @@ void preferences_show(struct view *view)
     g_signal_connect(threshold, "value-changed", G_CALLBACK(on_threshold), view);
     add_row(grid, 0, "_Labels", choice);
     add_switch(view, grid, 1, "_Dark", &s->look.dark);
-    add_switch(view, grid, 2, "Without _colour", &s->look.grey);
-    add_switch(view, grid, 3, "_Tint every fourth row", &s->tint);
-    add_switch(view, grid, 4, "_Hairlines where nothing is in a line", &s->look.hairlines);
-    add_switch(view, grid, 5, "_Squeeze long empty times", &s->look.squeeze);
-    add_switch(view, grid, 6, "Se_lect another event when one is scrolled away", &s->reselect);
-    add_row(grid, 7, "Highlight what is _blocked longer than (ms, 0: nothing)", threshold);
+    add_switch(view, grid, 2, "_Grayscale", &s->look.grey);
+    add_switch(view, grid, 3, "_Shade every fourth row", &s->tint);
+    add_switch(view, grid, 4, "G_uide lines on idle lines", &s->look.hairlines);
+    add_switch(view, grid, 5, "_Compress long gaps", &s->look.squeeze);
+    add_switch(view, grid, 6, "_Move selection when it scrolls out of view", &s->reselect);
+    add_row(grid, 7, "_Highlight waits longer than (ms, 0 = off)", threshold);
     add_row(grid, 8, "_Editor", editor);
     gtk_window_set_child(GTK_WINDOW(window), dialog_scrolled(grid));
     gtk_window_present(GTK_WINDOW(window));

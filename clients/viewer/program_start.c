@@ -61,7 +61,7 @@ static void on_ended(GObject *process, GAsyncResult *result, gpointer data)
     int status = known ? g_subprocess_get_exit_status(p) : 0;
     if (status)
         program_start_show_toast(s->view,
-                                 g_strdup_printf("%s: it ended with status %d", s->name, status));
+                                 g_strdup_printf("%s: exited with status %d", s->name, status));
     free_start(s);
 }
 
@@ -165,17 +165,17 @@ char *program_start_begin(struct view *view, const struct program_start *what)
     char **own = NULL, *path, *wrong;
     GError *error = NULL;
     if (!*what->program)
-        return g_strdup("Name a program.");
+        return g_strdup("Enter a program.");
     if (!g_file_test(what->directory, G_FILE_TEST_IS_DIR))
-        return g_strdup_printf("%s: there is no such directory.", what->directory);
+        return g_strdup_printf("%s: no such directory", what->directory);
     if (*what->arguments && !g_shell_parse_argv(what->arguments, NULL, &own, &error)) {
-        wrong = g_strdup_printf("The arguments: %s", error->message);
+        wrong = g_strdup_printf("Arguments: %s", error->message);
         g_error_free(error);
         return wrong;
     }
     path = path_of(what->program, what->directory);
     wrong = path ? program_start_prepare(view, what, path, own)
-                 : g_strdup_printf("%s: there is no such program.", what->program);
+                 : g_strdup_printf("%s: no such program", what->program);
     g_strfreev(own);
     g_free(path);
     return wrong;

@@ -58,7 +58,7 @@ static void remote_goto_go_to_event(struct view *view, struct event_id at,
     if (!event_id_equal(at, view->viewport.place.selected))
         go_to_event(view, at, NO_POSITION);
     event_id_print(event, sizeof event, at);
-    status_line_show(&view->status_line, "The debugger is before %s", event);
+    status_line_show(&view->status_line, "The debugger stopped before %s", event);
 }
 
 /* False: that is another trace, or no such message. */
@@ -102,7 +102,7 @@ static void remote_goto_send_reply(struct remote_goto_caller *c, bool shown)
     encode_u8(&out, shown);
     encoder_end_message(&out);
     if (!out.failed && send(c->fd, out.data, out.size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        g_debug("a debugger has gone: %s", g_strerror(errno));
+        g_debug("lost connection to a debugger: %s", g_strerror(errno));
     encoder_free(&out);
 }
 

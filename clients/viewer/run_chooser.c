@@ -79,7 +79,7 @@ GtkWidget *run_chooser_new(struct view *view)
     view->run_chooser = g_new0(struct run_chooser, 1);
     GtkWidget *choice = view->run_chooser->choice = gtk_drop_down_new(NULL, NULL);
     gtk_widget_set_visible(choice, FALSE);
-    gtk_widget_set_tooltip_text(choice, "The runs of this server");
+    gtk_widget_set_tooltip_text(choice, "Runs of this server");
     g_signal_connect(choice, "notify::selected", G_CALLBACK(on_run_chosen), view);
     return choice;
 }

@@ -125,7 +125,7 @@ static GtkWidget *run_dialog_new_described_label(void)
     guint count = names->len;
     g_ptr_array_add(names, NULL);
     char *all = g_strjoinv(", ", (char **)names->pdata),
-         *said = g_strdup_printf("Always there, from descriptions: %s", all);
+         *said = g_strdup_printf("Always included, from target descriptions: %s", all);
     GtkWidget *label = gtk_label_new(count ? said : "");
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
@@ -201,7 +201,7 @@ void run_dialog_show(struct view *view)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *fields = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    struct run_dialog *r = run_dialog_new_window(view, "Run a program", box);
+    struct run_dialog *r = run_dialog_new_window(view, "Run program", box);
     r->form = measurement_form_new(&last.measure, true);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
     gtk_box_append(GTK_BOX(buttons),
@@ -232,9 +232,8 @@ static void run_dialog_on_metrics_table(void *user, const struct response_chunk 
         return;
     bool any = decode_u32(answer->in) != 0;
     toast_show(&view->toast,
-               any ? "Its programs measure that from now on"
-                   : "No program of this run is there to measure anything",
-               NULL, NULL, NULL);
+               any ? "The new settings are in effect" : "No program of this run is connected", NULL,
+               NULL, NULL);
 }
 
 static void on_apply(GtkWidget *widget, gpointer data)
@@ -247,7 +246,7 @@ static void on_apply(GtkWidget *widget, gpointer data)
     encode_measurement_request(&body, &request);
     if (!server_link_request(&r->view->server_link, REQUEST_SET_MEASUREMENT, &body,
                              run_dialog_on_metrics_table, r->view)) {
-        run_dialog_show_problem(r, g_strdup("There is no connection to a server."));
+        run_dialog_show_problem(r, g_strdup("Not connected to a server."));
         return;
     }
     last.measure.wanted = measure.wanted; /* the rest was chosen at the start */
@@ -260,9 +259,9 @@ static void on_apply(GtkWidget *widget, gpointer data)
 static void run_dialog_show_run_over(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
-              *label = gtk_label_new("No program of this run is connected any more: nothing can be "
-                                     "changed. A trace does not say what it was started with; what "
-                                     "was measured is on the pages of the drawer (F6)."),
+              *label = gtk_label_new("No program of this run is connected: its settings cannot be "
+                                     "changed. A trace does not record its initial settings; the "
+                                     "results are in the analysis pane (F6)."),
               *close;
     struct run_dialog *r = run_dialog_new_window(view, "Measurement settings", box);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);

@@ -245,7 +245,7 @@ static GtkWidget *side_by_side(GtkWidget *left, GtkWidget *right)
 
 static void add_formats(struct save_dialog *s, GtkWidget *to)
 {
-    static const char *const texts[] = {"_PDF", "S_VG", "P_NG", "Te_xt", "We_b page"};
+    static const char *const texts[] = {"_PDF", "S_VG", "P_NG", "Te_xt", "_HTML"};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     save_dialog_new_choices(s, s->formats, texts, EXPORT_FORMATS, (int)s->diagram.format);
     for (int i = 0; i < EXPORT_FORMATS; i++)
@@ -256,14 +256,13 @@ static void add_formats(struct save_dialog *s, GtkWidget *to)
 
 static void add_ranges(struct save_dialog *s, GtkWidget *to)
 {
-    static const char *const texts[] = {
-        "What is _seen", "The _whole run", "Between the two s_elected events",
-        "Between the first and the last n_ote", "The _last columns:"};
+    static const char *const texts[] = {"Vi_sible part", "_Whole run", "Between s_elected events",
+                                        "Between first and last n_ote", "_Last columns:"};
     enum export_range on = s->diagram.range;
     if (diagram_export_range_problem(s->view, on))
         on = diagram_export_range_problem(s->view, EXPORT_SEEN) ? EXPORT_WHOLE : EXPORT_SEEN;
     save_dialog_new_choices(s, s->ranges, texts, EXPORT_RANGES, (int)on);
-    s->last = entry_new(s, "How many columns", s->diagram.last, 7);
+    s->last = entry_new(s, "Number of columns", s->diagram.last, 7);
     s->wrong_last = save_dialog_new_problem_label();
     g_signal_connect(s->ranges[EXPORT_LAST], "mnemonic-activate", G_CALLBACK(on_mnemonic), s->last);
     gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Range"));
@@ -291,9 +290,9 @@ static void add_papers(struct save_dialog *s)
 
 static void add_sizes(struct save_dialog *s, GtkWidget *to)
 {
-    static const char *const texts[] = {"As it is _drawn", "W_idth in mm:", "Pages of pape_r:"};
+    static const char *const texts[] = {"Natural si_ze", "W_idth in mm:", "Pape_r pages:"};
     save_dialog_new_choices(s, s->sizes, texts, EXPORT_SIZES, (int)s->diagram.size);
-    s->width = entry_new(s, "Width in millimetres", s->diagram.width, 7);
+    s->width = entry_new(s, "Width in millimeters", s->diagram.width, 7);
     s->wrong_width = save_dialog_new_problem_label();
     add_papers(s);
     g_signal_connect(s->sizes[EXPORT_WIDTH], "mnemonic-activate", G_CALLBACK(on_mnemonic),
@@ -311,11 +310,11 @@ static void save_dialog_add_style_options(struct save_dialog *s, GtkWidget *to)
     GtkWidget *grid = gtk_grid_new(), *label = gtk_label_new_with_mnemonic("_Caption");
     s->title = save_dialog_new_check(s, "_Title", d->title);
     s->legend = save_dialog_new_check(s, "Le_gend", d->legend);
-    s->notes = save_dialog_new_check(s, "_Flags of notes", d->notes);
-    s->grey = save_dialog_new_check(s, "Without colo_ur", d->grey);
-    s->dark = save_dialog_new_check(s, "Dar_k ground", d->dark);
+    s->notes = save_dialog_new_check(s, "Show note _flags", d->notes);
+    s->grey = save_dialog_new_check(s, "Gra_yscale", d->grey);
+    s->dark = save_dialog_new_check(s, "Dar_k background", d->dark);
     s->caption = entry_new(s, "Caption", d->caption, 0);
-    gtk_entry_set_placeholder_text(GTK_ENTRY(s->caption), "below the picture");
+    gtk_entry_set_placeholder_text(GTK_ENTRY(s->caption), "below the diagram");
     gtk_widget_set_hexpand(s->caption, TRUE);
     gtk_label_set_mnemonic_widget(GTK_LABEL(label), s->caption);
     GtkWidget *const checks[] = {s->title, s->legend, s->notes, s->grey, s->dark};
@@ -323,7 +322,7 @@ static void save_dialog_add_style_options(struct save_dialog *s, GtkWidget *to)
     gtk_grid_set_row_spacing(GTK_GRID(grid), 4);
     for (int i = 0; i < (int)G_N_ELEMENTS(checks); i++)
         gtk_grid_attach(GTK_GRID(grid), checks[i], i / 3, i % 3, 1, 1);
-    gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Look"));
+    gtk_box_append(GTK_BOX(to), save_dialog_new_heading("Style"));
     gtk_box_append(GTK_BOX(to), grid);
     gtk_box_append(GTK_BOX(to), side_by_side(label, s->caption));
 }
@@ -381,7 +380,7 @@ void save_dialog_show(struct view *view)
     s->view = view;
     s->filling = true;
     diagram_export_load(&s->diagram);
-    s->window = dialog_new(view, "Save the diagram");
+    s->window = dialog_new(view, "Export diagram");
     s->preview = export_preview_new(view);
     gtk_window_set_modal(GTK_WINDOW(s->window), TRUE);
     gtk_window_set_destroy_with_parent(GTK_WINDOW(s->window), TRUE);

@@ -89,7 +89,7 @@ static void on_listed(GObject *process, GAsyncResult *result, gpointer data)
                json_object_is_type(runs, json_type_array) && json_object_array_length(runs);
     for (size_t i = 0; any && i < json_object_array_length(runs); i++)
         saved_runs_add_row(t, json_object_array_get_idx(runs, i));
-    gtk_label_set_text(GTK_LABEL(t->nothing), "No runs are kept here yet.");
+    gtk_label_set_text(GTK_LABEL(t->nothing), "No saved runs yet.");
     json_object_put(o);
     g_free(text);
 }
@@ -138,9 +138,9 @@ void saved_runs_show(struct view *view)
     struct saved_runs *t = g_new0(struct saved_runs, 1);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *scrolled = gtk_scrolled_window_new(),
-              *other = gtk_button_new_with_mnemonic("_Another file…");
-    *t = (struct saved_runs){view, dialog_new(view, "Open a trace"), gtk_list_box_new(),
-                             gtk_label_new("Looking…"), g_cancellable_new()};
+              *other = gtk_button_new_with_mnemonic("_Other file…");
+    *t = (struct saved_runs){view, dialog_new(view, "Open trace"), gtk_list_box_new(),
+                             gtk_label_new("Searching…"), g_cancellable_new()};
     gtk_list_box_set_placeholder(GTK_LIST_BOX(t->list), t->nothing);
     g_object_set(t->nothing, "margin-top", 20, NULL);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), t->list);

@@ -124,11 +124,10 @@ void saved_views_save(struct view *view)
     if (!view->server_link.has_run)
         return;
     char *name = g_strdup_printf("%s.view", view_metadata(view)->run.name);
-    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                             .title = "Save the view",
-                                             .saves = true,
-                                             .name = name},
-                       on_save, view);
+    compat_choose_file(
+        &(struct compat_file){
+            .parent = GTK_WINDOW(view->window), .title = "Save view", .saves = true, .name = name},
+        on_save, view);
     g_free(name);
 }
 
@@ -136,7 +135,7 @@ void saved_views_load(struct view *view)
 {
     if (view->server_link.has_run)
         compat_choose_file(
-            &(struct compat_file){.parent = GTK_WINDOW(view->window), .title = "Load a view"},
+            &(struct compat_file){.parent = GTK_WINDOW(view->window), .title = "Load view"},
             on_load, view);
 }
 
@@ -174,8 +173,8 @@ void saved_views_offer_arrangement(struct view *view)
 {
     char *file = arrangement_file(view);
     if (g_file_test(file, G_FILE_TEST_EXISTS))
-        status_line_offer(&view->status_line, "As _last time",
-                          "The lines of this program were arranged the last time.");
+        status_line_offer(&view->status_line, "Restore _layout",
+                          "Line layout of the last run of this program available.");
     g_free(file);
 }
 

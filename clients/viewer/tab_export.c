@@ -22,7 +22,7 @@ void tab_export_write(struct view *view, const char *file)
     char *named = is_picture(file) ? g_strdup(file) : g_strdup_printf("%s.pdf", file);
     const char *why = tab_has_rows(analysis_pane_current_tab(view))
                           ? tab_save(analysis_pane_current_tab(view), named)
-                          : "there is nothing on the page";
+                          : "the tab is empty";
     if (why)
         status_line_show_problem(&view->status_line, NULL, "%s: %s", named, why);
     else
@@ -41,7 +41,7 @@ void tab_export_ask(struct view *view)
     char *name = g_strdup_printf("%s-%s.pdf", view_metadata(view)->run.name,
                                  tab_definition(analysis_pane_current_tab(view))->name);
     compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                             .title = "Save the page as .pdf, .svg or .png",
+                                             .title = "Export tab as .pdf, .svg or .png",
                                              .saves = true,
                                              .name = name},
                        on_chosen, view);

@@ -76,7 +76,7 @@ static void download_receive_bytes(struct view *view, struct trace_download *fet
     if (offset == 0)
         fetch->size = size; /* as it is now; it may be growing */
     if (!decoder_finish(in) || (why && *why))
-        download_finish(view, fetch, why && *why ? why : "the answer is damaged");
+        download_finish(view, fetch, why && *why ? why : "invalid response");
     else if (n && fwrite(bytes, 1, n, fetch->f) != n)
         download_finish(view, fetch, g_strerror(errno));
     else if (!n || offset + n >= fetch->size)
@@ -95,7 +95,7 @@ static void download_receive(void *user, const struct response_chunk *answer)
     if (fetch->f && answer->part == RESPONSE_BYTES)
         download_receive_bytes(view, fetch, answer->in);
     else if (fetch->f)
-        download_finish(view, fetch, "the server does not give it");
+        download_finish(view, fetch, "refused by the server");
 }
 
 static void download_request(struct view *view, struct trace_download *fetch, uint64_t offset)
@@ -115,7 +115,7 @@ void trace_download_start(struct view *view, const char *file)
     g_free(fetch->file);
     fetch->file = g_strdup(file);
     if (g_strcmp0(own, fetch->file) == 0)
-        status_line_show(&view->status_line, "%s is the trace itself", fetch->file);
+        status_line_show(&view->status_line, "%s is the open trace itself", fetch->file);
     else if ((fetch->f = fopen(fetch->file, "wbe")) != NULL)
         download_request(view, fetch, 0);
     else
@@ -134,14 +134,13 @@ static void on_chosen(void *user, const char *path)
 void trace_download_choose_file(struct view *view)
 {
     if (!view->server_link.connected || !view->server_link.has_run) {
-        status_line_show(&view->status_line, "There is no trace to save");
+        status_line_show(&view->status_line, "No trace to save");
         return;
     }
     char *name = g_strdup_printf("%s.poet", view_metadata(view)->run.name);
-    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
-                                             .title = "Save the trace",
-                                             .saves = true,
-                                             .name = name},
-                       on_chosen, view);
+    compat_choose_file(
+        &(struct compat_file){
+            .parent = GTK_WINDOW(view->window), .title = "Save trace", .saves = true, .name = name},
+        on_chosen, view);
     g_free(name);
 }

@@ -219,8 +219,9 @@ void view_print_to_file(struct view *view, const char *file)
 static void view_print_request_output(struct view *view, enum print_mode what)
 {
     if (!view->scene_cache.scene || !view->server_link.connected || view->viewport.place.far) {
-        status_line_show(&view->status_line, view->viewport.place.far ? "Zoom in to the marks first"
-                                                                      : "There is no picture yet");
+        status_line_show(&view->status_line, view->viewport.place.far
+                                                 ? "Zoom in until events are visible"
+                                                 : "No diagram yet");
         return;
     }
     view_print_set_mode(view, what);

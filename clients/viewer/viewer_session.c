@@ -204,9 +204,10 @@ static void on_opened(void *user, const char *what)
     progress_row_begin(view);
     run_chooser_request(view);
     char *text = g_strdup_printf(
-        source->is_file ? "Reading %s"
-                        : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
-                          "    ./prodcons\n\nor, as it is:\n\n    poet record ./program",
+        source->is_file
+            ? "Reading %s"
+            : "Listening on %s.  Start a program:\n\n    poetcc -trace prodcons.c -o prodcons\n"
+              "    ./prodcons\n\nor an unmodified binary:\n\n    poet record ./program",
         source->name);
     welcome_page_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
     status_line_show(&view->status_line, "%s %s", source->is_file ? "Opened" : "Connected to",
@@ -246,7 +247,8 @@ static void on_lost(void *user, const char *why)
     diagram_view_keep_current(view);
     status_line_show_lag(&view->status_line, 0);
     status_line_show_progress(&view->status_line, NULL, 0);
-    status_line_show_problem(&view->status_line, "_Reconnect", "%s — what is shown stays", why);
+    status_line_show_problem(&view->status_line, "_Reconnect",
+                             "%s — showing the last received state", why);
     actions_update(view);
 }
 

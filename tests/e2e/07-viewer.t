@@ -77,14 +77,14 @@ clicked() {
     changed
 }
 check "a click selects an event and shows its details" until_true clicked
-check "Ctrl+S asks what is to be saved" again xdotool key --window "$(window ticker)" ctrl+s -- shown "^Save the diagram$"
-focus "^Save the diagram$"
-check "then where to" again xdotool key --window "$(window '^Save the diagram$')" alt+a -- shown "^Save as$"
+check "Ctrl+S asks what is to be saved" again xdotool key --window "$(window ticker)" ctrl+s -- shown "^Export diagram$"
+focus "^Export diagram$"
+check "then where to" again xdotool key --window "$(window '^Export diagram$')" alt+a -- shown "^Save as$"
 check "the diagram is saved" save_path "$work/diagram.pdf"
 until_true pdfinfo diagram.pdf
 like "as PDF, the names in it" "$(pdftotext diagram.pdf - | head -n 20)" "T:tick"
 check "the viewer is still there" kill -0 $viewer
-until_true not_shown "^Save the diagram$"
+until_true not_shown "^Export diagram$"
 settle
 whole() { picture ticker; }
 first=$(whole)

@@ -43,8 +43,8 @@ if [ -n "$managed" ]; then
     printf 'action save\nawait saved\nquit\n' >dialog
     timeout 100 poet view prodcons.poet --script dialog >log 2>&1 &
     viewer=$!
-    until_true still "^Save the diagram$"
-    eval "$(xdotool getwindowgeometry --shell "$(window "^Save the diagram$")" | grep -E '^(X|Y|WIDTH|HEIGHT)=')"
+    until_true still "^Export diagram$"
+    eval "$(xdotool getwindowgeometry --shell "$(window "^Export diagram$")" | grep -E '^(X|Y|WIDTH|HEIGHT)=')"
     is "the dialog that saves lies on the screen" \
         "$((X >= 0 && Y >= 0 && X + WIDTH <= 1300 && Y + HEIGHT <= 800))" 1
     : >saved

@@ -58,7 +58,7 @@ view() { # SCRIPT LINES...
     LD_PRELOAD=$work/alone.so TMPDIR="$work/home" poet view work.poet --script script >log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
-    focus "^Save the diagram$"
+    focus "^Export diagram$"
 }
 gone() { ! kill -0 $viewer 2>/dev/null; }
 empty() { [ -z "$(ls "$work/home")" ]; }
@@ -68,19 +68,19 @@ leave() {
     until_true gone
 }
 preview=300x400+600+70
-differs() { [ "$(picture "^Save the diagram$" $preview)" != "$before" ] && still "^Save the diagram$" $preview; }
-ask_path() { shown "^Save as$" || { focused "^Save the diagram$"; xdotool key alt+a; }; }
+differs() { [ "$(picture "^Export diagram$" $preview)" != "$before" ] && still "^Export diagram$" $preview; }
+ask_path() { shown "^Save as$" || { focused "^Export diagram$"; xdotool key alt+a; }; }
 save_as() { # FILE [ENDING THAT IT IS GIVEN]
     again ask_path -- shown "^Save as$"
     save_path "$work/$1" "$2"
 }
-closed() { ! shown "^Save the diagram$"; }
+closed() { ! shown "^Export diagram$"; }
 conf="$work/.config/poet/view.conf"
 kept() { sed -n "/^\[save\]/,\$s/^$1=//p" "$conf"; }
 
 view 'goto 3:20' 'second 4:25' 'view seen.view' 'action save'
-check "a preview comes by itself" until_true still "^Save the diagram$" $preview
-before=$(picture "^Save the diagram$" $preview)
+check "a preview comes by itself" until_true still "^Export diagram$" $preview
+before=$(picture "^Export diagram$" $preview)
 xdotool key alt+l
 check "another range: another preview" until_true differs
 xdotool key alt+v
@@ -96,12 +96,12 @@ xdotool key alt+e
 xdotool key alt+p
 xdotool key alt+i ctrl+a
 xdotool type 9
-until_true still "^Save the diagram$"
+until_true still "^Export diagram$"
 xdotool key alt+a Return
 check "a width that is none: nothing is saved" test -z "$(window '^Save as$')"
 xdotool key alt+i ctrl+a
 xdotool type "8.4 cm"
-xdotool key alt+u alt+g alt+t
+xdotool key alt+y alt+g alt+t
 save_as between .pdf # no ending: that of the format
 sed 's/grey = false/grey = true/; s/legend = true/legend = false/' seen.view >grey.view
 poet export work.poet --view grey.view --from 3:20 --to 4:25 --width 84mm --no-title -o wanted.pdf 2>/dev/null ||
@@ -145,9 +145,9 @@ def write(name, text):
     return bool(entry and Atspi.EditableText.set_text_contents(entry, text))
 
 print("preview", bool(until(lambda a: a.get_name() == "Preview of the diagram")))
-print("width", write("Width in millimetres", "many"))
-print("wrong", bool(until(lambda a: a.get_name().startswith("How wide?"))))
-print("small", write("Width in millimetres", "20"), bool(until(lambda a: "too small to read" in a.get_name())))
+print("width", write("Width in millimeters", "many"))
+print("wrong", bool(until(lambda a: a.get_name().startswith("Enter a width"))))
+print("small", write("Width in millimeters", "20"), bool(until(lambda a: "too small to read" in a.get_name())))
 # GTK 4.8 tells no actions of such buttons: the key does it.
 text = until(lambda a: a.get_name() == "Text" and a.get_role_name() in ("radio button", "check box") and a)
 subprocess.run(["xdotool", "key", "alt+x"])

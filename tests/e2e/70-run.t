@@ -156,8 +156,8 @@ poetcc -trace says.c -o says
 poet view 2>view.err &
 pids="$pids $!"
 focus Poet
-again xdotool key F5 -- shown "^Run a program$"
-focus "^Run a program$"
+again xdotool key F5 -- shown "^Run program$"
+focus "^Run program$"
 type_into() { xdotool key "$1" && xdotool key ctrl+a && xdotool type "$2"; }
 type_into alt+g ./nothing-like-it
 xdotool key Return
@@ -165,16 +165,16 @@ for key in alt+e alt+t alt+p; do xdotool key $key; done # real time; then on pro
 xdotool key alt+c
 type_into alt+g ./says
 type_into alt+a "'one word' two"
-check "a mistake leaves the window there" shown "^Run a program$"
+check "a mistake leaves the window there" shown "^Run program$"
 xdotool key alt+f
 focus "^Save as$"
 again write_path "$PWD/saved.conf" -- test -s saved.conf
 check "its file is good" poet check ./saved.conf
 is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,metrics,waits,rate=100: OK"
-focus "^Run a program$"
+focus "^Run program$"
 again xdotool key alt+r -- test -s said
 is "the program is started with that" "$(cat said)" "calls=cpu,states,metrics,waits,rate=100 3 one word"
-check "the window is gone" until_true not_shown "^Run a program$"
+check "the window is gone" until_true not_shown "^Run program$"
 until_true poet dump latest
 check "its run is the viewer's" until_true shown "says"
 again xdotool key ctrl+m -- shown "^Measurement settings$"
