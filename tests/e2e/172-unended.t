@@ -80,7 +80,7 @@ like "why it took so long is told once it is over" "$(poet waits cycle.poet --wh
 # ---- in the viewer ----
 printf '%s\n' 'look waits' 'table waits' 'row 0' 'marks marks' 'look waits' 'drawer none' 'look path' quit >script
 timeout 100 poet view cycle.poet --script script >log 2>&1
-is "before it is known that there is none, the page does not say so" "$(grep -m 1 '^waits: ' log)" "waits: Looking at the run..."
+is "before it is known that there is none, the page does not say so" "$(grep -m 1 '^waits: ' log)" "waits: Computing..."
 is "it shows rows" "$(grep '^waits: ' log | tail -n 1)" "waits: rows"
 is "those that have not ended" "$(grep -c 'not ended' waits)" 3
 like "which mark their events" "$(cat marks)" '^events [0-9]+:[0-9]+ '
@@ -95,6 +95,6 @@ until_true finished alone.poet
 printf '%s\n' 'look waits' 'table waits' 'look waits' quit >script
 timeout 100 poet view alone.poet --script script >log 2>&1
 is "where there is none, it says so in the end" "$(grep '^waits: ' log | tr '\n' ' ')" \
-    "waits: Looking at the run... waits: No thread has waited for another one. "
+    "waits: Computing... waits: No waits between threads. "
 is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 done_testing

@@ -250,7 +250,7 @@ def cells(a):
 
 print("table", bool(until(cells)))
 print("sentence", bool(until(lambda a: a.get_name().startswith("waited "))))
-print("button", bool(until(lambda a: a.get_name() == "To its cause" and a.get_role_name().endswith("button"))))
+print("button", bool(until(lambda a: a.get_name() == "Go to waker" and a.get_role_name().endswith("button"))))
 P
 export launcher
 printf 'drawer waits\nrow 0\n' >script

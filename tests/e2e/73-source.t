@@ -313,7 +313,7 @@ from atspi import until
 
 print("table", until(lambda a: a.get_name() == "Source" and a.get_role_name() in ("table", "tree table")))
 print("text", until(lambda a: "CONDITION" in (a.get_name() or "")))
-print("files", until(lambda a: a.get_name() == "Files by their shares"))
+print("files", until(lambda a: a.get_name() == "Files by share of time"))
 print("find", until(lambda a: a.get_name() == "Find in this file (Ctrl+F)"))
 P
 export launcher

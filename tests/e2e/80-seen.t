@@ -293,8 +293,8 @@ printf 'drawer waits\nselect %s\n' "$until" >script
 is "the sentence of a selected wait is read" "$(reads ring.poet sentence.py)" "sentence True"
 cat >pages.py <<'P'
 from atspi import until
-print("total", bool(until(lambda a: a.get_name().startswith("In all: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
-print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected any more"))))
+print("total", bool(until(lambda a: a.get_name().startswith("Total: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
+print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected: "))))
 P
 printf 'drawer calls\ntable shown\naction measure\n' >script
 is "a total says a share once; what cannot be changed any more is said" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "

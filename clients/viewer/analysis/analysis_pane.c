@@ -145,9 +145,9 @@ static GtkWidget *head_new(struct view *view, GtkWidget *stack)
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));
     gtk_widget_add_css_class(switcher, "pages");
     gtk_widget_add_css_class(close, "flat");
-    gtk_widget_set_tooltip_text(close, "Close the drawer (F6)");
+    gtk_widget_set_tooltip_text(close, "Close the analysis pane (F6)");
     gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Close the drawer", -1);
+                                   "Close the analysis pane", -1);
     gtk_widget_set_hexpand(switcher, TRUE);
     gtk_widget_set_halign(switcher, GTK_ALIGN_START);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), view);

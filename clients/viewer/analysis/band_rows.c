@@ -392,9 +392,9 @@ static void band_rows_create(struct view *view)
     b->scrolled = gtk_scrolled_window_new();
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), band_rows_draw_area, view, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);
-    gtk_accessible_update_property(
-        GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-        "What threads did, below the picture; the table says it by order", -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Thread states on the time axis; as a table in logical order",
+                                   -1);
     g_signal_connect(b->area, "query-tooltip", G_CALLBACK(on_tooltip), view);
     GtkGesture *click = gtk_gesture_click_new();
     g_signal_connect(click, "pressed", G_CALLBACK(on_click), view);

@@ -29,7 +29,7 @@ static void lay_out(struct callgraph_view *g)
     call_graph_drawing_free(g->graph);
     g->dark = theme.dark;
     g->grey = theme.grey;
-    g->graph = call_graph_drawing_new(&g->calls, "Who calls whom", g->grey, g->dark);
+    g->graph = call_graph_drawing_new(&g->calls, "Call graph", g->grey, g->dark);
     call_graph_drawing_size(g->graph, &width, &height);
     gtk_drawing_area_set_content_width(GTK_DRAWING_AREA(g->area), (int)(width * SCALE));
     gtk_drawing_area_set_content_height(GTK_DRAWING_AREA(g->area), (int)(height * SCALE));
@@ -57,7 +57,7 @@ static void callgraph_select_node(struct callgraph_view *g, uint32_t node)
     bool is = node < g->calls.count;
     char *said =
         is ? g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount)
-           : g_strdup("Who calls whom: no function is selected");
+           : g_strdup("Call graph: no function selected");
     g->node = is ? node : CALL_GRAPH_DRAWING_NONE;
     gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
                                    -1);
@@ -186,7 +186,7 @@ struct callgraph_view *callgraph_view_new(struct view *view,
     g_object_ref_sink(g->scrolled);
     callgraph_connect_area(g);
     gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Who calls whom: no function is selected", -1);
+                                   "Call graph: no function selected", -1);
     g_object_set_data_full(G_OBJECT(g->scrolled), "graphed", g, free_graphed);
     return g;
 }

@@ -362,26 +362,19 @@ static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
               *linked = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0),
               *threads = gtk_check_button_new_with_label("By thread");
     gtk_widget_add_css_class(linked, "linked");
-    gtk_box_append(GTK_BOX(linked), shape_button("Functions", "flat", "Each function once"));
-    gtk_box_append(GTK_BOX(linked),
-                   shape_button("Tree", "tree", "Functions below those that called them"));
-    gtk_box_append(GTK_BOX(linked),
-                   shape_button("Graph", "graph", "Who calls whom: boxes and arrows"));
-    gtk_box_append(
-        GTK_BOX(linked),
-        shape_button("Boxes", "icicle", "The tree as boxes, as wide as what they took: an icicle"));
-    gtk_box_append(GTK_BOX(linked),
-                   shape_button("Files", "file", "Source files, with their functions"));
-    gtk_box_append(GTK_BOX(linked),
-                   shape_button("Categories", "category",
-                                "What a description calls functions by their names"));
+    gtk_box_append(GTK_BOX(linked), shape_button("Flat", "flat", "Flat profile"));
+    gtk_box_append(GTK_BOX(linked), shape_button("Tree", "tree", "Call tree"));
+    gtk_box_append(GTK_BOX(linked), shape_button("Graph", "graph", "Call graph"));
+    gtk_box_append(GTK_BOX(linked), shape_button("Icicle", "icicle", "Icicle graph"));
+    gtk_box_append(GTK_BOX(linked), shape_button("Files", "file", "By source file"));
+    gtk_box_append(GTK_BOX(linked), shape_button("Categories", "category", "By category"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(threads), "win.calls-by-thread");
     g_object_set(entry, "placeholder-text", "Only functions with…", "width-chars", 8,
                  "max-width-chars", 28, NULL);
     gtk_widget_set_hexpand(entry, TRUE);
     gtk_widget_set_halign(entry, GTK_ALIGN_START);
     gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Only functions with this in their names", -1);
+                                   "Filter functions by name", -1);
     g_signal_connect(entry, "search-changed", G_CALLBACK(on_searched), view);
     g_object_set(box, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
                  NULL);
@@ -464,11 +457,11 @@ static bool write_boxes(struct view *view, const struct document_options *o, con
 
 const struct tab page_calls = {
     .name = "calls",
-    .title = "Calls",
+    .title = "Profile",
     .preset = "calls",
     .row_kind = "",
-    .empty_text = "No thread measured its calls: compile the program with poetcc -profile.",
-    .tooltip = "How often functions were called, and what they took",
+    .empty_text = "No profile: compile with poetcc -profile.",
+    .tooltip = "Function profile: calls, self and total time",
     .header = calls_create_controls,
     .on_row_selected = calls_on_row_selected,
     .replacement = calls_replacement_widget,

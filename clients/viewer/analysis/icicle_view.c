@@ -119,7 +119,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
         icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE);
     char *said = !at            ? NULL
                  : !at->smaller ? icicle_node_text(b, at->node)
-                                : g_strdup_printf("%u smaller ones in %s", at->smaller,
+                                : g_strdup_printf("%u smaller functions in %s", at->smaller,
                                                   b->boxes.nodes[at->node].name);
     if (said)
         gtk_tooltip_set_text(tooltip, said);
@@ -133,7 +133,7 @@ static void icicle_report_selection(struct icicle_widget *b)
 {
     bool is = is_node(b, b->selected);
     char *said =
-        is ? icicle_node_text(b, b->selected) : g_strdup("Calls as boxes: none is selected");
+        is ? icicle_node_text(b, b->selected) : g_strdup("Icicle graph: no function selected");
     gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
                                    -1);
     g_free(said);
@@ -373,7 +373,7 @@ struct icicle_widget *icicle_view_new(struct view *view, const struct icicle_cal
     g_object_ref_sink(b->scrolled);
     icicle_connect_area(b);
     gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Calls as boxes: none is selected", -1);
+                                   "Icicle graph: no function selected", -1);
     g_object_set_data_full(G_OBJECT(b->scrolled), "boxed", b, free_boxed);
     return b;
 }

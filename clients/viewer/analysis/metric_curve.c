@@ -272,10 +272,9 @@ static bool metric_curve_has_points(const struct curve_panel *p)
 static void draw_nothing(struct metric_curve *b, const struct curve_panel *p, cairo_t *cr,
                          bool dark)
 {
-    const char *said = b->told.pixels == 0 ? "Looking at what was told..."
-                       : p->line_count     ? "It was told too rarely to say how it went over time."
-                       : b->meter          ? "Nothing was told of this over time."
-                                           : "Nothing was told over time.";
+    const char *said = b->told.pixels == 0 ? "Loading samples..."
+                       : p->line_count     ? "Too few samples to plot."
+                                           : "No samples.";
     metric_curve_draw_text(cr, left_px(b), 0.4, dark, said, false);
 }
 
@@ -338,7 +337,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
             continue;
         curve_panel_value(&r, curve_panel_shown(&r, &p.lines[i], c->mean), value, sizeof value);
         g_string_append_printf(text, "%s%s: %s%s", text->len ? "\n" : "", p.lines[i].name, value,
-                               c->known == SERIES_RECORDED ? "" : " (as told before)");
+                               c->known == SERIES_RECORDED ? "" : " (last sample)");
     }
     g_free(p.lines);
     bool said = text->len > 0;

@@ -8,10 +8,9 @@ static const struct {
     const char *page, *name, *meter;
     enum series_group group;
 } all[METRIC_PAGES] = {
-    [METRIC_PAGE_MEMORY] = {"memory", "What was taken from the heap, over time", "heap_live",
-                            SERIES_MEMORY},
-    [METRIC_PAGE_USAGE] = {"resources", "The selected figure over time", "resident", SERIES_USAGE},
-    [METRIC_PAGE_METRICS] = {"meters", "The selected meter over time", "", SERIES_OWN},
+    [METRIC_PAGE_MEMORY] = {"memory", "Heap size over time", "heap_live", SERIES_MEMORY},
+    [METRIC_PAGE_USAGE] = {"resources", "Selected metric over time", "resident", SERIES_USAGE},
+    [METRIC_PAGE_METRICS] = {"meters", "Selected metric over time", "", SERIES_OWN},
 };
 
 static char *key_of(enum metric_page page) { return g_strconcat("figured ", all[page].page, NULL); }

@@ -23,11 +23,12 @@ static void metrics_tab_clear_curve(struct view *view)
 
 const struct tab page_meters = {
     .name = "meters",
-    .title = "Meters",
+    .title = "Metrics",
     .preset = "metrics",
     .row_kind = "",
-    .empty_text = "No meter is known: poet.h and docs/config.md tell how to have some.",
-    .tooltip = "What meters counted and timed over the events",
+    .empty_text =
+        "No metrics; define them with poet.h or in a target description (docs/config.md).",
+    .tooltip = "User-defined metrics of the run",
     .header = metrics_tab_curve_widget,
     .selected = metrics_tab_on_row_selected,
     .on_notification = metrics_tab_on_notification,

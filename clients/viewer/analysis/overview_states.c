@@ -97,7 +97,7 @@ static bool overview_states_has_off_cpu(const struct state_bands *s)
 
 static void draw_key(cairo_t *cr, double x, const struct paint_theme *theme, bool system)
 {
-    const char *said = system ? "" : "(running: all that no wait accounts for)";
+    const char *said = system ? "" : "(running: time not covered by a traced wait)";
     double v = theme->dark ? 0.75 : 0.35;
     double wide = state_interval_draw_key(cr, x, 2, theme->dark, theme->grey);
     cairo_set_source_rgb(cr, v, v, v);
@@ -110,7 +110,7 @@ static void draw_word(struct view *view, cairo_t *cr)
     const char *problem = measured_states_problem(view);
     double v = viewer_settings_theme(&view->viewer_settings).dark ? 0.75 : 0.35;
     cairo_set_source_rgb(cr, v, v, v);
-    text_cache_show(cr, 12, 10, problem ? problem : "Looking at what threads did...", 10, false);
+    text_cache_show(cr, 12, 10, problem ? problem : "Computing thread states...", 10, false);
 }
 
 void overview_states_draw(struct view *view, cairo_t *cr, int width)
@@ -200,7 +200,7 @@ static GtkWidget *overview_states_create(struct view *view)
     gtk_widget_set_has_tooltip(area, TRUE);
     gtk_widget_set_focusable(area, TRUE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "What threads did, as shares; from near a table says it", -1);
+                                   "Thread states as shares of time; zoomed in: a table", -1);
     g_signal_connect(area, "query-tooltip", G_CALLBACK(on_tooltip), view);
     GtkGesture *click = gtk_gesture_click_new();
     g_signal_connect(click, "pressed", G_CALLBACK(on_click), view);

@@ -12,10 +12,10 @@ static void path_tab_on_row_selected(struct view *view, const struct result_tabl
 
 const struct tab page_path = {
     .name = "path",
-    .title = "Path",
+    .title = "Critical Path",
     .preset = "path",
     .row_kind = "",
-    .empty_text = "No path is known yet.",
-    .tooltip = "The critical path: which steps decided how long the run took",
+    .empty_text = "Critical path not computed yet.",
+    .tooltip = "Code on the critical path",
     .selected = path_tab_on_row_selected,
 };

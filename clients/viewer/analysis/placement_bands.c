@@ -193,7 +193,7 @@ char *placement_bands_describe(const struct placement_bands *r, int n, double x)
                            metadata_label(view_metadata(r->view), best->task), c->name,
                            *c->cluster ? " of cluster " : "", c->cluster,
                            (double)best->from_ns / 1e6, (double)(best->to_ns - best->from_ns) / 1e6,
-                           best->came ? "\nit was on another one before" : "");
+                           best->came ? "\nmigrated from another worker thread" : "");
 }
 
 void placement_bands_print(const struct placement_bands *r, FILE *f)

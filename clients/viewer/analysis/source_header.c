@@ -16,11 +16,11 @@ void source_header_show_file_state(struct source_header *h, const struct line_co
 {
     char *text = NULL;
     if (file && !*file->path)
-        text = g_strdup("Places without debug information");
+        text = g_strdup("Locations without debug information");
     else if (file && written->problem)
-        text = g_strdup_printf("Its text: %s", written->problem);
+        text = g_strdup_printf("Source file: %s", written->problem);
     else if (file && written->changed_ns > began_ns)
-        text = g_strdup("It has changed since the run began: its lines may be others");
+        text = g_strdup("File modified after the run started: source lines may not match");
     source_header_show_message(h, text ? text : "");
     g_free(text);
 }
@@ -98,9 +98,9 @@ void source_header_build(struct source_header *h)
     gtk_label_set_ellipsize(GTK_LABEL(h->said), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(h->said, "dim-label");
     gtk_widget_set_hexpand(h->said, TRUE);
-    source_header_set_label(h->files, "Files by their shares");
+    source_header_set_label(h->files, "Files by share of time");
     source_header_set_label(h->entry, "Find in this file (Ctrl+F)");
-    gtk_widget_set_tooltip_text(h->entry, "Find in this file (Ctrl+F; Enter: the next one)");
+    gtk_widget_set_tooltip_text(h->entry, "Find in this file (Ctrl+F; Enter: next match)");
     g_object_set(h->box, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
                  NULL);
     g_signal_connect(h->files, "notify::selected", G_CALLBACK(on_file), h);

@@ -190,7 +190,7 @@ static void on_activated(void *user, int row)
     if (path && cell->is == CELL_NUMBER)
         source_editor_open(s->view, path, (int)cell->number);
     else
-        status_line_show(&s->view->status_line, "Its source is not here");
+        status_line_show(&s->view->status_line, "Source file not found");
     g_free(path);
 }
 
@@ -225,7 +225,7 @@ static void on_find(void *user, const char *text)
         grid_reveal(s->grid, row);
         on_selected(s, row);
     } else if (*text) {
-        status_line_show(&s->view->status_line, "No line of this file has that");
+        status_line_show(&s->view->status_line, "No matching line");
     }
 }
 
@@ -373,8 +373,8 @@ const struct tab page_source = {
     .title = "Source",
     .preset = "source",
     .row_kind = "",
-    .empty_text = "Nothing is known of places of the code yet.",
-    .tooltip = "What each line of the source took, waited, and made others wait",
+    .empty_text = "No call sites yet.",
+    .tooltip = "Run time and wait time per source line",
     .header = source_tab_create,
     .replacement = source_tab_replacement_widget,
     .on_notification = source_tab_on_notification,

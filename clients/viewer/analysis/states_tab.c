@@ -21,10 +21,10 @@ static void states_tab_on_notification(struct view *view, enum notification news
 
 const struct tab page_states = {
     .name = "states",
-    .title = "States",
+    .title = "Thread States",
     .preset = "states",
     .row_kind = "",
-    .empty_text = "No thread is known yet.",
+    .empty_text = "No threads yet.",
     .tooltip = "Time per thread state: runnable, running, blocked",
     .replacement = states_tab_replacement_widget,
     .on_notification = states_tab_on_notification,

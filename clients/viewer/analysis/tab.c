@@ -38,9 +38,9 @@ static void show_progress(struct tab_instance *p)
     gtk_widget_set_visible(p->working, (runs && slow) || p->given_up);
     gtk_widget_set_visible(p->progress, !p->given_up);
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(p->progress), CLAMP(share, 0, 1));
-    char *text = g_strdup_printf("Looking at the run: %.0f %%", 100 * share);
+    char *text = g_strdup_printf("Computing: %.0f %%", 100 * share);
     gtk_progress_bar_set_text(GTK_PROGRESS_BAR(p->progress), text);
-    gtk_button_set_label(GTK_BUTTON(p->cancel), p->given_up ? "Ask again" : "Cancel");
+    gtk_button_set_label(GTK_BUTTON(p->cancel), p->given_up ? "Retry" : "Cancel");
     g_free(text);
 }
 
@@ -110,8 +110,8 @@ static char *tab_footer_text(struct tab_instance *p)
         char *cell = result_table_cell_text(&names, c, &t->total[i]);
         const char *unit = c->kind == TABLE_NS ? " ms" : "",
                    *title = strcmp(c->title, "%") == 0 ? "" : c->title; /* the cell says it */
-        g_string_append_printf(s, "%s%s%s%s%s", s->len ? ", " : "In all: ", title,
-                               *title ? " " : "", cell, unit);
+        g_string_append_printf(s, "%s%s%s%s%s", s->len ? ", " : "Total: ", title, *title ? " " : "",
+                               cell, unit);
         free(cell);
     }
     for (uint32_t i = 0; i < t->note_count; i++)
@@ -129,7 +129,7 @@ static const char *tab_message_for(const struct tab_instance *p)
            : t->row_count                      ? NULL
            : p->given_up                       ? "The analysis was canceled."
            : !p->view->server_link.has_run     ? "No run is open."
-           : !p->tabled.has_answer             ? "Looking at the run..."
+           : !p->tabled.has_answer             ? "Computing..."
            : t->total && p->page->no_rows_text ? p->page->no_rows_text
                                                : p->page->empty_text;
 }

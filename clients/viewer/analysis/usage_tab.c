@@ -23,9 +23,8 @@ const struct tab page_resources = {
     .title = "Resources",
     .preset = "usage",
     .row_kind = "thread",
-    .empty_text =
-        "Nothing was said of it: only programs on the server's machine, told over a Unix socket, are looked at.",
-    .tooltip = "What the operating system says: processor time, memory, input and output",
+    .empty_text = "No data: only local processes (Unix socket) are sampled.",
+    .tooltip = "OS resource usage: CPU time, memory, I/O",
     .header = usage_tab_curve_widget,
     .selected = usage_tab_on_row_selected,
     .on_notification = usage_tab_on_notification,

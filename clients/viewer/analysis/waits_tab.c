@@ -150,7 +150,7 @@ static GtkWidget *waits_tab_create_cause_box(struct view *view)
         (struct table_model){.link = &view->server_link, .on_table = waits_tab_on_table, .user = s};
     s->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     s->label = gtk_label_new("");
-    s->button = gtk_button_new_with_label("To its cause");
+    s->button = gtk_button_new_with_label("Go to waker");
     gtk_label_set_xalign(GTK_LABEL(s->label), 0);
     gtk_label_set_wrap(GTK_LABEL(s->label), TRUE);
     gtk_label_set_lines(GTK_LABEL(s->label), 3);
@@ -158,7 +158,7 @@ static GtkWidget *waits_tab_create_cause_box(struct view *view)
     gtk_label_set_selectable(GTK_LABEL(s->label), TRUE);
     gtk_widget_set_hexpand(s->label, TRUE);
     gtk_widget_set_valign(s->button, GTK_ALIGN_CENTER);
-    gtk_widget_set_tooltip_text(s->button, "Select the event that ended the wait (Ctrl+[)");
+    gtk_widget_set_tooltip_text(s->button, "Go to the event that ended the wait (Ctrl+[)");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(s->button), "win.wait-cause");
     g_object_set(s->box, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
                  NULL);
@@ -185,8 +185,8 @@ const struct tab page_waits = {
     .title = "Waits",
     .preset = "waits",
     .row_kind = "",
-    .empty_text = "No thread has waited for another one.",
-    .tooltip = "Where threads waited, and why so long",
+    .empty_text = "No waits between threads.",
+    .tooltip = "Where threads waited and what caused it",
     .columns = waits_tab_shown_columns,
     .header = waits_tab_create_cause_box,
     .selected = waits_tab_on_row_selected,
