@@ -198,7 +198,7 @@ static void paint_words(const struct icicle_painter *p, const struct icicle_box 
     char *said;
     if (box.width < LABEL_LEAST_PT)
         return;
-    snprintf(several, sizeof several, "(smaller: %u)", placed->smaller);
+    snprintf(several, sizeof several, "(other: %u)", placed->smaller);
     said = placed->smaller
                ? icicle_drawing_fitting(several, box.width - 2 * INSET_PT, LETTERS_PT)
                : icicle_drawing_box_label(&p->boxes->nodes[placed->node], box.width - 2 * INSET_PT);

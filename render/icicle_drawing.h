@@ -53,7 +53,7 @@ const char *icicle_page_write(const struct icicle_layout *boxes, uint32_t node,
                               const struct document_options *options, const char *path);
 /* Prints the chart as text, in lines of `width` characters. */
 void icicle_text_print(const struct icicle_layout *boxes, unsigned width, FILE *f);
-/* Returns "3 boxes narrower than 0.012 ms stand together: 0.034 ms in all" in new memory, or NULL
+/* Returns "3 boxes narrower than 0.012 ms merged ...: 0.034 ms in total" in new memory, or NULL
  * if there are none. */
 char *icicle_page_smaller_text(const struct icicle_layout *boxes, const struct icicle_boxes *places,
                                int64_t least);

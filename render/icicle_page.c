@@ -51,7 +51,7 @@ static void add_notes(struct icicle_page *d, const char *title, uint32_t node)
     const struct icicle_layout *b = d->boxes;
     add_lines(d, title, TITLE_PT);
     d->title_lines = d->line_count;
-    char *wide = xasprintf("Widths: %s.  What lies below a box is a part of it.", b->measure);
+    char *wide = xasprintf("Width: %s.  Child boxes are part of the box above.", b->measure);
     add_lines(d, wide, NOTE_LETTERS_PT);
     free(wide);
     char *smaller = icicle_page_smaller_text(b, &d->places,
@@ -71,9 +71,8 @@ char *icicle_page_smaller_text(const struct icicle_layout *b, const struct icicl
         return NULL;
     icicle_drawing_box_text(b, least, narrow, sizeof narrow);
     icicle_drawing_box_text(b, places->smaller_size, all, sizeof all);
-    return xasprintf("%u too narrow to be drawn, each less than %s, stand together as "
-                     "(smaller): %s in all.",
-                     places->smaller, narrow, all);
+    return xasprintf("%u box%s narrower than %s merged into \"(other)\": %s in total.",
+                     places->smaller, places->smaller == 1 ? "" : "es", narrow, all);
 }
 
 /* ---- the key ---- */
@@ -137,9 +136,9 @@ static double make_key(const struct icicle_page *d, cairo_t *cr, double top)
     struct icicle_page_key k = {d, cr, 0, 0, top};
     add_groups(&k);
     if (has_kind(d->boxes, ICICLE_BOX_WAITED))
-        add_word(&k, ICICLE_NONE, "waiting, or in a call of the system");
+        add_word(&k, ICICLE_NONE, "waiting or in a system call");
     if (d->places.smaller_size)
-        add_word(&k, ICICLE_NONE - 1, "several smaller ones");
+        add_word(&k, ICICLE_NONE - 1, "(other): several small boxes");
     return k.y + (k.x > 0 ? KEY_LINE_PT : 0);
 }
 

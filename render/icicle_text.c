@@ -43,7 +43,7 @@ static void print_box(const struct icicle_layout *b, const struct icicle_box *p,
 {
     const struct icicle_node *node = &b->nodes[p->node];
     const char *name = node->brief ? node->brief : node->name;
-    char *both = p->smaller ? xasprintf("(smaller: %u)", p->smaller)
+    char *both = p->smaller ? xasprintf("(other: %u)", p->smaller)
                             : xasprintf("%s%s  %s", node->kind == ICICLE_BOX_WAITED ? "~" : "",
                                         name, node->amount);
     bool whole = icicle_text_count_characters(both) <= cells;

@@ -343,7 +343,7 @@ static void write_details(const struct trace_metadata *book, const struct event_
         fputc('\n', f);
     }
     if (e->fold)
-        fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
+        fprintf(f, "%-8s collapsed: %u similar critical sections\n", at, e->fold);
     for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
         metadata_print_event_id(book, other, sizeof other, e->partners[k]);
         fprintf(f, "%-8s -> %s\n", at, other);

@@ -130,13 +130,12 @@ static void add_arcs(struct callgraph_builder *m)
 
 static void add_notes(struct callgraph_builder *m)
 {
-    static const char how[] = "Arrows bear how often; the thicker, the longer. Dashed: back into a "
-                              "function that is open. A box is the darker the more it took itself; "
-                              "hatched: waiting.";
+    static const char how[] = "Arrow label: call count; thickness: time. Dashed: recursive call. "
+                              "Darker box: more self time. Hatched: waiting.";
     ARRAY_PUSH(m->graph->notes, m->graph->note_count, xstrdup(how));
     if (m->left_out)
         ARRAY_PUSH(m->graph->notes, m->graph->note_count,
-                   xasprintf("%u functions that took less are left out.", m->left_out));
+                   xasprintf("%u functions with less time omitted.", m->left_out));
     for (uint32_t i = 0; i < m->table->note_count; i++)
         ARRAY_PUSH(m->graph->notes, m->graph->note_count, xstrdup(m->table->notes[i]));
 }

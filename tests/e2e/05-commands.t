@@ -104,7 +104,7 @@ stop_server
 is "a run too large for a picture" "$(status poet export m.poet -o m.pdf)" 1
 like "says what to do" "$(poet export m.poet -o m.pdf 2>&1)" "(more than )?[0-9]+ columns and .* rows, [0-9]+ pages: select a range with --last"
 check "the end of it folds" poet export m.poet -o f.txt --from 1:12000 --fold
-like "4000 visits are one mark" "$(cat f.txt)" "stands for 4000 visits"
+like "4000 visits are one mark" "$(cat f.txt)" "collapsed: 4000 similar critical sections"
 
 # poetcc is cc
 cat >a.c <<'C'

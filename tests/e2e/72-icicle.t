@@ -28,7 +28,7 @@ in_picture() { perl -ne "print \$1 and exit if /(?:^|\\s)\\Q$1\\E (?:\\(\\S+\\))
 cell() { poet calls --tree "$run" --csv --columns function,total | tr -d '\r' | perl -ne "print \$1 / 1e6 and exit if /^\\Q$1\\E \\(.*?,(\\d+)/"; }
 is "the root is the lifetimes of all threads" "$(grep -o 'lifetimes of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lifetimes of all threads 140.000 ms"
 is "a box says what the table says" "$(for name in main g; do printf '%g ' "$(in_picture $name)"; done)" "$(for name in main g; do printf '%g ' "$(cell $name)"; done)"
-like "what colours stand for" "$(tr -s ' ' <tree.txt)" "called\.c waiting, or in a call of the system"
+like "what colours stand for" "$(tr -s ' ' <tree.txt)" "called\.c waiting or in a system call"
 like "the table's own notes" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, 20.000 ms .* outside functions"
 like "SVG has text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
 check "grey" poet calls --tree "$run" -o grey.png --grey

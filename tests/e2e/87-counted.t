@@ -132,7 +132,7 @@ like '--blocks, too' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls i
 # Fifty of each hundred calls of leaf are those of tiny, which mid calls; they are on no line of mid.
 is 'a block is between lines of its own' "$(poet calls --blocks mid every.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
     my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{count}\n"' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
-like 'and what is not is said' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code that is not its own'
+like 'and what is not is said' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code of other functions'
 run whole.poet env POET_MEASURE=calls=every ./lines
 is 'nothing is said where all are there' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |
     grep -E 'not timed|not its own')" ''

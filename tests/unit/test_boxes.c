@@ -153,8 +153,7 @@ static void in_letters(void **state)
                               "|a  60                  |e  30      |\n"
                               "|b  20  |d  30      |\n"
                               "|~|\n"
-                              "note: 1 too narrow to be drawn, each less than 8, stand together as "
-                              "(smaller): 5 in all.\n");
+                              "note: 1 box narrower than 8 merged into \"(other)\": 5 in total.\n");
     free(text);
     icicle_layout_free(&b);
 }

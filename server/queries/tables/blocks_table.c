@@ -39,9 +39,9 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
     unsigned long long address = 0;
     char more;
     if (!scope || sscanf(scope, "%u:%llu%c", &process, &address, &more) != 2)
-        *problem = xstrdup("of which function the blocks are is not said");
+        *problem = xstrdup("the request names no function");
     else if (view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX)
-        *problem = xstrdup("blocks are those of the whole run: of a part of it there are none");
+        *problem = xstrdup("blocks are known for the whole run only, not for a part of it");
     if (*problem)
         return NULL;
     struct blocks_work *w = xcalloc(1, sizeof *w);
@@ -300,7 +300,7 @@ static void set_block(const struct blocks_work *w, struct table_cell *cells,
     if (b->next)
         cells[UNTIL] = blocks_table_site_cell(w, b->next_thread, b->next);
     if (b->after != BLOCKS_NO_SITE && (!b->until || b->until == BLOCKS_ANY))
-        cells[LINES] = table_cell_text(b->until ? "to a place that is not known" : "to the end");
+        cells[LINES] = table_cell_text(b->until ? "to an unknown location" : "to the end");
     if (!w->blocks.together)
         cells[PARENT] = scope_numbers_cell(&w->scopes, w->view->run, b->parent);
 }
@@ -339,7 +339,7 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
 {
     const struct scope_blocks *b = &w->blocks;
     if (!b->scope) {
-        table_add_note(t, "none of these threads called it");
+        table_add_note(t, "not called by these threads");
         return;
     }
     table_add_note(t,
@@ -347,30 +347,29 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
                    "the code",
                    (unsigned long long)b->calls);
     if (b->guessed)
-        table_add_note(t,
-                       "a block that each call came to once is said to end at the next call in the "
-                       "code; with POET_MEASURE=calls=every it is known where each ended");
+        table_add_note(
+            t, "ends of blocks that each call executed once are assumed at the next call in "
+               "the code; POET_MEASURE=calls=every records where each ended");
     if (w->only)
         table_add_note(t,
                        "%llu calls in it were counted but not timed: they end no block, and their "
                        "time is in the enclosing block",
                        (unsigned long long)w->only);
     if (w->foreign)
-        table_add_note(t,
-                       "%llu calls came from code that is not its own, as of a function that is "
-                       "counted only or left out: after them it is not known on which line it is",
-                       (unsigned long long)w->foreign);
+        table_add_note(
+            t,
+            "%llu calls came from code of other functions, such as excluded or counted-only "
+            "ones: the source line after them is unknown",
+            (unsigned long long)w->foreign);
     if (!b->timed)
         table_add_note(t, "calls were counted, not timed");
     else if (is_partly(b))
         table_add_note(
-            t,
-            "of %.3f ms it is not known in which block they were, so each took what is said "
-            "at least: %s",
+            t, "the block of %.3f ms is unknown, so the times of the blocks are lower bounds: %s",
             (double)b->untold_ns / 1e6,
-            w->counted ? "not all calls told when they began and ended"
-                       : "records of the thread tell of 255 steps at most, and of none "
-                         "after the last of them (POET_MEASURE=calls=every has them all)");
+            w->counted ? "some calls have no recorded start or end"
+                       : "the thread's records hold at most 255 code segments each, and none "
+                         "after the last record (POET_MEASURE=calls=every has them all)");
 }
 
 static void blocks_table_fill(void *work, const struct table_view *view, struct result_table *t)

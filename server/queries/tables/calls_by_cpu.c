@@ -267,7 +267,7 @@ static size_t add_place(struct cpu_call_work *w, struct result_table *t, size_t 
         if (cells)
             cells[SCOPE] = w->parts[i].scope ? scope_numbers_cell(&w->entered.scopes, w->view->run,
                                                                   w->parts[i].scope)
-                                             : table_cell_text("(not told yet)");
+                                             : table_cell_text("(unknown yet)");
     }
     return end;
 }
@@ -298,7 +298,7 @@ static void note_unpaired(const struct cpu_call_work *w, struct result_table *t)
         if (table_wants(w->view, all->threads[i].line))
             ends += all->threads[i].head.mismatched;
     if (ends)
-        table_add_note(t, "%llu ends of calls had no begin: what these took is their callers'",
+        table_add_note(t, "%llu returns without a matching entry: their time is in their callers",
                        (unsigned long long)ends);
 }
 
@@ -322,8 +322,9 @@ static void calls_by_cpu_fill(void *work, const struct table_view *view, struct 
     total[CALLS] = table_cell_number((int64_t)all.calls);
     total[SELF] = table_cell_number(all.self_ns);
     table_add_note(t,
-                   "self: what a call took itself while its thread was there; while that was on no "
-                   "processor it was nowhere; calls are counted where they began");
+                   "self: self time while the thread was on this %s; time on none is not counted; "
+                   "calls are counted where they started",
+                   placement_names_kind(&w->places));
     placement_names_note(&w->places, t);
     note_unpaired(w, t);
     entry_records_notes(&w->entered, t);

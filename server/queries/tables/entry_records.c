@@ -61,8 +61,7 @@ struct table_cell entry_records_cell(const struct entry_records *e,
                                      const struct entry_records_thread *t, uint32_t context)
 {
     uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
-    return scope ? scope_numbers_cell(&e->scopes, e->run, scope)
-                 : table_cell_text("(not told yet)");
+    return scope ? scope_numbers_cell(&e->scopes, e->run, scope) : table_cell_text("(unknown yet)");
 }
 
 void entry_records_notes(const struct entry_records *e, struct result_table *t)
