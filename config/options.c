@@ -89,7 +89,7 @@ static int options_report_unknown(const struct options *options, const struct ar
     names[n] = NULL;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     const char *near = nearest_word(word, names);
-    return near ? options_report_error(options, "unknown option --%s: did you mean --%s?", word,
+    return near ? options_report_error(options, "unknown option --%s; did you mean --%s?", word,
                                        near)
                 : options_report_error(options, "unknown option --%s", word);
 }
@@ -116,13 +116,14 @@ static int check_long(const struct options *options, const struct argp_option **
     if (!found)
         return options_report_unknown(options, list, word + 2, length);
     if (other)
-        return options_report_error(options, "--%.*s may be --%s or --%s", (int)length, word + 2,
-                                    other->name, found->name);
+        return options_report_error(options, "ambiguous option --%.*s (--%s or --%s)", (int)length,
+                                    word + 2, other->name, found->name);
     if (valued && !found->arg)
-        return options_report_error(options, "--%s takes no value", found->name);
+        return options_report_error(options, "option --%s takes no value", found->name);
     bool next = found->arg && !valued && !(found->flags & OPTION_ARG_OPTIONAL);
     if (next && last)
-        return options_report_error(options, "--%s: %s is needed", found->name, found->arg);
+        return options_report_error(options, "option --%s: missing argument %s", found->name,
+                                    found->arg);
     return next ? 2 : 1;
 }
 
@@ -139,7 +140,7 @@ static int check_short(const struct options *options, const struct argp_option *
             continue;
         bool next = !c[1] && !((*o)->flags & OPTION_ARG_OPTIONAL);
         if (next && last)
-            return options_report_error(options, "-%c: %s is needed", *c, (*o)->arg);
+            return options_report_error(options, "option -%c: missing argument %s", *c, (*o)->arg);
         return next ? 2 : 1;
     }
     return 1;

@@ -37,8 +37,7 @@ static int write_graph(const struct table_settings *o, const struct command_sour
         !call_graph_chart_has_suffix(file, ".png"))
         return command_usage(o->command, "--chart tree: needs -o FILE.pdf, .svg or .png");
     if (!graph->count)
-        return command_fail(o->command, "there is nothing to be drawn%s%s",
-                            graph->note_count ? ": " : "",
+        return command_fail(o->command, "nothing to draw%s%s", graph->note_count ? ": " : "",
                             graph->note_count ? graph->notes[graph->note_count - 1] : "");
     page.format = call_graph_chart_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
                   : call_graph_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG

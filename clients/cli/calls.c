@@ -269,7 +269,7 @@ static int run_on(struct calls_options *w, int argc, char **argv, int first,
     struct command_source subject;
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
-        return command_usage(w->tables.command, "%s: one SOURCE is enough", argv[first]);
+        return command_usage(w->tables.command, "extra operand: %s", argv[first]);
     if (!command_source_open(w->tables.command, &subject, source,
                              table_request_session_lines(&w->tables),
                              label_option_selected(LABELS_NAME)))

@@ -130,9 +130,9 @@ int chart_output_run(const struct table_settings *o, struct command_source *subj
     if (count == 1 && metric_chart_is_available(sections->what))
         return run_curves(o, subject, sections->what);
     if (count != 1 || !has_charts(sections->what))
-        return command_usage(o->command,
-                             "--chart: there are charts of poet states, waits and path, icicles of "
-                             "calls, waits and memory, curves of usage, memory and metrics, kiviat "
-                             "graphs of metrics");
+        return command_usage(
+            o->command, "--chart: available for poet states, waits and path; icicle for calls, "
+                        "waits and memory; curves for usage, memory and metrics; kiviat for "
+                        "metrics");
     return run_chart(o, subject, sections->what);
 }

@@ -91,8 +91,7 @@ static int write_boxes(const struct table_settings *o, const struct command_sour
     free(boxes->title);
     boxes->title = title;
     if (boxes->count < 2 || !boxes->nodes[0].size)
-        return command_fail(o->command, "there is nothing to be drawn%s%s",
-                            boxes->note_count ? ": " : "",
+        return command_fail(o->command, "nothing to draw%s%s", boxes->note_count ? ": " : "",
                             boxes->note_count ? boxes->notes[0] : "");
     return is_picture(o->file) ? write_picture(o, subject, boxes) : write_text(o, boxes);
 }
@@ -101,7 +100,7 @@ static int no_measure(const struct table_settings *o, const struct result_table 
 {
     if (o->width_of)
         return command_fail(o->command, "--width-of %s: no row has a size there", o->width_of);
-    return command_fail(o->command, "there is nothing to be drawn%s%s", t->note_count ? ": " : "",
+    return command_fail(o->command, "nothing to draw%s%s", t->note_count ? ": " : "",
                         t->note_count ? t->notes[0] : "");
 }
 

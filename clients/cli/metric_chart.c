@@ -83,7 +83,7 @@ static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t p
         r.lines = (uint32_t *)(uintptr_t)m->lines;
         r.line_count = m->line_count;
         status = r.from >= r.to
-                     ? command_usage(o->command, "--from is not before --to: the range is empty")
+                     ? command_usage(o->command, "empty range: --from is not before --to")
                  : metric_chart_send_request(m, &r) ? EXIT_DONE
                                                     : EXIT_FAILED;
     }
@@ -112,7 +112,7 @@ static unsigned metric_chart_find_style(struct metric_chart_builder *m, const st
     const char *label =
         c->thread ? metadata_label(&m->subject->source.book, c->thread) : c->program;
     char *owner = c->thread && m->programs ? xasprintf("%s %s", c->program, label)
-                                           : xstrdup(*label ? label : "told from outside");
+                                           : xstrdup(*label ? label : "external");
     uint32_t at = owner_of(m, owner);
     *name = m->owners[at];
     return at < CURVE_LOOKS ? at : CURVE_LOOKS;
@@ -292,7 +292,7 @@ static int write_curves(struct metric_chart_builder *m)
         return command_fail(o->command, "no samples over time: %s", m->of->nothing);
     metric_chart_build(m);
     if (!m->curves.panel_count)
-        return command_fail(o->command, "all that is known there is 0: there is nothing to draw");
+        return command_fail(o->command, "all values are 0: nothing to draw");
     return text ? write_text(m) : write_picture(m);
 }
 

@@ -91,7 +91,7 @@ static int run_set(const struct metrics_options *w, int argc, char **argv, int f
     struct command_source subject;
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
-        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+        return command_usage(command, "extra operand: %s", argv[first]);
     if (!command_source_open(command, &subject, source, measurement_change_lines(w->set),
                              label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;

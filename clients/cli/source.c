@@ -162,8 +162,7 @@ static int make_files(const struct source_options *w, const struct trace_metadat
     annotated_source_files(t, l, &w->search, (int64_t)book->run.wall_ns);
     uint32_t column = w->tables.sort ? result_table_find_column(t, w->tables.sort) : 0;
     if (column == t->column_count)
-        return command_usage(w->tables.command, "--sort: there is no column \"%s\"",
-                             w->tables.sort);
+        return command_usage(w->tables.command, "--sort: unknown column \"%s\"", w->tables.sort);
     if (w->tables.sort)
         sort_files(&w->tables, t, column);
     while (w->tables.top && t->row_count > w->tables.top)

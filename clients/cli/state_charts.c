@@ -230,7 +230,7 @@ static void state_charts_report_clock(struct state_charts *c, const struct resul
     char day[40];
     strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
     snprintf(c->below, sizeof c->below,
-             "begins %s.%03u UTC; times count from the run's begin; each pixel shows shares%s%s%s",
+             "begins %s.%03u UTC; times since the start of the run; each pixel shows shares%s%s%s",
              day, (unsigned)(ns / 1000000u % 1000u), state_charts_running_text(c),
              pieces && pieces->row_count >= LIMIT_TABLE_ROWS ? "; not all of the path: " : "",
              pieces && pieces->row_count >= LIMIT_TABLE_ROWS && pieces->note_count
@@ -307,7 +307,7 @@ static int write_chart(struct state_charts *c, struct command_source *subject)
         return command_usage(c->tables->command, "-o %s: a chart is a .pdf, .svg, .png or .txt",
                              file);
     if (!c->row_count)
-        return command_fail(c->tables->command, "there is no thread to be drawn");
+        return command_fail(c->tables->command, "no thread to draw");
     if (!text && c->row_count > CHART_ROWS_MOST)
         return command_fail(c->tables->command,
                             "%u threads are too many for a picture: choose some with --lines",
@@ -326,7 +326,7 @@ int state_charts_write(const struct table_settings *o, struct command_source *su
     for (unsigned i = 0; i < WANTED; i++) {
         c.at[i] = result_table_find_column(table, wanted[i]);
         if (c.at[i] == table->column_count)
-            return command_fail(o->command, "the server tells no %s of states", wanted[i]);
+            return command_fail(o->command, "the server sends no %s of states", wanted[i]);
     }
     state_charts_build(&c, pieces);
     int status = write_chart(&c, subject);

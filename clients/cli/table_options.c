@@ -77,7 +77,7 @@ static error_t table_options_parse_event(const struct table_settings *o, struct 
 {
     if (event_id_parse(value, ref) && ref->line && !(ref->line & HIDDEN_LINE))
         return 0;
-    return bad(o, "%s: an event is written LINE:NUMBER, as in 2:17", value);
+    return bad(o, "%s: not an event (LINE:NUMBER, as in 2:17)", value);
 }
 
 /* "1.5s", "20ms", ...: ns, false if it is none. */
@@ -108,7 +108,7 @@ static error_t table_options_parse_end(const struct table_settings *o, struct ta
     end->is = TABLE_AT_EVENT;
     if (event_id_parse(value, &end->event) && end->event.line && !(end->event.line & HIDDEN_LINE))
         return 0;
-    return bad(o, "%s: write an event, as 2:17, or a time, as 20ms", value);
+    return bad(o, "%s: not an event (2:17) or a time (20ms)", value);
 }
 
 static error_t table_options_parse_top(struct table_settings *o, const char *value)
@@ -116,7 +116,7 @@ static error_t table_options_parse_top(struct table_settings *o, const char *val
     char *end;
     unsigned long n = strtoul(value, &end, 10);
     o->top = (unsigned)n;
-    return *end || !n || n > UINT32_MAX ? bad(o, "--top %s: a number of rows is needed", value) : 0;
+    return *end || !n || n > UINT32_MAX ? bad(o, "--top %s: not a number of rows", value) : 0;
 }
 
 static error_t table_options_parse_what(struct table_settings *o, int key, char *value)
@@ -193,7 +193,7 @@ static error_t table_options_parse_option(int key, char *value, struct argp_stat
         return 0;
     case ARGP_KEY_END:
         if (o->from.is == TABLE_AT_NS && o->to.is == TABLE_AT_NS && o->from.at >= o->to.at)
-            return bad(o, "--from is not before --to: the range is empty");
+            return bad(o, "empty range: --from is not before --to");
         return 0;
     default:
         return table_options_parse_how(o, key, value);
@@ -218,7 +218,7 @@ static char *table_options_help_text(int key, const char *text, void *input)
     for (size_t i = 0; i < sizeof by / sizeof *by; i++)
         if (strcmp(by[i].command, o->command->name) == 0)
             return xasprintf("%s: %s", text, by[i].words);
-    return xasprintf("%s: of this command there is one kind only", text);
+    return xasprintf("%s: this command has one kind of rows only", text);
 }
 
 const struct argp tables_options = {.options = options,

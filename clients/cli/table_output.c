@@ -289,7 +289,7 @@ int table_output_run(const struct table_settings *o, struct command_source *subj
     struct table_writer w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
     if (o->follow && (o->file || o->chart))
-        return command_usage(o->command, "--follow prints again and again: without %s",
+        return command_usage(o->command, "--follow cannot be combined with %s",
                              o->file ? "-o" : "--chart");
     if (!o->follow && !o->file)
         pager_begin();
@@ -315,7 +315,7 @@ int table_output_command(struct table_settings *o, int argc, char **argv, int fi
     struct command_source subject;
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
-        return command_usage(o->command, "%s: one SOURCE is enough", argv[first]);
+        return command_usage(o->command, "extra operand: %s", argv[first]);
     table_progress_begin(o->command);
     if (!command_source_open(o->command, &subject, source, table_request_session_lines(o),
                              label_option_selected(LABELS_NAME)))

@@ -44,7 +44,7 @@ bool table_request_label_lines(const struct table_settings *o, struct table_requ
     for (char *word; good && (word = strsep(&rest, ",")) != NULL;) {
         good = add_lines(r, subject, word);
         if (!good)
-            command_usage(o->command, "--lines: there is no line \"%s\": see poet dump", word);
+            command_usage(o->command, "--lines: no line \"%s\"; see poet dump", word);
     }
     free(copy);
     return good;
@@ -107,8 +107,8 @@ int table_request_missing_column(const struct table_settings *o, const struct re
         all = more;
     }
     command_usage(o->command,
-                  near ? "%s: there is no column \"%s\": did you mean \"%s\"?"
-                       : "%s: there is no column \"%s\": there are %s",
+                  near ? "%s: unknown column \"%s\"; did you mean \"%s\"?"
+                       : "%s: unknown column \"%s\"; valid: %s",
                   option, word, near ? near : all);
     free(all);
     free(near);

@@ -13,12 +13,12 @@ done
 for c in server export record; do
     is "poet $c --no-such-option says where to look" "$(poet $c --no-such-option 2>&1 | tail -n 1)" "see: poet help $c"
 done
-is "an option misspelt" "$(poet export x --ouput y 2>&1 | head -n 1)" "poet export: unknown option --ouput: did you mean --output?"
+is "an option misspelt" "$(poet export x --ouput y 2>&1 | head -n 1)" "poet export: unknown option --ouput; did you mean --output?"
 is "a letter that is none" "$(poet show -Z 2>&1 | head -n 1)" "poet show: unknown option -Z"
 is "an option cut short" "$(poet dump nowhere.poet --js 2>&1)" "poet dump: nowhere.poet: No such file or directory"
-is "too short to say which" "$(poet export x --no 2>&1 | head -n 1)" "poet export: --no may be --no-legend or --no-notes"
-is "without its value" "$(poet export x --last 2>&1 | head -n 1)" "poet export: --last: N is needed"
-is "with one that it does not take" "$(poet show x --all=1 2>&1 | head -n 1)" "poet show: --all takes no value"
+is "too short to say which" "$(poet export x --no 2>&1 | head -n 1)" "poet export: ambiguous option --no (--no-legend or --no-notes)"
+is "without its value" "$(poet export x --last 2>&1 | head -n 1)" "poet export: option --last: missing argument N"
+is "with one that it does not take" "$(poet show x --all=1 2>&1 | head -n 1)" "poet show: option --all takes no value"
 is "options of the program are its own" "$(poet record -o own.poet echo --help -o x 2>/dev/null)" "--help -o x"
 is "also after --" "$(poet record -o own2.poet -- echo -- -f 2>/dev/null)" "-- -f"
 cp -r "$root/docs/man" pages

@@ -55,7 +55,7 @@ is "or nothing like any" "$(poet frobnicate 2>&1 | head -n 1)" 'poet: unknown co
 is "help for it" "$(poet help exprot 2>&1 | head -n 1)" 'poet: unknown command "exprot"; did you mean "export"?'
 if [ -x "$B/libexec/poet/poet-view" ]; then
     is "an option of the viewer misspelt" "$(poet view --descripton x 2>&1 | head -n 1)" \
-        "poet view: unknown option --descripton: did you mean --description?"
+        "poet view: unknown option --descripton; did you mean --description?"
 else
     skip "the viewer is not built"
 fi

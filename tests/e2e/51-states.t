@@ -113,12 +113,12 @@ is "and each number has its difference" "$(json 'print scalar grep { /_diff/ } m
 
 # ---- mistakes ----
 is "a column that there is not" "$(poet states "$run" --columns blockd 2>&1 | head -n 1)" \
-    'poet states: --columns: there is no column "blockd": did you mean "blocked"?'
+    'poet states: --columns: unknown column "blockd"; did you mean "blocked"?'
 is "is a mistake" "$(status poet states "$run" --columns blockd)" 2
 is "so is one to sort by" "$(status poet states "$run" --sort nothing)" 2
 is "a range that ends before it begins" "$(status poet states "$run" --from 5ms --to 2ms)" 2
 is "no time" "$(poet states "$run" --from soon 2>&1 | head -n 1)" \
-    "poet states: soon: write an event, as 2:17, or a time, as 20ms"
+    "poet states: soon: not an event (2:17) or a time (20ms)"
 is "an event that there is not" "$(poet states "$run" --from 99:1 2>&1 | head -n 1)" "poet states: no event 99:1 in this run (it has 7 lines)"
 is "with the status that other commands give it" "$(status poet states "$run" --past-of 99:1)" 1
 is "a line that there is not" "$(status poet states "$run" --lines nobody)" 2

@@ -55,7 +55,7 @@ is "as wide as total" "$(widths)" " lifetimes of all threads 140.000 ms "
 is "as wide as calls" "$(widths --width-of calls)" " all $(total calls) "
 is "as wide as self" "$(widths --width-of self)" " all $(printf '%.3f' "$(total self_ns)e-6") ms "
 is "as wide as cpu" "$(widths --width-of cpu_ns)" " all $(printf '%.3f' "$(total cpu_ns)e-6") ms "
-like "no such column" "$(poet calls --tree --width-of totl "$run" -o x.pdf 2>&1)" '--width-of: there is no column "totl": did you mean "total"'
+like "no such column" "$(poet calls --tree --width-of totl "$run" -o x.pdf 2>&1)" '--width-of: unknown column "totl"; did you mean "total"'
 is "is misuse" "$(status poet calls --tree --width-of totl "$run" -o x.pdf)" 2
 is "a share is no size" "$(status poet calls --tree --width-of self_share "$run" -o x.pdf)" 1
 is "no such chart" "$(status poet calls --chart pie "$run")" 2
@@ -123,7 +123,7 @@ like "and cut in its middle where it does not fit" "$(pdftotext long.pdf -)" "^w
 compile stages -pthread && ./stages >/dev/null 2>&1
 stages=$(ls -t traces/stages-*.poet | head -n 1)
 until_true finished "$stages"
-like "nothing measured is nothing to be drawn" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to be drawn: no function profile"
+like "nothing measured is nothing to be drawn" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to draw: no function profile"
 check "waits are a tree, too" poet waits --tree "$stages" -o waits.pdf
 like "with what they are charged to" "$(pdftotext -layout waits.pdf -)" "T:packer"
 is "as wide as all that was waited" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
