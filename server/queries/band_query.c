@@ -305,10 +305,9 @@ static bool strip_put(void *p, struct response *reply)
         response_chunk_begin(reply, RESPONSE_ERROR);
         encode_string(reply->out,
                       job->request.living && interval_cache_full(job->run)
-                          ? "this run is too long: what its threads did takes an eighth of this "
-                            "machine's memory, and no part of it can be looked at alone"
-                          : "there is no room for the states of so long a run, neither in memory "
-                            "nor in TMPDIR");
+                          ? "run too long: its thread states take an eighth of the memory of this "
+                            "machine, and no part of it can be analyzed alone"
+                          : "run too long: no space for its states in memory or TMPDIR");
         response_chunk_end(reply);
         return true;
     }

@@ -107,7 +107,7 @@ is "single calls are not known of a part" "$(sums leaf min_ns after.json)" 0
 is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread with a function profile existed in this range')" 1
 is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "covers $at s")" "covers $at s"
 like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the final profile of this run was saved: it cannot be restricted to a range"
-like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "it is not known for the causal past of an event"
+like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "is unknown for the causal past of an event"
 
 # ---- long names ----
 long=$(printf 'word_%.0s' $(seq 140))last

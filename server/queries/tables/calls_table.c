@@ -54,7 +54,7 @@ static bool has_range(const struct table_view *view)
 static void *calls_table_begin(const struct table_view *view, char **problem)
 {
     if (view->past) {
-        *problem = xstrdup("the function profile is recorded by time: it is not known for the "
+        *problem = xstrdup("the function profile is recorded over time and is unknown for the "
                            "causal past of an event");
         return NULL;
     }

@@ -127,7 +127,7 @@ static void note_clock(struct result_table *t, const struct cpu_source_counts *s
         "running = CPU time read at events some us apart: sums over whole lifetimes are exact to "
         "that; sums are off by at most %.3f ms at each end of a range; %s%s",
         (double)said->apart_ns / 1e6,
-        said->undelayed ? "runnable time is not known for all threads and counts as "
+        said->undelayed ? "runnable time is unknown for some threads and counts as "
                           "off-CPU"
                         : "runnable time is distributed as sampled",
         cpu_source_partial_note(said));

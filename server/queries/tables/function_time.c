@@ -68,10 +68,10 @@ static void *function_time_begin(const struct table_view *view, char **problem)
             : strcmp(view->request->by, "order") == 0 ? BY_ORDER
                                                       : BY_EVENT;
     if (!function_paths_begin(&w->within, view))
-        *problem = xstrdup("inside: of which function is not said");
+        *problem = xstrdup("inside: the request names no function");
     else if (!(from >= -MOST && to <= MOST && from < to) ||
              (w->by && !(pixels >= 1 && pixels <= LIMIT_PIXELS)))
-        *problem = xstrdup("inside: from where to where is not said");
+        *problem = xstrdup("inside: the request has no valid range");
     if (*problem) {
         free(w);
         return NULL;

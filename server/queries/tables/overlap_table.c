@@ -136,7 +136,7 @@ static void overlap_table_fill(void *work, const struct table_view *view, struct
         add_row(w, i, t);
     entry_records_notes(&w->entered, t);
     if (w->has_place && !w->overlap.with && w->entered.count)
-        table_add_note(t, "no calls of it in this range");
+        table_add_note(t, "no calls of the function in this range");
     table_arrange(t, view->request, w->overlap.with ? "overlap_ns" : "elapsed_ns");
 }
 

@@ -188,10 +188,8 @@ static void seq_conc_table_fill(void *work, const struct table_view *view, struc
     }
     entry_records_notes(&w->entered, t);
     if (w->unswitched)
-        table_add_note(t,
-                       "the kernel did not say of all threads when they were switched: one that "
-                       "sleeps in a call that is no event counts as running, so fewer calls may be "
-                       "concurrent");
+        table_add_note(t, "no context-switch records for some threads: a thread that sleeps in an "
+                          "untraced call counts as running, so fewer calls may be concurrent");
     table_arrange(t, view->request, "thread_ns");
     free(sorted);
 }

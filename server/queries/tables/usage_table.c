@@ -181,8 +181,8 @@ static void *usage_table_begin(const struct table_view *view, char **problem)
 {
     if (!view->past)
         return xcalloc(1, 1);
-    *problem = xstrdup("OS resource usage is recorded by time: its value in the causal past of "
-                       "an event is not known");
+    *problem = xstrdup("OS resource usage is recorded over time and is unknown for the causal "
+                       "past of an event");
     return NULL;
 }
 
