@@ -222,7 +222,7 @@ static const char *begin_file(struct document_file *f, const struct document_opt
 const char *document_error(cairo_status_t status)
 {
     return status == CAIRO_STATUS_INVALID_SIZE
-               ? "the picture is too large for an image: write PDF or SVG, or choose a range"
+               ? "the diagram is too large for an image; write PDF or SVG, or select a range"
                : cairo_status_to_string(status);
 }
 

@@ -46,14 +46,14 @@ static char *file_of(const struct call_groups_builder *m, const struct table_cel
         if (site.path && *site.path)
             return xstrdup(site.path);
     }
-    return xstrdup(cell->is == CELL_TEXT ? "(recorded calls)" : "(no source known)");
+    return xstrdup(cell->is == CELL_TEXT ? "(recorded calls)" : "(unknown source)");
 }
 
 static char *category_of(const struct call_groups_builder *m, const struct table_cell *cell)
 {
     unsigned category =
         cell->is == CELL_TEXT ? CATEGORY_EXTRA : function_categories_of(m->names, cell);
-    return xstrdup(category ? target_categories[category] : "(none said)");
+    return xstrdup(category ? target_categories[category] : "(no category)");
 }
 
 static struct call_group *group_of(struct call_groups_builder *m, const struct table_cell *cell)

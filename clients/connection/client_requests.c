@@ -83,7 +83,7 @@ int session_receive(struct session *source, bool blocking, unsigned *type, struc
         if (n < 0 && errno == EAGAIN)
             return 0;
         if (n <= 0) {
-            error_set(error, "%s: the server hung up", source->name);
+            error_set(error, "%s: connection closed by server", source->name);
             return -1;
         }
         encode_bytes(&source->in, bytes, (size_t)n);
@@ -174,7 +174,7 @@ bool session_wait(struct session *source, uint32_t id, struct error *error)
     struct decoder in;
     bool ok = id != 0;
     if (!ok)
-        error_set(error, "%s: the server hung up", source->name);
+        error_set(error, "%s: connection closed by server", source->name);
     source->waits_for = id;
     while (ok && session_request_is_open(source, id))
         ok = session_receive(source, true, &type, &in, error) > 0 &&

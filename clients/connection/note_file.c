@@ -92,12 +92,12 @@ static bool read_head(struct note_file_reader *r, struct json_object *o)
     const char *run = string_of(o, "run");
     if (!json_object_object_get_ex(o, "poet_notes", &version) ||
         !json_object_is_type(version, json_type_int))
-        return note_file_set_error(r, "this is no file of notes");
+        return note_file_set_error(r, "not a note file");
     if (json_object_get_int64(version) != 1)
-        return note_file_set_error(r, "these notes are of a newer version of Poet");
+        return note_file_set_error(r, "note file of a newer Poet");
     if (!run || !json_object_object_get_ex(o, "began_ns", &began) ||
         !json_object_is_type(began, json_type_int))
-        return note_file_set_error(r, "it does not say which run the notes are of");
+        return note_file_set_error(r, "the note file does not name its run");
     r->foreign =
         strcmp(run, r->notes->run) != 0 || json_object_get_uint64(began) != r->notes->began_ns;
     return true;
@@ -125,14 +125,14 @@ static bool read_note(struct note_file_reader *r, struct json_object *o)
     struct event_id at;
     const char *event = string_of(o, "event"), *text = string_of(o, "text");
     if (!event || !event_id_parse(event, &at) || !at.line || at.line & HIDDEN_LINE)
-        return note_file_set_error(r, "\"event\" is no event, written as in \"2:17\"");
+        return note_file_set_error(r, "invalid \"event\" (as in \"2:17\")");
     if (note_file_text(r->notes, at))
-        return note_file_set_error(r, "a second note at this event");
+        return note_file_set_error(r, "duplicate note for this event");
     if (r->notes->count >= NOTES_MOST)
         return note_file_set_error(r, "more than 100000 notes");
     char *readable = text ? notes_readable(text) : NULL;
     if (!readable)
-        return note_file_set_error(r, "\"text\" is no text of at most 4096 bytes");
+        return note_file_set_error(r, "invalid \"text\" (at most 4096 bytes)");
     note_file_append_note(r->notes, at, readable);
     return true;
 }
@@ -145,7 +145,7 @@ static bool read_line(struct note_file_reader *r, const char *text, size_t size)
     struct json_object *o = json_tokener_parse_ex(tokener, text, (int)size);
     bool whole = o && json_object_is_type(o, json_type_object) &&
                  json_tokener_get_parse_end(tokener) == size;
-    bool ok = !whole         ? note_file_set_error(r, "this is no line of JSON")
+    bool ok = !whole         ? note_file_set_error(r, "not a line of JSON")
               : r->line == 1 ? read_head(r, o)
                              : read_note(r, o);
     json_object_put(o);
@@ -171,13 +171,13 @@ static bool read_file(struct note_file *notes, const char *file, bool *foreign, 
     char *text = safe_open_read(file, NOTES_BYTES, &size);
     if (!text && errno != ENOENT)
         error_set(error, "%s: %s", file,
-                  errno == EFBIG ? "larger than any notes" : strerror(errno));
+                  errno == EFBIG ? "too large for a note file" : strerror(errno));
     if (!text)
         return errno == ENOENT;
     bool ok = size > 0;
     if (!ok) {
         r.line = 1;
-        note_file_set_error(&r, "this is no file of notes");
+        note_file_set_error(&r, "not a note file");
     }
     for (const char *at = text, *end = text + size; ok && at < end && !r.foreign;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -416,7 +416,7 @@ static bool notes_may_set(const struct note_file *notes, struct event_id at, con
 {
     bool fits = notes->count < NOTES_MOST || note_file_text(notes, at);
     if (!readable)
-        error_set(error, "a note has at most %u bytes, and a control character has 3",
+        error_set(error, "a note holds at most %u bytes, and a control character takes 3",
                   LIMIT_TEXT_BYTES);
     else if (!fits)
         error_set(error, "a run has at most %u notes", NOTES_MOST);
@@ -444,9 +444,9 @@ enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const
     if (refused)
         kept = NOTES_REFUSED;
     else if (notes->why)
-        error_set(error, "%s: mend it, or take it away", notes->why);
+        error_set(error, "%s: repair or remove the note file", notes->why);
     else if (locked == -2)
-        error_set(error, "another program is writing notes of this directory: try again");
+        error_set(error, "another program is writing notes in this directory; try again");
     else
         kept = note_file_save(notes, error);
     if (!refused)

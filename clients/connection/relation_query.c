@@ -30,7 +30,7 @@ void relation_query_receive(struct event_relations *stands, const struct respons
         return;
     uint32_t n = decode_count(answer->in, 1);
     if (!n || n > w->event_count - stands->at)
-        decoder_fail(answer->in, "tells of other events than were asked about");
+        decoder_fail(answer->in, "holds the relations of other events");
     for (uint32_t i = 0; i < n && !answer->in->error; i++)
         w->events[stands->at++].stands = decode_u8(answer->in);
 }

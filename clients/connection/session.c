@@ -136,7 +136,7 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
     text[strcspn(text, "\r\n")] = 0;
     if (!heard) {
         const char *said = strncmp(text, "poet server: ", 13) == 0 ? text + 13 : text;
-        error_set(error, "%s", *said ? said : "its private server ended at once");
+        error_set(error, "%s", *said ? said : "its private server exited immediately");
     }
     return heard;
 }
@@ -197,7 +197,7 @@ static bool start_remote(struct session *source, const char *what, struct error 
     int errors;
     bool ok = *name && *name != '-';
     if (!ok) {
-        error_set(error, "%s: write ssh:HOST or ssh:HOST:FILE", what);
+        error_set(error, "%s: invalid source; use ssh:HOST or ssh:HOST:FILE", what);
     } else {
         const char *arguments[] = {ssh && *ssh ? ssh : "ssh", "--", name, command, NULL};
         ok = start_process(source, arguments, true, &errors);
@@ -234,7 +234,7 @@ static bool session_wait_readable(const struct session *source, struct error *er
     struct pollfd p = {.fd = source->fd, .events = POLLIN};
     for (int second = 0; poll(&p, 1, 1000) == 0; second++) {
         if (!source->is_file && second >= ANSWER_SECONDS) {
-            error_set(error, "%s: the server does not answer", source->name);
+            error_set(error, "%s: server not responding", source->name);
             return false;
         }
         if (source->is_file && second == 0 && isatty(STDERR_FILENO))
@@ -353,7 +353,7 @@ static bool find_latest(char *path, size_t size, struct error *error)
         return false;
     }
     if (!*latest.path) {
-        error_set(error, "latest: there is no trace here yet: compile a program with poetcc -trace "
+        error_set(error, "latest: no trace found; compile a program with poetcc -trace "
                          "and run it");
         return false;
     }

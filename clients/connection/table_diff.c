@@ -303,7 +303,7 @@ void table_diff_make(struct result_table *both, const struct result_table *here,
                                    .taken = xcalloc(there->row_count, 1)};
     size_t rows = (size_t)here->row_count + there->row_count;
     *both = (struct result_table){
-        .title = xasprintf("%s against %s", here->title, there_names->book->run.name)};
+        .title = xasprintf("%s compared with %s", here->title, there_names->book->run.name)};
     add_columns(&m);
     both->rows = xcalloc(rows, sizeof *both->rows);
     both->cells = xcalloc(rows * both->column_count, sizeof *both->cells);

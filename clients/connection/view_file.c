@@ -236,10 +236,9 @@ static bool read_config(config_t *config, const char *file, struct error *error)
     char *text = safe_open_read(file, VIEW_BYTES, NULL);
     bool ok = false;
     if (!text)
-        error_set(error, "%s: %s", file,
-                  errno == EINVAL ? "this is no regular file" : strerror(errno));
+        error_set(error, "%s: %s", file, errno == EINVAL ? "not a regular file" : strerror(errno));
     else if (strstr(text, "@include"))
-        error_set(error, "%s: a view includes no other file", file);
+        error_set(error, "%s: a view cannot include other files", file);
     else if (!(ok = config_read_string(config, text)))
         error_set(error, "%s:%d: %s", file, config_error_line(config), config_error_text(config));
     free(text);
@@ -256,7 +255,7 @@ bool view_file_read(struct view_state *place, struct view_style *look,
     bool ok = read_config(&config, file, error);
     const config_setting_t *root = ok ? config_root_setting(&config) : NULL;
     if (ok && get_int(root, "view", 0) != 1) {
-        error_set(error, "%s: this is no view of Poet", file);
+        error_set(error, "%s: not a view file of Poet", file);
         ok = false;
     }
     if (ok) {

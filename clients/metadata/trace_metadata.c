@@ -149,8 +149,8 @@ static void metadata_update_description(struct trace_metadata *book, struct targ
     int recorded = target->version, version = target_update_installed(target);
     if (!version || book->renewed)
         return;
-    book->renewed = xasprintf("drawn as version %d of the description \"%s\" says, which is "
-                              "installed; recorded with version %d",
+    book->renewed = xasprintf("drawn by the installed version %d of the target description "
+                              "\"%s\"; recorded with version %d",
                               version, target->name, recorded);
 }
 

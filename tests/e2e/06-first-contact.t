@@ -74,6 +74,6 @@ is "POET_SERVER=none: untraced, and silent" "$(POET_SERVER=none ./prodcons 2>&1)
 rm -f ./*.poet
 no_server() { ! ls "$XDG_RUNTIME_DIR" | grep -q 'sock$'; } # those of programs that have ended stay a moment
 until_true no_server
-says "latest, where there is nothing" "$(poet show latest 2>&1)" "latest: there is no trace here yet: compile a program with poetcc -trace"
+says "latest, where there is nothing" "$(poet show latest 2>&1)" "latest: no trace found; compile a program with poetcc -trace"
 is "a pipe behind the program is not held open" "$(timeout 5 sh -c './prodcons 2>&1 | cat | tail -n 1')" "sum of 10 items: 45"
 done_testing

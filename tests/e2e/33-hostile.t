@@ -64,9 +64,9 @@ check "a module that is a FIFO hangs nobody" timeout 20 poet dump "$file"
 check "nor a picture" timeout 20 poet show "$file"
 printf '@include "waits"\nview = 1;\n' >evil.view
 output=$(timeout 20 poet show "$file" --view evil.view 2>&1)
-is "a view that includes is refused" "$?:$output" "1:poet show: evil.view: a view includes no other file"
+is "a view that includes is refused" "$?:$output" "1:poet show: evil.view: a view cannot include other files"
 output=$(timeout 20 poet show "$file" --view waits 2>&1)
-is "so is one that is a FIFO" "$?:$output" "1:poet show: waits: this is no regular file"
+is "so is one that is a FIFO" "$?:$output" "1:poet show: waits: not a regular file"
 output=$(timeout 20 poet stat waits 2>&1)
 like "so is a trace" "$?:$output" "^1:.*waits"
 

@@ -166,7 +166,7 @@ check "the old description is good" poet check old/pthread.conf
 POET_CONFIG="$work/old" POET_OUTPUT=old.poet ./hang
 until_true finished old.poet
 poet show old.poet >old.txt 2>old.err
-is "it is said once" "$(grep -c 'drawn as version [0-9]* of the description "pthread".*recorded with version 1' old.err)" 1
+is "it is said once" "$(grep -c 'drawn by the installed version [0-9]* of the target description "pthread".*recorded with version 1' old.err)" 1
 like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits for Q:more, in M:lock'
 like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits for Q:more'
 like "what must hold is what it was recorded with" "$(poet check old.poet)" 'entered must not follow wait'
@@ -187,5 +187,5 @@ check "the next time" script ends.poet
 is "it is as it was left" "$(grep -c '^link order' again.scene)" 0
 printf 'said\nquit\n' >script
 check "an old trace in the viewer" script old.poet
-like "it says that it is drawn as today" "$(cat log)" 'drawn as version [0-9]* of the description'
+like "it says that it is drawn as today" "$(cat log)" 'drawn by the installed version [0-9]* of the target description'
 done_testing

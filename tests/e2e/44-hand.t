@@ -104,7 +104,7 @@ hostile "twice" '{"event":"1:3","text":"a"}' '{"event":"1:3","text":"b"}'
 hostile "no UTF-8" "$(printf '{"event":"1:3","text":"\377\376"}')"
 hostile "deep" "{\"event\":\"1:3\",\"text\":\"a\",\"x\":$(printf '%*s' 5000 '' | tr ' ' '[')}"
 printf '' >work.poet-notes
-like "an empty file is none of notes" "$(poet note work.poet --list 2>&1)" "work.poet-notes:1: this is no file of notes"
+like "an empty file is none of notes" "$(poet note work.poet --list 2>&1)" "work.poet-notes:1: not a note file"
 { head -n 1 good; printf '{"event":"1:3","text":"\\u001b[31mred"}\n'; } >work.poet-notes
 is "and nothing in one commands a terminal" "$(note --list)" "1:3      ␛[31mred"
 cp good work.poet-notes

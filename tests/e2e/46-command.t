@@ -8,7 +8,7 @@ on_terminal() { TERM=xterm script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 unset NO_COLOR
 
 # ---- what they take where nothing is named ----
-like "no run at all" "$(poet blocked 2>&1)" "^poet blocked: latest: there is no trace here yet"
+like "no run at all" "$(poet blocked 2>&1)" "^poet blocked: latest: no trace found"
 compile prodcons
 compile deadlock
 poet server -o runs/ -q 2>server.log &

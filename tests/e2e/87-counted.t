@@ -157,7 +157,7 @@ is '--files is the same' "$(poet calls two.poet --files)" "$(poet calls two.poet
 is 'with the functions of each' "$(poet calls two.poet --files --tree --sort calls | awk 'NR > 2 && /^ *[a-z\/].*\.c/ { sub(/.*\//, "", $1); print $1 }' | xargs)" \
     'a.c tiny leaf b.c mid main'
 is 'by category, as a description says of names' "$(XDG_CONFIG_HOME=$PWD/home poet calls two.poet --by category --json | sums category)" \
-    '(none:2:5002: send:1:10: system:1:10001:some not timed whole'
-is 'where none says so' "$(poet calls two.poet --by category --json | sums category)" '(none:4:15013:some not timed whole'
+    '(no:2:5002: send:1:10: system:1:10001:some not timed whole'
+is 'where none says so' "$(poet calls two.poet --by category --json | sums category)" '(no:4:15013:some not timed whole'
 like 'what cannot be added up is no column' "$(poet calls two.poet --files --sort total 2>&1)" 'sort total: what of groups can be added up'
 done_testing

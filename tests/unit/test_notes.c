@@ -204,10 +204,8 @@ static void is_told_and_left_alone(const char *text, size_t size, unsigned line,
 
 static void a_damaged_file(void **unused)
 {
-    static const char json[] = "this is no line of JSON",
-                      event[] = "\"event\" is no event, written as in \"2:17\"",
-                      text[] = "\"text\" is no text of at most 4096 bytes",
-                      none[] = "this is no file of notes";
+    static const char json[] = "not a line of JSON", event[] = "invalid \"event\" (as in \"2:17\")",
+                      text[] = "invalid \"text\" (at most 4096 bytes)", none[] = "not a note file";
     static const struct {
         const char *text;
         unsigned line;
@@ -216,10 +214,10 @@ static void a_damaged_file(void **unused)
         {"", 1, none},
         {"{}\n", 1, none},
         {"{\"poet_notes\":\"1\",\"run\":\"work\",\"began_ns\":42}\n", 1, none},
-        {"{\"poet_notes\":2}\n", 1, "these notes are of a newer version of Poet"},
-        {"{\"poet_notes\":1}\n", 1, "it does not say which run the notes are of"},
+        {"{\"poet_notes\":2}\n", 1, "note file of a newer Poet"},
+        {"{\"poet_notes\":1}\n", 1, "the note file does not name its run"},
         {"{\"poet_notes\":1,\"run\":\"work\",\"began_ns\":\"42\"}\n", 1,
-         "it does not say which run the notes are of"},
+         "the note file does not name its run"},
         {HEAD "{\"event\":\"1:3\"", 2, json},
         {HEAD "\n", 2, json},
         {HEAD ONE "{\"event\":\"1:4\",\"text\":\"a\"}{}", 3, json},
@@ -234,7 +232,7 @@ static void a_damaged_file(void **unused)
         {HEAD "{\"event\":\"1:3\",\"text\":7}\n", 2, text},
         {HEAD "{\"event\":\"1:3\"}\n", 2, text},
         {HEAD "{\"event\":\"1:3\",\"text\":\"a\\u0000b\"}\n", 2, text},
-        {HEAD ONE "{\"event\":\"1:3\",\"text\":\"two\"}\n", 3, "a second note at this event"}};
+        {HEAD ONE "{\"event\":\"1:3\",\"text\":\"two\"}\n", 3, "duplicate note for this event"}};
     (void)unused;
     for (unsigned i = 0; i < sizeof damaged / sizeof *damaged; i++)
         is_told_and_left_alone(damaged[i].text, strlen(damaged[i].text), damaged[i].line,
@@ -255,8 +253,7 @@ static void how_long_a_text_may_be(void **unused)
         words[n] = 0;
         int size = asprintf(&text, HEAD "{\"event\":\"1:3\",\"text\":\"%s\"}\n", words);
         if (n > LIMIT_TEXT_BYTES) {
-            is_told_and_left_alone(text, (size_t)size, 2,
-                                   "\"text\" is no text of at most 4096 bytes");
+            is_told_and_left_alone(text, (size_t)size, 2, "invalid \"text\" (at most 4096 bytes)");
         } else {
             put_file(text, (size_t)size);
             assert_true(open_notes(&notes, "work", 42, &error));
@@ -302,7 +299,7 @@ static void a_huge_file(void **unused)
     put_file(HEAD, strlen(HEAD));
     assert_int_equal(truncate(file, (17 << 20)), 0);
     assert_false(open_notes(&notes, "work", 42, &error));
-    assert_non_null(strstr(error.text, "larger than any notes"));
+    assert_non_null(strstr(error.text, "too large for a note file"));
     assert_int_equal(note_file_set(&notes, (struct event_id){1, 1}, "x", &error), NOTES_NOWHERE);
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
