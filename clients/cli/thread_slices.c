@@ -62,12 +62,12 @@ static void name_own(const struct thread_slices *t, const struct thread_slice_st
                      const struct placement_seat *seat, struct open_names *names)
 {
     if (seat->presence == OCCUPANCY_ACTIVE)
-        add_name(names, xstrdup("runs"));
+        add_name(names, xstrdup("running"));
     else if (seat->presence == OCCUPANCY_BLOCKED && seat->waits)
-        add_name(names, seat->about ? xasprintf("waits: %s", metadata_label(t->book, seat->about))
-                                    : xstrdup("waits"));
+        add_name(names, seat->about ? xasprintf("blocked: %s", metadata_label(t->book, seat->about))
+                                    : xstrdup("blocked"));
     else if (seat->presence == OCCUPANCY_BLOCKED)
-        add_name(names, xstrdup(track->ran ? "has ended" : "not begun"));
+        add_name(names, xstrdup(track->ran ? "exited" : "not started"));
 }
 
 static void name_elsewhere(const struct thread_slices *t, const struct placement_seat *seat,
@@ -77,7 +77,7 @@ static void name_elsewhere(const struct thread_slices *t, const struct placement
     if (!blocked || !seat->releases)
         add_name(names, xasprintf("in %s", metadata_label(t->book, seat->line)));
     if (blocked)
-        add_name(names, xasprintf("waits: %s",
+        add_name(names, xasprintf("blocked: %s",
                                   metadata_label(t->book, seat->about ? seat->about : seat->line)));
 }
 

@@ -208,13 +208,13 @@ for ends in flows.values():
 if sorted(instants) != events:
     wrong.append("other events than in the dump")
 said = {n.split(":")[0].split(" ")[0] for found in slices.values() for _, _, n in found}
-print(sorted(set(wrong)), "flows" if flows else "no flows", sorted(said & {"runs", "waits", "in"}))
+print(sorted(set(wrong)), "flows" if flows else "no flows", sorted(said & {"running", "blocked", "in"}))
 P
 check "for Perfetto" poet export run.poet --format chrome -o run.chrome
 is "slices nest, events are all there, flows begin and end in slices" \
-   "$(python3 nests.py run.chrome dump.json)" "[] flows ['in', 'runs', 'waits']"
+   "$(python3 nests.py run.chrome dump.json)" "[] flows ['blocked', 'in', 'running']"
 like "waiting for the condition takes time" \
-     "$(grep -o '"ph":"B","name":"waits: [^"]*' run.chrome | sort | uniq -c)" '"waits: Q:more'
+     "$(grep -o '"ph":"B","name":"blocked: [^"]*' run.chrome | sort | uniq -c)" '"blocked: Q:more'
 like "its process is called by its name" "$(grep -m 1 process_name run.chrome)" '"args":\{"name":"bursts"\}'
 compile deadlock -lpthread
 ./deadlock >/dev/null 2>&1 &
@@ -227,7 +227,7 @@ wait $hanging 2>/dev/null
 until_true finished "$(trace_of deadlock)"
 poet dump deadlock.[0-9]*.poet --json >deadlock.json
 poet export deadlock.[0-9]*.poet --format chrome -o deadlock.chrome
-like "what hangs waits to the end" "$(python3 nests.py deadlock.chrome deadlock.json)" "^\[\] .*'waits'"
+like "what hangs waits to the end" "$(python3 nests.py deadlock.chrome deadlock.json)" "^\[\] .*'blocked'"
 
 # ---- the viewer: by time, and from far away ----
 . "$root/tests/e2e/display.sh"
