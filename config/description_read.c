@@ -64,7 +64,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     const char *name = description_get_text(reader, s, "name", true);
     struct target_line_type *kind = find_kind(target, name ? name : "");
     if (kind && kind->part == reader->part)
-        WRONG(s, "the line type \"%s\" stands twice", name);
+        WRONG(s, "duplicate line type \"%s\"", name);
     if (!kind && reader->looks_only)
         return;
     if (kind)
@@ -309,7 +309,7 @@ static void read_cluster(struct description_reader *reader, const config_setting
         if (strcmp(target->clusters[i].name, name ? name : "") == 0)
             cluster = &target->clusters[i];
     if (cluster && cluster->part == reader->part)
-        WRONG(s, "the line group \"%s\" stands twice", cluster->name);
+        WRONG(s, "duplicate line group \"%s\"", cluster->name);
     if (!cluster) {
         cluster = APPEND(target->clusters, target->cluster_count);
         cluster->name = description_copy_text(reader, name ? name : "");
@@ -339,8 +339,8 @@ static void check_includes(struct description_reader *reader, const config_setti
     description_get_name_or_names(reader, root, "include", &wanted);
     for (size_t i = 0; i < wanted.count; i++)
         if (!target_has_line_type(read, wanted.items[i]))
-            WRONG(config_setting_get_member(root, "include"),
-                  "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
+            WRONG(config_setting_get_member(root, "include"), "\"include\": cannot read \"%s\"",
+                  wanted.items[i]);
 }
 
 static void read_root(struct description_reader *reader, const config_setting_t *root,
@@ -376,7 +376,7 @@ static void read_part(struct description_reader *reader, const char *text, struc
     config_init(&config);
     if (strcasestr(text, "@include"))
         description_complain(reader, reader->file, 1,
-                             "@include is not served: write include = \"NAME\";");
+                             "@include is not supported; use include = \"NAME\";");
     else if (!config_read_string(&config, text))
         description_complain(reader, reader->file, config_error_line(&config), "%s",
                              config_error_text(&config));

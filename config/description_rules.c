@@ -23,8 +23,7 @@ static void check_types(struct description_reader *reader, const struct target *
 {
     for (size_t i = 0; i < names->count; i++)
         if (!knows_type(target, names->items[i]))
-            COMPLAIN(event, "\"%s\" names the type \"%s\", which does not exist", key,
-                     names->items[i]);
+            COMPLAIN(event, "\"%s\": unknown type \"%s\"", key, names->items[i]);
 }
 
 static bool names_back(const struct target *target, const struct target_event *event,
@@ -45,14 +44,14 @@ static void check_partners(struct description_reader *reader, const struct targe
     for (size_t i = 0; i < event->partners.count; i++) {
         const char *partner = event->partners.items[i];
         if (!knows_type(target, partner))
-            COMPLAIN(event, "\"partner\" names the type \"%s\", which does not exist", partner);
+            COMPLAIN(event, "\"partner\": unknown type \"%s\"", partner);
         else if (!names_back(target, event, partner))
-            COMPLAIN(event, "\"partner\" names the type \"%s\", which does not name \"%s\" back",
-                     partner, event->name);
+            COMPLAIN(event, "\"partner\": the type \"%s\" does not refer back to \"%s\"", partner,
+                     event->name);
     }
     if (event->partners.count &&
         (event->relation == RELATION_NONE || event->relation == RELATION_COUNT))
-        COMPLAIN(event, "\"partner\" without a \"relation\" that has one");
+        COMPLAIN(event, "\"partner\" needs a \"relation\" between partners");
 }
 
 /* Whether any event can bring a thread into a line that this one takes it out of. */
@@ -76,14 +75,12 @@ static void check_presence(struct description_reader *reader, const struct targe
     if (!event->has_presence || event->presence != OCCUPANCY_OUT)
         return;
     if (!comes_in(target, event))
-        COMPLAIN(
-            event,
-            "\"thread_state\": no event brings a thread into the lines that this one takes it out "
-            "of");
+        COMPLAIN(event,
+                 "\"thread_state\": no event makes a thread enter the lines that this one leaves");
     else if (!event->line_any && !event->line_after.count)
         COMPLAIN(
             event,
-            "\"thread_state\": the first event on a line takes a thread out that never came in");
+            "\"thread_state\": the first event on a line makes a thread leave that never entered");
 }
 
 /* Arrows without partners, of what has none, and arrows to partners. */
@@ -115,10 +112,9 @@ static void check_waits(struct description_reader *reader, const struct target *
         ended = follows && !next->waits;
     }
     if (event->waits && !followed)
-        COMPLAIN(event, "\"wait_class\": no type can be the next one of its thread");
+        COMPLAIN(event, "\"wait_class\": no type can follow on its thread");
     else if (event->waits && !ended)
-        COMPLAIN(event,
-                 "\"wait_class\": nothing can end it: what can be next of its thread waits, too");
+        COMPLAIN(event, "\"wait_class\": nothing can end it: all types that can follow wait, too");
     if (event->causes.count && !event->waits)
         COMPLAIN(event, "\"ended_by\" without \"wait_class\"");
 }
@@ -129,8 +125,7 @@ static void check_event(struct description_reader *reader, const struct target *
     const struct target_event *event = &target->events[number];
     for (size_t i = 0; i < event->on.count; i++)
         if (!target_line_type(target, event->on.items[i]))
-            COMPLAIN(event, "\"line_types\" names the line type \"%s\", which does not exist",
-                     event->on.items[i]);
+            COMPLAIN(event, "\"line_types\": unknown line type \"%s\"", event->on.items[i]);
     for (size_t i = 0; i < number; i++) {
         const struct target_event *other = &target->events[i];
         if (strcmp(other->name, event->name) != 0)
@@ -139,7 +134,7 @@ static void check_event(struct description_reader *reader, const struct target *
         for (size_t k = 0; k < event->on.count; k++)
             both |= target_has_line_type(&other->on, event->on.items[k]);
         if (both && other->relation == event->relation)
-            COMPLAIN(event, "the type \"%s\" stands already in line %d", event->name,
+            COMPLAIN(event, "duplicate type \"%s\" (first in line %d)", event->name,
                      other->source_line);
     }
     check_types(reader, target, &event->after, "ordered_after", event);
@@ -159,8 +154,7 @@ static void check_meter_types(struct description_reader *reader, const struct ta
 {
     for (size_t i = 0; i < types->count; i++) {
         if (!knows_type(target, types->items[i]))
-            description_complain(reader, reader->file, 1,
-                                 "the metric \"%s\" names the type \"%s\", which does not exist",
+            description_complain(reader, reader->file, 1, "metric \"%s\": unknown type \"%s\"",
                                  meter->name, types->items[i]);
     }
 }

@@ -95,7 +95,7 @@ void description_check_keys(struct description_reader *reader, const config_sett
             continue;
         const char *near = nearest_word(name, known);
         if (near)
-            WRONG(s, "unknown key \"%s\": did you mean \"%s\"?", name, near);
+            WRONG(s, "unknown key \"%s\"; did you mean \"%s\"?", name, near);
         else
             WRONG(s, "unknown key \"%s\"", name);
     }
@@ -153,7 +153,7 @@ int description_get_word(struct description_reader *reader, const config_setting
             return i;
     const config_setting_t *s = config_setting_get_member(group, key);
     const char *near = nearest_word(text, words);
-    WRONG(s, "\"%s\" is no value of \"%s\": did you mean \"%s\"?", text, key,
+    WRONG(s, "invalid value \"%s\" for \"%s\"; did you mean \"%s\"?", text, key,
           near ? near : words[0]);
     return otherwise;
 }
@@ -167,7 +167,7 @@ void description_get_color(struct description_reader *reader, const config_setti
     if (!text)
         return;
     if (strlen(text) != 7 || sscanf(text, "#%2x%2x%2x%c", &red, &green, &blue, &rest) != 3)
-        WRONG(config_setting_get_member(group, "color"), "\"%s\" is no colour: write \"#RRGGBB\"",
+        WRONG(config_setting_get_member(group, "color"), "invalid color \"%s\"; use \"#RRGGBB\"",
               text);
     *value = (struct target_color){red / 255.0, green / 255.0, blue / 255.0};
 }
@@ -189,7 +189,7 @@ bool description_get_names(struct description_reader *reader, const config_setti
     for (size_t i = 0; i < n; i++) {
         const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
         if (config_setting_type(item) != CONFIG_TYPE_STRING)
-            WRONG(item, "\"%s\" holds something that is no name", key);
+            WRONG(item, "\"%s\" must hold names only", key);
         else if (!*config_setting_get_string(item) && first)
             *first = true;
         else

@@ -39,13 +39,13 @@ static void read_scope(struct description_reader *reader, const config_setting_t
         WRONG(s, "a scope needs \"category\"");
     struct target_scope *scope = function_scopes_find_scope(target, match ? match : "");
     if (scope && scope->part == reader->part)
-        WRONG(s, "the scope \"%s\" stands twice", scope->match);
+        WRONG(s, "duplicate scope \"%s\"", scope->match);
     scope = scope ? scope : function_scopes_add_scope(reader, target, match ? match : "");
     scope->part = reader->part;
     scope->category =
         (uint8_t)description_get_word(reader, s, "category", target_categories, scope->category);
     if (scope->category == CATEGORY_CLOCK || scope->category == CATEGORY_SIGNAL)
-        WRONG(s, "the category \"%s\" is one of events, not of functions",
+        WRONG(s, "the category \"%s\" is for events, not for functions",
               target_categories[scope->category]);
 }
 

@@ -112,7 +112,7 @@ static void measurement_spec_parse_exact(struct description_reader *reader,
     }
     if (m->wanted & WANTED_THROTTLE && !(m->wanted & WANTED_REAL))
         WRONG(config_setting_get_member(exact, "throttle"),
-              "\"throttle\" is of calls that are timed: calls = \"real\", \"cpu\" or \"every\"");
+              "\"throttle\" needs timed calls: calls = \"real\", \"cpu\" or \"every\"");
 }
 
 static const struct {
@@ -157,7 +157,7 @@ static void check_functions(struct description_reader *reader, const config_sett
     for (size_t i = 0; i < names->count; i++) {
         const config_setting_t *e = config_setting_get_elem(s, (unsigned)i);
         char *wrong = strpbrk(names->items[i], ",#\n")
-                          ? xasprintf("%s: is more than one name", names->items[i])
+                          ? xasprintf("%s: not a single name", names->items[i])
                           : measurement_spec_error(names->items[i]);
         if (wrong)
             WRONG(e ? e : s, "%s", wrong);
@@ -204,7 +204,7 @@ static void measurement_spec_parse_statistical(struct description_reader *reader
     int value =
         rate && config_setting_type(rate) == CONFIG_TYPE_INT ? config_setting_get_int(rate) : 0;
     if (rate && (value < 1 || value > (int)MEASURE_RATE_MOST))
-        WRONG(rate, "\"rate\" must be samples a second, 1 to %u", MEASURE_RATE_MOST);
+        WRONG(rate, "\"rate\" must be samples per second, 1 to %u", MEASURE_RATE_MOST);
     else
         m->rate = (uint32_t)value;
 }
@@ -221,7 +221,7 @@ bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
     *m = (struct measurement_spec){0};
     config_init(&config);
     if (strcasestr(text, "@include")) {
-        description_complain(&reader, file, 1, "@include is not served");
+        description_complain(&reader, file, 1, "@include is not supported");
     } else if (!config_read_string(&config, text)) {
         description_complain(&reader, file, config_error_line(&config), "%s",
                              config_error_text(&config));
@@ -233,7 +233,7 @@ bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
         measurement_spec_parse_functions(&reader, root, m);
         metric_rules_parse(&reader, root, &meters, &count);
         if (!reader.mistakes && !config_setting_length(root))
-            description_complain(&reader, file, 1, "there is nothing in it: see docs/config.md");
+            description_complain(&reader, file, 1, "no measurement settings; see docs/config.md");
     }
     free(meters);
     arena_free(&texts);

@@ -37,10 +37,9 @@ static void check_formula(struct description_reader *reader, const config_settin
     unsigned wrong;
     enum formula_result is = formula_value(formula, is_known, &known, &value, &wrong);
     if (is == FORMULA_WRONG)
-        WRONG(s, "\"formula\" is wrong at \"%s\"",
-              *(formula + wrong) ? formula + wrong : "its end");
+        WRONG(s, "invalid \"formula\" at \"%s\"", *(formula + wrong) ? formula + wrong : "end");
     else if (known.missing)
-        WRONG(s, "\"formula\" names \"%s\", which is no metric before it", known.missing);
+        WRONG(s, "\"formula\": no metric \"%s\" before it", known.missing);
     free((char *)(uintptr_t)known.missing);
 }
 
@@ -83,7 +82,7 @@ static void metric_rules_receive_one(struct description_reader *reader, const co
         if (strcmp((*meters)[i].name, m.name) == 0)
             same = &(*meters)[i];
     if (same && same->part == reader->part)
-        WRONG(s, "the metric \"%s\" stands twice", m.name);
+        WRONG(s, "duplicate metric \"%s\"", m.name);
     check_meter(reader, s, &m);
     if (m.formula)
         check_formula(reader, s, m.formula, *meters, same ? (size_t)(same - *meters) : *count);
@@ -117,7 +116,7 @@ bool metric_rules_read(const char *text, const char *file, FILE *complaints, str
     *meters = NULL;
     *count = 0;
     if (strcasestr(text, "@include")) {
-        description_complain(&reader, file, 1, "@include is not served");
+        description_complain(&reader, file, 1, "@include is not supported");
     } else if (!config_read_string(&config, text)) {
         description_complain(&reader, file, config_error_line(&config), "%s",
                              config_error_text(&config));
@@ -125,7 +124,7 @@ bool metric_rules_read(const char *text, const char *file, FILE *complaints, str
         description_check_keys(&reader, config_root_setting(&config), keys);
         metric_rules_parse(&reader, config_root_setting(&config), meters, count);
         if (!reader.mistakes && !*count)
-            description_complain(&reader, file, 1, "there are no \"metrics\" in it");
+            description_complain(&reader, file, 1, "no \"metrics\" in this file");
     }
     config_destroy(&config);
     if (reader.mistakes) {

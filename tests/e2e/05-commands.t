@@ -86,8 +86,8 @@ is "check of a trace" "$(status poet check t.poet)" 0
 is "check of a description" "$(status poet check "$root/config/pthread.conf")" 0
 sed 's/shape = "square"/shap = "square"/; s/name = "post"/name = "pots"/' "$root/config/pthread.conf" >bad.conf
 is "check of a bad one" "$(status poet check bad.conf)" 1
-like "names file and line" "$(poet check bad.conf 2>&1)" '^bad\.conf:[0-9]+: unknown key "shap": did you mean "shape"\?$'
-like "and every mistake" "$(poet check bad.conf 2>&1)" '"ordered_after" names the type "post", which does not exist'
+like "names file and line" "$(poet check bad.conf 2>&1)" '^bad\.conf:[0-9]+: unknown key "shap"; did you mean "shape"\?$'
+like "and every mistake" "$(poet check bad.conf 2>&1)" '"ordered_after": unknown type "post"'
 # a large run: folded, and refused without a range
 compile list
 cat >many.c <<'C'

@@ -114,7 +114,7 @@ events = (
 );
 C
 is "every mistake, with its line" "$(poet check conf/bad.conf 2>&1 | cut -d: -f2 | sort -n | tr '\n' ' ')" "2 3 5 6 7 8 9 "
-like "the nearest key" "$(poet check conf/bad.conf 2>&1)" 'bad.conf:3: unknown key "visibel": did you mean "visible"'
+like "the nearest key" "$(poet check conf/bad.conf 2>&1)" 'bad.conf:3: unknown key "visibel"; did you mean "visible"'
 is "exit status" "$(poet check conf/bad.conf >/dev/null 2>&1; echo $?)" 1
 
 # ---- a description that lacks an event: shown by name, and ordered ----

@@ -76,11 +76,11 @@ broken() {
     poet record -m "./$1.conf" touch started >"$1.out" 2>&1
     is "$1: its status, and the program has not begun" "$?$(cat "$1.out")$(ls started 2>/dev/null)" "2./$1.conf:2: $3"
 }
-broken word 'exact = { calls = "cpus"; };' '"cpus" is no value of "calls": did you mean "cpu"?'
-broken key 'exact = { call = "cpu"; };' 'unknown key "call": did you mean "calls"?'
-broken rate 'statistical = { rate = 5000; };' '"rate" must be samples a second, 1 to 1000'
+broken word 'exact = { calls = "cpus"; };' 'invalid value "cpus" for "calls"; did you mean "cpu"?'
+broken key 'exact = { call = "cpu"; };' 'unknown key "call"; did you mean "calls"?'
+broken rate 'statistical = { rate = 5000; };' '"rate" must be samples per second, 1 to 1000'
 broken group 'exact = "calls";' '"exact" must be a group: { states = true; }'
-broken formula 'metrics = ( { name = "x"; formula = "y / 2"; } );' '"formula" names "y", which is no metric before it'
+broken formula 'metrics = ( { name = "x"; formula = "y / 2"; } );' '"formula": no metric "y" before it'
 broken syntax 'exact = { calls cpu; };' 'syntax error'
 is "a word of a list" "$(poet record -m calls=some true 2>&1 | head -n 1)" \
     "poet record: --measure calls=some: unknown measurement; valid: calls (calls=counts, real, cpu, every), states, memory, waits, metrics, usage, throttle, rate=1 to rate=1000, none"

@@ -196,5 +196,5 @@ cat >home/poet/pthread.conf <<'C'
 include = "pthread";
 function_categories = ( { match = "io_*"; category = "sytem"; } );
 C
-like "a word that is none" "$(poet waits condition.poet 2>&1 >/dev/null)" 'no value of "category": did you mean "system"'
+like "a word that is none" "$(poet waits condition.poet 2>&1 >/dev/null)" 'invalid value "[a-z]*" for "category"; did you mean "system"'
 done_testing

@@ -103,11 +103,11 @@ broken() {
 =2"
 }
 broken 'count = ["src/x.c"]' 'src/x.c: a file, and those are chosen when compiling (poetcc -only, -ignore)'
-broken 'only = "a,b"' 'a,b: is more than one name'
-broken 'ignored = ["a"]' 'unknown key "ignored": did you mean "ignore"?'
+broken 'only = "a,b"' 'a,b: not a single name'
+broken 'ignored = ["a"]' 'unknown key "ignored"; did you mean "ignore"?'
 printf 'exact = { throttle = true; };\n' >broken.conf
 is 'a throttle is of calls' "$(poet check ./broken.conf 2>&1)" \
-    './broken.conf:1: "throttle" is of calls that are timed: calls = "real", "cpu" or "every"'
+    './broken.conf:1: "throttle" needs timed calls: calls = "real", "cpu" or "every"'
 
 # ---- when they began and ended is not known of them ----
 cat >lines.c <<'C'

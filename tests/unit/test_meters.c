@@ -91,16 +91,16 @@ static void mistakes_have_their_line(void **state)
         {"metrics = (\n{ name = \"x\"; start = \"a\"; });", "m:2: \"start\" without \"end\""},
         {"metrics = (\n{ name = \"x\"; count = \"a\"; per = \"line\"; });", "m:2: \"per\" is for"},
         {"metrics = (\n{ name = \"x\"; count = \"a\"; },\n{ name = \"x\"; count = \"a\"; });",
-         "m:3: the metric \"x\" stands twice"},
-        {"metrics = (\n{ name = \"x\"; formula = \"y\"; });", "m:2: \"formula\" names \"y\""},
-        {"metrics = (\n{ name = \"x\"; formula = \"1 +\"; });", "m:2: \"formula\" is wrong"},
+         "m:3: duplicate metric \"x\""},
+        {"metrics = (\n{ name = \"x\"; formula = \"y\"; });", "m:2: \"formula\": no metric \"y\""},
+        {"metrics = (\n{ name = \"x\"; formula = \"1 +\"; });", "m:2: invalid \"formula\""},
         {"metrics = (\n{ count = \"a\"; });", "m:2: a metric without \"name\""},
         {"metrics = (\n{ name = \"x\"; count = \"a\"; better = \"fine\"; });", "m:2: "},
         {"metres = ();", "m:1: unknown key \"metres\""},
-        {"metrics = ();", "m:1: there are no"},
+        {"metrics = ();", "m:1: no \"metrics\""},
         {"metrics = (", "m:1: syntax error"},
         {"@include \"x\"", "m:1: @include"},
-        {"", "m:1: there are no"},
+        {"", "m:1: no \"metrics\""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

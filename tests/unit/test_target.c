@@ -33,24 +33,24 @@ static void mistakes_are_named(void **state)
     } cases[] = {
         {HEAD "events=({name=\"e\";});", NULL},
         {HEAD "events=({name=\"e\";shap=\"square\";});",
-         "x.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"},
+         "x.conf:3: unknown key \"shap\"; did you mean \"shape\"?\n"},
         {HEAD "events=({name=\"e\";shape=\"squar\";});",
-         "x.conf:3: \"squar\" is no value of \"shape\": did you mean \"square\"?\n"},
+         "x.conf:3: invalid value \"squar\" for \"shape\"; did you mean \"square\"?\n"},
         {HEAD "events=({name=\"e\";filled=1;});", "x.conf:3: \"filled\" must be true or false\n"},
         {HEAD "events=({name=\"e\";color=\"red\";});",
-         "x.conf:3: \"red\" is no colour: write \"#RRGGBB\"\n"},
+         "x.conf:3: invalid color \"red\"; use \"#RRGGBB\"\n"},
         {HEAD "events=({name=\"e\";},\n{name=\"e\";});",
-         "x.conf:4: the type \"e\" stands already in line 3\n"},
+         "x.conf:4: duplicate type \"e\" (first in line 3)\n"},
         {HEAD "events=({name=\"e\";line_types=[\"nowhere\"];});",
-         "x.conf:3: \"line_types\" names the line type \"nowhere\", which does not exist\n"},
+         "x.conf:3: \"line_types\": unknown line type \"nowhere\"\n"},
         {HEAD "events=({name=\"e\";relation=\"sync\";partner=\"f\";});",
-         "x.conf:3: \"partner\" names the type \"f\", which does not exist\n"},
+         "x.conf:3: \"partner\": unknown type \"f\"\n"},
         {HEAD "events=({name=\"e\";relation=\"sync\";partner=\"f\";},\n"
               "{name=\"f\";relation=\"sync\";partner=\"f\";});",
-         "x.conf:3: \"partner\" names the type \"f\", which does not name \"e\" back\n"},
+         "x.conf:3: \"partner\": the type \"f\" does not refer back to \"e\"\n"},
         {HEAD "events=({name=\"e\";ordered_after=[\"g\"];allowed_after_on_line=[\"h\"];});",
-         "x.conf:3: \"ordered_after\" names the type \"g\", which does not exist\n"
-         "x.conf:3: \"allowed_after_on_line\" names the type \"h\", which does not exist\n"},
+         "x.conf:3: \"ordered_after\": unknown type \"g\"\n"
+         "x.conf:3: \"allowed_after_on_line\": unknown type \"h\"\n"},
         {HEAD "events=({shape=\"circle\";});", "x.conf:3: \"name\" is missing\n"},
         {HEAD "events=({name=\"e\";arrow=\"dotted\";relation=\"order\";},\n"
               "{name=\"f\";arrow=\"dotted\";});",
@@ -62,55 +62,52 @@ static void mistakes_are_named(void **state)
         {"name=\"x\";\n", "x.conf:1: \"line_types\" is missing\nx.conf:1: \"events\" is missing\n"},
         {"name=\n\n;", "x.conf:3: syntax error\n"},
         {"name=\"x\";\nline_types=({name=\"k\";letter=\"K\";},\n{name=\"k\";letter=\"K\";});\nevents=();",
-         "x.conf:3: the line type \"k\" stands twice\n"},
+         "x.conf:3: duplicate line type \"k\"\n"},
         {"@include \"/etc/passwd\"\n",
-         "x.conf:1: @include is not served: write include = \"NAME\";\n"},
+         "x.conf:1: @include is not supported; use include = \"NAME\";\n"},
         {HEAD "include=\"nowhere\";events=({name=\"e\";});",
-         "x.conf:3: \"include\" names \"nowhere\", which cannot be read\n"},
+         "x.conf:3: \"include\": cannot read \"nowhere\"\n"},
         {HEAD "events=({name=\"e\";thread_state=\"left\";});",
-         "x.conf:3: \"thread_state\": no event brings a thread into the lines that this one takes "
-         "it out of\n"},
+         "x.conf:3: \"thread_state\": no event makes a thread enter the lines that this one leaves\n"},
         {HEAD
          "events=({name=\"i\";thread_state=\"running\";},\n{name=\"e\";thread_state=\"left\";allowed_after_on_line=[\"\"];});",
-         "x.conf:4: \"thread_state\": the first event on a line takes a thread out that never came "
-         "in\n"},
+         "x.conf:4: \"thread_state\": the first event on a line makes a thread leave that never entered\n"},
         {HEAD
          "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";line_types=[\"q\"];},\n{name=\"f\";line_types=[\"q\"];});",
-         "x.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
+         "x.conf:3: unknown key \"shap\"; did you mean \"shape\"?\n"
          "x.conf:4: \"filled\" must be true or false\n"
-         "x.conf:4: \"line_types\" names the line type \"q\", which does not exist\n"
-         "x.conf:5: \"line_types\" names the line type \"q\", which does not exist\n"
-         "x.conf:5: the type \"f\" stands already in line 4\n"},
+         "x.conf:4: \"line_types\": unknown line type \"q\"\n"
+         "x.conf:5: \"line_types\": unknown line type \"q\"\n"
+         "x.conf:5: duplicate type \"f\" (first in line 4)\n"},
         {HEAD
          "events=({name=\"e\";wait_class=\"rendezvous\";ended_by=[\"f\"];category=\"lock\";},{name=\"f\";});",
          NULL},
         {HEAD "events=({name=\"e\";wait_class=\"contentio\";category=\"locks\";});",
-         "x.conf:3: \"contentio\" is no value of \"wait_class\": did you mean \"contention\"?\n"
-         "x.conf:3: \"locks\" is no value of \"category\": did you mean \"lock\"?\n"},
+         "x.conf:3: invalid value \"contentio\" for \"wait_class\"; did you mean \"contention\"?\n"
+         "x.conf:3: invalid value \"locks\" for \"category\"; did you mean \"lock\"?\n"},
         {HEAD "events=({name=\"e\";wait_class=1;});",
          "x.conf:3: \"wait_class\" must be a string\n"},
         {HEAD "events=({name=\"e\";ended_by=[\"f\"];});",
-         "x.conf:3: \"ended_by\" names the type \"f\", which does not exist\n"
+         "x.conf:3: \"ended_by\": unknown type \"f\"\n"
          "x.conf:3: \"ended_by\" without \"wait_class\"\n"},
         {HEAD
          "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";opens=true;});",
-         "x.conf:3: \"wait_class\": no type can be the next one of its thread\n"},
+         "x.conf:3: \"wait_class\": no type can follow on its thread\n"},
         {HEAD
          "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";wait_class=\"timeout\";allowed_after_in_thread=[\"e\"];});",
-         "x.conf:3: \"wait_class\": nothing can end it: what can be next of its thread waits, too\n"
-         "x.conf:4: \"wait_class\": nothing can end it: what can be next of its thread waits, "
-         "too\n"},
+         "x.conf:3: \"wait_class\": nothing can end it: all types that can follow wait, too\n"
+         "x.conf:4: \"wait_class\": nothing can end it: all types that can follow wait, too\n"},
         {HEAD "events=();line_groups=({name=\"c\";line_type=\"k\";},\n{name=\"c\";match=\"*\";});",
-         "x.conf:4: the line group \"c\" stands twice\n"},
+         "x.conf:4: duplicate line group \"c\"\n"},
         {HEAD "events=();function_categories=({match=\"io_*\";category=\"system\";});", NULL},
         {HEAD
          "events=();function_categories=({match=\"a\";},\n{match=\"b\";category=\"timeout\";},\n"
          "{match=\"b\";category=\"lock\";});",
          "x.conf:3: a scope needs \"category\"\n"
-         "x.conf:4: the category \"timeout\" is one of events, not of functions\n"
-         "x.conf:5: the scope \"b\" stands twice\n"},
+         "x.conf:4: the category \"timeout\" is for events, not for functions\n"
+         "x.conf:5: duplicate scope \"b\"\n"},
         {"versio=1;" HEAD "events=();",
-         "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
+         "x.conf:1: unknown key \"versio\"; did you mean \"version\"?\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool good;
@@ -325,8 +322,8 @@ static void mistakes_name_the_file_that_has_them(void **state)
     assert_null(load("layer.conf", &said));
     snprintf(wanted, sizeof wanted,
              "%s/base.conf:2: \"letter\" must be a string\n"
-             "%s/layer.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
-             "%s/layer.conf:1: \"include\" names \"gone\", which cannot be read\n",
+             "%s/layer.conf:3: unknown key \"shap\"; did you mean \"shape\"?\n"
+             "%s/layer.conf:1: \"include\": cannot read \"gone\"\n",
              folder, folder, folder);
     for (const char *line = wanted; *line; line = strchr(line, '\n') + 1) {
         char one[256];
@@ -338,7 +335,7 @@ static void mistakes_name_the_file_that_has_them(void **state)
     put("base.conf",
         "name=\"x\"; include=\"layer\"; line_types=(); events=();"); /* each includes the other */
     assert_null(load("layer.conf", &said));
-    assert_non_null(strstr(said, "base.conf:1: \"include\" names \"layer\", which cannot be read"));
+    assert_non_null(strstr(said, "base.conf:1: \"include\": cannot read \"layer\""));
     free(said);
 }
 
