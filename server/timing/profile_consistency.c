@@ -7,15 +7,15 @@
 const char *profile_account_name(enum account account)
 {
     static const char *const words[PROFILE_ACCOUNTS] = {
-        [PROFILE_ACCOUNT_ENDED] = "more calls of a function have ended than began",
-        [PROFILE_ACCOUNT_ARCS] = "calls of a function by all who call it are not its calls",
-        [PROFILE_ACCOUNT_PATHS] = "what all paths of calls took is not what all functions took",
-        [PROFILE_ACCOUNT_SHARES] = "what a function took by all who call it is not what it took",
-        [PROFILE_ACCOUNT_LIFE] = "the functions of the thread took longer than it lived",
+        [PROFILE_ACCOUNT_ENDED] = "more returns than entries of a function",
+        [PROFILE_ACCOUNT_ARCS] = "calls by all callers do not sum to the calls of the function",
+        [PROFILE_ACCOUNT_PATHS] =
+            "times of all call paths do not sum to the times of all functions",
+        [PROFILE_ACCOUNT_SHARES] = "times by all callers do not sum to the time of the function",
+        [PROFILE_ACCOUNT_LIFE] = "the functions of the thread took longer than its lifetime",
         [PROFILE_ACCOUNT_STEPS] =
-            "the steps of a record took longer than the time since the one before",
-        [PROFILE_ACCOUNT_LIVE] =
-            "blocks that were allocated and not freed are not those that are left"};
+            "the code segments of a record took longer than the time since the previous one",
+        [PROFILE_ACCOUNT_LIVE] = "blocks allocated and not freed differ from those in use"};
     return words[account];
 }
 

@@ -23,8 +23,7 @@ static void *seq_conc_table_begin(const struct table_view *view, char **problem)
 {
     struct entry_records entered;
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->request->line_count) {
-        *problem = xstrdup("cases are known only of the whole run: of a part of it the callers are "
-                           "not recorded");
+        *problem = xstrdup("cases need the whole run: callers in a part of it are unknown");
         return NULL;
     }
     if (!entry_records_begin(&entered, view, problem))

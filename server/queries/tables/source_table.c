@@ -313,8 +313,8 @@ static bool source_table_step(void *work, uint64_t *budget)
 static void add_notes(const struct source_work *w, struct result_table *t)
 {
     if (!w->contexts)
-        table_add_note(t, "calls are summed from the start of each thread on: of a part of the "
-                          "run they are unknown");
+        table_add_note(t, "calls are sums over each thread's lifetime and are omitted for a part "
+                          "of the run");
     else if (!w->measured)
         table_add_note(t,
                        "no function profile: compile with poetcc -profile and enable calls (poet "
