@@ -30,8 +30,8 @@ program=$!
 blocked() { poet blocked latest | grep -q "^DEADLOCK:"; }
 check "the deadlock is seen live" until_true blocked
 answer=$(poet blocked latest)
-like "alice waits for knives" "$answer" "T:alice asks for M:knives at deadlock.c:12"
-like "bob waits for forks" "$answer" "T:bob asks for M:forks at deadlock.c:20"
+like "alice waits for knives" "$answer" "T:alice requests M:knives at deadlock.c:12"
+like "bob waits for forks" "$answer" "T:bob requests M:forks at deadlock.c:20"
 like "alice holds forks" "$answer" "held by T:alice, acquired at deadlock.c:10 \(event"
 like "bob holds knives" "$answer" "held by T:bob, acquired at deadlock.c:18 \(event"
 like "the cycle" "$answer" "^DEADLOCK: "
@@ -48,7 +48,7 @@ like "with addresses, if they are wanted" "$(poet blocked latest --labels addres
 is "what is wrong is said first" "$(poet blocked latest | head -n 1)" "DEADLOCK: 2 threads wait for each other"
 like "as JSON, with addresses" "$(poet blocked latest --json)" '"label":"T:alice \(0x'
 like "as JSON" "$(poet blocked latest --json)" '"cycles":\[\[\{"line"'
-like "and in the picture" "$(poet show latest)" "asks for M:(knives|forks)"
+like "and in the picture" "$(poet show latest)" "requests M:(knives|forks)"
 stop_server
 
 # one launch tree is one run: a traced program that starts traced programs

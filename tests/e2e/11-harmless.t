@@ -46,7 +46,7 @@ poetcc -trace -g handoff.c -o handoff
 start_server -o o/ -q
 check "a mutex unlocked by another thread" ./handoff
 check "visits alternate all the same" sound latest
-is "and the trace says so" "$(poet dump latest | grep -c 'unlocked by a thread that did not lock it')" 5
+is "and the trace says so" "$(poet dump latest | grep -c 'unlocked by a thread that is not the owner')" 5
 stop_server
 
 cat >closes.c <<'C'

@@ -150,7 +150,7 @@ number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print 
 timeout 300 poet confirm bad_two.poet "$number" --picture two.txt >blocked 2>said
 is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/attempt [0-9]*/attempt N/')" \
     "0 poet confirm: confirmed in attempt N: the program hangs; trace: bad_two.confirmed.poet"
-is "and who waits in the deadlock" "$(grep -c '^again .* asks for M:.*, in a deadlock$' two.txt)" 2
+is "and who waits in the deadlock" "$(grep -c '^again .* requests M:.*, in a deadlock$' two.txt)" 2
 is "in the rows of the run in which it happened" "$(grep -c '^again: bad_two.confirmed.poet$' two.txt)" 1
 like "with what came of it" "$(tail -n 1 two.txt)" '^confirmed in attempt [0-9]*: the program hangs'
 
@@ -187,7 +187,7 @@ record hangs 0
 rm -f new.poet hangs.txt
 timeout 120 python3 terminal.py poet replay hangs.poet -o new.poet --picture hangs.txt ./hangs 1
 is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main performed petition on M:m, hangs.c:7$' hangs.txt)" "1 1"
-is "with who waits there" "$(grep -c '^again .* T:main: asks for M:m, in a deadlock$' hangs.txt)" 1
+is "with who waits there" "$(grep -c '^again .* T:main: requests M:m, in a deadlock$' hangs.txt)" 1
 
 # ---- nothing to draw ----
 is "where it did the same nothing is drawn, and that is said" "$(picture stops same.txt)" \

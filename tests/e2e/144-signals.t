@@ -83,7 +83,7 @@ for kind in threads processes; do
     check "$kind: signals with the mutex held: the trace is sound" sound $kind.poet
     is "$kind: no wake is doubtful" "$(doubtful $kind.poet)" 0
     like "$kind: that it is not known which signal woke a thread stands there" \
-        "$(texts $kind.poet 'may have \(woken it\|signaled\)')" '^[1-9]'
+        "$(texts $kind.poet 'possible wakers\|may have signaled')" '^[1-9]'
     is "$kind: what is not ordered is concurrent" "$(answer $kind.poet)" concurrent
 done
 POET_OUTPUT=bare.poet ./processes unlocked

@@ -58,7 +58,7 @@ gcc -g -pthread pair.c -o pair -L. -lhelper -Wl,-rpath,"$work"
 poet record -o pair.poet -- ./pair 2>/dev/null
 check "the trace is finished" until_true finished pair.poet
 is "the wake says that who signalled is not recorded" \
-    "$(poet dump pair.poet | grep -c 'the signaling thread was not recorded')" 1
+    "$(poet dump pair.poet | grep -c 'signaler not traced')" 1
 # By wait: in the longest one of the condition, who ended it is not known, and nothing of it is spent going on.
 poet waits --by wait --csv --columns waited_ns,unattributed_ns,resume_ns,runnable_ns,location pair.poet \
     >waits.csv 2>/dev/null

@@ -93,15 +93,15 @@ for compiler in gcc clang; do
     done
     rm -f ./*.poet
     first=$(line_of FIRST less.c)
-    hangs less 3 "^T:.*( reaches a barrier of | waits, with fewer barriers passed .*)P:"
+    hangs less 3 "^T:.*( reaches a barrier of | waits, having passed fewer barriers .*)P:"
     is "$compiler: two threads wait in the first barrier" \
         "$(printf '%s\n' "$said" | grep -Ec "^T:(main|thread 1) reaches a barrier of P:.* at less.c:($first|$((first + 1)))\$")" 2
     like "$compiler:   the third at the end of the region" "$said" \
-        '^T:thread 2 waits, with fewer barriers passed than others, at the end of P:'
+        '^T:thread 2 waits, having passed fewer barriers than other threads, at the end of P:'
     like "$compiler:   it is a hang" "$said" '^HANG: no remaining thread can wake the waiters of '
     is "$compiler:   and that one has not come" "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p' | sort -u)" \
         "T:thread 2 (blocked)"
-    hangs stuck 3 "^T:(main|thread [12]) (reaches a barrier of P|asks for M):"
+    hangs stuck 3 "^T:(main|thread [12]) (reaches a barrier of P|requests M):"
     is "$compiler: one that came to no barrier is named, one of an earlier team is not" \
         "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p')" "T:thread 1 (blocked)"
     is "$compiler:   nothing is concluded from a thread without work" \

@@ -95,7 +95,7 @@ C
 poetcc -trace -g kept.c -o kept
 POET_OUTPUT=kept.poet ./kept 2>/dev/null &
 pids="$pids $!"
-waits_kept() { poet blocked kept.poet | grep -q '^T:main asks for M:held' && poet blocked kept.poet | grep -q '^T:idle'; }
+waits_kept() { poet blocked kept.poet | grep -q '^T:main requests M:held' && poet blocked kept.poet | grep -q '^T:idle'; }
 until_true waits_kept
 is "what is held comes before what is idle" "$(poet blocked kept.poet | grep -o '^T:[a-z]*' | xargs)" "T:main T:idle"
 done_testing

@@ -103,15 +103,15 @@ pids="$pids $becomes"
 hangs() { poet blocked latest | grep -q 'HANG: '; }
 until_true hangs
 is "after exec, one thread of the new program waits for another" \
-    "$(poet blocked latest | grep -c 'waits for the end of T:waiter')" 1
+    "$(poet blocked latest | grep -c 'waits to join T:waiter')" 1
 is "and only the one of the program before waits at exit" \
-    "$(poet blocked latest | sed -n '/^waiting at exit/,$p' | grep -c 'T:waiter.* waits for')" 1
+    "$(poet blocked latest | sed -n '/^waiting at exit/,$p' | grep -c 'T:waiter.* waits on')" 1
 kill -KILL $becomes
 wait $becomes 2>/dev/null
 until_true finished latest
 poet blocked latest >blocked
 is "killed, the new program hangs as before, and the one before does not" \
-    "$(grep -c 'HANG: ' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits for')" "1 1"
+    "$(grep -c 'HANG: ' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits on')" "1 1"
 stop_server
 
 # somebody sets the clock of the machine an hour ahead while the program waits

@@ -175,7 +175,7 @@ start_server -q -o runs/
 check "and that there is one again" until_true grep -q 'reconnected to a server' err
 touch end; wait $program; rm -f end
 until_true finished latest
-like "whose trace says what was lost with the first one" "$(poet dump latest)" 'preceding events were lost with the server'
+like "whose trace says what was lost with the first one" "$(poet dump latest)" 'earlier events lost when the server exited'
 
 cat >many.c <<'C'
 #include <pthread.h>

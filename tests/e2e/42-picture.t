@@ -54,8 +54,8 @@ poetcc -trace -g hang.c -o hang
 POET_OUTPUT=hang.poet ./hang
 until_true finished hang.poet
 poet show hang.poet --last 30 --footnotes >hang.txt
-like "who woke whom" "$(cat hang.txt)" '^1:[0-9]+ T:main: signals, before [0-9]+:[0-9]+ T:taker[#0-9]*: goes on \(wake\)$'
-is "who waits for ever, for what and where" "$(grep -c '^T:taker[#0-9]*: waits for Q:more, in M:lock$' hang.txt)" 2
+like "who woke whom" "$(cat hang.txt)" '^1:[0-9]+ T:main: signals, before [0-9]+:[0-9]+ T:taker[#0-9]*: woken$'
+is "who waits for ever, for what and where" "$(grep -c '^T:taker[#0-9]*: waits on Q:more, in M:lock$' hang.txt)" 2
 like "their rows are not empty" "$(grep '^T:taker' hang.txt)" '╍╍╍'
 like "threads of one name are numbered" "$(sed -n 's/^\(T:[^ ]*\) .*/\1/p' hang.txt | tr '\n' ' ')" 'T:taker T:taker#2 T:taker#3 '
 is "no addresses" "$(grep -c '(0x' hang.txt)" 0
@@ -64,9 +64,9 @@ check "a row by its number of a twin" poet export hang.poet -o row.txt --lines '
 is "it alone" "$(grep -c '^T:[^:]*  ' row.txt)" 1
 poet export hang.poet -o hang.pdf --last 30
 pdftotext -layout hang.pdf hang.words
-like "on the rows of those that wait" "$(cat hang.words)" 'waits for Q:more'
+like "on the rows of those that wait" "$(cat hang.words)" 'waits on Q:more'
 like "whose mark it is" "$(cat hang.words)" '^ .* taker(#[23])?( |$)'
-for words in 'into and out of locks' 'asks \(petition\)' 'enters, leaves' 'thread is inside an object' \
+for words in 'locks' 'lock request' 'acquires, releases' 'thread is inside an object' \
     'thread is blocked inside that object' 'happens before: wake-up, create, join'; do
     like "the legend: $words" "$(cat hang.words)" "$words"
 done
@@ -83,7 +83,7 @@ is "a picture with them is as large" "$(grep -o '<svg[^>]*' with.svg)" "$(grep -
 check "but another one" test "$(md5sum <with.svg)" != "$(md5sum <without.svg)"
 
 # ---- where a lock is not shown, its waiting is told all the same ----
-like "on a line that is not shown" "$(poet show hang.poet --lines 'main,taker*')" '^T:taker#[23]: waits for Q:more, in M:lock'
+like "on a line that is not shown" "$(poet show hang.poet --lines 'main,taker*')" '^T:taker#[23]: waits on Q:more, in M:lock'
 
 # ---- threads that ended, semaphores, once ----
 cat >ends.c <<'C'
@@ -106,10 +106,10 @@ poetcc -trace -g ends.c -o ends
 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
 poet show ends.poet --footnotes >ends.txt
-like "created" "$(cat ends.txt)" '^1:1 T:main: starts, before [0-9:]+ T:work: is created$'
-like "ended and joined" "$(cat ends.txt)" 'T:work: ends, before [0-9:]+ T:main: has joined$'
-like "given and taken" "$(cat ends.txt)" 'T:work[#2]*: gives one \(post\), before [0-9:]+ T:work[#2]*: takes one$'
-like "initialised and ready" "$(cat ends.txt)" 'T:work[#2]*: has initialised, before [0-9:]+ T:work[#2]*: finds it initialised$'
+like "created" "$(cat ends.txt)" '^1:1 T:main: start, before [0-9:]+ T:work: created$'
+like "ended and joined" "$(cat ends.txt)" 'T:work: exits, before [0-9:]+ T:main: joined$'
+like "given and taken" "$(cat ends.txt)" 'T:work[#2]*: posts a unit, before [0-9:]+ T:work[#2]*: acquires a unit$'
+like "initialised and ready" "$(cat ends.txt)" 'T:work[#2]*: init done, before [0-9:]+ T:work[#2]*: already initialized$'
 is "nothing is drawn after the end of a thread" "$(grep -c '^T:work.*■━*╌' ends.txt)" 0
 # each of them is so
 sed -n 's/^\([0-9]*:[0-9]*\) .*, before \([0-9]*:[0-9]*\) .*/\1 \2/p' hang.txt ends.txt >pairs
@@ -154,7 +154,7 @@ POET_OUTPUT=several.poet ./several
 until_true finished several.poet
 poet export several.poet -o several.pdf
 pdftotext -layout several.pdf several.words
-is "a note stands in the picture once" "$(grep -c 'several threads signaled in the meantime' several.words)" 1
+is "a note stands in the picture once" "$(grep -c 'several signals are possible wakers' several.words)" 1
 is "with its number beside each mark" "$(grep -o 'taker[#2]* ?1' several.words | sort | tr '\n' ' ')" "taker ?1 taker#2 ?1 "
 
 # ---- an old trace: drawn as the newer description says, checked as it was recorded ----
@@ -167,8 +167,8 @@ POET_CONFIG="$work/old" POET_OUTPUT=old.poet ./hang
 until_true finished old.poet
 poet show old.poet >old.txt 2>old.err
 is "it is said once" "$(grep -c 'drawn by the installed version [0-9]* of the target description "pthread".*recorded with version 1' old.err)" 1
-like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits for Q:more, in M:lock'
-like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits for Q:more'
+like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits on Q:more, in M:lock'
+like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits on Q:more'
 like "what must hold is what it was recorded with" "$(poet check old.poet)" 'entered must not follow wait'
 is "a trace of today says nothing" "$(poet show hang.poet 2>&1 >/dev/null)" ""
 
@@ -181,7 +181,7 @@ check "arrows at first" grep -q '^link order' on.scene
 is "none when they are off" "$(grep -c '^link order' off.scene)" 0
 is "nothing else changes but the legend" "$(grep -v '^link order\|^note' on.scene | sed 1d | md5sum)" \
     "$(grep -v '^link order\|^note' off.scene | sed 1d | md5sum)"
-like "the legend is on at first" "$(cat on.scene)" '^note .*"into and out of locks|^note .*"threads"'
+like "the legend is on at first" "$(cat on.scene)" '^note .*"locks|^note .*"threads"'
 printf 'scene again.scene\nquit\n' >script
 check "the next time" script ends.poet
 is "it is as it was left" "$(grep -c '^link order' again.scene)" 0

@@ -35,7 +35,7 @@ disown $crossed
 until_true sh -c 'poet blocked crossed.poet | grep -q "^DEADLOCK"'
 kill -KILL $crossed
 until_true finished crossed.poet
-is "two that wait for each other are said to" "$(poet show crossed.poet | grep -c 'asks for M:[a-z]*, in a deadlock$')" 2
+is "two that wait for each other are said to" "$(poet show crossed.poet | grep -c 'requests M:[a-z]*, in a deadlock$')" 2
 check "a picture of it" poet export crossed.poet -o crossed.svg
 like "the legend says so" "$(cat crossed.svg)" 'in a deadlock'
 is "who waits is tied in red to what it waits for" "$(grep -c 'stroke:rgb(75%,0%,10%).*stroke-dasharray:5,3' crossed.svg)" 2

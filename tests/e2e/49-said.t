@@ -77,7 +77,7 @@ poetcc -trace -g moments.c -o moments
 POET_OUTPUT=moments.poet ./moments
 until_true finished moments.poet
 poet export moments.poet --all -o moments.txt
-struck() { sed -n "s/^[0-9:]* *T:[a-z]*: signals Q:$1, wakes nobody$/x/p" moments.txt | tr -d '\n'; }
+struck() { sed -n "s/^[0-9:]* *T:[a-z]*: signals Q:$1, no waiter$/x/p" moments.txt | tr -d '\n'; }
 is "before anybody waits, under the lock" "$(struck early)" x
 is "without it, before those who wait were made" "$(struck elsewhere)" x
 is "after the last wait is over, without the lock" "$(struck late)" x
@@ -86,9 +86,9 @@ is "not who may have come while somebody waited" "$(struck open)" ""
 like "its mark is another" "$(cat moments.txt)" '⊘'
 like "without Unicode, too" "$(poet show moments.poet --ascii --last 400)" '%'
 poet export moments.poet --all --no-title -o moments.svg
-like "the legend has it" "$(cat moments.svg)" 'wakes nobody'
-like "and who reads a mark by itself" "$(cat moments.svg)" '<title>[^<]*about Q:early, wakes nobody'
-like "a part of the run says it, too" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals Q:early, wakes nobody$'
+like "the legend has it" "$(cat moments.svg)" 'no waiter'
+like "and who reads a mark by itself" "$(cat moments.svg)" '<title>[^<]*about Q:early, no waiter'
+like "a part of the run says it, too" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals Q:early, no waiter$'
 
 # Whatever threads do: of each signal that is struck through, every wait about it is before or after it, by the order.
 cat >random.c <<'C'
@@ -133,7 +133,7 @@ poetcc -trace -g random.c -o random
 POET_OUTPUT=random.poet timeout 60 ./random
 until_true finished random.poet
 poet export random.poet --all -o random.txt
-sed -n 's/^\([0-9:]*\) .*wakes nobody$/\1/p' random.txt >claimed
+sed -n 's/^\([0-9:]*\) .*no waiter$/\1/p' random.txt >claimed
 poet dump random.poet --json >random.json
 # Asks for each claim and each wait (S W, and the end of that wait K S): one of the two has to be "before".
 cat >pairs.py <<'P'
@@ -213,7 +213,7 @@ poet export come.poet -o come.html
 poet export moments.poet -o moments.html
 like "who waits in a deadlock" "$(cat come.html)" '^"stuck":\[\["[0-9]+:[0-9]+","[0-9]+:[0-9]+"\]\]'
 is "and nobody else" "$(grep -c '^"stuck":\[\]' moments.html)" 1
-like "what is said of lost signals" "$(cat moments.html)" '"u":"wakes nobody"'
+like "what is said of lost signals" "$(cat moments.html)" '"u":"no waiter"'
 is "in the page's size" "$(($(stat -c %s moments.html) < 65536 + 200 * $(grep -c . moments.txt)))" 1
 if command -v chromium >/dev/null; then
     red='document.querySelectorAll("#svg [stroke=\"#bf001a\"]")'
@@ -223,7 +223,7 @@ if command -v chromium >/dev/null; then
     like "and in the legend" "$told" 'in a deadlock'
     told=$(echo 'eval document.getElementById("legend").textContent' |
         timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/moments.html")
-    like "lost signals are in the legend" "$told" 'wakes nobody'
+    like "lost signals are in the legend" "$told" 'no waiter'
 
     # Of any two events the page says what poet order says, and for the same reasons.
     cat >asked.js <<'J'

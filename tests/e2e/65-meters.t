@@ -23,7 +23,7 @@ poet dump --json "$run" >dump.json
 entered=$(grep -c '"type":"entered"' dump.json)
 is "every entry is counted" "$(of m.json forks total)" "$entered"
 is "and timed since it was asked for" "$(of m.json hungry count)" "$entered"
-is "as the waits say" "$(of m.json "lock wait" total)" "$(of m.json hungry total)"
+is "as the waits say" "$(of m.json "lock wait time" total)" "$(of m.json hungry total)"
 waited=$(poet waits --json --by thread "$run" 2>/dev/null | tail -n 1 | sed 's/.*"waited_ns":\([0-9]*\).*/\1/')
 check "which is no more than all waiting" [ "$(of m.json hungry total)" -le "$waited" ]
 is "a formula" "$(of m.json "a fork" total | cut -d. -f1)" "$(($(of m.json hungry total) / entered))"
@@ -35,12 +35,12 @@ half() { poet metrics --json -m own.conf "$@" "$run" >h.json; of h.json forks to
 is "two parts of a run are the whole" "$(($(half --to 1ms) + $(half --from 1ms)))" "$entered"
 poet metrics --csv -m own.conf "$run" >m.csv
 like "CSV" "$(cat m.csv)" "^forks,,$entered,$entered,"
-like "words" "$(poet metrics "$run")" "^lock wait +- +[0-9.]+ ms"
+like "words" "$(poet metrics "$run")" "^lock wait time +- +[0-9.]+ ms"
 
 sed 's/"petition"; end = "entered"/"petition"/' own.conf >bad.conf
 is "a mistake has its line" "$(poet metrics -m bad.conf "$run" 2>&1)" 'bad.conf:2: "start" without "end"'
 is "and its status" "$(poet metrics -m bad.conf "$run" >/dev/null 2>&1; echo $?)" 2
 is "no file" "$(poet metrics -m none.conf "$run" 2>&1)" "poet metrics: none.conf: No such file or directory"
-{ sed 's/locks taken"; count = "entered"/locks taken"; count = "enterd"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
-like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the metric "locks taken" names the type "enterd"'
+{ sed 's/lock acquisitions"; count = "entered"/lock acquisitions"; count = "enterd"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
+like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the metric "lock acquisitions" names the type "enterd"'
 done_testing

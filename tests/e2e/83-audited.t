@@ -68,7 +68,7 @@ like "usage of threads that are named" "$(poet usage --lines worker one.poet)" "
 poet usage --against one.poet --json two.poet >usage.json
 is "rows of usage meet" "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++; $m++ if defined $r->{samples_diff}; END { print $n == $m && $n > 5 ? "all" : "$m of $n" }' usage.json)" all
 like "and say how much more" "$(poet usage --against one.poet two.poet)" "total \+/- %"
-like "so do meters" "$(poet metrics --against one.poet two.poet)" "lock wait .* -?[0-9.]+ %"
+like "so do meters" "$(poet metrics --against one.poet two.poet)" "lock wait time .* -?[0-9.]+ %"
 is "a column that is named brings its differences" "$(poet calls --against one.poet --columns calls --csv two.poet | head -n 1 | tr -d '\r')" "calls,calls_diff,calls_percent"
 
 # ---- names of tables ----

@@ -22,9 +22,8 @@
 #define ENDED (1ull << 32)
 #define SEVERAL_MUTEXES 1u /* in the place of the key of a mutex: no key has this value */
 
-const char condition_signals_several[] =
-    "several threads signaled in the meantime; any of them may have woken it";
-const char condition_signals_unrecorded[] = "the signaling thread was not recorded";
+const char condition_signals_several[] = "several signals are possible wakers";
+const char condition_signals_unrecorded[] = "signaler not traced";
 const char condition_signals_elsewhere[] = "another process may have signaled";
 
 struct condition_signals {

@@ -54,7 +54,7 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     hidden_use_check(o, t, true);
     if (!LIKELY(!o->held && !elsewhere))
         mutex_record_consistent(t, line, site,
-                                died ? "its owner died" : "its release was not recorded");
+                                died ? "owner died" : "release by the previous owner not traced");
     o->held = true;
     o->visit++;
     record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line,
@@ -293,7 +293,7 @@ static unsigned mutex_depth(const pthread_mutex_t *m)
  * this one, too. */
 struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
 {
-    static const char text[] = "its acquisition was not recorded";
+    static const char text[] = "lock not traced";
     struct sync_object *o = is_mine(m) ? sync_object_get(m, SYNC_MUTEX) : NULL;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     if (line && !sync_object_is_marked(o))
@@ -302,7 +302,7 @@ struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread
         return NULL;
     hidden_use_check(o, t, true);
     if (o->held)
-        mutex_record_consistent(t, line, site, "its release was not recorded");
+        mutex_record_consistent(t, line, site, "release by the previous owner not traced");
     o->held = true;
     o->visit++;
     record_write(t,
@@ -352,7 +352,7 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
                sync_object_is_marked(o) && mutex_may_be_released_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that acquired it is stale now */
         o->held = false;
-        mutex_record_consistent(t, &o->line, site, "unlocked by a thread that did not lock it");
+        mutex_record_consistent(t, &o->line, site, "unlocked by a thread that is not the owner");
     } else if ((!site || kind == SYNC_SPIN_LOCK || (o && atomic_load(&o->missed))) &&
                may_be_unlocked(lock, kind) && (o = hidden_use_object(lock, kind)) != NULL) {
         hidden_use_release(o);

@@ -233,7 +233,7 @@ static void thread_lifetime_send_state(struct traced_thread *t)
 {
     char text[80];
     int n = t->untaken
-                ? snprintf(text, sizeof text, "%llu preceding events were lost with the server",
+                ? snprintf(text, sizeof text, "%llu earlier events lost when the server exited",
                            (unsigned long long)t->untaken)
                 : 0;
     record_write(t,
