@@ -26,21 +26,21 @@ static unsigned put, taken;
 static int over;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-static poet_type_t made, run, runs, rests, back, sends, receives, gone;
+static poet_type_t created, scheduled, running, idle, returned, sends, receives, destroyed;
 
 static void begin(void)
 {
     poet_environment("actors");
-    made = poet_type("made", NULL), gone = poet_type("gone", NULL);
-    run = poet_type("run", NULL), runs = poet_type("runs", NULL);
-    rests = poet_type("rests", NULL), back = poet_type("back", NULL);
+    created = poet_type("created", NULL), destroyed = poet_type("destroyed", NULL);
+    scheduled = poet_type("scheduled", NULL), running = poet_type("running", NULL);
+    idle = poet_type("idle", NULL), returned = poet_type("returned", NULL);
     sends = poet_type("send", NULL), receives = poet_type("receive", NULL);
 }
 
 static void make(struct actor *a)
 {
     a->line = poet_line("actor", a->name, a, 0);
-    poet_event(a->line, made, 0, 0);
+    poet_event(a->line, created, 0, 0);
 }
 
 static void tell(struct actor *to, int value)
@@ -90,10 +90,10 @@ static void *worker(void *argument)
         pthread_mutex_unlock(&lock);
         if (!more)
             return argument;
-        poet_enter(m.to->line, run, runs);
+        poet_enter(m.to->line, scheduled, running);
         poet_receive(0, receives, &m.sent, 1);
         handle(m.to, m.value);
-        poet_leave(m.to->line, rests, back);
+        poet_leave(m.to->line, idle, returned);
         rest(m.to);
     }
 }
@@ -112,7 +112,7 @@ int main(void)
     for (int i = 0; i < 2; i++)
         pthread_join(workers[i], NULL);
     for (int i = 0; i < 3; i++)
-        poet_event(ring[i].line, gone, 0, POET_CLOSES);
+        poet_event(ring[i].line, destroyed, 0, POET_CLOSES);
     puts("seven times round");
     return 0;
 }

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     poet_environment("actors");
     poet_line_t line = poet_line("actor", name, NULL, 0);
     poet_type_t sends = poet_type("send", NULL), receives = poet_type("receive", NULL);
-    poet_event(line, poet_type("made", NULL), 0, 0);
+    poet_event(line, poet_type("created", NULL), 0, 0);
     for (long step = me; step < all * rounds + (me == 0); step += all) {
         if (step > 0) {
             if (recv(fd, &got, sizeof got, 0) != sizeof got)
@@ -46,6 +46,6 @@ int main(int argc, char **argv)
         poet_send_key(line, sends, RING, (uint64_t)got);
         sendto(fd, &got, sizeof got, 0, (struct sockaddr *)&next, sizeof next);
     }
-    poet_event(line, poet_type("gone", NULL), 0, POET_CLOSES);
+    poet_event(line, poet_type("destroyed", NULL), 0, POET_CLOSES);
     return 0;
 }

@@ -76,7 +76,7 @@ class Poet:
 poet = Poet("ball", "actors")
 ann, ben = poet.line("actor", "ann"), poet.line("actor", "ben")
 for player in ann, ben:
-    poet.event(player, "made")
+    poet.event(player, "created")
 first = None
 for throw in range(6):
     thrower, catcher = (ann, ben) if throw % 2 == 0 else (ben, ann)
@@ -84,8 +84,8 @@ for throw in range(6):
     first = first or number
     poet.event(catcher, "receive", RECEIVE, key=throw)
 poet.event(ann, "note", text="has to go")
-poet.event(ann, "gone", closes=True)
+poet.event(ann, "destroyed", closes=True)
 for _ in range(3):
     poet.event(ben, "note", text="against the wall")
 poet.annotate(ann, first, "the first throw")
-poet.event(ben, "gone", closes=True)
+poet.event(ben, "destroyed", closes=True)

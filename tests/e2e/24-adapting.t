@@ -30,7 +30,7 @@ check "a client in Python" python3 "$root/examples/python/events.py"
 check "is sound" sound latest
 poet show latest --labels name --footnotes >show.txt
 is "two lines" "$(grep -c '^A:' show.txt)" 2
-is "one ends early" "$(poet dump --json latest | grep '"type":"gone"' | head -n 1 | grep -o '"event":"1:[0-9]*"')" '"event":"1:9"'
+is "one ends early" "$(poet dump --json latest | grep '"type":"destroyed"' | head -n 1 | grep -o '"event":"1:[0-9]*"')" '"event":"1:9"'
 like "each throw is before its catch" "$(poet dump --json latest)" '"type":"receive".*"relation":"async","partner":"1:2"'
 like "named events, later too" "$(cat show.txt)" "the first throw"
 is "what comes after the other's end is concurrent with it" "$(poet order latest 1:9 2:10)" concurrent
