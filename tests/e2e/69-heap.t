@@ -140,15 +140,15 @@ wrong() {
     like "$1: it is an event, at its place" "$(poet dump wrong.poet)" "$2 .*T:main .*forms.cc:[0-9]+"
     like "$1: and a row, with its event" "$(grep '"error":"' wrong.json)" "\"error\":\"$3\".*\"event\":\"1:"
 }
-wrong twice freed_twice "double free"
-wrong stack freed_never "invalid free \\(not an allocation\\)"
-wrong inside freed_never "invalid free \\(not a block start\\)"
-wrong new-free freed_otherwise "mismatched: new \\+ free"
-wrong malloc-delete freed_otherwise "mismatched: malloc \\+ delete"
-wrong array freed_otherwise "mismatched: new\\[\\] \\+ delete or new \\+ delete\\[\\]"
+wrong twice double_free "double free"
+wrong stack invalid_free "invalid free \\(not an allocation\\)"
+wrong inside invalid_free "invalid free \\(not a block start\\)"
+wrong new-free mismatched_free "mismatched: new \\+ free"
+wrong malloc-delete mismatched_free "mismatched: malloc \\+ delete"
+wrong array mismatched_free "mismatched: new\\[\\] \\+ delete or new \\+ delete\\[\\]"
 record null ./forms null
 is "free(NULL) is counted" "$(of null.json main nulls)" 5
-is "and the first one is an event" "$(poet dump null.poet | grep -c freed_null)" 1
+is "and the first one is an event" "$(poet dump null.poet | grep -c free_null)" 1
 
 # ---- each block ----
 cat >each.c <<'END'

@@ -12,11 +12,13 @@ static uintptr_t library, library_bytes, loader, loader_bytes;
 
 void invalid_free_begin(void)
 {
-    static const char *const names[HEAP_FAULTS] = {
-        [HEAP_TWICE] = "freed_twice",        [HEAP_NO_BLOCK] = "freed_never",
-        [HEAP_NEVER] = "freed_never",        [HEAP_MALLOC_DELETE] = "freed_otherwise",
-        [HEAP_NEW_FREE] = "freed_otherwise", [HEAP_NEW_ARRAY] = "freed_otherwise",
-        [HEAP_NULL] = "freed_null"};
+    static const char *const names[HEAP_FAULTS] = {[HEAP_TWICE] = "double_free",
+                                                   [HEAP_NO_BLOCK] = "invalid_free",
+                                                   [HEAP_NEVER] = "invalid_free",
+                                                   [HEAP_MALLOC_DELETE] = "mismatched_free",
+                                                   [HEAP_NEW_FREE] = "mismatched_free",
+                                                   [HEAP_NEW_ARRAY] = "mismatched_free",
+                                                   [HEAP_NULL] = "free_null"};
     poet_environment("memory");
     for (unsigned i = 0; i < HEAP_FAULTS; i++)
         types[i] = poet_type(names[i], NULL);
