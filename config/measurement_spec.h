@@ -5,7 +5,7 @@
  *               usage = true; };
  *     statistical = { rate = 100; };             // samples per second, 1 to 1000
  *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // as POET_PROFILE_*
- *     metrics = ( { name = "meals"; count = ["entered"]; } );   // config/metric_rules.h
+ *     metrics = ( { name = "meals"; count = ["acquired"]; } );   // config/metric_rules.h
  *
  * is equivalent to calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and
  * user-defined metrics. Waits follow from the order: the word `waits` is accepted and costs

@@ -2,9 +2,9 @@
  * a run.
  *
  *     metrics = (
- *         { name = "lock wait"; start = "petition"; end = "entered"; per = "line";
+ *         { name = "lock wait"; start = "acquire"; end = "acquired"; per = "line";
  *           better = "low"; },
- *         { name = "meals"; count = ["entered"]; },
+ *         { name = "meals"; count = ["acquired"]; },
  *         { name = "wait a meal"; formula = "'lock wait' / meals"; unit = "ns"; }
  *     );
  *

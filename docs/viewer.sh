@@ -23,7 +23,7 @@ poetcc -trace -g "$root/examples/prodcons.c" -o prodcons
 last() { grep " $1 .*M:$2 " events | tail -n 1; }
 number() { last "$1" "$2" | grep -o '[0-9]*:[0-9]*' | head -n 1; }
 apart() { # lines of the dump from the one to the other: both are to be in the picture
-    echo $(($(grep -nF "$(last entered empty)" events | cut -d: -f1) - $(grep -nF "$(last post full)" events | cut -d: -f1)))
+    echo $(($(grep -nF "$(last acquired empty)" events | cut -d: -f1) - $(grep -nF "$(last sem_post full)" events | cut -d: -f1)))
 }
 until [ -s events ] && [ "$(apart)" -gt 18 ] && [ "$(apart)" -lt 34 ]; do
     rm -f pc.poet
@@ -34,7 +34,7 @@ done
 mkdir -p config/poet
 printf '[view]\nwidth=1200\nheight=560\npanel=true\n' >config/poet/view.conf
 
-printf '%s\n' 'action follow' "select $(number post full)" "second $(number entered empty)" 'state drawn' 'await seen' quit >script
+printf '%s\n' 'action follow' "select $(number sem_post full)" "second $(number acquired empty)" 'state drawn' 'await seen' quit >script
 poet view pc.poet --script script &
 until [ -s drawn ]; do sleep 0.1; done
 sleep 2 # until GTK has faded its buttons in

@@ -119,7 +119,7 @@ static char *divergence_object_text(const struct trace_metadata *book, const str
     return xstrdup(metadata_label(book, e->about ? e->about : e->at.line));
 }
 
-/* "T:work#2 performed petition on M:a, racy.c:8" */
+/* "T:work#2 performed acquire on M:a, racy.c:8" */
 static char *divergence_event_text(struct divergence_state *c, const struct event_info *e)
 {
     struct command_source *subject = &c->subjects[c->run];

@@ -30,7 +30,8 @@
 /* Of no call: its site is what the thread runs, which may be a library's. */
 static bool replay_is_lifetime_event(const char *type)
 {
-    return strcmp(type, "start") == 0 || strcmp(type, "end") == 0 || strcmp(type, "close") == 0;
+    return strcmp(type, "start") == 0 || strcmp(type, "end") == 0 || strcmp(type, "exit") == 0 ||
+           strcmp(type, "close") == 0;
 }
 
 /* A call that is recorded only where those of libraries were asked for. */

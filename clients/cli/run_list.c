@@ -95,7 +95,7 @@ static void run_list_receive_last(void *user, const struct response_chunk *answe
         return;
     decode_event_info(answer->in, &event);
     const char *type = answer->in->error ? "" : metadata_type_name(last->book, event.type);
-    last->ends = strcmp(type, "end") == 0 || strcmp(type, "exec") == 0;
+    last->ends = strcmp(type, "exit") == 0 || strcmp(type, "exec") == 0;
     event_info_free(&event);
 }
 

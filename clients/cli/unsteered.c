@@ -15,9 +15,9 @@ void uncontrolled_event(struct uncontrolled_events *u, const struct trace_metada
                         const struct event_info *e)
 {
     const char *type = metadata_type_name(book, e->type);
-    if (strcmp(type, "exit") == 0)
+    if (strcmp(type, "process_exit") == 0)
         map_put(&u->exits, e->at.line, e->at.number, u);
-    if (strcmp(type, "handler") != 0 && strcmp(type, "signalled") != 0)
+    if (strcmp(type, "handler") != 0 && strcmp(type, "signal_received") != 0)
         return;
     for (uint32_t i = 0; i < e->partner_count; i++)
         if (map_get(&u->exits, e->partners[i].line, e->partners[i].number))
@@ -36,9 +36,9 @@ static const char *uncontrolled_reason(const char *type)
 {
     static const char *const reasons[][2] = {
         {"handler", "signal arrival"},
-        {"signalled", "signal arrival"},
+        {"signal_received", "signal arrival"},
         {"readable", "descriptor readiness order (poll, epoll)"},
-        {"reap", "child exit order"},
+        {"waitpid", "child exit order"},
         {"reaped", "child exit order"},
         {"choose", "number of alternatives of a recorded choice"},
         {NULL, NULL}};

@@ -29,8 +29,8 @@ static double now(void)
 #ifdef TASKS
 static double each_switch(void)
 {
-    poet_line_t tasks[2] = {poet_task("task", "one", &tasks[0]),
-                            poet_task("task", "two", &tasks[1])};
+    poet_line_t tasks[2] = {poet_task("thread", "one", &tasks[0]),
+                            poet_task("thread", "two", &tasks[1])};
     double begin = now();
     for (long i = 0; i < rounds; i++)
         poet_task_switch(tasks[i & 1]);

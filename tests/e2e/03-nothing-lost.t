@@ -71,8 +71,8 @@ for i in $(seq "$kills"); do
         open F, "<", "counts"; binmode F; read F, my $raw, 4096; my @done = unpack "q512", $raw;
         my (%number, %thread, %left, $n, $bad);
         while (<STDIN>) {
-            $thread{$1} = 1 if /^\{"line":(\d+),"kind":"task".*"name":"work"/;
-            $left{$1}++ if /"type":"leave".*"relation":"sync".*"thread":(\d+)/;
+            $thread{$1} = 1 if /^\{"line":(\d+),"kind":"thread".*"name":"work"/;
+            $left{$1}++ if /"type":"released".*"relation":"sync".*"thread":(\d+)/;
             $bad = 1 if /"state":"(pending|inconsistent)"/ || /^\{"lost"/;
         }
         my @threads = sort { $a <=> $b } keys %thread;

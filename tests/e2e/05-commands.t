@@ -46,7 +46,7 @@ is "order: no such event" "$(status poet order t.poet 1:1 99:1)" 1
 poet dump --json t.poet >dump.json
 like "dump: the first line" "$(head -n 1 dump.json)" '^\{"poet":1,"run":"prodcons","environments":\["pthread"\]\}$'
 like "dump: a line's object" "$(cat dump.json)" '^\{"line":[0-9]+,"kind":"semaphore","letter":"M","name":"full","object":"0x[0-9a-f]+","shared":true,"hidden":false,"opened_by":"1:1"\}$'
-like "dump: an event" "$(cat dump.json)" '^\{"event":"[0-9]+:1","type":"entered","time_ns":[0-9]+,"state":"ordered","relation":"sync","partner":"[0-9]+:[0-9]+","group":null,"order_after":\[\],"object":null,"thread":[0-9]+,"site":"prodcons.c:[0-9]+","context":null,"annotations":\[\],"uncertain":null\}$'
+like "dump: an event" "$(cat dump.json)" '^\{"event":"[0-9]+:1","type":"acquired","time_ns":[0-9]+,"state":"ordered","relation":"sync","partner":"[0-9]+:[0-9]+","group":null,"order_after":\[\],"object":null,"thread":[0-9]+,"site":"prodcons.c:[0-9]+","context":null,"annotations":\[\],"uncertain":null\}$'
 like "dump: hidden lines" "$(cat dump.json)" '"line":"h1"'
 perl -e '
     my (%at, %last, $bad, $n);
@@ -84,10 +84,10 @@ like "stat" "$(poet stat --json t.poet)" '"events":[0-9]+.*"pending":0,"lost":0,
 is "blocked, where nothing is" "$(poet blocked t.poet)" "no thread is blocked"
 is "check of a trace" "$(status poet check t.poet)" 0
 is "check of a description" "$(status poet check "$root/config/pthread.conf")" 0
-sed 's/shape = "square"/shap = "square"/; s/name = "post"/name = "pots"/' "$root/config/pthread.conf" >bad.conf
+sed 's/shape = "square"/shap = "square"/; s/name = "sem_post"/name = "sem_pots"/' "$root/config/pthread.conf" >bad.conf
 is "check of a bad one" "$(status poet check bad.conf)" 1
 like "names file and line" "$(poet check bad.conf 2>&1)" '^bad\.conf:[0-9]+: unknown key "shap"; did you mean "shape"\?$'
-like "and every mistake" "$(poet check bad.conf 2>&1)" '"ordered_after": unknown type "post"'
+like "and every mistake" "$(poet check bad.conf 2>&1)" '"ordered_after": unknown type "sem_post"'
 # a large run: folded, and refused without a range
 compile list
 cat >many.c <<'C'

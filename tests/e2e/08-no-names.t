@@ -85,7 +85,7 @@ is "the drawing is equal, stroke by stroke" "$(grep -c . second.svg):$(strip sec
     "$(grep -c . first.svg):$(strip first.svg | md5sum)"
 like "shapes come from the description" "$(cat first.txt)" "■"
 is "no environment is named in the programs" \
-    "$(grep -rlE '"(pthread|monitor|semaphore|petition|ucpp|mpi|process|rank|task|coroutine|actors)"' "$root"/server "$root"/render "$root"/clients/cli "$root"/clients/viewer "$root"/clients/connection "$root"/clients/sourcefile --include='*.[ch]' | sort | tr '\n' ' ')" ""
+    "$(grep -rlE '"(pthread|monitor|mutex|condvar|semaphore|petition|acquire|acquired|ucpp|mpi|process|rank|task|coroutine|actors)"' "$root"/server "$root"/render "$root"/clients/cli "$root"/clients/viewer "$root"/clients/connection "$root"/clients/sourcefile --include='*.[ch]' | sort | tr '\n' ' ')" ""
 # without any description the order is kept all the same
 rm conf/*.conf
 check "a run without its description" ./own third

@@ -49,7 +49,7 @@ dump() { poet dump --json stops.poet; }
 at=$(dump | python3 -c '
 import json, sys
 events = [json.loads(l) for l in sys.stdin]
-of = [e for e in events if e.get("type") == "petition" and "stops.c:26" in e.get("site", "")]
+of = [e for e in events if e.get("type") == "acquire" and "stops.c:26" in e.get("site", "")]
 print(of[len(of) // 2]["event"])')
 
 export TERMINAL=$work/terminal
@@ -57,7 +57,7 @@ view "select $at" "goto $at" "action debug" said "await closed"
 gdb_does "info locals"
 ended
 is "the terminal is told to run the debugger at the selected event" "$(tail -n 5 words | tr '\n' ' ')" "debug -x poet follow $trace $at "
-like "which goes there" "$(plain)" "is about to perform petition on M:m \\($at, stops.c:26\\)"
+like "which goes there" "$(plain)" "is about to perform acquire on M:m \\($at, stops.c:26\\)"
 like "and is gdb" "$(plain)" 'turn = [0-9]+'
 like "it is said" "$(cat log)" "said: The debugger runs to $at"
 
@@ -74,7 +74,7 @@ until_true test -e words
 gdb_does "poet where"
 ended
 is "a terminal may have words of its own" "$(head -n 2 words | tr '\n' ' ')" "-title the order "
-like "the program is found where the trace says that it was" "$(plain)" "is about to perform petition on M:m \\($at, stops.c:26\\)"
+like "the program is found where the trace says that it was" "$(plain)" "is about to perform acquire on M:m \\($at, stops.c:26\\)"
 
 # ---- what goes wrong is to be read ----
 mv stops away

@@ -125,7 +125,7 @@ static void *work(void *a)
         pthread_mutex_destroy(m);
         free(m);
         snprintf(name, sizeof name, "type %d", k);
-        poet_event(poet_line("monitor", name, NULL, 0), poet_type(name, NULL), 0, 0);
+        poet_event(poet_line("mutex", name, NULL, 0), poet_type(name, NULL), 0, 0);
         pthread_t t;
         pthread_create(&t, NULL, one, NULL);
         pthread_join(t, NULL);

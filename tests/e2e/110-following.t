@@ -12,7 +12,7 @@ cp stops.poet other.poet
 poet dump --json stops.poet >dumped
 set -- $(python3 -c '
 import json
-events = [e for e in map(json.loads, open("dumped")) if e.get("type") == "petition" and e.get("site") == "stops.c:26"]
+events = [e for e in map(json.loads, open("dumped")) if e.get("type") == "acquire" and e.get("site") == "stops.c:26"]
 of = [e for e in events if e["thread"] == events[0]["thread"]]
 other = [e for e in events if e["thread"] != events[0]["thread"]]
 print(of[3]["event"], of[12]["event"], other[-1]["event"])')

@@ -21,7 +21,7 @@ cells() { python3 -c 'import sys; print([i for i, c in enumerate(sys.argv[1]) if
 # ---- a swap ----
 poetcc -trace -g "$here/maybe/bad_use.c" -o bad_use
 record bad_use
-refs=$(poet dump bad_use.poet | awk '$3 == "entered" { print $1 }' | xargs)
+refs=$(poet dump bad_use.poet | awk '$3 == "acquired" { print $1 }' | xargs)
 like "two visits are swapped and drawn" "$(picture bad_use swap.txt --swap $refs)" \
     '^0 poet replay: order swapped: .*killed by signal 6$'
 is "the recorded run is above, the other one below" "$(grep -E '^(recorded|again):' swap.txt)" \
@@ -30,24 +30,24 @@ again: new.poet"
 is "each has the same rows" "$(part swap.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
     "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
 is "of all that take part" "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)" "T:main T:makes T:uses M:lock"
-like "where they come apart is said of the one" "$(cat swap.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes performed (petition|enter) on M:lock, bad_use\.c:8$'
-like "and of the other" "$(cat swap.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses performed enter on M:lock, bad_use\.c:16$'
+like "where they come apart is said of the one" "$(cat swap.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes performed (acquire|lock) on M:lock, bad_use\.c:8$'
+like "and of the other" "$(cat swap.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses performed lock on M:lock, bad_use\.c:16$'
 is "and marked in both" "$(part swap.txt recorded | grep -cE '^[^TM]* 1( |$)') $(part swap.txt again | grep -cE '^[^TM]* 2( |$)')" "1 1"
 like "what came of it stands below" "$(tail -n 1 swap.txt)" '^order swapped: '
 is "what is equal stands in one column" "$(cells "$(row swap.txt recorded T:main)" 2)" "$(cells "$(row swap.txt again T:main)" 2)"
 is "also behind that" "$(cells "$(row swap.txt recorded T:uses)" 3)" "$(cells "$(row swap.txt again T:uses)" 3)"
 for kind in pdf svg png; do picture bad_use swap.$kind --swap $refs >/dev/null; done
 is "as PDF, SVG and PNG, too" "$(head -c 4 swap.pdf) $(head -c 5 swap.svg) $(head -c 4 swap.png | tail -c 3)" "%PDF <?xml PNG"
-like "an SVG says of a mark which run it is of" "$(cat swap.svg)" '<title>M:lock: entered \(again [0-9:]*\).*bad_use\.c:16</title>'
+like "an SVG says of a mark which run it is of" "$(cat swap.svg)" '<title>M:lock: acquired \(again [0-9:]*\).*bad_use\.c:16</title>'
 
 # ---- an example: girls and boys in another order ----
 compile dating
 record dating
-visits=$(poet dump dating.poet | awk '$3 == "entered" && ++n <= 2 { print $1 }' | xargs)
+visits=$(poet dump dating.poet | awk '$3 == "acquired" && ++n <= 2 { print $1 }' | xargs)
 like "an example is swapped and drawn" "$(picture dating dating.txt --swap $visits)" '^0 poet replay: order swapped: '
 is "all its lines are in both" "$(part dating.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
     "$(part dating.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
-is "and two places are marked" "$(grep -c '^note [12] .* performed enter on M:service, dating.c:23$' dating.txt)" 2
+is "and two places are marked" "$(grep -c '^note [12] .* performed lock on M:service, dating.c:23$' dating.txt)" 2
 
 # ---- a program that does something else, far behind its begin ----
 cat >other.c <<'C'
@@ -78,10 +78,10 @@ C
 poetcc -trace -g other.c -o other
 record other 0
 like "what differs is drawn, and the status is that of a difference" "$(picture other other.txt ./other 1)" \
-    '^1 poet replay: divergence: T:work performed petition on M:b, recorded was petition on M:c'
+    '^1 poet replay: divergence: T:work performed acquire on M:b, recorded was acquire on M:c'
 is "at the place that was named" "$(grep '^note' other.txt | sed 's/[0-9]*:[0-9]*//')" \
-    "note 1    T:work performed petition on M:c, other.c:5
-note 2  again   T:work performed petition on M:b, other.c:5"
+    "note 1    T:work performed acquire on M:c, other.c:5
+note 2  again   T:work performed acquire on M:b, other.c:5"
 is "only what is around it" "$(python3 -c 'print(max(map(len, open("other.txt"))) < 200)')" True
 is "and lines that take part there" "$(part other.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" "M:b M:c T:work M:a"
 like "its caption says how far all was equal" "$(tail -n 1 other.txt)" '^divergence: .* [0-9]+ of [0-9]+ events were replayed'
@@ -186,7 +186,7 @@ poetcc -trace -g hangs.c -o hangs
 record hangs 0
 rm -f new.poet hangs.txt
 timeout 120 python3 terminal.py poet replay hangs.poet -o new.poet --picture hangs.txt ./hangs 1
-is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main performed petition on M:m, hangs.c:7$' hangs.txt)" "1 1"
+is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main performed acquire on M:m, hangs.c:7$' hangs.txt)" "1 1"
 is "with who waits there" "$(grep -c '^again .* T:main: requests M:m, in a deadlock$' hangs.txt)" 1
 
 # ---- nothing to draw ----

@@ -47,11 +47,11 @@ is "equal" "$(poet compare one.poet same.poet; echo $?)" "no divergence: $(figur
 0"
 poet compare one.poet other.poet >said
 is "they part" $? 1
-is "who did what instead of what" "$(tail -n +2 said)" "one.poet: 2:12 T:work performed petition on M:a, parts.c:7
-other.poet: 2:12 T:work performed petition on M:b, parts.c:7"
+is "who did what instead of what" "$(tail -n +2 said)" "one.poet: 2:12 T:work performed acquire on M:a, parts.c:7
+other.poet: 2:12 T:work performed acquire on M:b, parts.c:7"
 like "after so many" "$(head -n 1 said)" "^the runs diverge after [0-9]{2} matching events$"
 poet compare one.poet more.poet >said
-is "one goes on" "$? $(tail -n +2 said | sed 's/ on .*//; s/: [0-9:]* T/: T/')" "1 one.poet: T:main performed end
+is "one goes on" "$? $(tail -n +2 said | sed 's/ on .*//; s/: [0-9:]* T/: T/')" "1 one.poet: T:main performed exit
 more.poet: T:main performed create"
 is "nothing is said" "$(poet compare -q one.poet more.poet; echo $?)" 1
 is "no such file" "$(poet compare one.poet none.poet 2>/dev/null; echo $?)" 2
@@ -64,10 +64,10 @@ poet compare -p both.txt one.poet other.poet >/dev/null
 is "both are in it" "$(grep -c '^T:work ' both.txt) $(grep -c '^first: one.poet\|^second: other.poet' both.txt)" "2 2"
 same=$(perl -CS -Mutf8 -ne 'push @row, $_ if /^T:work /; END { my $x = $row[0] ^ $row[1]; print $x =~ /^(\x{0}*)/ ? length $1 : 0 }' both.txt)
 check "and equal up to where they part" [ "$same" -gt 60 ]
-like "who did what" "$(cat both.txt)" "T:work performed petition on M:b, parts.c:7"
+like "who did what" "$(cat both.txt)" "T:work performed acquire on M:b, parts.c:7"
 for format in pdf svg png; do poet compare -q -p both.$format one.poet other.poet; done
 like "on paper" "$(pdftotext -layout both.pdf -)" "parts, first and second"
-is "as SVG" "$(grep -c 'T:work performed petition on M:b' both.svg)" 1
+is "as SVG" "$(grep -c 'T:work performed acquire on M:b' both.svg)" 1
 like "as PNG" "$(head -c 4 both.png | tail -c 3)" PNG
 is "where it cannot be written" "$(poet compare -q -p nowhere/both.svg one.poet other.poet 2>/dev/null; echo $?)" 2
 done_testing

@@ -221,11 +221,11 @@ events_of() { poet dump "$1" --json | perl -ne '
     if (/^\{"line":(\d+),.*"name":"([^"]*)"/) { $name{$1} = $2 }
     if (/"event":"(\d+):\d+","type":"(\w+)"/) { push @{$e{$1}}, $2 }
     END { print "$name{$_}: @{$e{$_}}\n" for sort { $name{$a} cmp $name{$b} } grep { $e{$_} } keys %name }'; }
-is "the events of every line" "$(events_of each.*.poet)" "/poet-test-each: entered taken leave
-child: create start end close
-lock: read petition enter leave read_left write petition enter write_left
-main: start petition enter left petition enter left petition initialise initialised ready join joined enter left end close
-spin: entered left leave"
+is "the events of every line" "$(events_of each.*.poet)" "/poet-test-each: acquired sem_acquired released
+child: create start exit close
+lock: read_acquired acquire relock unlock_inner read_released write_acquired acquire lock write_released
+main: start acquire lock unlock acquire lock unlock acquire initialize initialized ready join joined lock unlock exit close
+spin: acquired unlock released"
 
 # Barriers: those who pass one round are one point; readers are not ordered, writers are.
 cat >rounds.c <<'C'
@@ -356,9 +356,9 @@ poetcc -trace -w -g co.c -o co
 is "coroutines work as ever" "$(./co 2>/dev/null)" "$(./plain)"
 until_true finished co.*.poet
 check "their trace is sound" sound co.*.poet
-is "the events of every coroutine, and of main" "$(events_of co.*.poet | grep -v '^carrier')" "generator: create resumed suspend resumed suspend resumed suspend resumed end
-main: start resume suspended resume suspended resume suspended resume suspended resume suspended join joined join joined end close
-ping: create resumed resume suspended resume suspended resume suspended end
+is "the events of every coroutine, and of main" "$(events_of co.*.poet | grep -v '^carrier')" "generator: create resumed suspend resumed suspend resumed suspend resumed exit
+main: start resume suspended resume suspended resume suspended resume suspended resume suspended join joined join joined exit close
+ping: create resumed resume suspended resume suspended resume suspended exit
 pong: create resumed suspend resumed suspend resumed suspend
 wander: create resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend"
 

@@ -202,7 +202,7 @@ in_pod locks ./work shared "$work/locks"
 wait $first
 until_true ended locks
 check "two containers, one agent, a lock in a file of both: sound" sound "$(served locks)"
-shared_lines() { dumped "$1" | awk '$3 == "entered" && $4 !~ /unmistakable/ { split($1, at, ":"); print at[1] }' | sort | uniq -c | awk '{ print $1 }' | xargs; }
+shared_lines() { dumped "$1" | awk '$3 == "acquired" && $4 !~ /unmistakable/ { split($1, at, ":"); print at[1] }' | sort | uniq -c | awk '{ print $1 }' | xargs; }
 is "one line" "$(shared_lines locks)" 100
 POET_SERVER="unix:$work/shared/here.sock" POET_RUN=apart ./work shared "$work/locks" &
 first=$!
@@ -219,7 +219,7 @@ X
 in_pod image sh elsewhere.sh
 until_true ended image
 is "its program is nowhere here" "$(ls image)" ""
-like "call sites are told as they can be" "$(dumped image)" "enter .* at other\+0x[0-9a-f]+"
+like "call sites are told as they can be" "$(dumped image)" "lock .* at other\+0x[0-9a-f]+"
 cp plain image/other
 is "those of another one there are not taken for its own" "$(dumped image | grep -c ' at work.c:')" 0
 cp work image/other

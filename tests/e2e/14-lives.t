@@ -77,7 +77,7 @@ poetcc -trace -w leaving.c -o leaving
 start_server -o le/ -q
 check "a child may end its only thread" ./leaving
 until_true finished latest
-is "and the parent is followed to its end" "$(poet dump latest | grep -c " enter ")" 500
+is "and the parent is followed to its end" "$(poet dump latest | grep -c " lock ")" 500
 check "the trace is sound" sound latest
 stop_server
 
@@ -185,8 +185,8 @@ poetcc -trace -w shm.c -o shm
 start_server -o s/ -q
 for i in 1 2 3 4 5; do is "four processes with objects in shared memory, run $i" "$(./shm)" 150; done
 for n in 1 2 3 4 5; do check "trace $n is sound" sound "unix:$XDG_RUNTIME_DIR/poet.sock#$n"; done
-is "each object is one line" "$(poet dump latest --json | grep '"hidden":false' | grep -oE '"kind":"(monitor|rwlock|semaphore)"' | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
-    '1kind:monitor 1kind:rwlock 2kind:semaphore'
+is "each object is one line" "$(poet dump latest --json | grep '"hidden":false' | grep -oE '"kind":"(mutex|rwlock|semaphore)"' | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
+    '1kind:mutex 1kind:rwlock 2kind:semaphore'
 is "numbered by all of them" "$(poet dump latest --json | grep -c '"event":"2:[0-9]*"')" 302
 last=$(poet dump latest --json | sed -n 's/.*"event":"\(2:[0-9]*\)".*/\1/p' | tail -n 1)
 is "what one did in a mutex is before what the next does there" "$(poet order latest 2:1 "$last")" before
@@ -299,7 +299,7 @@ wait $program
 is "which ends as ever" "$? $(cat out)" "0 done"
 like "and says once what happened" "$(cat err)" "reconnected to a server"
 check "the second trace is sound" sound latest
-is "and has all its threads" "$(poet dump latest --json | grep -c '"kind":"task"')" 4
+is "and has all its threads" "$(poet dump latest --json | grep -c '"kind":"thread"')" 4
 check "the first is whole up to the kill" poet check l/*.poet
 stop_server
 done_testing

@@ -10,12 +10,12 @@ start_server -o c/ -q
 try() { # try NAME: the same for every way to compile it
     is "$1: the result is that of an untraced run" "$("$2" 2>&1 | tail -n 1)" "$want"
     check "$1: the trace is sound" sound latest
-    is "$1: threads bear the names of what they run" "$(names_of task)" \
+    is "$1: threads bear the names of what they run" "$(names_of thread)" \
         "3 Teller::work,1 async long (*)(),1 main,1 $lambda"
-    is "$1: mutexes bear theirs" "$(names_of monitor )" \
+    is "$1: mutexes bear theirs" "$(names_of mutex )" \
         "1 accounts[0].lock,1 accounts[1].lock,1 accounts[2].lock,1 door"
     is "$1: and shared ones" "$(names_of rwlock)" "1 ledger"
-    like "$1: a scoped_lock is where it is written" "$(sites_of petition)" "bank.cpp:$(line_of scoped_lock)"
+    like "$1: a scoped_lock is where it is written" "$(sites_of acquire)" "bank.cpp:$(line_of scoped_lock)"
     like "$1: a wait, if there was one, is where it is written" "$(sites_of wait)" "^(bank.cpp:$(line_of 'opened.wait'))?$"
     like "$1: a notification" "$(sites_of signal)" "bank.cpp:$(line_of notify_all)"
     like "$1: a join" "$(sites_of join)" "bank.cpp:$(line_of 'audit.join')"
@@ -56,7 +56,7 @@ check "a program with a latch runs" ./latch
 check "its trace is sound" sound latest
 check "the futex that the latch is was seen" test "$(figure latest untraced)" -gt 0
 start=$(poet dump latest --json | sed -n 's/.*"event":"\([0-9:]*\)","type":"start".*/\1/p' | tail -n 1)
-lock=$(poet dump latest --json | sed -n 's/.*"event":"\(1:[0-9]*\)","type":"left".*/\1/p' | head -n 1)
+lock=$(poet dump latest --json | sed -n 's/.*"event":"\(1:[0-9]*\)","type":"unlock".*/\1/p' | head -n 1)
 is "concurrent is printed" "$(poet order latest "$start" "$lock" 2>warning)" concurrent
 like "with a warning" "$(cat warning)" "raw futexes are not traced"
 stop_server

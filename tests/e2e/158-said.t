@@ -61,10 +61,10 @@ like "percentiles have the unit of the rest" "$(poet metrics counts.poet)" \
 like "in JSON they are numbers, too" "$(poet metrics --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
 cat >w.meters <<'X'
 metrics = (
-    { name = "held"; start = "enter"; end = "leave"; },
-    { name = "no begin"; start = "nosuch"; end = "leave"; },
-    { name = "no end"; start = "enter"; end = "nosuch"; },
-    { name = "backwards"; start = "leave"; end = "enter"; },
+    { name = "held"; start = "lock"; end = "released"; },
+    { name = "no begin"; start = "nosuch"; end = "released"; },
+    { name = "no end"; start = "lock"; end = "nosuch"; },
+    { name = "backwards"; start = "released"; end = "lock"; },
     { name = "none"; count = "nosuch"; }
 );
 X
@@ -73,7 +73,7 @@ is "what matched is not said not to" "$(grep -c '^note: held' text)" 0
 like "no event begins it" "$(cat text)" "^note: no begin: no match: no event of type nosuch$"
 like "none ends it" "$(cat text)" "^note: no end: no match: no event of type nosuch$"
 like "none ends it that comes later" "$(cat text)" \
-    "^note: backwards: no match: no thread performed an end event \(enter\) after a start event$"
+    "^note: backwards: no match: no thread performed an end event \(lock\) after a start event$"
 like "nothing to count" "$(cat text)" "^note: none: no match: no event of type nosuch$"
 
 # ---- memory ----

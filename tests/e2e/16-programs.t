@@ -18,7 +18,7 @@ try() {
     # (which Python is called python3 decides whether Poet has a word about it)
     is "$what: messages" "$(grep -v '^poet: Python interpreter: ' got.err)" "$(cat want.err)"
     check "$what: the trace is sound" sound latest
-    is "$what: threads were seen" "$([ "$(poet dump latest --json | grep -c '"kind":"task"')" -gt 1 ] && echo yes)" yes
+    is "$what: threads were seen" "$([ "$(poet dump latest --json | grep -c '"kind":"thread"')" -gt 1 ] && echo yes)" yes
 }
 how=
 try sort sort --parallel=4 -n numbers

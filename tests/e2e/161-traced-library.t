@@ -89,7 +89,7 @@ is "without a server" "$(POET_SERVER=none ./linked)" done
 is "the program does what it did" "$(./linked)" done
 trace=$(trace_of linked)
 check "its trace is sound" sound "$trace"
-is "each call of the library is recorded" "$(poet dump "$trace" | grep -c ' enter .* at tally.c:')" "$(poet dump "$trace" | grep -c ' left .* at tally.c:')"
+is "each call of the library is recorded" "$(poet dump "$trace" | grep -c ' lock .* at tally.c:')" "$(poet dump "$trace" | grep -c ' unlock .* at tally.c:')"
 is "its threads" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 2
 like "a thread that the program made is marked" "$(poet dump "$trace")" ' start .* T:0x.* UNCERTAIN .*not traced from start'
 rm "$trace"

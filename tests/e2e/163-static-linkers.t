@@ -36,6 +36,6 @@ for linker in bfd gold lld mold; do
     is "$linker: runs" "$("./meets-$linker")" done
     trace=$(trace_of "meets-$linker")
     check "$linker: a sound trace" sound "$trace"
-    is "$linker: what it did" "$(poet dump "$trace" | awk '$4 ~ /^T:work/ { print $3 }' | grep -xE 'start|enter|left' | sort -u | tr '\n' ' ')" "enter left start "
+    is "$linker: what it did" "$(poet dump "$trace" | awk '$4 ~ /^T:work/ { print $3 }' | grep -xE 'start|lock|unlock' | sort -u | tr '\n' ' ')" "lock start unlock "
 done
 done_testing

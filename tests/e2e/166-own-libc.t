@@ -180,7 +180,7 @@ check "poetcc++ compiles for such a runtime" env CXX="$PWD/driver/u++" poetcc++ 
 is "calls of pthread_* reach the runtime" "$(./emulated 2>err)" 30
 emulated=$(ls emulated.*.poet)
 check "...other calls are traced" sound "$emulated"
-like "...every one" "$(poet dump "$emulated" | grep -c post)" '^30$'
+like "...every one" "$(poet dump "$emulated" | grep -c sem_post)" '^30$'
 is "...and no mutex: there are the lines of main and of the semaphore" "$(figure "$emulated" lines)" 2
 CXX="$PWD/driver/u++ -DX=1" poetcc++ -trace -c emulated.cc -o emulated.o
 is "arguments in CXX change nothing of that" "$(nm emulated.o | grep -c 'poet_link_with_poetcc_trace__pthread')" 0

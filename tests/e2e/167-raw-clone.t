@@ -83,10 +83,10 @@ for how in clone instruction; do
     rm -f raw.poet
     poet record -o raw.poet -- ./raw $how locks >out 2>err
     until_true finished raw.poet
-    is "$how: every lock of both is there" "$(poet dump raw.poet | grep -c ' entered .*M:m')" 20001
+    is "$how: every lock of both is there" "$(poet dump raw.poet | grep -c ' acquired .*M:m')" 20001
 done
 rm -f raw.poet
 is "a child that shares its parent's descriptors leaves them alone" "$(timeout 60 poet record -o raw.poet -- ./raw files locks 2>err)" 5
 check "...and the parent's trace is sound" sound raw.poet
-is "...and whole" "$(poet dump raw.poet | grep -c ' entered .*M:m')" 10001
+is "...and whole" "$(poet dump raw.poet | grep -c ' acquired .*M:m')" 10001
 done_testing

@@ -70,11 +70,11 @@ sed "s/\$/ $at/" events | poet order work.poet - | sort | uniq -c |
 is "counts are those of poet order" "$(cat got)" "$(cat want)"
 
 # ---- finding ----
-printf 'find step 14\nstate found\nfind post\nstate found\nfind work.c:17\nstate found\nfind nothing such\nstate found\nquit\n' >script
+printf 'find step 14\nstate found\nfind sem_post\nstate found\nfind work.c:17\nstate found\nfind nothing such\nstate found\nquit\n' >script
 check "searches" script
 hits() { sed -n "$1p" found | sed 's/.*hits \([0-9]*\) .*/\1/'; }
 is "by text" "$(hits 1)" "$(poet dump work.poet | grep -c 'step 14')"
-is "by type" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:]*","type":"post"')"
+is "by type" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:]*","type":"sem_post"')"
 is "by call site" "$(hits 3)" "$(poet dump work.poet --json | grep -c '"site":"work.c:17"')"
 is "nothing" "$(hits 4)" 0
 

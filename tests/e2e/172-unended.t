@@ -62,7 +62,7 @@ poet waits cycle.poet --by thread --json >thread.json
 is "each is a row" "$(json 'print join " ", sort map { "$_->{thread}>$_->{object}" } @open' wait.json)" \
     "T:downwards>M:left T:main>T:upwards T:upwards>M:right"
 is "with what is known of it" "$(json 'print join " ", map { $_->{type} } sort { $a->{thread} cmp $b->{thread} } @open' wait.json)" \
-    "petition join petition"
+    "acquire join acquire"
 is "and nothing of how it ended" "$(json 'print scalar grep { defined $_->{share} || defined $_->{end_event} || defined $_->{unblocked_at} } @open' wait.json)" 0
 is "they have lasted" "$(json 'print scalar grep { $_->{waited_ns} > 0 } @open' wait.json)" 3
 is "those of one place are one row" "$(json 'print join " ", map { $_->{count} } @open' place.json)" "1 1 1"

@@ -19,7 +19,7 @@ start_server -o two.poet -q
 ./two
 until_true finished two.poet
 stop_server
-event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"enter".*/\1/p' | head -n 1)
+event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"lock".*/\1/p' | head -n 1)
 printf 'goto %s\naction show-text\n' "$event" >script
 export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1
 cat >reader.py <<'P'
@@ -31,8 +31,8 @@ def text(a):
     return Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a))
 
 event = sys.argv[1]
-print("picture", bool(until(lambda a: a.get_name().startswith("Event diagram") and "enter (%s)" % event in a.get_description())))
-print("words", bool(until(lambda a: a.get_name() == "Text description of the diagram" and "enter (%s)" % event in text(a))))
+print("picture", bool(until(lambda a: a.get_name().startswith("Event diagram") and "lock (%s)" % event in a.get_description())))
+print("words", bool(until(lambda a: a.get_name() == "Text description of the diagram" and "lock (%s)" % event in text(a))))
 print("standing", bool(until(lambda a: a.get_name() == "Text description of the diagram" and text(a).count("[selected]") == 1
                              and text(a).count("[simultaneous with the selected event]") == 1)))
 button = until(lambda a: a.get_role_name().endswith("button") and a.get_description().startswith("Toggle logical order") and a)

@@ -72,7 +72,7 @@ for line in sys.stdin:
     last[e["thread"]] = e["event"]
 right = wrong = kills = 0
 for e in events.values():
-    kills += e["type"] == "kill"
+    kills += e["type"] == "signal_sent"
     if e["type"] != "handler" or not e["partner"]:
         continue
     taken = events[previous[e["partner"]]]

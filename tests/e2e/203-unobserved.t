@@ -49,7 +49,7 @@ for most in 40 1024; do
     (ulimit -Sn $most; ./traced >got 2>err)
     is "$name: as many may be opened as without Poet" "$(cat got err)" "$(cat want)"
     until_true finished latest
-    is "$name: both processes are recorded" "$(poet dump latest | grep -c left)" 2
+    is "$name: both processes are recorded" "$(poet dump latest | grep -c unlock)" 2
 done
 stop_server
 

@@ -152,7 +152,7 @@ for mpi in openmpi mpich; do
     is "$mpi: threads at once" "$($run -n 2 ./mpi-threads)" "200 at once"
     trace=$(trace_of mpi-threads)
     check "$mpi: threads: sound" sound "$trace"
-    is "$mpi: threads are lines beside the ranks" "$(poet dump --json "$trace" | grep -c '"kind":"task"')" 8
+    is "$mpi: threads are lines beside the ranks" "$(poet dump --json "$trace" | grep -c '"kind":"thread"')" 8
 
     # ---- unmodified, started by mpirun ----
     rm -f ./*.poet

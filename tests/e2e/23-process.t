@@ -209,7 +209,7 @@ is "every message that came has its sender" \
     "$(poet dump --json served.poet | grep -c '"type":"read".*"relation":"async"')" \
     "$(poet dump --json served.poet | grep -c '"type":"read"')"
 like "many of them" "$(poet dump --json served.poet | grep -c '"type":"read"')" "^1[0-9][0-9]$"
-is "threads and processes are lines" "$(poet dump --json served.poet | grep -c '"kind":"task"')" 7
+is "threads and processes are lines" "$(poet dump --json served.poet | grep -c '"kind":"thread"')" 7
 
 cat >forked.c <<'C'
 #include <sys/wait.h>

@@ -86,7 +86,7 @@ if [ "$(uname -m)" = x86_64 ]; then
         check "$what: and the trace is sound" sound latest
     done
     like "what a handler did while its thread was recording is counted" "$(figure latest untraced)" '^[1-9]'
-    thread=$(poet dump --json latest | perl -ne '$t = $1 if /"line":(\d+).*"kind":"task"/; END { print $t }')
+    thread=$(poet dump --json latest | perl -ne '$t = $1 if /"line":(\d+).*"kind":"thread"/; END { print $t }')
     like "and makes unknown what is not ordered" "$(poet order --json latest 1:9 "$thread:2")" \
         '"order":"unknown","reasons":\["calls in a signal handler were not recorded"\]'
 else

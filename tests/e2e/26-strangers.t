@@ -8,7 +8,7 @@ export POET_QUIET=1
 mark() {
     poet dump --json "$1" | perl -ne '
         $line = $1 if /"line":(\d+),.*"name":"'"$2"'"/;
-        if (defined $line && /"event":"($line:\d+)","type":"entered"/) { print $1; exit }'
+        if (defined $line && /"event":"($line:\d+)","type":"acquired"/) { print $1; exit }'
 }
 order() { poet order "$1" "$(mark "$1" "$2")" "$(mark "$1" "$3")" 2>/dev/null; }
 said() { grep -aq -- "$2" "$1"; } # what libpoet told the server stands in the file as it is
@@ -131,9 +131,9 @@ modes "also by a thread of the library" is_order callback before_run in_nested b
 modes "whoever joins them is after them" is_order callback in_second after_wait before
 modes "also where it was joined by another first" is_order callback in_nested in_first concurrent
 modes "that the library hands out work is told" said callback "work passed to threads of libpool.so"
-tasks() { poet dump --json "$1" | grep -c '"kind":"task"'; }
+tasks() { poet dump --json "$1" | grep -c '"kind":"thread"'; }
 is "those that do nothing of the program's have no lines" "$(tasks callback.t.poet):$(tasks callback.r.poet)" 4:4
-ends() { poet dump --json "$1" | grep -c '"type":"end"'; }
+ends() { poet dump --json "$1" | grep -c '"type":"exit"'; }
 is "the others end" "$(ends callback.t.poet):$(ends callback.r.poet)" 4:4
 
 if poetcc -trace -g -fsanitize=address callback.c -o callback.asan $pool 2>/dev/null; then
@@ -264,7 +264,7 @@ if both parallel -fopenmp 2>/dev/null; then
     silent() { ! said "$1" "OpenMP (lib[gi]*omp"; }
     modes "it is followed" said parallel region_end
     modes "and not said not to be" silent parallel
-    visits() { poet dump --json "$1" | grep -c '"type":"entered"'; }
+    visits() { poet dump --json "$1" | grep -c '"type":"acquired"'; }
     is "what its threads lock is recorded" "$(visits parallel.t.poet):$(visits parallel.r.poet)" 30:30
 else
     skip "the compiler has no OpenMP"
@@ -348,7 +348,7 @@ for p in glib:glib-2.0 uv:libuv; do
     both "$it" $(pkg-config --cflags --libs "$package")
     modes "$it: sound" sound "$it"
     is "$it: the same result" "$(cat "$it.t.out" "$it.r.out" | sort -u)" 210
-    is "$it: every visit" "$(for m in t r; do poet dump --json "$it.$m.poet" | grep -c '"type":"entered"'; done | sort -u)" 20
+    is "$it: every visit" "$(for m in t r; do poet dump --json "$it.$m.poet" | grep -c '"type":"acquired"'; done | sort -u)" 20
 done
 
 # ---- nginx writes over its environment, and forks ----

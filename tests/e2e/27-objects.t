@@ -110,12 +110,12 @@ two_lives() { # NAME KIND
     is "$1: nothing orders what happened in one and in the other" "$(order_of first second)" concurrent
     is "$1: the one that is there now orders" "$(order_of second third)" before
 }
-./again && two_lives "a mutex" monitor 3
+./again && two_lives "a mutex" mutex 3
 is "and one that stays is one" "$(order_of "stays first" "stays last")" before
 ./again locks && two_lives "a read-write lock" rwlock 2
 poet record -o mutex.poet -- ./plain && until_true finished mutex.poet
-is "under poet record" "$(poet dump mutex.poet --json | grep -c '"kind":"monitor".*"hidden":false')" 3
-./again++ && two_lives "a std::mutex" monitor 2
+is "under poet record" "$(poet dump mutex.poet --json | grep -c '"kind":"mutex".*"hidden":false')" 3
+./again++ && two_lives "a std::mutex" mutex 2
 ./again++ shared && two_lives "a std::shared_mutex" rwlock 2
 
 # a recursive one on a frame that is left and entered again, where it stays locked
@@ -141,8 +141,8 @@ int main(void)
 C
 poetcc -trace -g frames.c -o frames && ./frames
 check "one that was never left is gone with its frame" sound latest
-is "the next one is another" "$(lines_of monitor)" 2
-is "and its first visit is an outer one" "$(poet dump latest | grep -c ' entered ')" 2
+is "the next one is another" "$(lines_of mutex)" 2
+is "and its first visit is an outer one" "$(poet dump latest | grep -c ' acquired ')" 2
 
 # an initialiser's flag
 cat >once.c <<'C'
@@ -215,7 +215,7 @@ poetcc -trace -g full.c -o full
 check "a post that fails, and one that does not" ./full
 check "their trace is sound" sound latest
 is "what failed gave nothing" "$(order_of before after)" concurrent
-is "and is refused" "$(poet dump latest | grep -c ' refused ')" 1
+is "and is refused" "$(poet dump latest | grep -c ' acquire_failed ')" 1
 is "the other gave" "$(order_of given got)" before
 
 # ---- rounds of a barrier that cannot be told ----
@@ -375,7 +375,7 @@ C
 poetcc -trace -g last.c -o last
 check "a post in the last round of destructors, with a key of the program's as small as ever" ./last
 check "the trace is sound" sound latest
-is "it is there" "$(poet dump latest | grep -c ' post ')" 1
+is "it is there" "$(poet dump latest | grep -c ' sem_post ')" 1
 
 # ---- who runs an initialiser holds up those who wait for it ----
 cat >stuck.c <<'C'

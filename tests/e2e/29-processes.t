@@ -58,7 +58,7 @@ for text in subprocess.run(["poet", "dump", "--json", trace], capture_output=Tru
     f = json.loads(text)
     if "event" in f:
         name = lines.get(f["event"].split(":")[0], "")
-        if name.startswith("mk_") and f["type"] == "entered":
+        if name.startswith("mk_") and f["type"] == "acquired":
             marks.setdefault(name[3:], f["event"])
     elif "line" in f:
         lines[str(f["line"])] = f["name"] or ""

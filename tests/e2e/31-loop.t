@@ -66,7 +66,7 @@ touch stop
 wait $victim
 check "a program beside all that" until_true finished "$(file victim)"
 is "lost nothing" "$(figure "$(file victim)" lost)/$(figure "$(file victim)" pending)" 0/0
-marks=$(poet dump "$(file victim)" --json | grep -c '"type":"left"')
+marks=$(poet dump "$(file victim)" --json | grep -c '"type":"unlock"')
 is "neither before nor after" "$marks" $(($(cat pairs) + 1))
 
 mkfifo again

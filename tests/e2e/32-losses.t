@@ -169,7 +169,7 @@ for way in shared sent; do
     LD_PRELOAD=$([ $way = shared ] || echo "$work/unshared.so") timeout 30 ./leaves >out 2>&1
     is "the main thread leaves first (queues are $way): the program ends with its last thread" "$? $(cat out)" "0 the end"
     check "and the trace is whole" sound latest
-    like "with all that its threads did" "$(poet dump latest | grep -c ' enter ')" '^30[01]$'
+    like "with all that its threads did" "$(poet dump latest | grep -c ' lock ')" '^30[01]$'
 done
 stop_server
 

@@ -17,8 +17,8 @@ escape = "\x1b]0;OWNED\x07\x1b[31mRED\x1b[2J\x9b1m"
 peer = connect(sys.argv[1])
 peer.sendall(program_hello("evil" + escape + "\nrun@1", "/bin/ev" + escape + "\nil", ["a\x1b[31m", "b\nc"]))
 peer.sendall(event_type(1, "lock" + escape) + event_type(2, "a <b> & \"c\"") + event_type(3, b"\xff\xfe\x80bad"))
-peer.sendall(line(1, "task", "T" + escape) + line(2, "ta" + escape, "<script>") +
-             line(3, "monitor", b"\xff\xc0\x80 bad") + line(4, "task", "new\nline\rcr\ttab"))
+peer.sendall(line(1, "thread", "T" + escape) + line(2, "ta" + escape, "<script>") +
+             line(3, "mutex", b"\xff\xc0\x80 bad") + line(4, "thread", "new\nline\rcr\ttab"))
 peer.sendall(slots(1, slot(1, 1, 1, 0x40, ("note" + escape + "\nforged 1:1 line").encode()), slot(2, 1, 2, time=1000)))
 peer.sendall(slots(3, slot(3, 3, 1, 0x40, "cut in the middle of é".encode()[:-1])) + slots(4, slot(2, 4, 1)))
 peer.sendall(text(1, 2, b"\xff\xfe late \xc3\x28"))
@@ -55,7 +55,7 @@ import sys
 from talk import *
 peer = connect(sys.argv[1])
 peer.sendall(program_hello("fifo@1", sys.argv[2], pid=2, instance=2) + module(0x1000, 0x9000, sys.argv[2]))
-peer.sendall(event_type(1, "x") + line(1, "task", "", entry=0x1800) + slots(1, slot(1, 1, 1, site=0x1500)))
+peer.sendall(event_type(1, "x") + line(1, "thread", "", entry=0x1800) + slots(1, slot(1, 1, 1, site=0x1500)))
 finish(peer)
 P
 until_true finished latest
@@ -79,7 +79,7 @@ def event(number, at):
     return (ref(1, number) + struct.pack("<QIBBqIIIQIIQHHHiIBqq", number, 1, 0, 0, number, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, at, 0, 0, -1, -1)
             + struct.pack("<III", 0, 0, 0))
 run = struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0)
-tables = (frame(72, struct.pack("<IBIQQ", 1, 0, 0, 0, 0) + ref(0, 0) + struct.pack("<QQQ", 2, 1, 2) + string("task")
+tables = (frame(72, struct.pack("<IBIQQ", 1, 0, 0, 0, 0) + ref(0, 0) + struct.pack("<QQQ", 2, 1, 2) + string("thread")
                 + string("main")) + frame(71, struct.pack("<I", 1) + string("x")))
 window = (struct.pack("<QQQiIqiiB", 1, 0, 2, 0, 40, 0, 0, 1, 0) + struct.pack("<III", 1, 1, 0) + struct.pack("<HHHQB", 1, 0, 0, 0, 0)
           + struct.pack("<I", 2) + event(1, 0) + event(2, column) + struct.pack("<IIIIQQIIQ", 0, 0, 0, 0, 0, 0, 0, 0, 0))

@@ -268,8 +268,8 @@ while (<$d>) {
     my ($type, $t, $who) = ($2, $3, $4);
     $first = $t if !defined $first || $t < $first;
     $last = $t if $t > $last;
-    if ($type eq "wait" || $type eq "petition" || $type eq "join") { $from{$who} //= $t }
-    elsif (defined $from{$who} && ($type eq "wake" || $type eq "enter" || $type eq "joined")) {
+    if ($type eq "wait" || $type eq "acquire" || $type eq "join") { $from{$who} //= $t }
+    elsif (defined $from{$who} && ($type eq "wake" || $type eq "lock" || $type eq "joined")) {
         $waited{$who} += $t - $from{$who};
         delete $from{$who};
     }

@@ -161,7 +161,7 @@ is "with its number beside each mark" "$(grep -o 'taker[#2]* ?1' several.words |
 mkdir old
 sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ arrow = "dotted";//; s/ who = true;//' \
     "$root/config/pthread.conf" >old/pthread.conf
-sed -i '/name = "wait";/,/}/s/ wait_class = "rendezvous";//; s/allowed_after_on_line = \["", "leave", "wait", "timed_wait"\]/allowed_after_on_line = ["", "leave"]/' old/pthread.conf
+sed -i '/name = "wait";/,/}/s/ wait_class = "rendezvous";//; s/allowed_after_on_line = \["", "released", "wait", "timed_wait"\]/allowed_after_on_line = ["", "released"]/' old/pthread.conf
 check "the old description is good" poet check old/pthread.conf
 POET_CONFIG="$work/old" POET_OUTPUT=old.poet ./hang
 until_true finished old.poet
@@ -169,7 +169,7 @@ poet show old.poet >old.txt 2>old.err
 is "it is said once" "$(grep -c 'drawn by the installed version [0-9]* of the target description "pthread".*recorded with version 1' old.err)" 1
 like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits on Q:more, in M:lock'
 like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits on Q:more'
-like "what must hold is what it was recorded with" "$(poet check old.poet)" 'entered must not follow wait'
+like "what must hold is what it was recorded with" "$(poet check old.poet)" 'acquired must not follow wait'
 is "a trace of today says nothing" "$(poet show hang.poet 2>&1 >/dev/null)" ""
 
 # ---- in the viewer: a switch, which is kept, and nothing moves ----

@@ -170,7 +170,7 @@ check "with who did it, and how that is" says "$source" \
     '@{$v->{candidates}} == 1 && $v->{candidates}[0]{label} =~ /bob|signals/ && $v->{candidates}[0]{state} eq "exited"'
 over
 
-live semaphore "$main_joins"'$fate{ann} && $v->{type} eq "post"'
+live semaphore "$main_joins"'$fate{ann} && $v->{type} eq "sem_post"'
 check "nobody is left who could post, but for signal handlers" says "$source" \
     '$fate{ann} eq "likely_never" && $doubt{handler}'
 over

@@ -165,7 +165,7 @@ is "and has no more elements than ours" "$(grep -c '<script\|<img\|<b>' hostile.
 
 # ---- other tools ----
 poet export prodcons.poet --format shiviz -o x.log
-like "ShiViz is told what, who and where" "$(cat x.log)" "^entered M:full by producer, prodcons\.c:[0-9]+$"
+like "ShiViz is told what, who and where" "$(cat x.log)" "^acquired M:full by producer, prodcons\.c:[0-9]+$"
 check "and reads it" poet import shiviz x.log -o back.poet
 is "event by event" "$(figure back.poet events)" "$(figure prodcons.poet events)"
 poet export prodcons.poet --format dot -o x.dot
@@ -200,7 +200,7 @@ done
 echo "eval $random" | browse wakes.html | cut -d' ' -f3 | sort -u >kinds
 is "among them some that are not known" "$(grep -c unknown kinds)" 1
 
-chosen=$(poet dump --json prodcons.poet | sed -n 's/^{"event":"\([0-9:]*\)","type":"taken".*/\1/p' | sed -n 3p)
+chosen=$(poet dump --json prodcons.poet | sed -n 's/^{"event":"\([0-9:]*\)","type":"sem_acquired".*/\1/p' | sed -n 3p)
 line=${chosen%:*}
 first=$(poet dump --json prodcons.poet | sed -n 's/^{"event":"\([0-9]*:1\)","type":"start".*/\1/p' | head -n 1)
 browse "prodcons.html#e=$chosen&s=$first" >said <<S
@@ -225,7 +225,7 @@ key t
 key +
 eval poet.see.zoom > 1.4
 key /
-eval (document.activeElement.value = "taken", document.activeElement.dispatchEvent(new Event("input")), poet.see.found.length)
+eval (document.activeElement.value = "sem_acquired", document.activeElement.dispatchEvent(new Event("input")), poet.see.found.length)
 key Enter
 eval document.getElementById("status").textContent.replace(/:.*/, "")
 key Escape
@@ -244,7 +244,7 @@ like "hide the line" "$(sed -n 7p said)" "^1#.*hide=$line"
 is "show all" "$(sed -n 8p said)" 0
 is "by time" "$(sed -n 9p said)" "true true"
 is "larger" "$(sed -n 10p said)" true
-is "find" "$(sed -n 11p said)" "$(poet dump --json prodcons.poet | grep -c '"type":"taken"')"
+is "find" "$(sed -n 11p said)" "$(poet dump --json prodcons.poet | grep -c '"type":"sem_acquired"')"
 like "the next hit" "$(sed -n 12p said)" "^Match [0-9]+ of "
 is "Escape selects nothing" "$(sed -n 13p said)" -1
 is "a click on a name shows the lines" "$(sed -n 14p said)" rows

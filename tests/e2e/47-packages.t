@@ -20,12 +20,12 @@ cp -r "$root/examples/build" ex
 # built NAME DIRECTORY: it runs, says what it has, and its trace is sound
 traced() { # all of it: both threads come to the lock by themselves
     (cd "$1" && rm -f ./*.poet && ./pool) >out 2>&1 && until_true sound "$(trace_of "$1/pool")" &&
-        poet dump "$(trace_of "$1/pool")" | grep -q ' entered .*M:lock'
+        poet dump "$(trace_of "$1/pool")" | grep -q ' acquired .*M:lock'
 }
 told() { # the texts alone
     (cd "$1" && rm -f ./*.poet && ./pool) >out 2>&1 && until_true sound "$(trace_of "$1/pool")" &&
         [ "$(figure "$(trace_of "$1/pool")" annotations)" = 6 ] &&
-        ! poet dump "$(trace_of "$1/pool")" | grep -q ' entered .*M:lock'
+        ! poet dump "$(trace_of "$1/pool")" | grep -q ' acquired .*M:lock'
 }
 if has cmake; then
     check "CMake: told" sh -c 'cmake -S ex/cmake -B c1 && cmake --build c1' && check "its trace" told c1

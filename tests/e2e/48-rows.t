@@ -168,7 +168,7 @@ is "and there they are" "$(figure_of pinned) $(($(wc -l <rows$round) - 1))" "1 $
 kill $viewer
 
 # few rows grow, up to twice their height; a view keeps which are pinned
-left=$(sed -n 's/.*>M:left: entered (\([0-9]*\):.*/\1/p' crossed.svg)
+left=$(sed -n 's/.*>M:left: acquired (\([0-9]*\):.*/\1/p' crossed.svg)
 cat >few <<S
 rows few0
 action pin-line $left
@@ -180,7 +180,7 @@ poet view crossed.poet --script few >log 2>&1
 high() { sed -n '1s/.* high \([0-9]*\).*/\1/p' $1; }
 check "few rows are higher" test "$(high few0)" -gt "$(high rows1)" -a "$(high few0)" -le $((2 * $(high rows1) + 1))
 is "one was pinned" "$(sed -n 2p few1 | cut -d' ' -f1,2,4)" "$left M:left pinned"
-like "and it is so in the view" "$(tr -d '\n ' <few.view)" 'kind="monitor";name="left";pinned=true;'
+like "and it is so in the view" "$(tr -d '\n ' <few.view)" 'kind="mutex";name="left";pinned=true;'
 check "a picture of the view" poet export crossed.poet --view few.view -o few.txt
 like "has it on top" "$(head -n 1 few.txt)" '^M:left '
 done_testing

@@ -7,10 +7,10 @@ start_server -o traces/ -q
 # ---- each kind of waiting ----
 played kinds <<'S'
 environment pthread
-after taken post
-after read write_left
-after write write_left read_left
-line task a b c d
+after sem_acquired sem_post
+after read_acquired write_released
+after write_acquired write_released read_released
+line thread a b c d
 line *semaphore s t
 line *rwlock l
 line once o
@@ -19,38 +19,38 @@ line once o
 0 c start at=c0
 0 d start at=d0
 0 a wait on=s
-0 a taken on=s at=a1
+0 a sem_acquired on=s at=a1
 10 b wait on=s at=b1
 15 c wait on=s at=c1
-30 a post on=s at=a2
-30 b taken on=s at=b2
-50 b post on=s at=b3
-50 c taken on=s at=c2
-60 c post on=s at=c3
-60 a petition about=l
-60 a enter/read on=l at=a4
-60 b petition about=l
-60 b enter/read on=l at=b4
-60 c petition about=l
-60 c enter/read on=l at=c4
-60 d petition about=l at=d4
-70 a left/read_left on=l at=a5
-80 b left/read_left on=l at=b5
-90 c left/read_left on=l at=c5
-90 d enter/write on=l at=d5
-100 a petition about=l at=a6
-105 b petition about=l at=b6
-110 d left/write_left on=l at=d6
-110 a enter/read on=l
-110 b enter/read on=l
-111 a left/read_left on=l at=a7
-111 b left/read_left on=l at=b7
+30 a sem_post on=s at=a2
+30 b sem_acquired on=s at=b2
+50 b sem_post on=s at=b3
+50 c sem_acquired on=s at=c2
+60 c sem_post on=s at=c3
+60 a acquire about=l
+60 a lock/read_acquired on=l at=a4
+60 b acquire about=l
+60 b lock/read_acquired on=l at=b4
+60 c acquire about=l
+60 c lock/read_acquired on=l at=c4
+60 d acquire about=l at=d4
+70 a unlock/read_released on=l at=a5
+80 b unlock/read_released on=l at=b5
+90 c unlock/read_released on=l at=c5
+90 d lock/write_acquired on=l at=d5
+100 a acquire about=l at=a6
+105 b acquire about=l at=b6
+110 d unlock/write_released on=l at=d6
+110 a lock/read_acquired on=l
+110 b lock/read_acquired on=l
+111 a unlock/read_released on=l at=a7
+111 b unlock/read_released on=l at=b7
 120 a timed_wait on=t at=a8
 140 a timeout on=t at=a9
-150 b petition about=o at=b8
-150 b initialise about=o at=b9
-155 c petition about=o at=c8
-170 b initialised about=o is=done at=ba
+150 b acquire about=o at=b8
+150 b initialize about=o at=b9
+155 c acquire about=o at=c8
+170 b initialized about=o is=done at=ba
 170 c ready about=o order=done at=c9
 S
 is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$(waits)" "35 T:c rendezvous contention 100 %:
@@ -174,26 +174,26 @@ of 41 unexplained 3"
 # ---- a life, and who ran while somebody waited ----
 played states <<'S'
 environment pthread
-line task main t1 t2 t3
-line monitor m n
+line thread main t1 t2 t3
+line mutex m n
 0 main start at=a0
 0 main create on=t1 is=made
 0 t2 start at=b0
-0 t2 petition about=m
-0 t2 enter/entered on=m
+0 t2 acquire about=m
+0 t2 lock/acquired on=m
 0 t3 start at=c0
-0 t3 petition about=n
-0 t3 enter/entered on=n
+0 t3 acquire about=n
+0 t3 lock/acquired on=n
 1 t1 start order=made at=d0
-5 t2 petition about=n at=b1
-10 t1 petition about=m at=d1
-20 t3 left/leave on=n at=c1
-20 t2 enter/entered on=n at=b2
-20 t2 left/leave on=n
-25 t2 left/leave on=m at=b3
-30 t1 enter/entered on=m at=d2
-30 t1 left/leave on=m
-50 t1 end at=d3
+5 t2 acquire about=n at=b1
+10 t1 acquire about=m at=d1
+20 t3 unlock/released on=n at=c1
+20 t2 lock/acquired on=n at=b2
+20 t2 unlock/released on=n
+25 t2 unlock/released on=m at=b3
+30 t1 lock/acquired on=m at=d2
+30 t1 unlock/released on=m
+50 t1 exit at=d3
 60 main close on=t1 closes
 S
 is "states" "$(poet states --json "$run" --lines t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
@@ -216,19 +216,19 @@ of 35 unexplained 0"
 # ---- tasks: one makes five, in the order of their creation ----
 {
     echo 'environment pthread
-line task main p1 p2 p3 p4 p5
+line thread main p1 p2 p3 p4 p5
 0 main start at=a0'
     for i in 1 2 3 4 5; do
         echo "$((10 * i)) main create on=p$i is=p$i"
         echo "$((10 * i + 5)) p$i start order=p$i"
-        [ $i = 2 ] && echo "27 p1 end is=end1
+        [ $i = 2 ] && echo "27 p1 exit is=end1
 28 main join about=p1
 28 main joined about=p1 order=end1
 29 main close on=p1 closes"
     done
-    for i in 2 3 4 5; do echo "$((60 + i)) p$i end"; done
+    for i in 2 3 4 5; do echo "$((60 + i)) p$i exit"; done
     for i in 2 3 4 5; do echo "$((70 + i)) main close on=p$i closes"; done
-    echo "80 main end"
+    echo "80 main exit"
 } >script
 played philosophers <script
 is "each with how many there were then" \

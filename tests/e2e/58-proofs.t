@@ -7,21 +7,21 @@ start_server -o traces/ -q
 # ---- Meira's figure 4, by five ways of telling another thread that it may go on ----
 played semaphores <<'S'
 environment pthread
-after taken post
-line task p0 p1 p2
+after sem_acquired sem_post
+line thread p0 p1 p2
 line *semaphore s0 s1 s2
 0 p0 start at=a0
 0 p1 start at=b0
 0 p2 start at=c0
 20 p1 wait on=s0 at=b1
 25 p2 wait on=s1 at=c1
-50 p0 post on=s0 at=a1
-50 p1 taken on=s0 at=b2
+50 p0 sem_post on=s0 at=a1
+50 p1 sem_acquired on=s0 at=b2
 80 p0 wait on=s2 at=a2
-90 p1 post on=s1 at=b3
-90 p2 taken on=s1 at=c2
-125 p2 post on=s2 at=c3
-125 p0 taken on=s2 at=a3
+90 p1 sem_post on=s1 at=b3
+90 p2 sem_acquired on=s1 at=c2
+125 p2 sem_post on=s2 at=c3
+125 p0 sem_acquired on=s2 at=a3
 S
 figure_4() { waits && echo "while:" && waits --while && path | sort; }
 figure_4 | sed 's/[TR]://' >wanted
@@ -50,24 +50,24 @@ of 140 unexplained 0
 125 of 200, 3 hops"
 {
     echo 'environment pthread
-line task p0 p1 p2
-line monitor m0 m1 m2
-line condition c0 c1 c2
+line thread p0 p1 p2
+line mutex m0 m1 m2
+line condvar c0 c1 c2
 0 p0 start at=a0
 0 p1 start at=b0
 0 p2 start at=c0'
     awaits() { # MS THREAD MUTEX PLACE
-        echo "$1 $2 petition about=m$3 at=$4
-$1 $2 enter/entered on=m$3
+        echo "$1 $2 acquire about=m$3 at=$4
+$1 $2 lock/acquired on=m$3
 $1 $2 wait on=m$3 about=c$3"
     }
     signals() { # MS THREAD MUTEX PLACE WHO ITS-PLACE
-        echo "$1 $2 petition about=m$3 at=$4
-$1 $2 enter/entered on=m$3
+        echo "$1 $2 acquire about=m$3 at=$4
+$1 $2 lock/acquired on=m$3
 $1 $2 signal on=m$3 about=c$3 is=c$3
-$1 $2 left/leave on=m$3
+$1 $2 unlock/released on=m$3
 $1 $5 wake on=m$3 about=c$3 order=c$3 at=$6
-$1 $5 left/leave on=m$3"
+$1 $5 unlock/released on=m$3"
     }
     awaits 20 p1 0 b1
     awaits 25 p2 1 c1
@@ -80,7 +80,7 @@ played conditions <script
 is "by conditions" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
 played streams <<'S'
 environment process
-line task p0 p1 p2
+line thread p0 p1 p2
 line stream s0 s1 s2
 0 p0 start at=a0
 0 p1 start at=b0
@@ -144,7 +144,7 @@ is "by calls that are accepted" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
 # ---- four meet at a barrier, three times ----
 {
     echo 'environment pthread
-line task t1 t2 t3 t4
+line thread t1 t2 t3 t4
 line barrier b
 0 t1 start at=a0
 0 t2 start at=a0
@@ -170,20 +170,20 @@ is "its path" "$(path)" "0xa0 → 0xa1 120
 # ---- a lock is handed on ----
 played convoy <<'S'
 environment pthread
-line task p0 p1 p2
-line monitor m
+line thread p0 p1 p2
+line mutex m
 0 p0 start at=a0
-0 p0 petition about=m
-0 p0 enter/entered on=m at=a1
+0 p0 acquire about=m
+0 p0 lock/acquired on=m at=a1
 0 p1 start at=b0
 0 p2 start at=c0
-10 p1 petition about=m at=b1
-15 p2 petition about=m at=c1
-30 p0 left/leave on=m at=a2
-30 p1 enter/entered on=m at=b2
-50 p1 left/leave on=m at=b3
-50 p2 enter/entered on=m at=c2
-55 p2 left/leave on=m at=c3
+10 p1 acquire about=m at=b1
+15 p2 acquire about=m at=c1
+30 p0 unlock/released on=m at=a2
+30 p1 lock/acquired on=m at=b2
+50 p1 unlock/released on=m at=b3
+50 p2 lock/acquired on=m at=c2
+55 p2 unlock/released on=m at=c3
 S
 is "who held the lock meanwhile, whatever they did before" "$(waits)" "35 T:p2 contention contention 100 %:
   20 0xb2 → 0xb3 T:p1 direct
@@ -199,18 +199,18 @@ is "its path" "$(path)" "0xa1 → 0xa2 30
 # ---- one waits for one who waits ----
 played cascade <<'S'
 environment pthread
-line task main q r
-line monitor m
+line thread main q r
+line mutex m
 0 main start at=a0
 0 q start at=f0
 0 r start at=d0
-0 r petition about=m
-0 r enter/entered on=m at=d1
+0 r acquire about=m
+0 r lock/acquired on=m at=d1
 0 main join about=q at=a1
-10 q petition about=m at=f1
-40 r left/leave on=m at=d2
-40 q enter/entered on=m at=f0
-50 q end is=end at=f1
+10 q acquire about=m at=f1
+40 r unlock/released on=m at=d2
+40 q lock/acquired on=m at=f0
+50 q exit is=end at=f1
 50 main joined about=q order=end at=a2
 S
 is "a joins b, who waits for a lock" "$(waits)" "50 T:main rendezvous serialization 100 %:
@@ -226,8 +226,8 @@ is "its path" "$(path)" "0xd1 → 0xd2 40
 # ---- one is late, who waits for it comes late elsewhere ----
 played late <<'S'
 environment pthread
-after taken post
-line task late p1 p2
+after sem_acquired sem_post
+line thread late p1 p2
 line *semaphore s1 s2
 line barrier b
 0 late start at=a0
@@ -235,12 +235,12 @@ line barrier b
 0 p2 start at=f0
 10 p1 wait on=s1 at=f0
 10 p2 wait on=s2 at=f0
-60 late post on=s1 at=a1
+60 late sem_post on=s1 at=a1
 60 late arrive about=b
-60 p1 taken on=s1 at=f0
-70 p1 post on=s2
+60 p1 sem_acquired on=s1 at=f0
+70 p1 sem_post on=s2
 70 p1 arrive about=b
-70 p2 taken on=s2
+70 p2 sem_acquired on=s2
 75 p2 arrive about=b
 75 late passed group=1/3
 75 p1 passed group=1/3

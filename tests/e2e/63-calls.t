@@ -442,7 +442,7 @@ poetcc -profile -g -O0 leaf.c -o leaf
 POET_OUTPUT=leaf0.poet POET_QUIET=1 ./leaf
 is 'an event knows by which calls it came to be made' \
     "$(poet dump leaf0.poet --json | perl -MJSON::PP -ne 'my $e = decode_json($_);
-        print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "enter"' | sort | uniq -c | tr -s ' ')" ' 400 serve'
+        print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "lock"' | sort | uniq -c | tr -s ' ')" ' 400 serve'
 for implementation in openmpi mpich; do
     if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
         skip "no mpicc.$implementation"

@@ -12,15 +12,15 @@ of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($mete
 
 cat >own.conf <<'END'
 metrics = (
-    { name = "hungry"; start = "petition"; end = "entered"; per = "line"; better = "low"; },
-    { name = "forks"; count = ["entered"]; },
+    { name = "hungry"; start = "acquire"; end = "acquired"; per = "line"; better = "low"; },
+    { name = "forks"; count = ["acquired"]; },
     { name = "a fork"; formula = "hungry / forks"; unit = "ns"; },
     { name = "nothing"; formula = "forks / (forks - forks)"; }
 );
 END
 poet metrics --json -m own.conf "$run" >m.json
 poet dump --json "$run" >dump.json
-entered=$(grep -c '"type":"entered"' dump.json)
+entered=$(grep -c '"type":"acquired"' dump.json)
 is "every entry is counted" "$(of m.json forks total)" "$entered"
 is "and timed since it was asked for" "$(of m.json hungry count)" "$entered"
 is "as the waits say" "$(of m.json "lock wait time" total)" "$(of m.json hungry total)"
@@ -37,10 +37,10 @@ poet metrics --csv -m own.conf "$run" >m.csv
 like "CSV" "$(cat m.csv)" "^forks,,$entered,$entered,"
 like "words" "$(poet metrics "$run")" "^lock wait time +- +[0-9.]+ ms"
 
-sed 's/"petition"; end = "entered"/"petition"/' own.conf >bad.conf
+sed 's/"acquire"; end = "acquired"/"acquire"/' own.conf >bad.conf
 is "a mistake has its line" "$(poet metrics -m bad.conf "$run" 2>&1)" 'bad.conf:2: "start" without "end"'
 is "and its status" "$(poet metrics -m bad.conf "$run" >/dev/null 2>&1; echo $?)" 2
 is "no file" "$(poet metrics -m none.conf "$run" 2>&1)" "poet metrics: none.conf: No such file or directory"
-{ sed 's/lock acquisitions"; count = "entered"/lock acquisitions"; count = "enterd"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
-like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the metric "lock acquisitions" names the type "enterd"'
+{ sed 's/lock acquisitions"; count = "acquired"/lock acquisitions"; count = "acquird"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
+like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the metric "lock acquisitions" names the type "acquird"'
 done_testing

@@ -107,7 +107,7 @@ waits_of() { poet dump fig4.poet --json | perl -MJSON::PP -e '
         $name{$o->{line}} = $o->{name} if $o->{line} && $o->{name};
         next unless $o->{event};
         my $t = $o->{thread} or next;
-        if ($o->{type} eq "taken" && $last{$t} && $last{$t}{type} eq "wait") {
+        if ($o->{type} eq "sem_acquired" && $last{$t} && $last{$t}{type} eq "wait") {
             print "$name{$t}\t$last{$t}{event}\t", $o->{time_ns} - $last{$t}{time_ns}, "\n";
         }
         $last{$t} = $o;

@@ -64,7 +64,7 @@ is "how often" "$(poet watch --every 0 a=b 2>&1 | head -n 1)" "poet watch: --eve
 cat >good.conf <<'END'
 exact = { calls = "real"; states = true; waits = true; };
 statistical = { rate = 250; };
-metrics = ( { name = "entries"; count = ["entered"]; } );
+metrics = ( { name = "entries"; count = ["acquired"]; } );
 END
 is "a good one" "$(poet check ./good.conf)" "./good.conf: calls=real,states,waits,rate=250: OK"
 is "serves poet metrics, too" "$(status poet metrics -m good.conf "$trace")" 0

@@ -83,7 +83,7 @@ poet calls --json phases.poet >whole.json
 poet calls --json --to 500ms phases.poet >begin.json
 like "which times it counted between is said" "$(notes begin.json)" \
     "covers 0\.[0-9]+ s to [0-9.]+ s: profile snapshots are about 1 s apart, .*not interpolated"
-signs() { poet dump --json phases.poet | grep '"type":"enter"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
+signs() { poet dump --json phases.poet | grep '"type":"lock"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
 # the first time, after the begin, at which sums were kept: to the ms
 at=$(notes begin.json | sed -n 's/.* to \([0-9.]*\) s: profile.*/\1/p')
 around() { perl -e 'printf "%.3f", $ARGV[0] + $ARGV[1]' "$at" "$1"; }

@@ -90,7 +90,7 @@ like 'the word alone is of calls' "$(run word.poet env POET_MEASURE=throttle ./c
 cat >good.conf <<'C'
 exact = { calls = "cpu"; };
 functions = { ignore = ["mid"]; count = "t?ny"; };
-metrics = ( { name = "entries"; count = ["entered"]; } );
+metrics = ( { name = "entries"; count = ["acquired"]; } );
 C
 like 'a meter file may have lists' "$(poet check ./good.conf)" 'OK$'
 poet record -m good.conf -o file.poet ./calls 2>/dev/null

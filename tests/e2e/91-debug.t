@@ -30,11 +30,11 @@ is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to p
 is "each time one more is done" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
 is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
 
-petition=$(dump | python3 -c '
+request=$(dump | python3 -c '
 import json, sys
 events = [e for e in map(json.loads, sys.stdin) if e.get("thread") == 4 and "event" in e]
-print(next(e["event"] for e in events if e["type"] == "petition" and e["site"] == "stops.c:26"))')
-debug "$petition" "poet over" "poet over" "poet where"
+print(next(e["event"] for e in events if e["type"] == "acquire" and e["site"] == "stops.c:26"))')
+debug "$request" "poet over" "poet over" "poet where"
 is "poet over goes past a monitor, and past a semaphore" "$(sed -nE 's/^T:.* is about to perform (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
     "stops.c:26 stops.c:31 stops.c:33"
 like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to perform [a-z]* .*\(4:[0-9]+, stops\.c:33\)'
@@ -47,10 +47,10 @@ like "the picture is there" "$(cat said)" 'T:work'
 cut=$(dump | python3 -c '
 import json, sys
 events = [json.loads(l) for l in sys.stdin]
-of = [e for e in events if e.get("type") == "petition" and e["thread"] == 3]
+of = [e for e in events if e.get("type") == "acquire" and e["thread"] == 3]
 print(of[len(of) // 2]["event"])')
 debug 1:2 "poet to $cut" "info locals" "poet continue" "poet next"
-like "to a cut" "$(cat said)" "is about to perform petition .*\($cut, stops\.c:46\)"
+like "to a cut" "$(cat said)" "is about to perform acquire .*\($cut, stops\.c:46\)"
 like "and to the end, where all is done" "$(cat said)" 'the program exited: ([0-9]+) of \1 events performed'
 like "where nothing more is to be had" "$(cat said)" 'has exited and the recorded schedule is finished; start poet debug again'
 is "in the same order" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"

@@ -37,8 +37,8 @@ fi
 poet attach $program >said 2>errors
 is "it is attached to" "$?" 0
 like "who waits is said" "$(cat said)" '^DEADLOCK: 2 threads wait for each other'
-like "of main its event" "$(cat said)" '^T:main, thread 1 \(LWP [0-9]*\): petition \(event [0-9]*:[0-9]*, dead\.c:10\)'
-like "of the other thread, too" "$(cat said)" '^T:work, thread 2 \(LWP [0-9]*\): petition \(event [0-9]*:[0-9]*, dead\.c:10\)'
+like "of main its event" "$(cat said)" '^T:main, thread 1 \(LWP [0-9]*\): acquire \(event [0-9]*:[0-9]*, dead\.c:10\)'
+like "of the other thread, too" "$(cat said)" '^T:work, thread 2 \(LWP [0-9]*\): acquire \(event [0-9]*:[0-9]*, dead\.c:10\)'
 is "and both stacks" "$(grep -c ' work (p=.*dead\.c:10' said)" 2
 check "the program goes on" kill -0 $program
 is "a process that is none is wrong usage" "$(poet attach x 2>/dev/null; echo $?)" 2

@@ -107,7 +107,7 @@ C
 poetcc -trace -g thrice.c -o thrice
 POET_OUTPUT=thrice.poet ./thrice
 until_true finished thrice.poet
-entries() { poet dump "$1" | awk '$3 == "entered" && $4 == "M:m" { print $1, $0 }' | sed 's/^\([^ ]*\) .*<> \([0-9]*\):.*/\1 \2/'; }
+entries() { poet dump "$1" | awk '$3 == "acquired" && $4 == "M:m" { print $1, $0 }' | sed 's/^\([^ ]*\) .*<> \([0-9]*\):.*/\1 \2/'; }
 # the first visit of all, and the first one of the other thread, which asked for the lock meanwhile or did not
 visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
 like "who comes later is first, whenever he asked" "$(swap thrice $visits)" '^0 poet replay: order swapped: '
@@ -181,7 +181,7 @@ for busy in 1 2 3; do
     pids="$pids $!"
 done
 like "one that has no processor is waited for" \
-    "$(swap starved $(poet dump starved.poet | awk '$3 == "entered" && $4 == "M:m" { print $1 }' | xargs))" \
+    "$(swap starved $(poet dump starved.poet | awk '$3 == "acquired" && $4 == "M:m" { print $1 }' | xargs))" \
     '^(0 )?poet replay: order swapped: '
 
 like "of one thread nothing can be swapped" "$(poet replay bad_use.poet --swap 2:1 2:1 2>&1)" 'expected two different events'

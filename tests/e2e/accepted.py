@@ -83,12 +83,12 @@ def order(from_ns, to_ns):
 
 
 def convoy():
-    asked1, asked2 = T("p1", "petition"), T("p2", "petition")
-    left0, left1, left2 = (T(p, "left") for p in ("p0", "p1", "p2"))
-    enter1, enter2 = T("p1", "enter"), T("p2", "enter")
+    asked1, asked2 = T("p1", "acquire"), T("p2", "acquire")
+    left0, left1, left2 = (T(p, "unlock") for p in ("p0", "p1", "p2"))
+    enter1, enter2 = T("p1", "lock"), T("p2", "lock")
     if not asked1 < asked2 < left0:
         sys.exit("not as planned: they did not ask one after the other while it was held")
-    one, two = wait("p1", "petition", enter1 - asked1), wait("p2", "petition", enter2 - asked2)
+    one, two = wait("p1", "acquire", enter1 - asked1), wait("p2", "acquire", enter2 - asked2)
     g, h, held = took["g"][0], took["h"][0], left0 - T("p0", "passed")
     equal("p1, for p0", of(one, thread="p0"), left0 - asked1)
     equal("p1, itself", of(one, thread="p1"), enter1 - left0)
@@ -114,8 +114,8 @@ def convoy():
 
 def late():
     met = max(T(p, "arrive") for p in ("p0", "p1", "p2"))
-    post0, post1 = T("p0", "post"), T("p1", "post")
-    wait1, taken1, wait2, taken2 = T("p1", "wait"), T("p1", "taken"), T("p2", "wait"), T("p2", "taken")
+    post0, post1 = T("p0", "sem_post"), T("p1", "sem_post")
+    wait1, taken1, wait2, taken2 = T("p1", "wait"), T("p1", "sem_acquired"), T("p2", "wait"), T("p2", "sem_acquired")
     end0, end1, end2 = (T(p, "arrive", 1) for p in ("p0", "p1", "p2"))
     if not (wait1 < post0 and wait2 < post0 and end0 < end1 < end2):
         sys.exit("not as planned: somebody came when nobody waited for it")

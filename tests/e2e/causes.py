@@ -76,24 +76,24 @@ def group(ms, threads, name, site, number):
 
 def condition():
     """Common work and extra work, a barrier, then one waits to be signalled and the other holds the lock for 5 more."""
-    fast, slow = line("task", "fast"), line("task", "slow")
-    lock, called, barrier = line("monitor", "m"), line("condition", "c"), line("barrier", "b")
+    fast, slow = line("thread", "fast"), line("thread", "slow")
+    lock, called, barrier = line("mutex", "m"), line("condvar", "c"), line("barrier", "b")
     for thread in fast, slow:
         event(0, thread, "start", 0xC0)
     event(20, fast, "arrive", 0xC1, about=barrier)
     event(30, slow, "detach", 0xC1)
     event(70, slow, "arrive", 0xE1, about=barrier)
     group(70, (fast, slow), "passed", 0xC0, 1)
-    event(80, fast, "petition", 0xC1, about=lock)
-    pair(80, fast, lock, "enter", "entered", 0xC1)
+    event(80, fast, "acquire", 0xC1, about=lock)
+    pair(80, fast, lock, "lock", "acquired", 0xC1)
     event(80, fast, "wait", 0xC1, on=lock, about=called)
     event(80, slow, "detach", 0xC1)
-    event(105, slow, "petition", 0xE1, about=lock)
-    pair(105, slow, lock, "enter", "entered", 0xE1)
+    event(105, slow, "acquire", 0xE1, about=lock)
+    pair(105, slow, lock, "lock", "acquired", 0xE1)
     on, number = event(105, slow, "signal", 0xE1, on=lock, about=called)
-    pair(110, slow, lock, "left", "leave", 0xF1)
+    pair(110, slow, lock, "unlock", "released", 0xF1)
     event(110, fast, "wake", 0xC2, on=lock, about=called, relation=ORDER, other=on, number=number)
-    pair(110, fast, lock, "left", "leave", 0xC2)
+    pair(110, fast, lock, "unlock", "released", 0xC2)
 
 
 def propagation():

@@ -36,7 +36,7 @@ def type_is(code, name):
     return message(3, struct.pack("<H", code) + string(name) + struct.pack("<H", 0))
 
 
-def line(code, kind="task", name=""):
+def line(code, kind="thread", name=""):
     return message(5, struct.pack("<IQQBQQ", code, 1, code, 0, 0, 0) + string(kind) + string(name))
 
 

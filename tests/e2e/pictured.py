@@ -17,15 +17,16 @@ choose = random.Random(seed)
 KEY = choose.getrandbits(63) | 1
 INSTANCE = random.getrandbits(63)
 BEGIN = time.monotonic_ns()
-NAMES = ["create", "start", "end", "join", "joined", "petition", "enter", "entered", "leave", "left", "post", "taken",
-         "read_left", "write_left", "read", "write", "arrive", "passed", "kill", "handler", "signal", "wait", "wake", "note"]
+NAMES = ["create", "start", "exit", "join", "joined", "acquire", "lock", "acquired", "released", "unlock", "sem_post", "sem_acquired",
+         "read_released", "write_released", "read_acquired", "write_acquired", "arrive", "passed", "signal_sent", "handler", "signal",
+         "wait", "wake", "note"]
 TYPES = {text: code for code, text in enumerate(NAMES, 1)}
 # (steps: on the thread's line, on the object's)
-SHAPES = {"lock": ("enter", "entered"), "unlock": ("left", "leave"), "in": ("enter", "entered"), "out": ("left", "leave"),
-          "to read": ("enter", "read"), "to write": ("enter", "write"), "from read": ("left", "read_left"),
-          "from write": ("left", "write_left")}
+SHAPES = {"lock": ("lock", "acquired"), "unlock": ("unlock", "released"), "in": ("lock", "acquired"), "out": ("unlock", "released"),
+          "to read": ("lock", "read_acquired"), "to write": ("lock", "write_acquired"), "from read": ("unlock", "read_released"),
+          "from write": ("unlock", "write_released")}
 PAIRS = {text: 0x8000 + at for at, text in enumerate(SHAPES)}
-AFTER = {"taken": ["post"], "read": ["write_left"], "write": ["read_left", "write_left"]}
+AFTER = {"sem_acquired": ["sem_post"], "read_acquired": ["write_released"], "write_acquired": ["read_released", "write_released"]}
 
 string = lambda text: struct.pack("<I", len(text.encode())) + text.encode()
 server = socket.socket(socket.AF_UNIX)
@@ -84,7 +85,7 @@ def pair(thread, name, other):
 
 
 def new_thread(name, at):
-    thread = line("task", name)
+    thread = line("thread", name)
     ahead[thread] = choose.randint(-2000000, 2000000) * (seed % 5 > 0)
     now[thread], last[thread] = at, 0
     return thread
@@ -92,7 +93,7 @@ def new_thread(name, at):
 
 FIRST = 5000000
 threads = [new_thread(f"p{at}", FIRST) for at in range(1, choose.randint(3, 6))]
-mutexes = [line("monitor", f"m{at}") for at in range(choose.randint(1, 2))]
+mutexes = [line("mutex", f"m{at}") for at in range(choose.randint(1, 2))]
 semaphores = [line("semaphore", f"s{at}", SHARED) for at in range(choose.randint(1, 2))]
 shelves = [line("rwlock", "shelf", SHARED)]
 unseen = line("once", "first")  # lines of this kind are not drawn
@@ -121,7 +122,7 @@ def visit(t, object):
             free[object] = now[t]
     elif object in semaphores:
         pair(t, "in", object)
-        event(t, choose.choice(["post", "taken"]), on=object)
+        event(t, choose.choice(["sem_post", "sem_acquired"]), on=object)
         pair(t, "out", object)
     else:
         how = choose.choice(["read", "write"])
@@ -137,7 +138,7 @@ def step():
     if what < 0.16:
         keys += 1
         under_way.append((keys, choose.choice([o for o in threads if o != t]), now[t]))
-        event(t, "kill", relation=SEND | KEYED, number=keys, count=1, key=KEY)
+        event(t, "signal_sent", relation=SEND | KEYED, number=keys, count=1, key=KEY)
     elif what < 0.34 and under_way:
         message, to, at = under_way.pop(choose.randrange(len(under_way)))
         if to in threads:
@@ -162,7 +163,7 @@ def step():
         threads.append(child)
     elif what < 0.85 and len(threads) > 3:
         threads.remove(t)
-        ended.append((event(t, "end"), now[t]))
+        ended.append((event(t, "exit"), now[t]))
     elif what < 0.87 and ended:
         (on, number), at = ended.pop()
         now[t] = max(now[t], at)

@@ -16,7 +16,7 @@ KEY = choose.getrandbits(63) | 1
 INSTANCE = random.getrandbits(63)
 BEGIN = time.monotonic_ns()
 THREADS, LOCKS = range(1, 6), range(6, 8)
-TYPES = {name: code for code, name in enumerate(["send", "receive", "meet", "enter", "entered", "work"], 1)}
+TYPES = {name: code for code, name in enumerate(["send", "receive", "meet", "lock", "acquired", "work"], 1)}
 PAIR = 0x8000
 
 string = lambda text: struct.pack("<I", len(text)) + text.encode()
@@ -36,10 +36,10 @@ if kind != WELCOME:
     raise SystemExit("the server says: " + answer[4:].decode())
 for text, code in TYPES.items():
     send(TYPE, struct.pack("<H", code) + string(text) + struct.pack("<H", 0))
-send(SHAPE, struct.pack("<HHHHI", PAIR, 1, TYPES["enter"], TYPES["entered"], 0))
+send(SHAPE, struct.pack("<HHHHI", PAIR, 1, TYPES["lock"], TYPES["acquired"], 0))
 for line in [*THREADS, *LOCKS]:
     thread = line in THREADS
-    send(LINE, struct.pack("<IQQBQQ", line, INSTANCE, line, 0, 0, 0) + string("task" if thread else "lock") +
+    send(LINE, struct.pack("<IQQBQQ", line, INSTANCE, line, 0, 0, 0) + string("thread" if thread else "lock") +
          string(f"{'p' if thread else 'lock'}{line}"))
 
 numbers = dict.fromkeys([*THREADS, *LOCKS], 0)

@@ -1,10 +1,10 @@
 """Plays a program that is written down, every nanosecond of it known, to the server:  python3 stage.py NAME < SCRIPT
 
     environment pthread
-    after taken post                    taken comes after all earlier post of its line, which is shared
-    line task p0 p1                     lines of a kind; * before a kind: they are shared
+    after sem_acquired sem_post           sem_acquired comes after all earlier sem_post of its line, which is shared
+    line thread p0 p1                   lines of a kind; * before a kind: they are shared
     20 p0 wait on=s                     ms, the thread, what it does, and where, if not on its own line
-    30 p0 enter/entered on=m            a pair: on its own line, and on that one
+    30 p0 lock/acquired on=m            a pair: on its own line, and on that one
 
 More words of an event:  about=LINE  at=ADDRESS (else where the thread was)  send=KEY  receive=KEY  group=KEY/MEMBERS
 stream=KEY:FIRST:BYTES (with send= or receive=)  is=NAME  order=NAME (after the event of that name)  closes

@@ -101,9 +101,9 @@ __attribute__((unused)) static void play_pair(struct played *p, uint32_t thread,
 __attribute__((unused)) static void play_hold(struct played *p, uint32_t thread, uint32_t line,
                                               double asks, double enters, double leaves)
 {
-    PLAY(p, thread, "petition", asks, line);
-    play_pair(p, thread, line, "enter", "entered", enters);
-    play_pair(p, thread, line, "left", "leave", leaves);
+    PLAY(p, thread, "acquire", asks, line);
+    play_pair(p, thread, line, "lock", "acquired", enters);
+    play_pair(p, thread, line, "unlock", "released", leaves);
 }
 
 /* One member of a group of so many, by its number. */

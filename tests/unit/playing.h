@@ -50,7 +50,7 @@ static void lock(struct playing *g, struct actor *a, int i)
 {
     g->holder[i] = (int)(a - g->actors);
     a->does = HOLDS;
-    play_pair(&g->p, a->line, g->lines[i], "enter", "entered", g->now);
+    play_pair(&g->p, a->line, g->lines[i], "lock", "acquired", g->now);
 }
 
 static void begin_something(struct playing *g, struct actor *a)
@@ -58,18 +58,18 @@ static void begin_something(struct playing *g, struct actor *a)
     unsigned what = chance(g, 9);
     if (what < 4) {
         a->object = what < 2 ? MUTEX : SECOND;
-        PLAY(&g->p, a->line, "petition", g->now, g->lines[a->object]);
+        PLAY(&g->p, a->line, "acquire", g->now, g->lines[a->object]);
         a->does = LOCKS;
         if (g->holder[a->object] < 0)
             lock(g, a, a->object);
     } else if (what < 6) {
-        PLAY(&g->p, a->line, "petition", g->now, g->lines[RWLOCK]);
+        PLAY(&g->p, a->line, "acquire", g->now, g->lines[RWLOCK]);
         a->does = what == 4 ? READS : WRITES;
     } else if (what == 6) {
         PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "wait", g->now);
         a->does = TAKES;
     } else if (what == 7) {
-        PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "post", g->now);
+        PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "sem_post", g->now);
         g->count++;
     } else if (chance(g, 3) == 0) {
         PLAY(&g->p, a->line, "arrive", g->now, g->lines[BARRIER]);
@@ -101,7 +101,7 @@ static void go_on_holding(struct playing *g, struct actor *a)
     } else if (what == 1) {
         signal_one(g, a);
     } else {
-        play_pair(&g->p, a->line, g->lines[a->object], "left", "leave", g->now);
+        play_pair(&g->p, a->line, g->lines[a->object], "unlock", "released", g->now);
         a->does = IDLE;
         g->holder[a->object] = -1;
     }
@@ -110,7 +110,8 @@ static void go_on_holding(struct playing *g, struct actor *a)
 static void leave_rwlock(struct playing *g, struct actor *a)
 {
     bool reads = a->does == READING;
-    play_pair(&g->p, a->line, g->lines[RWLOCK], "left", reads ? "read_left" : "write_left", g->now);
+    play_pair(&g->p, a->line, g->lines[RWLOCK], "unlock",
+              reads ? "read_released" : "write_released", g->now);
     g->readers -= reads;
     g->writer = reads ? g->writer : -1;
     a->does = IDLE;
@@ -121,7 +122,8 @@ static void enter_rwlock(struct playing *g, struct actor *a)
     bool reads = a->does == READS;
     if (g->writer >= 0 || (!reads && g->readers))
         return;
-    play_pair(&g->p, a->line, g->lines[RWLOCK], "enter", reads ? "read" : "write", g->now);
+    play_pair(&g->p, a->line, g->lines[RWLOCK], "lock", reads ? "read_acquired" : "write_acquired",
+              g->now);
     g->readers += reads;
     g->writer = reads ? -1 : (int)(a - g->actors);
     a->does = reads ? READING : WRITING;
@@ -130,11 +132,11 @@ static void enter_rwlock(struct playing *g, struct actor *a)
 static void take_or_give(struct playing *g, struct actor *a)
 {
     if (a->does == HAS) {
-        PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "post", g->now);
+        PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "sem_post", g->now);
         g->count++;
         a->does = IDLE;
     } else if (g->count) {
-        PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "taken", g->now);
+        PLAY_ON(&g->p, a->line, g->lines[SEMAPHORE], "sem_acquired", g->now);
         g->count--;
         a->does = chance(g, 2) ? HAS : IDLE;
     }
@@ -196,11 +198,11 @@ static void go_on(struct playing *g, struct actor *a)
 
 static struct playing play_random(unsigned seed)
 {
-    static const char *const kinds[] = {"monitor",   "monitor",   "rwlock",
-                                        "semaphore", "condition", "barrier"};
+    static const char *const kinds[] = {"mutex",     "mutex",   "rwlock",
+                                        "semaphore", "condvar", "barrier"};
     struct playing g = {.p = play("pthread"), .random = seed, .holder = {-1, -1}, .writer = -1};
     for (unsigned i = 0; i < THREADS; i++) {
-        g.actors[i].line = play_line(&g.p, "task", "t");
+        g.actors[i].line = play_line(&g.p, "thread", "t");
         PLAY(&g.p, g.actors[i].line, "start", 0, 0);
     }
     for (unsigned i = 0; i < OBJECTS; i++)

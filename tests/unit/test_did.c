@@ -17,7 +17,7 @@ static bool tell(struct played *p, uint32_t thread, struct event_id at, int64_t 
 static void forgotten_with_its_events(void **state)
 {
     struct played p = play("pthread");
-    uint32_t t = play_line(&p, "task", "t");
+    uint32_t t = play_line(&p, "thread", "t");
     struct code_segment steps[] = {{0, 1, 700}, {0, 1, 300}};
     (void)state;
     for (unsigned i = 0; i < EVENTS; i++) {
@@ -49,7 +49,7 @@ static void forgotten_with_its_events(void **state)
 static void what_never_came_is_passed_over(void **state)
 {
     struct played p = play("pthread");
-    uint32_t t = play_line(&p, "task", "t"), never = play_line(&p, "task", "never");
+    uint32_t t = play_line(&p, "thread", "t"), never = play_line(&p, "thread", "never");
     struct code_segment step = {0, 1, 1};
     (void)state;
     for (unsigned i = 0; i < EVENTS; i++) {
@@ -67,7 +67,7 @@ static void what_never_came_is_passed_over(void **state)
 static void no_more_than_there_is_room_for(void **state)
 {
     struct played p = play("pthread");
-    uint32_t t = play_line(&p, "task", "t"), kept = 0;
+    uint32_t t = play_line(&p, "thread", "t"), kept = 0;
     struct code_segment steps[64] = {{0, 1, 10}};
     (void)state;
     activity_limit(1u << 16);
@@ -110,7 +110,7 @@ static void whatever_is_told_fits_between_the_events(void **state)
     (void)state;
     for (unsigned seed = 1; seed <= 30; seed++) {
         struct played p = play("pthread");
-        uint32_t t = play_line(&p, "task", "t");
+        uint32_t t = play_line(&p, "thread", "t");
         unsigned random = seed;
         for (unsigned i = 0; i < 60; i++) {
             struct code_segment steps[6];

@@ -23,20 +23,20 @@ static void ring_of_semaphores(void **state)
     struct played p = play("pthread");
     uint32_t t[3], s[3];
     for (unsigned i = 0; i < 3; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", 0, 0);
     }
     for (unsigned i = 0; i < 3; i++)
         s[i] = play_line(&p, "semaphore", "s");
     PLAY_ON(&p, t[1], s[0], "wait", 20);
     PLAY_ON(&p, t[2], s[1], "wait", 25);
-    PLAY_ON(&p, t[0], s[0], "post", 50);
-    PLAY_ON(&p, t[1], s[0], "taken", 50);
+    PLAY_ON(&p, t[0], s[0], "sem_post", 50);
+    PLAY_ON(&p, t[1], s[0], "sem_acquired", 50);
     PLAY_ON(&p, t[0], s[2], "wait", 80);
-    PLAY_ON(&p, t[1], s[1], "post", 90);
-    PLAY_ON(&p, t[2], s[1], "taken", 90);
-    PLAY_ON(&p, t[2], s[2], "post", 125);
-    PLAY_ON(&p, t[0], s[2], "taken", 125);
+    PLAY_ON(&p, t[1], s[1], "sem_post", 90);
+    PLAY_ON(&p, t[2], s[1], "sem_acquired", 90);
+    PLAY_ON(&p, t[2], s[2], "sem_post", 125);
+    PLAY_ON(&p, t[0], s[2], "sem_acquired", 125);
     check_ring(&p, t);
 }
 
@@ -69,28 +69,28 @@ struct condition {
 
 static void await(struct played *p, uint32_t t, struct condition *c, double at)
 {
-    PLAY(p, t, "petition", at, c->mutex);
-    play_pair(p, t, c->mutex, "enter", "entered", at);
+    PLAY(p, t, "acquire", at, c->mutex);
+    play_pair(p, t, c->mutex, "lock", "acquired", at);
     play_event(p, t, c->mutex, "wait", at, c->condition, (struct event_id){0});
 }
 
 static void call(struct played *p, uint32_t t, struct condition *c, double at, double leaves)
 {
-    PLAY(p, t, "petition", at, c->mutex);
-    play_pair(p, t, c->mutex, "enter", "entered", at);
+    PLAY(p, t, "acquire", at, c->mutex);
+    play_pair(p, t, c->mutex, "lock", "acquired", at);
     c->signal = play_event(p, t, c->mutex, "signal", at, c->condition, (struct event_id){0});
-    play_pair(p, t, c->mutex, "left", "leave", leaves);
+    play_pair(p, t, c->mutex, "unlock", "released", leaves);
 }
 
 static void go_on(struct played *p, uint32_t t, struct condition *c, double at)
 {
     play_event(p, t, c->mutex, "wake", at, c->condition, c->signal);
-    play_pair(p, t, c->mutex, "left", "leave", at);
+    play_pair(p, t, c->mutex, "unlock", "released", at);
 }
 
 static struct condition condition(struct played *p)
 {
-    return (struct condition){play_line(p, "monitor", "m"), play_line(p, "condition", "c"), {0}};
+    return (struct condition){play_line(p, "mutex", "m"), play_line(p, "condvar", "c"), {0}};
 }
 
 static void ring_of_conditions(void **state)
@@ -100,7 +100,7 @@ static void ring_of_conditions(void **state)
     uint32_t t[3];
     struct condition c[3];
     for (unsigned i = 0; i < 3; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", 0, 0);
     }
     for (unsigned i = 0; i < 3; i++)
@@ -125,7 +125,7 @@ static void barrier(void **state)
     struct played p = play("pthread");
     uint32_t t[4], b;
     for (unsigned i = 0; i < 4; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", 0, 0);
     }
     b = play_line(&p, "barrier", "b");
@@ -160,10 +160,10 @@ static void convoy(void **state)
     struct played p = play("pthread");
     uint32_t t[3], m;
     for (unsigned i = 0; i < 3; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", 0, 0);
     }
-    m = play_line(&p, "monitor", "m");
+    m = play_line(&p, "mutex", "m");
     play_hold(&p, t[0], m, 0, 0, 30);
     play_hold(&p, t[1], m, 10, 30, 50);
     play_hold(&p, t[2], m, 15, 50, 55);
@@ -183,14 +183,14 @@ static void a_part_of_a_convoy(void **state)
     struct played p = play("pthread");
     uint32_t t[4], m;
     for (unsigned i = 0; i < 4; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", 0, 0);
     }
-    m = play_line(&p, "monitor", "m");
+    m = play_line(&p, "mutex", "m");
     play_hold(&p, t[0], m, 0, 0, 30);
     play_hold(&p, t[1], m, 10, 30, 50);
     play_hold(&p, t[2], m, 15, 50, 55);
-    PLAY(&p, t[3], "end", 18, 0);
+    PLAY(&p, t[3], "exit", 18, 0);
     play_hold(&p, t[0], m, 60, 60, 61);
     size_t all_waits = learn(&p)->wait_count;
     struct partial_run *apart = partial_run_new(p.run, 20 * PLAYED_MS, 55 * PLAYED_MS, 0);
@@ -210,17 +210,17 @@ static void cascade(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t main = play_line(&p, "task", "main"), q = play_line(&p, "task", "q"),
-             r = play_line(&p, "task", "r"), m = play_line(&p, "monitor", "m");
+    uint32_t main = play_line(&p, "thread", "main"), q = play_line(&p, "thread", "q"),
+             r = play_line(&p, "thread", "r"), m = play_line(&p, "mutex", "m");
     PLAY(&p, main, "start", 0, 0);
     PLAY(&p, q, "start", 0, 0);
     PLAY(&p, r, "start", 0, 0);
     PLAY(&p, main, "join", 0, q);
     play_hold(&p, r, m, 0, 0, 40);
-    PLAY(&p, q, "petition", 10, m);
-    play_pair(&p, q, m, "enter", "entered", 40);
-    play_pair(&p, q, m, "left", "leave", 50);
-    struct event_id end_of_q = PLAY(&p, q, "end", 50, 0);
+    PLAY(&p, q, "acquire", 10, m);
+    play_pair(&p, q, m, "lock", "acquired", 40);
+    play_pair(&p, q, m, "unlock", "released", 50);
+    struct event_id end_of_q = PLAY(&p, q, "exit", 50, 0);
     play_event(&p, main, main, "joined", 50, q, end_of_q);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, main), "0 50 meet (50 2 meet)");
@@ -234,7 +234,7 @@ static void held_after_the_signal(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t fast = play_line(&p, "task", "fast"), slow = play_line(&p, "task", "slow");
+    uint32_t fast = play_line(&p, "thread", "fast"), slow = play_line(&p, "thread", "slow");
     struct condition c = condition(&p);
     PLAY(&p, fast, "start", 0, 0);
     PLAY(&p, slow, "start", 0, 0);
@@ -252,8 +252,8 @@ static void others_after_the_signal(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             d = play_line(&p, "task", "d");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
+             d = play_line(&p, "thread", "d");
     struct condition c = condition(&p);
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
@@ -275,7 +275,7 @@ static void guessed_signal(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b");
     struct condition c = condition(&p);
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);

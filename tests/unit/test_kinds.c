@@ -10,18 +10,18 @@ static void semaphore_as_lock(void **state)
     struct played p = play("pthread");
     uint32_t t[3], s;
     for (unsigned i = 0; i < 3; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", 0, 0);
     }
     s = play_line(&p, "semaphore", "s");
     PLAY_ON(&p, t[0], s, "wait", 0);
-    PLAY_ON(&p, t[0], s, "taken", 0);
+    PLAY_ON(&p, t[0], s, "sem_acquired", 0);
     PLAY_ON(&p, t[1], s, "wait", 10);
     PLAY_ON(&p, t[2], s, "wait", 15);
-    PLAY_ON(&p, t[0], s, "post", 30);
-    PLAY_ON(&p, t[1], s, "taken", 30);
-    PLAY_ON(&p, t[1], s, "post", 50);
-    PLAY_ON(&p, t[2], s, "taken", 50);
+    PLAY_ON(&p, t[0], s, "sem_post", 30);
+    PLAY_ON(&p, t[1], s, "sem_acquired", 30);
+    PLAY_ON(&p, t[1], s, "sem_post", 50);
+    PLAY_ON(&p, t[2], s, "sem_acquired", 50);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, t[0]), "");
     assert_string_equal(wait_list_of_thread(all, t[1]), "10 30 meet (30 1 excl)");
@@ -33,7 +33,7 @@ static void timed_out(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t t = play_line(&p, "task", "t"), s = play_line(&p, "semaphore", "s");
+    uint32_t t = play_line(&p, "thread", "t"), s = play_line(&p, "semaphore", "s");
     PLAY(&p, t, "start", 0, 0);
     PLAY_ON(&p, t, s, "timed_wait", 5);
     PLAY_ON(&p, t, s, "timeout", 25);
@@ -51,16 +51,16 @@ static void last_reader(void **state)
     struct played p = play("pthread");
     uint32_t t[4], l;
     for (unsigned i = 0; i < 4; i++) {
-        t[i] = play_line(&p, "task", "t");
+        t[i] = play_line(&p, "thread", "t");
         PLAY(&p, t[i], "start", -1, 0);
     }
     l = play_line(&p, "rwlock", "l");
     for (unsigned i = 0; i < 3; i++)
-        play_pair(&p, t[i], l, "enter", "read", -1);
-    PLAY(&p, t[3], "petition", 0, l);
+        play_pair(&p, t[i], l, "lock", "read_acquired", -1);
+    PLAY(&p, t[3], "acquire", 0, l);
     for (unsigned i = 0; i < 3; i++)
-        play_pair(&p, t[i], l, "left", "read_left", 10 * (i + 1));
-    play_pair(&p, t[3], l, "enter", "write", 30);
+        play_pair(&p, t[i], l, "unlock", "read_released", 10 * (i + 1));
+    play_pair(&p, t[3], l, "lock", "write_acquired", 30);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, t[3]), "0 30 excl (30 3 excl)");
     end(&p);
@@ -70,14 +70,14 @@ static void once(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
              o = play_line(&p, "once", "o");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
-    PLAY(&p, a, "petition", 0, o);
-    PLAY(&p, a, "initialise", 0, o);
-    PLAY(&p, b, "petition", 5, o);
-    struct event_id done = PLAY(&p, a, "initialised", 20, o);
+    PLAY(&p, a, "acquire", 0, o);
+    PLAY(&p, a, "initialize", 0, o);
+    PLAY(&p, b, "acquire", 5, o);
+    struct event_id done = PLAY(&p, a, "initialized", 20, o);
     play_event(&p, b, b, "ready", 20, o, done);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, b), "5 20 excl (20 1 excl)");
@@ -133,15 +133,15 @@ static void a_message_is_no_lock(void **state)
 {
     (void)state;
     struct played p = play("process");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             m = play_line(&p, "monitor", "m"), s = play_line(&p, "stream", "s");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
+             m = play_line(&p, "mutex", "m"), s = play_line(&p, "stream", "s");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     play_message(&p, a, "write", 5, RELATION_SEND, 1);
-    PLAY(&p, a, "petition", 10, m);
+    PLAY(&p, a, "acquire", 10, m);
     PLAY(&p, b, "empty", 15, s);
     play_message(&p, b, "read", 16, RELATION_RECEIVE, 1);
-    play_pair(&p, a, m, "enter", "entered", 20);
+    play_pair(&p, a, m, "lock", "acquired", 20);
     assert_string_equal(wait_list_of_thread(learn(&p), a), "10 20 excl unseen");
     end(&p);
 }
@@ -165,7 +165,7 @@ static void a_receive_comes_later(void **state)
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, a), "10 36 meet (35 2 meet late)");
     assert_int_equal(interval_cache_generation(p.run), again + 1);
-    PLAY(&p, b, "end", 37, 0);
+    PLAY(&p, b, "exit", 37, 0);
     assert_string_equal(wait_list_of_thread(learn(&p), a), "10 36 meet (35 2 meet late)");
     assert_int_equal(interval_cache_generation(p.run), again + 1);
     end(&p);
@@ -177,15 +177,15 @@ static void free_lock(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             m = play_line(&p, "monitor", "m"), n = play_line(&p, "monitor", "n");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
+             m = play_line(&p, "mutex", "m"), n = play_line(&p, "mutex", "n");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     play_hold(&p, a, m, 1, 1, 10);
-    PLAY(&p, b, "petition", 11, m);
-    play_pair(&p, b, m, "enter", "entered", 14);
-    PLAY(&p, b, "petition", 20, n);
-    play_pair(&p, b, n, "enter", "entered", 25);
+    PLAY(&p, b, "acquire", 11, m);
+    play_pair(&p, b, m, "lock", "acquired", 14);
+    PLAY(&p, b, "acquire", 20, n);
+    play_pair(&p, b, n, "lock", "acquired", 25);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, b), "11 14 excl, 20 25 excl unseen");
     assert_string_equal(course(all, b), "0 runs 11 latency 14 runs 20 unexplained 25");
@@ -223,9 +223,9 @@ static void no_order_at_the_end(void **state)
         PLAY(&p, r[i], "start", 0, 0);
     }
     for (unsigned i = 0; i < 3; i++)
-        PLAY(&p, r[i], "finalise", 10 * (i + 1), world);
+        PLAY(&p, r[i], "finalize", 10 * (i + 1), world);
     for (unsigned i = 0; i < 3; i++)
-        PLAY(&p, r[i], "finalised", 35, 0);
+        PLAY(&p, r[i], "finalized", 35, 0);
     const struct intervals *all = learn(&p);
     char text[64];
     for (unsigned i = 0; i < 2; i++) {
@@ -241,16 +241,16 @@ static void life(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t main = play_line(&p, "task", "main"), t = play_line(&p, "task", "t"),
-             m = play_line(&p, "monitor", "m");
+    uint32_t main = play_line(&p, "thread", "main"), t = play_line(&p, "thread", "t"),
+             m = play_line(&p, "mutex", "m");
     PLAY(&p, main, "start", 0, 0);
     struct event_id made = PLAY_ON(&p, main, t, "create", 0);
     play_event(&p, t, t, "start", 1, 0, made);
     play_hold(&p, main, m, 2, 2, 25);
-    PLAY(&p, t, "petition", 10, m);
-    play_pair(&p, t, m, "enter", "entered", 30);
-    play_pair(&p, t, m, "left", "leave", 31);
-    PLAY(&p, t, "end", 50, 0);
+    PLAY(&p, t, "acquire", 10, m);
+    play_pair(&p, t, m, "lock", "acquired", 30);
+    play_pair(&p, t, m, "unlock", "released", 31);
+    PLAY(&p, t, "exit", 50, 0);
     PLAY_ON(&p, main, t, "close", 60);
     const struct intervals *all = learn(&p);
     const struct thread_timeline *c = intervals_for_thread(all, t);
@@ -268,7 +268,7 @@ static void a_process_and_its_parent(void **state)
 {
     (void)state;
     struct played p = play("process");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
              s = play_line(&p, "stream", "s");
     PLAY(&p, a, "start", 0, 0);
     play_message(&p, a, "fork", 2, RELATION_SEND, 1);
@@ -291,7 +291,7 @@ static void no_room(void **state)
 {
     (void)state;
     struct played p = play("process");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
              s = play_line(&p, "stream", "s");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
@@ -323,15 +323,15 @@ static void lost_and_open(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             m = play_line(&p, "monitor", "m");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
+             m = play_line(&p, "mutex", "m");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     play_hold(&p, a, m, 0, 0, 10);
     order_note_loss(p.run->order, m, p.numbers[m] + 1, 2);
     p.numbers[m] += 2;
     play_hold(&p, b, m, 5, 20, 30);
-    PLAY(&p, a, "petition", 25, m);
+    PLAY(&p, a, "acquire", 25, m);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, b), "5 20 excl lost");
     assert_string_equal(wait_list_of_thread(all, a), "");
@@ -341,7 +341,7 @@ static void lost_and_open(void **state)
                 open[0].to_ns == 30 * PLAYED_MS && open[0].unexplained == UNATTRIBUTED_OPEN &&
                 open[0].end == NO_POSITION);
     free(open);
-    play_pair(&p, a, m, "enter", "entered", 40); /* it goes on: then it is no open one any more */
+    play_pair(&p, a, m, "lock", "acquired", 40); /* it goes on: then it is no open one any more */
     all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, a), "25 40 excl (30 2 excl)");
     assert_int_equal(interval_cache_open(p.run, &open), 0);
@@ -354,14 +354,14 @@ static void interrupted(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             m = play_line(&p, "monitor", "m");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
+             m = play_line(&p, "mutex", "m");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     play_hold(&p, b, m, 0, 0, 30);
-    PLAY(&p, a, "petition", 10, m);
+    PLAY(&p, a, "acquire", 10, m);
     PLAY(&p, a, "handler", 20, 0);
-    play_pair(&p, a, m, "enter", "entered", 30);
+    play_pair(&p, a, m, "lock", "acquired", 30);
     PLAY(&p, a, "handler", 35, 0);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, a), "10 30 excl (30 2 excl)");
@@ -374,8 +374,8 @@ static void forgotten(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             m = play_line(&p, "monitor", "m");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b"),
+             m = play_line(&p, "mutex", "m");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     for (unsigned i = 0; i < 40000; i++) {
@@ -404,12 +404,12 @@ static void gap_in_the_thread(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b");
+    uint32_t a = play_line(&p, "thread", "a"), b = play_line(&p, "thread", "b");
     struct event_id ended;
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
     PLAY(&p, a, "join", 1, b);
-    ended = PLAY(&p, b, "end", 10, 0);
+    ended = PLAY(&p, b, "exit", 10, 0);
     order_note_loss(p.run->order, a, p.numbers[a] + 1, 3);
     p.numbers[a] += 3;
     play_event(&p, a, a, "joined", 20, b, ended);

@@ -121,7 +121,7 @@ static void look(const struct run *run, unsigned *random)
 static void make_children(struct playing *g, uint32_t *children)
 {
     for (unsigned i = 0; i < CHILDREN; i++) {
-        children[i] = play_line(&g->p, "task", "child");
+        children[i] = play_line(&g->p, "thread", "child");
         PLAY_ON(&g->p, g->actors[0].line, children[i], "create", g->now += chance(g, 3));
         if (chance(g, 4))
             PLAY(&g->p, children[i], "start", g->now += chance(g, 2), 0);
@@ -134,7 +134,7 @@ static void end_children(struct playing *g, const uint32_t *children)
         unsigned how = chance(g, 4);
         bool began = g->p.numbers[children[i]] > 1;
         if (began && how > 0)
-            PLAY(&g->p, children[i], "end", g->now += chance(g, 4), 0);
+            PLAY(&g->p, children[i], "exit", g->now += chance(g, 4), 0);
         if (how > 1)
             PLAY_ON(&g->p, g->actors[0].line, children[i], "close", g->now += chance(g, 4));
     }
@@ -167,10 +167,10 @@ static void who_waits_still_waits_until_now(void **state)
 {
     (void)state;
     struct played p = play("pthread");
-    uint32_t t = play_line(&p, "task", "t"), m = play_line(&p, "monitor", "m");
+    uint32_t t = play_line(&p, "thread", "t"), m = play_line(&p, "mutex", "m");
     timeline_set_source(TIMELINE_LIVING, &thread_state_source);
     PLAY(&p, t, "start", 0, 0);
-    PLAY(&p, t, "petition", 10, m);
+    PLAY(&p, t, "acquire", 10, m);
     p.run->ended_ns = 30 * PLAYED_MS;
     learn(p.run, 100);
     struct summary_pixel pixels[2] = {0};

@@ -78,8 +78,8 @@ static void add_point(struct looked *l, uint64_t position)
 /* Where the visit began that this event ended; NO_POSITION: it ended none. */
 static uint64_t entry(const struct looked *l, uint64_t position)
 {
-    static const char outs[] = " leave wait read_left write_left post ",
-                      ins[] = " entered read write wake taken ";
+    static const char outs[] = " released wait read_released write_released sem_post ",
+                      ins[] = " acquired read_acquired write_acquired wake sem_acquired ";
     struct order_event e = at(l, position);
     if (!is(l, position, outs) ||
         (order_line_shared(l->run->order, e.line) && is(l, position, " wait ")))
@@ -163,7 +163,7 @@ static void define(struct looked *l, uint64_t w, uint64_t v)
     if (condition && call == NO_POSITION)
         return;
     walk_back(l, from.thread, condition ? at(l, call).time_ns : from.time_ns, to.time_ns,
-              condition ? " leave wait " : NULL, is(l, w, " petition "));
+              condition ? " released wait " : NULL, is(l, w, " acquire "));
     if (condition)
         cut(l, call, true);
 }
@@ -194,7 +194,7 @@ static uint32_t count_waits(const struct looked *l, uint32_t thread)
         uint64_t b =
             e.thread == thread && !(e.line & HIDDEN_LINE) ? before(l, p, true) : NO_POSITION;
         count +=
-            b != NO_POSITION && at(l, b).time_ns < e.time_ns && is(l, b, " petition wait arrive ");
+            b != NO_POSITION && at(l, b).time_ns < e.time_ns && is(l, b, " acquire wait arrive ");
     }
     return count;
 }

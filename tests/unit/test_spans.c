@@ -17,7 +17,7 @@ static uint32_t step(struct intervals *all, uint32_t from, uint32_t to)
     return code_segments_code(&all->steps, (struct code_segment_key){from, to, STEP_CODE, 0, 0});
 }
 
-/* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */
+/* T: made 0, start 1, acquire 10, its holder unlocks 25, acquired 30, exit 50, close 60. */
 static struct intervals one_life(void)
 {
     struct intervals all = {0};

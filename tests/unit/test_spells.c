@@ -148,7 +148,7 @@ static void same_as_fresh(struct run *run, unsigned seed, bool more, struct rang
 {
     struct playing g = play_random(seed);
     if (more)
-        PLAY(&g.p, g.actors[0].line, "end", g.now + 5, 0);
+        PLAY(&g.p, g.actors[0].line, "exit", g.now + 5, 0);
     struct result_table kept = ask(run, "path", range, factor, 50),
                         fresh = ask(g.p.run, "path", range, factor, UINT64_MAX / 2);
     same(&kept, &fresh);
@@ -172,7 +172,7 @@ static void what_is_kept_of_the_path_changes_no_answer(void **state)
         same_as_fresh(run, seed, false, all, NULL);
         same_as_fresh(run, seed, false, part, NULL);
         same_as_fresh(run, seed, false, all, NULL);
-        PLAY(&g.p, g.actors[0].line, "end", g.now + 5, 0);
+        PLAY(&g.p, g.actors[0].line, "exit", g.now + 5, 0);
         same_as_fresh(run, seed, true, all, NULL);
         run_free(run);
     }

@@ -143,13 +143,14 @@ static void the_entry_that_fits_best_is_found(void **state)
     char *path, *text = target_load("config/pthread.conf", &path);
     struct target *target = target_read(text, path, stderr);
     assert_non_null(target);
-    const struct target_event *e = target_event(target, "monitor", "enter", RELATION_SYNC);
+    const struct target_event *e = target_event(target, "mutex", "lock", RELATION_SYNC);
     assert_non_null(e);
     assert_int_equal(e->presence, OCCUPANCY_AWAY);
-    assert_int_equal(target_event(target, "monitor", "enter", RELATION_NONE)->presence,
+    assert_int_equal(target_event(target, "mutex", "relock", RELATION_NONE)->presence,
                      OCCUPANCY_ACTIVE);
-    assert_int_equal(target_event(target, "task", "enter", RELATION_SYNC)->presence, OCCUPANCY_OUT);
-    assert_null(target_event(target, "task", "no such type", RELATION_NONE));
+    assert_int_equal(target_event(target, "thread", "lock", RELATION_SYNC)->presence,
+                     OCCUPANCY_OUT);
+    assert_null(target_event(target, "thread", "no such type", RELATION_NONE));
     target_free(target);
     free(text);
     free(path);
@@ -166,12 +167,11 @@ static void what_waiting_is(void **state)
     (void)state;
     char *path, *text = target_load("config/pthread.conf", &path);
     struct target *target = target_read(text, path, stderr);
-    assert_int_equal(waiting(target, "task", "petition")->waits_as, WAITS_EXCLUSION);
-    assert_int_equal(waiting(target, "monitor", "wait")->waits_as, WAITS_MEETING);
-    assert_int_equal(waiting(target, "task", "start")->waits_as, WAITS_NOT);
-    assert_true(
-        target_has_line_type(target_ended_by(waiting(target, "monitor", "wait")), "signal"));
-    assert_int_equal(waiting(target, "monitor", "timeout")->category, CATEGORY_CLOCK);
+    assert_int_equal(waiting(target, "thread", "acquire")->waits_as, WAITS_EXCLUSION);
+    assert_int_equal(waiting(target, "mutex", "wait")->waits_as, WAITS_MEETING);
+    assert_int_equal(waiting(target, "thread", "start")->waits_as, WAITS_NOT);
+    assert_true(target_has_line_type(target_ended_by(waiting(target, "mutex", "wait")), "signal"));
+    assert_int_equal(waiting(target, "mutex", "timeout")->category, CATEGORY_CLOCK);
     assert_int_equal(target_line_type(target, "rwlock")->category, CATEGORY_LOCK);
     target_free(target);
     free(text);

@@ -363,13 +363,13 @@ uint64_t record_event(struct traced_thread *t, uint16_t type, struct trace_line 
         NULL);
 }
 
-void record_refused(struct traced_thread *t, const struct trace_line *line, bool petitioned,
+void record_refused(struct traced_thread *t, const struct trace_line *line, bool requested,
                     uintptr_t site)
 {
     record_write(t,
-                 &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
+                 &(struct record){.shape = requested ? TYPE_ACQUIRE_FAILED : (int)SHAPE_REFUSED,
                                   .a = thread_place(t),
-                                  .take_a = petitioned ? 1 : 2,
+                                  .take_a = requested ? 1 : 2,
                                   .about = trace_line_index(line),
                                   .site = site},
                  NULL);

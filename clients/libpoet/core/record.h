@@ -42,7 +42,7 @@ uint64_t record_time(const struct traced_thread *thread);
 void record_pair(struct traced_thread *thread, uint16_t shape, struct trace_line *a,
                  unsigned take_a, struct trace_line *b, uintptr_t site);
 /* Records that a request of a thread failed, after its lock request or together with it. */
-void record_refused(struct traced_thread *thread, const struct trace_line *line, bool petitioned,
+void record_refused(struct traced_thread *thread, const struct trace_line *line, bool requested,
                     uintptr_t site);
 /* Writes a single event without partners. Returns its number. */
 uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line,

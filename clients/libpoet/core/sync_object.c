@@ -87,8 +87,8 @@ struct sync_object *sync_object_add(const void *address, enum sync_object_kind k
 static const struct {
     const char *name;
     bool shared;
-} kinds[] = {[SYNC_TASK] = {"task", false},          [SYNC_MUTEX] = {"monitor", false},
-             [SYNC_CONDITION] = {"condition", true}, [SYNC_SEMAPHORE] = {"semaphore", true},
+} kinds[] = {[SYNC_TASK] = {"thread", false},        [SYNC_MUTEX] = {"mutex", false},
+             [SYNC_CONDITION] = {"condvar", true},   [SYNC_SEMAPHORE] = {"semaphore", true},
              [SYNC_SPIN_LOCK] = {"spin", false},     [SYNC_RWLOCK] = {"rwlock", true},
              [SYNC_BARRIER] = {"barrier", true},     [SYNC_ONCE] = {"once", true},
              [SYNC_COROUTINE] = {"coroutine", false}};

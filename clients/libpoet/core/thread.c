@@ -252,7 +252,7 @@ void poet_trace_off(void)
                                       .take_b = 1},
                      NULL);
     }
-    record_event(t, TYPE_OFF, t->own, 0, SITE);
+    record_event(t, TYPE_TRACING_OFF, t->own, 0, SITE);
     errno = saved;
 }
 
@@ -262,6 +262,6 @@ void poet_trace_on(void)
     if (!t || t->off == 0 || --t->off || t->busy)
         return;
     int saved = errno;
-    record_event(t, TYPE_ON, t->own, 0, SITE);
+    record_event(t, TYPE_TRACING_ON, t->own, 0, SITE);
     errno = saved;
 }

@@ -10,23 +10,24 @@
 
 /* clang-format off */
 #define TRACE_TYPES(T)                                                                          \
-    T(CREATE, "create") T(START, "start") T(END, "end") T(CLOSE, "close")                       \
-    T(FAILED, "failed") T(JOIN, "join") T(JOINED, "joined")                                     \
-    T(REFUSED_JOIN, "refused_join") T(DETACH, "detach") T(PETITION, "petition")                 \
-    T(REFUSED, "refused") T(ENTER, "enter") T(ENTERED, "entered") T(LEAVE, "leave")             \
-    T(LEFT, "left") T(WAIT, "wait") T(WAKE, "wake") T(TIMEOUT, "timeout")                       \
-    T(SIGNAL, "signal") T(POST, "post") T(TAKEN, "taken") T(NOTE, "note")                       \
-    T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                         \
-    T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")           \
-    T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")               \
-    T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                                       \
-    T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")                       \
-    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                                       \
-    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                               \
-    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")                       \
-    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")                         \
-    T(TIMED_WAIT, "timed_wait") T(TIMED_PETITION, "timed_petition") T(TIMED_JOIN, "timed_join") \
-    T(CHOOSE, "choose")
+    T(CREATE, "create") T(START, "start") T(EXIT, "exit") T(CLOSE, "close")                     \
+    T(FAILED, "failed") T(JOIN, "join") T(JOINED, "joined") T(JOIN_FAILED, "join_failed")       \
+    T(DETACH, "detach") T(ACQUIRE, "acquire") T(ACQUIRE_FAILED, "acquire_failed")               \
+    T(LOCK, "lock") T(ACQUIRED, "acquired") T(RELEASED, "released") T(UNLOCK, "unlock")         \
+    T(RELOCK, "relock") T(UNLOCK_INNER, "unlock_inner") T(WAIT, "wait") T(WAKE, "wake")         \
+    T(TIMEOUT, "timeout") T(SIGNAL, "signal") T(SEM_POST, "sem_post")                           \
+    T(SEM_ACQUIRED, "sem_acquired") T(NOTE, "note") T(TRACING_OFF, "tracing_off")               \
+    T(TRACING_ON, "tracing_on") T(READ_RELEASED, "read_released")                               \
+    T(WRITE_RELEASED, "write_released") T(READ_ACQUIRED, "read_acquired")                       \
+    T(WRITE_ACQUIRED, "write_acquired") T(ARRIVE, "arrive") T(PASSED, "passed")                 \
+    T(INITIALIZE, "initialize") T(INITIALIZED, "initialized") T(READY, "ready")                 \
+    T(FORK, "fork") T(RESUME, "resume") T(RESUMED, "resumed") T(SUSPEND, "suspend")             \
+    T(SUSPENDED, "suspended") T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")             \
+    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(SIGNAL_SENT, "signal_sent")                 \
+    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNAL_RECEIVED, "signal_received")           \
+    T(SIGWAIT_FAILED, "sigwait_failed") T(EXEC, "exec") T(PROCESS_EXIT, "process_exit")         \
+    T(WAITPID, "waitpid") T(REAPED, "reaped") T(TIMED_WAIT, "timed_wait")                       \
+    T(TIMED_ACQUIRE, "timed_acquire") T(TIMED_JOIN, "timed_join") T(CHOOSE, "choose")
 /* clang-format on */
 
 /* clang-format off */
@@ -40,28 +41,28 @@ enum trace_type {
 /* clang-format on */
 
 enum trace_shape {
-    SHAPE_LOCK = SHAPE_COMPOUND, /* petition, enter/entered */
-    SHAPE_ENTER,                 /* enter/entered */
-    SHAPE_LEAVE,                 /* left/leave */
-    SHAPE_REFUSED,               /* petition, refused */
-    SHAPE_AGAIN,                 /* petition, enter; on the monitor's line */
-    SHAPE_TAKE,                  /* enter/entered, taken, left/leave */
-    SHAPE_POST,                  /* enter/entered, post, left/leave */
-    SHAPE_AWAIT,                 /* enter/entered, wait */
-    SHAPE_TIMED_AWAIT,           /* enter/entered, timed_wait */
-    SHAPE_TAKEN,                 /* taken, left/leave */
-    SHAPE_GAVE_UP,               /* timeout, left/leave */
-    SHAPE_BROKEN,                /* refused, left/leave */
-    SHAPE_READ,                  /* petition, enter/read */
-    SHAPE_READ_ENTER,            /* enter/read */
-    SHAPE_READ_LEAVE,            /* left/read_left */
-    SHAPE_WRITE,                 /* petition, enter/write */
-    SHAPE_WRITE_ENTER,           /* enter/write */
-    SHAPE_WRITE_LEAVE,           /* left/write_left */
+    SHAPE_LOCK = SHAPE_COMPOUND, /* acquire, lock/acquired */
+    SHAPE_ENTER,                 /* lock/acquired */
+    SHAPE_LEAVE,                 /* unlock/released */
+    SHAPE_REFUSED,               /* acquire, acquire_failed */
+    SHAPE_AGAIN,                 /* acquire, relock; on the mutex's line */
+    SHAPE_TAKE,                  /* lock/acquired, sem_acquired, unlock/released */
+    SHAPE_POST,                  /* lock/acquired, sem_post, unlock/released */
+    SHAPE_AWAIT,                 /* lock/acquired, wait */
+    SHAPE_TIMED_AWAIT,           /* lock/acquired, timed_wait */
+    SHAPE_TAKEN,                 /* sem_acquired, unlock/released */
+    SHAPE_GAVE_UP,               /* timeout, unlock/released */
+    SHAPE_BROKEN,                /* acquire_failed, unlock/released */
+    SHAPE_READ,                  /* acquire, lock/read_acquired */
+    SHAPE_READ_ENTER,            /* lock/read_acquired */
+    SHAPE_READ_LEAVE,            /* unlock/read_released */
+    SHAPE_WRITE,                 /* acquire, lock/write_acquired */
+    SHAPE_WRITE_ENTER,           /* lock/write_acquired */
+    SHAPE_WRITE_LEAVE,           /* unlock/write_released */
     SHAPE_RESUME,                /* resume/resumed */
     SHAPE_SUSPEND,               /* suspended/suspend */
     SHAPE_TRANSFER,              /* transfer/transferred */
-    SHAPE_FINISH,                /* end/suspended */
+    SHAPE_FINISH,                /* exit/suspended */
     SHAPE_END
 };
 

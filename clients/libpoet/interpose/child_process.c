@@ -254,7 +254,7 @@ void child_record_exit(uintptr_t site)
     struct traced_thread *t = getpid() == child_pid ? child_recording_thread() : NULL;
     bool lived = server_alive() && STATE_OF(child_known_slot(child_pid)) == CHILD_STATE_TRACED;
     if (lived && child_known_slot(getppid()) != 0)
-        child_publish_state(CHILD_STATE_ENDED, t ? child_message(t, TYPE_EXIT, site) : 0);
+        child_publish_state(CHILD_STATE_ENDED, t ? child_message(t, TYPE_PROCESS_EXIT, site) : 0);
     errno = saved;
 }
 

@@ -11,11 +11,11 @@ struct lock_replay lock_replay_requested(struct traced_thread *t, const struct t
     uint32_t rest = got == TYPE_NONE ? thread_schedule_line(t, line) : 0;
     struct lock_replay is = {.got = got,
                              .last = got == TYPE_NONE &&
-                                     (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION)};
-    is.petitioned = asks == TYPE_TIMED_PETITION || is.last;
+                                     (asks == TYPE_ACQUIRE || asks == TYPE_TIMED_ACQUIRE)};
+    is.requested = asks == TYPE_TIMED_ACQUIRE || is.last;
     if (hold_points_active && got == TYPE_NONE)
         hold_point_before_lock(t, line, site);
-    if (is.petitioned)
+    if (is.requested)
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
     if (got == TYPE_NONE)
         thread_schedule_wait_rest(t, rest);

@@ -13,7 +13,7 @@
 struct lock_replay {
     enum trace_type got; /* TYPE_NONE: the recording ended before that */
     bool last; /* and it was requested: the thread must wait for it */
-    bool petitioned; /* the request was recorded again */
+    bool requested; /* the request was recorded again */
 };
 
 /* If the recorded request had no result, the thread's turn is over when this returns. */

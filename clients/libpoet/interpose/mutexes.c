@@ -45,7 +45,7 @@ static void mutex_record_consistent(struct traced_thread *t, struct trace_line *
 /* Acquired for the first time by this thread: one record, or its second half. A trylock has no lock
  * request. */
 static inline void record_entered(struct traced_thread *t, struct sync_object *o,
-                                  struct trace_line *line, bool petitioned, bool died,
+                                  struct trace_line *line, bool requested, bool died,
                                   uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
@@ -57,7 +57,7 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
                                 died ? "owner died" : "release by the previous owner not traced");
     o->held = true;
     o->visit++;
-    record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line,
+    record_pair(t, requested ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), requested ? 1 : 2, line,
                 site);
     thread_push(t, o, line);
     busy_end(t);
@@ -138,13 +138,13 @@ static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thre
                                                               uintptr_t site,
                                                               const struct mutex_call *c)
 {
-    record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
+    record_event(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, thread_place(t),
                  atomic_load(&line->index), site);
-    instrument_wait_begin(t, TYPE_PETITION, site);
+    instrument_wait_begin(t, TYPE_ACQUIRE, site);
     int result = mutex_spin(c);
     if (result == EBUSY)
         result = mutex_call_lock(c);
-    instrument_wait_end(t, TYPE_PETITION);
+    instrument_wait_end(t, TYPE_ACQUIRE);
     return result;
 }
 
@@ -153,16 +153,16 @@ static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thre
 static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t,
                                                        const struct trace_line *line,
                                                        uintptr_t site, const struct mutex_call *c,
-                                                       enum trace_type came, bool *petitioned)
+                                                       enum trace_type came, bool *requested)
 {
     bool timed = c->how == CALL_VARIANT_TIMED || c->how == CALL_VARIANT_CLOCK;
     struct lock_replay is = lock_replay_requested(t, line, site);
-    *petitioned = *petitioned || is.petitioned;
+    *requested = *requested || is.requested;
     if (is.got == TYPE_NONE)
         return is.last ? mutex_call_lock(c) : mutex_call_try(c);
-    if (is.got == TYPE_REFUSED && (c->how == CALL_VARIANT_LOCK || came == TYPE_ENTER))
+    if (is.got == TYPE_ACQUIRE_FAILED && (c->how == CALL_VARIANT_LOCK || came == TYPE_RELOCK))
         return mutex_call_lock(c); /* which is an error */
-    if (is.got == TYPE_REFUSED)
+    if (is.got == TYPE_ACQUIRE_FAILED)
         return !timed ? EBUSY : call_variant_is_valid_time(c->ts) ? ETIMEDOUT : EINVAL;
     if (!thread_schedule_wait(t, came))
         return mutex_call_try(c);
@@ -189,13 +189,13 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
     if (!LIKELY(line != NULL))
         return mutex_lock_untraced(c);
     struct object_hold *hold = thread_hold(t, o);
-    bool petitioned = false;
+    bool requested = false;
     int result =
         LIKELY(!replay_active)
             ? mutex_call_try(c)
-            : mutex_replay_lock(t, line, site, c, hold ? TYPE_ENTER : TYPE_ENTERED, &petitioned);
+            : mutex_replay_lock(t, line, site, c, hold ? TYPE_RELOCK : TYPE_ACQUIRED, &requested);
     if (!LIKELY(result != EBUSY || c->how == CALL_VARIANT_TRY)) {
-        petitioned = true;
+        requested = true;
         result = mutex_lock_after_request(t, line, site, c);
     }
     bool got = result == 0 || result == EOWNERDEAD;
@@ -204,11 +204,11 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
         hold = thread_hold(t, o);
     }
     if (!LIKELY(got))
-        record_refused(t, line, petitioned, site);
+        record_refused(t, line, requested, site);
     else if (!LIKELY(!hold))
         mutex_record_relock(t, hold, site);
     else if (LIKELY(line != NULL))
-        record_entered(t, o, line, petitioned || c->how == CALL_VARIANT_TRY, result == EOWNERDEAD,
+        record_entered(t, o, line, requested || c->how == CALL_VARIANT_TRY, result == EOWNERDEAD,
                        site);
     return result;
 }
@@ -345,7 +345,7 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
         o = hold ? hold->object : o;
     }
     if (hold && --hold->depth) {
-        record_event(t, TYPE_LEAVE, hold->line, 0, site);
+        record_event(t, TYPE_UNLOCK_INNER, hold->line, 0, site);
     } else if (hold) {
         mutex_release_hold(t, hold, site);
     } else if (o && t && site && o->held && trace_line_index(&o->line) &&

@@ -74,7 +74,7 @@ static void once_call_run_initializer(void)
     bool thrown = o->thrown && o->initialised_life == t->life;
     o->thrown = false;
     if (thread_recording())
-        once_call_record_here(t, TYPE_INITIALISE, &c,
+        once_call_record_here(t, TYPE_INITIALIZE, &c,
                               thrown ? o->initialised : (struct event_id){0, 0});
     __attribute__((cleanup(once_call_end_initializer))) struct once_running running = {t, o, false};
     c.function();
@@ -82,7 +82,7 @@ static void once_call_run_initializer(void)
     int saved = errno;
     if (thread_recording() == t) {
         c.object->initialised =
-            once_call_record_here(t, TYPE_INITIALISED, &c, (struct event_id){0, 0});
+            once_call_record_here(t, TYPE_INITIALIZED, &c, (struct event_id){0, 0});
         c.object->initialised_life = t->life;
     }
     errno = saved;
@@ -144,7 +144,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     if (!line)
         return once_call_untraced(flag, function);
     struct once_call call = {function, o, site, false};
-    record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
+    record_event(t, TYPE_ACQUIRE, thread_place(t), atomic_load(&line->index), site);
     t->once = &call;
     errno = saved;
     /* another one initializes it */

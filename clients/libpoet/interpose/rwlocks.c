@@ -42,17 +42,17 @@ static int rwlock_call_real(const struct rwlock_call *c, enum call_variant how)
 }
 
 static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o,
-                                  const struct rwlock_call *c, bool petitioned, uintptr_t site)
+                                  const struct rwlock_call *c, bool requested, uintptr_t site)
 {
     static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
     busy_begin(t);
     hidden_use_check(o, t, c->writing);
     record_write(t,
-                 &(struct record){.shape = shapes[c->writing][petitioned],
+                 &(struct record){.shape = shapes[c->writing][requested],
                                   .a = thread_place(t),
                                   .b = &o->line,
-                                  .take_a = petitioned ? 1 : 2,
+                                  .take_a = requested ? 1 : 2,
                                   .take_b = 1,
                                   .site = site},
                  NULL);
@@ -64,14 +64,14 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
 }
 
 /* Records a recursive acquisition by a reader. */
-static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool petitioned,
+static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool requested,
                                  uintptr_t site)
 {
     hold->depth++;
     record_write(t,
-                 &(struct record){.shape = petitioned ? TYPE_ENTER : (int)SHAPE_AGAIN,
+                 &(struct record){.shape = requested ? TYPE_RELOCK : (int)SHAPE_AGAIN,
                                   .a = hold->line,
-                                  .take_a = petitioned ? 1 : 2,
+                                  .take_a = requested ? 1 : 2,
                                   .about = atomic_load(&hold->line->index),
                                   .site = site},
                  NULL);
@@ -95,15 +95,15 @@ static int rwlock_lock_untraced(const struct rwlock_call *c)
 static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t,
                                                         const struct trace_line *line,
                                                         uintptr_t site, const struct rwlock_call *c,
-                                                        enum trace_type came, bool *petitioned)
+                                                        enum trace_type came, bool *requested)
 {
     struct lock_replay is = lock_replay_requested(t, line, site);
-    *petitioned = *petitioned || is.petitioned;
+    *requested = *requested || is.requested;
     if (is.got == TYPE_NONE)
         return rwlock_call_real(c, is.last ? c->how : CALL_VARIANT_TRY);
-    if (is.got == TYPE_REFUSED && c->how != CALL_VARIANT_LOCK)
+    if (is.got == TYPE_ACQUIRE_FAILED && c->how != CALL_VARIANT_LOCK)
         return !c->ts ? EBUSY : call_variant_is_valid_time(c->ts) ? ETIMEDOUT : EINVAL;
-    if (is.got != TYPE_REFUSED && !thread_schedule_wait(t, came))
+    if (is.got != TYPE_ACQUIRE_FAILED && !thread_schedule_wait(t, came))
         return rwlock_call_real(c, CALL_VARIANT_TRY);
     return rwlock_call_real(c, CALL_VARIANT_LOCK);
 }
@@ -120,29 +120,31 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
     if (!line)
         return rwlock_lock_untraced(c);
     struct object_hold *hold = thread_hold(t, o);
-    bool petitioned = false;
-    enum trace_type came = hold ? TYPE_ENTER : c->writing ? TYPE_WRITE : TYPE_READ;
+    bool requested = false;
+    enum trace_type came = hold         ? TYPE_RELOCK
+                           : c->writing ? TYPE_WRITE_ACQUIRED
+                                        : TYPE_READ_ACQUIRED;
     int result = LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY)
-                                        : rwlock_replay_lock(t, line, site, c, came, &petitioned);
+                                        : rwlock_replay_lock(t, line, site, c, came, &requested);
     if (result == EBUSY && c->how != CALL_VARIANT_TRY) {
-        record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
+        record_event(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, hold ? line : thread_place(t),
                      atomic_load(&line->index), site);
-        petitioned = true;
-        instrument_wait_begin(t, TYPE_PETITION, site);
+        requested = true;
+        instrument_wait_begin(t, TYPE_ACQUIRE, site);
         errno = saved;
         result = rwlock_call_real(c, c->how);
-        instrument_wait_end(t, TYPE_PETITION);
+        instrument_wait_end(t, TYPE_ACQUIRE);
     }
     if (result == 0 && !sync_object_is_marked(o)) {
         line = sync_object_check_mark(t, o);
         hold = thread_hold(t, o);
     }
     if (result != 0)
-        record_refused(t, line, petitioned, site);
+        record_refused(t, line, requested, site);
     else if (line && hold)
-        rwlock_record_reread(t, hold, petitioned, site);
+        rwlock_record_reread(t, hold, requested, site);
     else if (line)
-        rwlock_record_entered(t, o, c, petitioned || c->how == CALL_VARIANT_TRY, site);
+        rwlock_record_entered(t, o, c, requested || c->how == CALL_VARIANT_TRY, site);
     errno = saved;
     return result;
 }
@@ -174,7 +176,7 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
     struct object_hold *hold = t ? thread_hold(t, o) : NULL;
     int saved = errno;
     if (hold && --hold->depth) {
-        record_event(t, TYPE_LEAVE, hold->line, 0, site);
+        record_event(t, TYPE_UNLOCK_INNER, hold->line, 0, site);
     } else if (hold) {
         uint16_t shape = hold->writing ? SHAPE_WRITE_LEAVE : SHAPE_READ_LEAVE;
         struct trace_line *line = hold->line;

@@ -109,7 +109,7 @@ semaphore_replay_acquire(struct traced_thread *t, const struct trace_line *line,
         return thread_schedule_active(t) && thread_schedule_next_type(t, 0) != TYPE_NONE
                    ? -1
                    : real_functions.sem_trywait(s);
-    thread_schedule_wait(t, TYPE_ENTERED);
+    thread_schedule_wait(t, TYPE_ACQUIRED);
     while ((result = real_functions.sem_wait(s)) != 0 && errno == EINTR)
         ;
     return result;
@@ -123,10 +123,10 @@ semaphore_replay_real(struct traced_thread *t, const struct trace_line *line, en
     int result;
     if (ends == TYPE_NONE)
         thread_schedule_wait_rest(t, thread_schedule_line(t, line));
-    if (ends != TYPE_TAKEN && ends != TYPE_TIMEOUT && ends != TYPE_REFUSED)
+    if (ends != TYPE_SEM_ACQUIRED && ends != TYPE_TIMEOUT && ends != TYPE_ACQUIRE_FAILED)
         return semaphore_call_real(how, s, clock, ts);
     thread_schedule_wait(t, ends);
-    if (ends != TYPE_TAKEN) {
+    if (ends != TYPE_SEM_ACQUIRED) {
         errno = ends == TYPE_TIMEOUT ? ETIMEDOUT : EINTR;
         return -1;
     }
@@ -192,8 +192,8 @@ ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts
 static __attribute__((noinline)) int semaphore_replay_try(struct traced_thread *t,
                                                           const struct trace_line *line, sem_t *s)
 {
-    if (t && thread_schedule_next_type(t, 0) == TYPE_PETITION &&
-        thread_schedule_next_type(t, 1) == TYPE_REFUSED) {
+    if (t && thread_schedule_next_type(t, 0) == TYPE_ACQUIRE &&
+        thread_schedule_next_type(t, 1) == TYPE_ACQUIRE_FAILED) {
         errno = EAGAIN;
         return -1;
     }

@@ -309,7 +309,7 @@ static struct signal_token signal_call_record_sent(struct traced_thread *t,
     const char *text = signal_call_name(s->sig);
     uint64_t number = record_write(
         t,
-        &(struct record){.shape = TYPE_KILL,
+        &(struct record){.shape = TYPE_SIGNAL_SENT,
                          .flags = (uint16_t)(RELATION_SEND | (serial ? SLOT_KEYED : 0u) |
                                              (text ? SLOT_TEXT : 0u)),
                          .a = place,
@@ -437,9 +437,10 @@ static void signal_call_record_waited(struct traced_thread *t, int result, struc
                                       int error, uintptr_t site)
 {
     if (result > 0)
-        signal_call_record_received(t, TYPE_SIGNALLED, from, signal_call_name(result), site);
+        signal_call_record_received(t, TYPE_SIGNAL_RECEIVED, from, signal_call_name(result), site);
     else
-        record_event(t, error == EAGAIN ? TYPE_TIMEOUT : TYPE_REFUSED, thread_place(t), 0, site);
+        record_event(t, error == EAGAIN ? TYPE_TIMEOUT : TYPE_SIGWAIT_FAILED, thread_place(t), 0,
+                     site);
     record_mark_nonempty();
 }
 

@@ -106,7 +106,7 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
     int saved = errno;
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
-    uint32_t index = trace_line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
+    uint32_t index = trace_line_announce(t, "thread", "", NULL, task->entry, LINE_FOLLOWS, NULL);
     if (!index) { /* no room: it gets a line with its first recorded call */
         /* its start comes after the last event of this thread */
         if (t->life == atomic_load(&current_lifetime)) {

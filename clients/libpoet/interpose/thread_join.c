@@ -108,7 +108,7 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
     if (e == 0)
         thread_join_record_joined(t, id, task, site);
     else
-        record_event(t, TYPE_REFUSED_JOIN, thread_place(t), 0, site);
+        record_event(t, TYPE_JOIN_FAILED, thread_place(t), 0, site);
     errno = saved;
     return e;
 }

@@ -57,7 +57,7 @@ static void thread_lifetime_announce(struct traced_thread *t, const char *name, 
                                      uintptr_t entry)
 {
     trace_line_set_opened(&t->task->line, t,
-                          trace_line_announce(t, "task", name, object, entry, 0, NULL));
+                          trace_line_announce(t, "thread", name, object, entry, 0, NULL));
     t->queue->thread = trace_line_index(&t->task->line);
 }
 
@@ -85,7 +85,7 @@ static void thread_lifetime_finish(struct traced_thread *t)
     busy_begin(t); /* events of a handler from here on come after its end */
     thread_usage_send(t, false);
     if (recorded_here)
-        task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
+        task->end = record_event(t, TYPE_EXIT, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;
     if (replay_active && recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
         thread_schedule_wait_bits(t, &task->flags, TASK_DETACHED);
@@ -237,7 +237,7 @@ static void thread_lifetime_send_state(struct traced_thread *t)
                            (unsigned long long)t->untaken)
                 : 0;
     record_write(t,
-                 &(struct record){.shape = TYPE_ON,
+                 &(struct record){.shape = TYPE_TRACING_ON,
                                   .flags = SLOT_DOUBT(UNTRACED_THREAD) | (n ? SLOT_TEXT : 0),
                                   .a = &t->task->line,
                                   .take_a = 1,

@@ -30,7 +30,7 @@ static void wait_child_end_blocking(void *p)
 {
     struct traced_thread *t = ((struct child_wait *)p)->thread;
     if (t)
-        instrument_wait_end(t, TYPE_REAP);
+        instrument_wait_end(t, TYPE_WAITPID);
 }
 
 /* Only in a replayed run: returns whether one check found the child, as a launcher checks between
@@ -46,9 +46,9 @@ static struct child_wait wait_child_begin(uintptr_t site, bool blocks)
 {
     struct child_wait w = {site ? thread_recording() : NULL, site, errno};
     if (w.thread && blocks && !wait_child_found_at_once(w.thread))
-        record_event(w.thread, TYPE_REAP, thread_place(w.thread), 0, site);
+        record_event(w.thread, TYPE_WAITPID, thread_place(w.thread), 0, site);
     if (w.thread)
-        instrument_wait_begin(w.thread, TYPE_REAP, site);
+        instrument_wait_begin(w.thread, TYPE_WAITPID, site);
     errno = w.saved;
     return w;
 }
@@ -80,7 +80,7 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
     if (child > 0 && w->thread)
         wait_child_record_reaped(w, child, last);
     else if (w->thread && blocks)
-        record_event(w->thread, TYPE_REFUSED_JOIN, thread_place(w->thread), 0, w->site);
+        record_event(w->thread, TYPE_JOIN_FAILED, thread_place(w->thread), 0, w->site);
     errno = saved;
 }
 

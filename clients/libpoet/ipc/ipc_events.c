@@ -29,14 +29,14 @@ static const struct {
     [SEEN] = {"seen", {"added"}},
     [SENT] = {"sent", {0}},
     [RECEIVED] = {"received", {0}},
-    [ASK] = {"ask", {0}},
-    [DENIED] = {"denied", {0}},
-    [LOCK] = {"lock", {0}},
-    [LOCKED] = {"locked", {"unlocked", "unlocked_shared"}},
-    [LOCKED_SHARED] = {"locked_shared", {"unlocked"}},
-    [UNLOCK] = {"unlock", {0}},
-    [UNLOCKED] = {"unlocked", {0}},
-    [UNLOCKED_SHARED] = {"unlocked_shared", {0}},
+    [ASK] = {"file_lock_request", {0}},
+    [DENIED] = {"file_lock_denied", {0}},
+    [LOCK] = {"file_lock", {0}},
+    [LOCKED] = {"file_locked", {"file_unlocked", "file_unlocked_shared"}},
+    [LOCKED_SHARED] = {"file_locked_shared", {"file_unlocked"}},
+    [UNLOCK] = {"file_unlock", {0}},
+    [UNLOCKED] = {"file_unlocked", {0}},
+    [UNLOCKED_SHARED] = {"file_unlocked_shared", {0}},
 };
 
 poet_type_t event_type(enum ipc_event event)
@@ -123,7 +123,7 @@ poet_line_t ipc_event_line_remote(const uint64_t identity[2])
     if (poet_identity((poet_line_t)identity[1], here) && here[0] == identity[0])
         return (poet_line_t)identity[1];
     poet_line_t line = ipc_event_line_known(key);
-    return line ? line : ipc_event_keep_line(key, poet_line_by_identity("task", "", identity));
+    return line ? line : ipc_event_keep_line(key, poet_line_by_identity("thread", "", identity));
 }
 
 /* ---- events ---- */

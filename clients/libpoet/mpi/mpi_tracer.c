@@ -78,10 +78,10 @@ static void mpi_tracer_after_init(const void *site)
     snprintf(name, sizeof name, "rank %d", own);
     poet_line_kind(line, "rank", name);
     if (line && ranks_all_traced())
-        event_record_group(EVENT_initialised, rank_job_key(), key_mix(rank_job_key(), 1),
+        event_record_group(EVENT_initialized, rank_job_key(), key_mix(rank_job_key(), 1),
                            ranks_count(), site);
     else
-        event_record(EVENT_initialised, 0, site);
+        event_record(EVENT_initialized, 0, site);
     communicators_begin();
     mpi_tracing = line != 0;
 }
@@ -111,14 +111,14 @@ API int MPI_Finalize(void)
     bool followed = mpi_tracing;
     struct communicator *world = followed ? communicator_find(MPI_COMM_WORLD) : NULL;
     if (followed)
-        event_record(EVENT_finalise, world && ranks_all_traced() ? world->line : 0, SITE);
+        event_record(EVENT_finalize, world && ranks_all_traced() ? world->line : 0, SITE);
     if (followed)
-        mpi_event_wait_begin(EVENT_finalise);
+        mpi_event_wait_begin(EVENT_finalize);
     mpi_tracing = false;
     int e = PMPI_Finalize();
     if (followed) {
-        mpi_event_wait_end(EVENT_finalise);
-        event_record(EVENT_finalised, 0, SITE);
+        mpi_event_wait_end(EVENT_finalize);
+        event_record(EVENT_finalized, 0, SITE);
     }
     return e;
 }

@@ -14,10 +14,10 @@ static poet_line_t critical_section_arrive(const void *section, const char *name
 {
     poet_line_t line = omp_object_line(OMP_OBJECT_CRITICAL, section, name, site);
     bool blocks = omp_object_arrive(OMP_OBJECT_CRITICAL, section);
-    if (line && poet_replay_next_is(event_type(EVENT_petition), blocks))
-        event_record(EVENT_petition, line, 0, site);
+    if (line && poet_replay_next_is(event_type(EVENT_acquire), blocks))
+        event_record(EVENT_acquire, line, 0, site);
     if (line)
-        poet_replay_wait_turn(line, event_type(EVENT_entered));
+        poet_replay_wait_turn(line, event_type(EVENT_acquired));
     return line;
 }
 

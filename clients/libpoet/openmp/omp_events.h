@@ -16,7 +16,7 @@
     T(spawn) T(run) T(ran) T(taskwait) T(taskgroup) T(waited)                              \
     T(ordered) T(turn) T(over) T(sink) T(chosen) T(not_chosen) T(chunk) T(nothing) T(asks) \
     T(stop) T(stopped)                                                                     \
-    T(petition) T(enter) T(entered) T(leave) T(left) T(refused)
+    T(acquire) T(lock) T(acquired) T(released) T(unlock) T(acquire_failed)
 enum omp_event {
 #define T(name) EVENT_##name,
     EVENTS(T)

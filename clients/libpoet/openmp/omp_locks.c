@@ -44,14 +44,14 @@ static int omp_lock_inner_depth(void *lock, bool nests, const struct omp_lock_ca
 }
 
 /* In a replayed run: requested as recorded, and acquired in its turn. */
-static void omp_lock_replay_acquire(void *lock, bool nests, poet_line_t line, bool petitioned,
+static void omp_lock_replay_acquire(void *lock, bool nests, poet_line_t line, bool requested,
                                     const struct omp_lock_calls *real, const void *site)
 {
     if (omp_lock_inner_depth(lock, nests, real))
         return;
-    if (petitioned)
-        event_record(EVENT_petition, line, 0, site);
-    poet_replay_wait_turn(line, event_type(EVENT_entered));
+    if (requested)
+        event_record(EVENT_acquire, line, 0, site);
+    poet_replay_wait_turn(line, event_type(EVENT_acquired));
     if (real->set)
         real->set(lock);
 }
@@ -60,12 +60,12 @@ static void omp_lock_replay_acquire(void *lock, bool nests, poet_line_t line, bo
 static void omp_lock_acquire(void *lock, bool nests, struct omp_lock_calls real, const void *site)
 {
     poet_line_t line = omp_object_line(OMP_OBJECT_LOCK, lock, "", site);
-    int petitioned = line ? poet_replay_next_is(event_type(EVENT_petition), -1) : -1;
-    if (petitioned >= 0) {
-        omp_lock_replay_acquire(lock, nests, line, petitioned, &real, site);
+    int requested = line ? poet_replay_next_is(event_type(EVENT_acquire), -1) : -1;
+    if (requested >= 0) {
+        omp_lock_replay_acquire(lock, nests, line, requested, &real, site);
     } else if (!line || !real.test || !real.test(lock)) {
         if (line)
-            event_record(EVENT_petition, line, 0, site);
+            event_record(EVENT_acquire, line, 0, site);
         if (real.set)
             real.set(lock);
     }
@@ -91,7 +91,7 @@ static int omp_lock_replay_try(void *lock, bool nests, poet_line_t line, bool re
     int result = omp_lock_inner_depth(lock, nests, real);
     if (result || refused || !real->test)
         return result;
-    poet_replay_wait_turn(line, event_type(EVENT_entered));
+    poet_replay_wait_turn(line, event_type(EVENT_acquired));
     for (int i = 0; i < TRIES_MOST && !(result = real->test(lock)); i++)
         syscall(SYS_nanosleep, &(struct timespec){0, 1000000}, NULL); /* no cancellation point */
     return result;
@@ -100,14 +100,14 @@ static int omp_lock_replay_try(void *lock, bool nests, poet_line_t line, bool re
 static int omp_lock_try(void *lock, bool nests, struct omp_lock_calls real, const void *site)
 {
     poet_line_t line = omp_object_line(OMP_OBJECT_LOCK, lock, "", site);
-    int refused = line ? poet_replay_next_is(event_type(EVENT_refused), -1) : -1;
+    int refused = line ? poet_replay_next_is(event_type(EVENT_acquire_failed), -1) : -1;
     int result = refused >= 0 ? omp_lock_replay_try(lock, nests, line, refused, &real)
                  : real.test  ? real.test(lock)
                               : 0;
     if (result)
         omp_lock_acquired(lock, nests, line, site);
     else if (line)
-        event_record(EVENT_refused, line, 0, site);
+        event_record(EVENT_acquire_failed, line, 0, site);
     return result;
 }
 

@@ -128,14 +128,14 @@ void omp_object_depart(enum omp_object_kind kind, const void *object)
 void omp_object_enter(poet_line_t line, const void *site)
 {
     if (line)
-        poet_enter_at(line, event_type(EVENT_enter), event_type(EVENT_entered), site);
+        poet_enter_at(line, event_type(EVENT_lock), event_type(EVENT_acquired), site);
 }
 
 void omp_object_leave(enum omp_object_kind kind, const void *object, const void *site)
 {
     poet_line_t line = omp_object_line(kind, object, "", site);
     if (line)
-        poet_leave_at(line, event_type(EVENT_leave), event_type(EVENT_left), site);
+        poet_leave_at(line, event_type(EVENT_released), event_type(EVENT_unlock), site);
 }
 
 unsigned *omp_object_depth(enum omp_object_kind kind, const void *object)

@@ -251,7 +251,7 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
 
 void hold_point_before_lock(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
 {
-    uint32_t bits = hold_point_find(t, TYPE_PETITION, site);
+    uint32_t bits = hold_point_find(t, TYPE_ACQUIRE, site);
     if (bits)
         hold_point_hold(t, bits, line);
 }
@@ -281,7 +281,7 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
     for (unsigned i = 0; i < count; i++) {
         meets |= hold_point_find(t, steps[i].type_a, r->site) |
                  hold_point_find(t, steps[i].type_b, r->site);
-        if (i == 0 && !r->b && steps[i].type_a != TYPE_PETITION)
+        if (i == 0 && !r->b && steps[i].type_a != TYPE_ACQUIRE)
             before = meets;
     }
     if (before)

@@ -81,13 +81,13 @@ static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t o
         return false;
     enter = first;
     e_enter = e_first;
-    bool petition = e_first.relation == RELATION_NONE && e_first.about;
-    if (petition && (!collapse_nth_event(f, thread, ++at, &enter, &e_enter) ||
-                     !collapse_is_plain(f, first, &e_first, e_enter.time_ns, thread)))
+    bool request = e_first.relation == RELATION_NONE && e_first.about;
+    if (request && (!collapse_nth_event(f, thread, ++at, &enter, &e_enter) ||
+                    !collapse_is_plain(f, first, &e_first, e_enter.time_ns, thread)))
         return false;
     if (!collapse_is_plain(f, enter, &e_enter, e_enter.time_ns, thread) ||
         !collapse_sync_partner(f, enter, &e_enter, &entered, &e_entered) ||
-        (petition && e_first.about != e_entered.line) ||
+        (request && e_first.about != e_entered.line) ||
         !collapse_is_plain(f, entered, &e_entered, e_enter.time_ns, thread) ||
         !is_single_row(f, e_entered.line))
         return false;
