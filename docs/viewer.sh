@@ -20,7 +20,7 @@ xdotool mousemove 1199 559 # nothing is said of what is under it
 
 poetcc -trace -g "$root/examples/prodcons.c" -o prodcons
 # Of the two semaphores: the last that was given to the consumer, and what he gave back for it.
-last() { grep " $1 .*M:$2 " events | tail -n 1; }
+last() { grep " $1 .*Sem:$2 " events | tail -n 1; }
 number() { last "$1" "$2" | grep -o '[0-9]*:[0-9]*' | head -n 1; }
 apart() { # lines of the dump from the one to the other: both are to be in the picture
     echo $(($(grep -nF "$(last acquired empty)" events | cut -d: -f1) - $(grep -nF "$(last sem_post full)" events | cut -d: -f1)))

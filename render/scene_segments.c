@@ -189,7 +189,7 @@ static void add_lane_words(struct builder *b, const struct scene_segment *s, con
         scene_segments_append_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
 }
 
-/* "waits for Q:more", above a line. */
+/* "waits for CV:more", above a line. */
 static void add_words(struct builder *b, const struct scene_segment *s)
 {
     char *words = words_of(b, s);

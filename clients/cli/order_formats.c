@@ -27,7 +27,7 @@ static void print_text(const struct order_format *format, const struct event_inf
         fprintf(f, "; %s", e->texts[i]);
 }
 
-/* "M:full", "producer": names, without what tells twins apart. */
+/* "Sem:full", "producer": names, without what tells twins apart. */
 static void print_name(const struct order_format *format, uint32_t line, bool letter, FILE *f)
 {
     if (letter)
@@ -35,7 +35,7 @@ static void print_name(const struct order_format *format, uint32_t line, bool le
     fputs(line_name(format, line), f);
 }
 
-/* In one line: "acquired M:full by producer, prodcons.c:22: a text".  Of events that are but texts,
+/* In one line: "acquired Sem:full by producer, prodcons.c:22: a text".  Of events that are but texts,
  * as of an imported log, the texts. */
 static void print_sentence(const struct order_format *format, const struct event_info *e, FILE *f)
 {

@@ -21,7 +21,7 @@ char *deadlock_text(const struct cycle_info *cycle);
 char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
                          uint32_t step);
 
-/* Returns, for a thread that is waited for, "T:worker is itself blocked on Q:more and will never
+/* Returns, for a thread that is waited for, "T:worker is itself blocked on CV:more and will never
  * resume". The caller frees it. */
 char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of);
 

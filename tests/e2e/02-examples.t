@@ -15,7 +15,7 @@ run_example buffer "sum: 72"
 run_example philosophers "meals: 15"
 run_example list "nodes: 12"
 run_example stages "blocks: 12"
-like "who keeps the other stages waiting" "$(poet report latest)" "bottleneck thread: other threads wait mostly for it +T:packer +Q:"
+like "who keeps the other stages waiting" "$(poet report latest)" "bottleneck thread: other threads wait mostly for it +T:packer +CV:"
 run_example dating "sum of phone numbers: 906"
 like "names of threads" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#philosophers)" '"name":"phil 3"'
 like "named events" "$(poet dump latest)" '"10[0-2] dates 20[0-2]"'

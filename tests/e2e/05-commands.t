@@ -45,7 +45,7 @@ is "order: a bad line" "$(printf '1:1 nonsense\n' | poet order t.poet - 2>&1)" \
 is "order: no such event" "$(status poet order t.poet 1:1 99:1)" 1
 poet dump --json t.poet >dump.json
 like "dump: the first line" "$(head -n 1 dump.json)" '^\{"poet":1,"run":"prodcons","environments":\["pthread"\]\}$'
-like "dump: a line's object" "$(cat dump.json)" '^\{"line":[0-9]+,"kind":"semaphore","letter":"M","name":"full","object":"0x[0-9a-f]+","shared":true,"hidden":false,"opened_by":"1:1"\}$'
+like "dump: a line's object" "$(cat dump.json)" '^\{"line":[0-9]+,"kind":"semaphore","letter":"Sem","name":"full","object":"0x[0-9a-f]+","shared":true,"hidden":false,"opened_by":"1:1"\}$'
 like "dump: an event" "$(cat dump.json)" '^\{"event":"[0-9]+:1","type":"acquired","time_ns":[0-9]+,"state":"ordered","relation":"sync","partner":"[0-9]+:[0-9]+","group":null,"order_after":\[\],"object":null,"thread":[0-9]+,"site":"prodcons.c:[0-9]+","context":null,"annotations":\[\],"uncertain":null\}$'
 like "dump: hidden lines" "$(cat dump.json)" '"line":"h1"'
 perl -e '
@@ -65,7 +65,7 @@ SOURCE_DATE_EPOCH=1 poet export t.poet -o b.pdf
 check "the same bytes twice" cmp a.pdf b.pdf
 check "also without a date" sh -c 'poet export t.poet -o a.svg && poet export t.poet -o b.svg && cmp a.svg b.svg'
 like "fonts are embedded, searchable" "$(pdffonts x.pdf)" "TrueType.*yes yes yes"
-like "text can be found in it" "$(pdftotext x.pdf -)" "M:full"
+like "text can be found in it" "$(pdftotext x.pdf -)" "Sem:full"
 is "export to an unknown ending" "$(status poet export t.poet -o x.doc)" 2
 like "a width" "$(poet export t.poet -o w.pdf --width 84mm --last 20 && pdfinfo w.pdf)" "Page size: +238\.1"
 check "on paper" poet export t.poet -o p.pdf --paper a4
@@ -74,7 +74,7 @@ check "a range" poet export t.poet -o r.pdf --from 1:1 --to 1:2
 check "around an event" poet export t.poet -o r.pdf --around 1:2
 is "around one that is not there" "$(status poet export t.poet -o r.pdf --around 1:999)" 1
 check "only some lines" poet export t.poet -o l.txt --lines 'full,prod*' --labels name
-is "those, in that order" "$(sed -n 's/^\([TM]:[a-z]*\).*/\1/p' l.txt | head -n 2 | tr '\n' ' ')" "M:full T:producer "
+is "those, in that order" "$(sed -n 's/^\([A-Z][a-z]*:[a-z]*\).*/\1/p' l.txt | head -n 2 | tr '\n' ' ')" "Sem:full T:producer "
 is "a line that is not there" "$(status poet export t.poet -o l.txt --lines nobody)" 1
 check "a caption, no title, no legend, grey" poet export t.poet -o c.pdf --caption "Figure 1" --no-title --no-legend --grey
 like "the caption is there" "$(pdftotext c.pdf -)" "Figure 1"

@@ -445,7 +445,7 @@ start_server -o d/ -q
 ./cycle & pids="$pids $!"
 found() {
     poet blocked latest >answer && grep -q "^DEADLOCK:" answer &&
-        grep -q "^    T:main.* waits for M:book.*, held by T:locks" answer &&
+        grep -q "^    T:main.* waits for RW:book.*, held by T:locks" answer &&
         grep -q "^    T:locks.* waits for M:desk.*, held by T:main" answer
 }
 check "a cycle through a read-write lock is found" until_true found

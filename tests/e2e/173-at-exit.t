@@ -77,7 +77,7 @@ neutral() { # NAME FILE
     said=$(poet blocked "$2")
     is "$1: no hang" "$(echo "$said" | grep -c -E 'HANG|DEADLOCK|LOST|hang|never|last ')" 0
     like "$1: what waits at exit is listed" "$said" '^waiting at exit \(the program exited by itself\):$'
-    like "$1: the thread that serves" "$said" '^T:serve waits on Q:more at idle.c:'
+    like "$1: the thread that serves" "$said" '^T:serve waits on CV:more at idle.c:'
     is "$1: none of it may be called a hang in JSON" \
         "$(poet blocked --json "$2" | grep -c -E '"outcome":"(never|likely_never)"|"at_exit":false')" 0
     said=$(poet report "$2")

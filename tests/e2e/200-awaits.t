@@ -79,5 +79,5 @@ like "none is unexplained" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
 UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends
 until_true finished chance.poet
 is "a scheduler has no life of a thread" "$(poet states chance.poet | awk '{ print $1 }' | grep -c scheduler)" 0
-like "but a line" "$(poet dump chance.poet)" 'S:scheduler'
+like "but a line" "$(poet dump chance.poet)" 'Sch:scheduler'
 done_testing

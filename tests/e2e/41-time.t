@@ -214,7 +214,7 @@ check "for Perfetto" poet export run.poet --format chrome -o run.chrome
 is "slices nest, events are all there, flows begin and end in slices" \
    "$(python3 nests.py run.chrome dump.json)" "[] flows ['blocked', 'in', 'running']"
 like "waiting for the condition takes time" \
-     "$(grep -o '"ph":"B","name":"blocked: [^"]*' run.chrome | sort | uniq -c)" '"blocked: Q:more'
+     "$(grep -o '"ph":"B","name":"blocked: [^"]*' run.chrome | sort | uniq -c)" '"blocked: CV:more'
 like "its process is called by its name" "$(grep -m 1 process_name run.chrome)" '"args":\{"name":"bursts"\}'
 compile deadlock -lpthread
 ./deadlock >/dev/null 2>&1 &

@@ -55,7 +55,7 @@ POET_OUTPUT=hang.poet ./hang
 until_true finished hang.poet
 poet show hang.poet --last 30 --footnotes >hang.txt
 like "who woke whom" "$(cat hang.txt)" '^1:[0-9]+ T:main: signals, before [0-9]+:[0-9]+ T:taker[#0-9]*: woken$'
-is "who waits for ever, for what and where" "$(grep -c '^T:taker[#0-9]*: waits on Q:more, in M:lock$' hang.txt)" 2
+is "who waits for ever, for what and where" "$(grep -c '^T:taker[#0-9]*: waits on CV:more, in M:lock$' hang.txt)" 2
 like "their rows are not empty" "$(grep '^T:taker' hang.txt)" '╍╍╍'
 like "threads of one name are numbered" "$(sed -n 's/^\(T:[^ ]*\) .*/\1/p' hang.txt | tr '\n' ' ')" 'T:taker T:taker#2 T:taker#3 '
 is "no addresses" "$(grep -c '(0x' hang.txt)" 0
@@ -64,7 +64,7 @@ check "a row by its number of a twin" poet export hang.poet -o row.txt --lines '
 is "it alone" "$(grep -c '^T:[^:]*  ' row.txt)" 1
 poet export hang.poet -o hang.pdf --last 30
 pdftotext -layout hang.pdf hang.words
-like "on the rows of those that wait" "$(cat hang.words)" 'waits on Q:more'
+like "on the rows of those that wait" "$(cat hang.words)" 'waits on CV:more'
 like "whose mark it is" "$(cat hang.words)" '^ .* taker(#[23])?( |$)'
 for words in 'locks' 'lock request' 'acquires, releases' 'thread is inside an object' \
     'thread is blocked inside that object' 'happens before: wake-up, create, join'; do
@@ -83,7 +83,7 @@ is "a picture with them is as large" "$(grep -o '<svg[^>]*' with.svg)" "$(grep -
 check "but another one" test "$(md5sum <with.svg)" != "$(md5sum <without.svg)"
 
 # ---- where a lock is not shown, its waiting is told all the same ----
-like "on a line that is not shown" "$(poet show hang.poet --lines 'main,taker*')" '^T:taker#[23]: waits on Q:more, in M:lock'
+like "on a line that is not shown" "$(poet show hang.poet --lines 'main,taker*')" '^T:taker#[23]: waits on CV:more, in M:lock'
 
 # ---- threads that ended, semaphores, once ----
 cat >ends.c <<'C'
@@ -167,8 +167,8 @@ POET_CONFIG="$work/old" POET_OUTPUT=old.poet ./hang
 until_true finished old.poet
 poet show old.poet >old.txt 2>old.err
 is "it is said once" "$(grep -c 'drawn by the installed version [0-9]* of the target description "pthread".*recorded with version 1' old.err)" 1
-like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits on Q:more, in M:lock'
-like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits on Q:more'
+like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits on CV:more, in M:lock'
+like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits on CV:more'
 like "what must hold is what it was recorded with" "$(poet check old.poet)" 'acquired must not follow wait'
 is "a trace of today says nothing" "$(poet show hang.poet 2>&1 >/dev/null)" ""
 

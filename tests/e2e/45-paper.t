@@ -165,7 +165,7 @@ is "and has no more elements than ours" "$(grep -c '<script\|<img\|<b>' hostile.
 
 # ---- other tools ----
 poet export prodcons.poet --format shiviz -o x.log
-like "ShiViz is told what, who and where" "$(cat x.log)" "^acquired M:full by producer, prodcons\.c:[0-9]+$"
+like "ShiViz is told what, who and where" "$(cat x.log)" "^acquired Sem:full by producer, prodcons\.c:[0-9]+$"
 check "and reads it" poet import shiviz x.log -o back.poet
 is "event by event" "$(figure back.poet events)" "$(figure prodcons.poet events)"
 poet export prodcons.poet --format dot -o x.dot

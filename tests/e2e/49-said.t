@@ -77,7 +77,7 @@ poetcc -trace -g moments.c -o moments
 POET_OUTPUT=moments.poet ./moments
 until_true finished moments.poet
 poet export moments.poet --all -o moments.txt
-struck() { sed -n "s/^[0-9:]* *T:[a-z]*: signals Q:$1, no waiter$/x/p" moments.txt | tr -d '\n'; }
+struck() { sed -n "s/^[0-9:]* *T:[a-z]*: signals CV:$1, no waiter$/x/p" moments.txt | tr -d '\n'; }
 is "before anybody waits, under the lock" "$(struck early)" x
 is "without it, before those who wait were made" "$(struck elsewhere)" x
 is "after the last wait is over, without the lock" "$(struck late)" x
@@ -87,8 +87,8 @@ like "its mark is another" "$(cat moments.txt)" '⊘'
 like "without Unicode, too" "$(poet show moments.poet --ascii --last 400)" '%'
 poet export moments.poet --all --no-title -o moments.svg
 like "the legend has it" "$(cat moments.svg)" 'no waiter'
-like "and who reads a mark by itself" "$(cat moments.svg)" '<title>[^<]*about Q:early, no waiter'
-like "a part of the run says it, too" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals Q:early, no waiter$'
+like "and who reads a mark by itself" "$(cat moments.svg)" '<title>[^<]*about CV:early, no waiter'
+like "a part of the run says it, too" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals CV:early, no waiter$'
 
 # Whatever threads do: of each signal that is struck through, every wait about it is before or after it, by the order.
 cat >random.c <<'C'

@@ -117,8 +117,8 @@ int main(void)
 C
 traced lost
 poet report lost.poet >lost.txt
-like "a wake-up that came before the wait" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "last signal of Q:ready: event .*, no thread was woken; it happened before the wait"
-like "and who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "never resumes +T:consumer +Q:ready .*consumer \(lost.c:7\)"
+like "a wake-up that came before the wait" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "last signal of CV:ready: event .*, no thread was woken; it happened before the wait"
+like "and who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "never resumes +T:consumer +CV:ready .*consumer \(lost.c:7\)"
 is "no run that ends well hangs" "$(grep -c 'Deadlocks and hangs' convoy.txt)" 0
 
 program late <<'C'

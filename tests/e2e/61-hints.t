@@ -69,7 +69,7 @@ int main(void)
 }
 C
 has storm "woken for nothing, at what, by whom, in whose code" \
-    "useless wake-ups \(8 threads wait again immediately\) +T:worker[#0-9]* +Q:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
+    "useless wake-ups \(8 threads wait again immediately\) +T:worker[#0-9]* +CV:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
 has storm "what may help" "^note: useless wake-ups: use signal instead of broadcast"
 json 'print hint(qr/wait again immediately/)->{count}' storm.json >times
 check "storm: no more often than it was, as the program counted, and nearly as often" \
@@ -125,9 +125,9 @@ int main(void)
 }
 C
 has pool "a semaphore is fought over like a lock" \
-    "semaphore contention \([0-9]+ threads wait for units to be released\) +T:client[#0-9]* +M:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
+    "semaphore contention \([0-9]+ threads wait for units to be released\) +T:client[#0-9]* +Sem:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
 has pool "it can begin with more" "^note: semaphore contention: raise the initial count"
-has pool "nearly always somebody waits" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +M:connections"
+has pool "nearly always somebody waits" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +Sem:connections"
 is "pool: it is not longer than the run that somebody waits" \
     "$(json 'print 0 + (hint(qr/^saturated/)->{duration_ns} > (rows("run"))[0]{duration_ns})' pool.json)" 0
 poet report pool.poet --to 20ms >range.txt
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 }
 C
 has baton "one at a time" "little parallelism \(3 threads, about one running at a time\) +T:runner"
-has baton "in turns" "ping-pong: two threads alternately wait for each other +T:runner[#0-9]* +M:turn(\[[01]\])? +T:runner"
+has baton "in turns" "ping-pong: two threads alternately wait for each other +T:runner[#0-9]* +Sem:turn(\[[01]\])? +T:runner"
 has baton "a longer queue" "^note: ping-pong: .*longer queue"
 
 # ---- who has had it takes it again ----
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 }
 C
 has greedy "kept from a lock again and again" \
-    "overtaken: other threads reacquired the lock while it waited +T:writer +M:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
+    "overtaken: other threads reacquired the lock while it waited +T:writer +RW:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
 is "greedy: one that waits is not several" "$(grep -c '^saturated' greedy.txt)" 0
 
 # ---- a flag that is looked at ten times a second ----
@@ -238,7 +238,7 @@ int main(void)
 }
 C
 has poll "waits that only the clock ends" \
-    "timeouts: waits end by timeout, not by a wake-up +T:main +Q:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
+    "timeouts: waits end by timeout, not by a wake-up +T:main +CV:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
 has poll "who changes it can wake" "^note: timeouts: signal the waiter when"
 
 # ---- services that start one after the other ----
@@ -268,7 +268,7 @@ int main(void)
 }
 C
 has startup "threads are made one after the other" \
-    "serialized thread creation \(waits for each before the next\) +T:main +Q:up +T:service[#0-9]* .* 4 +main \(startup.c:$(at startup '// each')\) +service \(startup.c:$(at startup '// is up')\)"
+    "serialized thread creation \(waits for each before the next\) +T:main +CV:up +T:service[#0-9]* .* 4 +main \(startup.c:$(at startup '// each')\) +service \(startup.c:$(at startup '// is up')\)"
 
 # ---- more at work than there are processors ----
 program crowd <<'C'

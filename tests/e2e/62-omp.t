@@ -166,7 +166,7 @@ for compiler in gcc clang; do
     types=$(python3 "$here/omp.py" types order.poet | sed 's/ spawn [0-9]*//; s/ task[a-z]* [0-9]*//g; s/ reach [0-9]*//; s/ through [0-9]*//; s/ done [0-9]*//; s/ chunk [0-9]*//; s/ nothing [0-9]*//; s/ asks [0-9]*//; s/^asks [0-9]* //')
     [ "$order" = unset ] && order=$types
     is "$compiler: the same events as with the other runtime" "$types" "$order"
-    like "$compiler: critical sections have their names" "$(poet ls order.poet; poet dump order.poet)" 'M:section'
+    like "$compiler: critical sections have their names" "$(poet ls order.poet; poet dump order.poet)" 'Cr:section'
 
     # ---- unmodified: waits at the end of a region ----
     $compiler -g -fopenmp loop.c -o loop
@@ -193,7 +193,7 @@ for compiler in gcc clang; do
     waits() { poet blocked dead.poet 2>/dev/null | grep -q '^DEADLOCK'; }
     until_true waits
     said=$(poet blocked dead.poet 2>/dev/null)
-    like "$compiler: a deadlock is seen" "$said" 'T:main waits for M:.*, held by T:thread 1'
+    like "$compiler: a deadlock is seen" "$said" 'T:main waits for L:.*, held by T:thread 1'
     like "$compiler: and who waits at a barrier for those in it" "$said" '^HANG: no remaining thread can wake the waiters of P:'
     kill -KILL "$(figure dead.poet pid 2>/dev/null)"
     wait $recorder 2>/dev/null

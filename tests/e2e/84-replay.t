@@ -109,7 +109,7 @@ int main(void)
 }
 C
 poetcc -trace -g lost.c -o lost
-hangs() { poet blocked "$1" 2>/dev/null | grep -q "no remaining thread can wake the waiters of Q:c\|no traced thread can still wake the waiters of Q:c"; }
+hangs() { poet blocked "$1" 2>/dev/null | grep -q "no remaining thread can wake the waiters of CV:c\|no traced thread can still wake the waiters of CV:c"; }
 rm -f lost.poet again.poet
 POET_OUTPUT=lost.poet ./lost & program=$!
 until_true hangs lost.poet

@@ -73,8 +73,8 @@ is "of other kinds nothing is said" "$(poet predict --kinds lost-wakeup,signal-n
 note: no potential concurrency bugs found
 0"
 like "of a lost call both" "$(poet predict bad_flag.poet)" \
-    'T:waits locked M:lock at waits \(bad_flag.c:9\) \(event [0-9]+:1\), then waited on Q:ready at waits \(bad_flag.c:11\)'
-like "and who called" "$(poet predict bad_flag.poet)" 'T:calls signaled Q:ready at calls \(bad_flag.c:19\)'
+    'T:waits locked M:lock at waits \(bad_flag.c:9\) \(event [0-9]+:1\), then waited on CV:ready at waits \(bad_flag.c:11\)'
+like "and who called" "$(poet predict bad_flag.poet)" 'T:calls signaled CV:ready at calls \(bad_flag.c:19\)'
 like "of a missed one all who come" "$(poet predict bad_one.poet)" 'T:comes#3 also locked M:lock at comes \(bad_one.c:9\) \(event [0-9:]*\)'
 like "of what may come between" "$(poet predict bad_atomic.poet)" \
     'T:pays locked M:account at look \(bad_atomic.c:7\) \(event [0-9]+:1\) and again at set \(bad_atomic.c:14\) \(event [0-9]+:3\)'

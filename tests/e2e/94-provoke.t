@@ -236,7 +236,7 @@ poetcc -trace -g waits.c -o waits
 poet confirm --tries 2 bad_two.poet 1 -o no.poet ./waits >out 2>said
 is "a hang of another kind proves nothing" "$? $(grep -c "confirmed in attempt" said)" "1 0"
 like "but it is said" "$(cat said)" 'attempt 1 hung for a different reason; see: poet blocked no.other-hang.poet'
-like "and kept" "$(poet blocked no.other-hang.poet)" 'T:main waits on Q:c'
+like "and kept" "$(poet blocked no.other-hang.poet)" 'T:main waits on CV:c'
 is "a program that is led by nothing runs freely, and says so" \
     "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_SCHEDULE_CONTROL=said ./other 2>&1 | grep -c 'POET_SCHEDULE_CONTROL: said: invalid schedule file; running without schedule control')" 1
 done_testing

@@ -65,7 +65,7 @@ static bool status_card_update_moment(const struct view *view, struct status_car
     return event_id_equal(moment->at, at);
 }
 
-/* "T:main: signal (1:5) about Q:more — 3.71 ms, crawler.c:19"; NULL: it is not known yet. */
+/* "T:main: signal (1:5) about CV:more — 3.71 ms, crawler.c:19"; NULL: it is not known yet. */
 static char *status_card_event_text(struct view *view, struct event_id at)
 {
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);

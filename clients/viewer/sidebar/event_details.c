@@ -120,7 +120,7 @@ static const char *partners_are(const struct event_info *e)
                                            : "Simultaneous with";
 }
 
-/* "signals Q:more, at crawler.c:19, 3.71 ms" */
+/* "signals CV:more, at crawler.c:19, 3.71 ms" */
 static void describe_head(struct event_details *d, const struct event_info *e)
 {
     const struct trace_metadata *book = view_metadata(d->view);
