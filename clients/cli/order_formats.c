@@ -35,7 +35,7 @@ static void print_name(const struct order_format *format, uint32_t line, bool le
     fputs(line_name(format, line), f);
 }
 
-/* In one line: "acquired Sem:full by producer, prodcons.c:22: a text".  Of events that are but texts,
+/* In one line: "acquired Sem:full by producer, prodcons.c:22: a text".  Of events that are texts,
  * as of an imported log, the texts. */
 static void print_sentence(const struct order_format *format, const struct event_info *e, FILE *f)
 {
