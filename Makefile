@@ -388,7 +388,7 @@ check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/ag
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)
 
 check-dependencies: all
-	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl
+	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl tests/words.sh
 
 # As check, beside six busy loops.  Build first, so that the loops run beside tests alone.  TIMES: so often, up
 # to the first failure: make check-loaded E="84 113" TIMES=20

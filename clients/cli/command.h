@@ -12,7 +12,7 @@
 
 struct command {
     const char *name, *summary;
-    int (*run)(const struct command *command, int argc, char **argv);
+    int (*run)(const struct command *command, int argc, char **argv); /* NULL: poet help */
     const struct argp *argp; /* its options and its help */
     bool program_follows;    /* options end at the first operand */
     const char *program; /* executed instead of run(), with `operands` for completion; or NULL */
@@ -37,6 +37,6 @@ extern const struct command command_dump, command_order, command_stat, command_r
     command_ls, command_rm, command_note, command_states, command_report, command_waits,
     command_path, command_calls, command_source, command_resources, command_metrics, command_memory,
     command_watch, command_replay, command_debug, command_attach, command_predict, command_confirm,
-    command_key, command_merge, command_compare, command_help;
+    command_key, command_merge, command_compare;
 
 #endif

@@ -6,7 +6,7 @@
 
 #define NAMES_MOST 64
 
-/* ---- those that are programs of their own ---- */
+/* ---- those that are programs of their own, and help, which main() runs ---- */
 
 static const struct command command_view = {.name = "view",
                                             .summary =
@@ -18,6 +18,7 @@ static const struct command command_server = {
     .summary = "run the trace server: receive events and order them",
     .program = "poet-server",
     .operands = ""};
+static const struct command command_help = {.name = "help", .summary = "show help for a command"};
 
 /* clang-format off */
 const struct command_group command_groups[] = {

@@ -84,26 +84,19 @@ static int main_report_unknown(const char *word)
 
 static int main_dispatch_command(int argc, char **argv)
 {
+    char *of_command[] = {argc > 1 ? argv[1] : argv[0], (char *)(uintptr_t) "--help", NULL};
     const struct command *command = command_table_find(argv[0]);
     if (!command)
         return main_report_unknown(argv[0]);
-    return command->program ? run_program(command->program, argv)
-                            : command->run(command, argc, argv);
+    if (command->program)
+        return run_program(command->program, argv);
+    if (command->run)
+        return command->run(command, argc, argv);
+    if (strcmp(of_command[0], "help") != 0 && *of_command[0] != '-')
+        return main_dispatch_command(2, of_command);
+    print_help(stdout);
+    return EXIT_DONE;
 }
-
-static int help_run(const struct command *command, int argc, char **argv)
-{
-    (void)command;
-    if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
-        print_help(stdout);
-        return EXIT_DONE;
-    }
-    char *arguments[] = {argv[1], (char *)(uintptr_t) "--help", NULL};
-    return main_dispatch_command(2, arguments);
-}
-
-const struct command command_help = {
-    .name = "help", .summary = "show help for a command", .run = help_run};
 
 int main(int argc, char **argv)
 {

@@ -104,7 +104,7 @@ static void write_ref(FILE *f, const char *name, struct event_id at)
 /* Who waits, what lies between two, how long the selected one's thread had waited. */
 static void write_more(struct view *view, FILE *f)
 {
-    static const char *const worst[] = {"nobody", "some", "perhaps", "hang", "deadlock"};
+    static const char *const worst[] = {"none", "some", "perhaps", "hang", "deadlock"};
     unsigned waiting;
     fprintf(f, " worst %s", worst[blocked_panel_worst(view, &waiting)]);
     fprintf(f, " waiting %u stuck %u whole %d between %llu ns %lld", waiting,

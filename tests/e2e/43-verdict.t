@@ -296,7 +296,7 @@ is "and how many events were recorded between them" "$(told between)" \
 # The badge, from the first second: of a hang, a deadlock, of nobody.
 printf 'state first\nquit\n' >script
 worst() { rm -f first; poet view "$1" --script script >log 2>&1; sed -n 's/.* worst \([a-z]*\) .*/\1/p' first; }
-is "the badge of a run in which nobody waits" "$(worst "$source")" nobody
+is "the badge of a run in which no thread waits" "$(worst "$source")" none
 is "and of a deadlock" "$(worst "$deadlock")" deadlock
 like "which is drawn: two that wait, and by what the other came in" "$(cat first)" ' stuck 2 '
 done_testing
