@@ -46,11 +46,15 @@ view() {
 ended() { wait $viewer; sed 's/^/# /' log; }
 
 dump() { poet dump --json stops.poet; }
+# A lock request of a thread whose two next ones there come soonest, so that a window shows all three.
 at=$(dump | python3 -c '
 import json, sys
-events = [json.loads(l) for l in sys.stdin]
-of = [e for e in events if e.get("type") == "acquire" and "stops.c:26" in e.get("site", "")]
-print(of[len(of) // 2]["event"])')
+of = {}
+for i, e in enumerate(map(json.loads, sys.stdin)):
+    if e.get("type") == "acquire" and "stops.c:26" in e.get("site", ""):
+        of.setdefault(e["thread"], []).append((i, e["event"]))
+three = [requests[k:k + 3] for requests in of.values() for k in range(2, len(requests) - 2)]
+print(min(three, key=lambda t: t[2][0] - t[0][0])[1][1])')
 
 export TERMINAL=$work/terminal
 view "select $at" "goto $at" "action debug" said "await closed"
