@@ -31,7 +31,7 @@ POET_MEASURE=calls=every POET_OUTPUT=ranks.poet mpirun -n 2 ./ranks 2>mpirun.log
 until_true finished ranks.poet
 check "the trace is sound" poet check ranks.poet
 poet calls --json ranks.poet >sums
-for f in init finalise; do
+for f in init finalize; do
     like "$f is a call that waits, once in each rank" "$(grep "\"function\":\"$f\"" sums)" '"calls":2,'
 done
 like "the cases have what overlapped between ranks" "$(poet calls --cases --json ranks.poet)" \

@@ -42,7 +42,7 @@ if contained true 2>/dev/null; then
         is "the first process, $i: it waits for its own children, and ends" \
             "$(timeout -s KILL 60 "$(command -v unshare)" -p -f --mount-proc --kill-child poet record -o first.poet -- ./waits 2>err; echo $?)" "3 children
 0"
-        is "...and its trace is whole" "$(poet stat --json first.poet | grep -o '"finished":true'; echo "$(figure first.poet lost) lost"; poet dump first.poet | grep -c ' entered ')" '"finished":true
+        is "...and its trace is whole" "$(poet stat --json first.poet | grep -o '"finished":true'; echo "$(figure first.poet lost) lost"; poet dump first.poet | grep -c ' acquired ')" '"finished":true
 0 lost
 20000'
     done
