@@ -7,17 +7,11 @@
 #include "server/order/order.h"
 #include "server/order/saved_format.h"
 #include "server/order/order_state.h"
-#include "wire/event_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_VERSION 7u
-#define SAVE_WITHOUT_FOUND 6u /* an older one */
-#define SAVE_WHOLE_REST 5u /* an older one: what lies beside the lines is all within it */
-#define SAVE_WITHOUT_PAGES 4u /* an older one: the lines within it, not on the shelf */
-#define SAVE_WHOLE_LINES 3u /* an older one: every line with all of its fields */
-#define SAVE_WITHOUT_DOUBTS 2u /* an older one still */
+#define SAVE_VERSION 1u
 
 static void save_blocks(struct save_bytes *out, const struct order *order)
 {
@@ -79,20 +73,6 @@ static bool open_lines_fit(const struct order *order)
 }
 
 /* ---- all of it ---- */
-
-/* Older ones tell only by the rows what followed lost events. */
-static void save_load_uncertainty(struct save_reader *in, struct order *order, uint64_t version)
-{
-    bool told = version != SAVE_WITHOUT_DOUBTS, lost = order->figures.lost || order->partners_lost;
-    order->doubts = told ? save_get_number(in) : lost;
-    order->first_doubt = told ? save_get_number(in) : 0;
-    order->doubt_reasons = told   ? (uint32_t)save_get_number(in)
-                           : lost ? UNTRACED_BIT(UNTRACED_LOST)
-                                  : 0;
-    order->forgotten_doubts = told           ? (uint32_t)save_get_number(in)
-                              : order->first ? order->doubt_reasons
-                                             : 0;
-}
 
 static void save_head(struct save_bytes *out, const struct order *order)
 {
@@ -167,55 +147,40 @@ uint8_t *order_save(struct order *order, size_t *size)
     return order_save_end(order, size);
 }
 
-/* Older ones have the lines within. */
-static void load_all_lines(struct save_reader *in, struct order *order, bool whole)
+static void load_head(struct save_reader *in, struct order *order)
 {
-    if (!in->bad)
-        load_lines(in, order, order->hidden, order->hidden_count, whole);
-    if (!in->bad)
-        load_lines(in, order, order->lines, order->line_count, whole);
-}
-
-static void load_all_pages(struct save_reader *in, struct order *order)
-{
-    load_pages(in, order, 1);
-    load_pages(in, order, 0);
+    struct order_figures *f = &order->figures;
+    order->count = save_get_number(in);
+    order->first = save_get_number(in);
+    order->partners_lost = save_get_number(in);
+    f->events = save_get_number(in);
+    f->hidden_events = save_get_number(in);
+    f->lost = save_get_number(in);
+    f->found = save_get_number(in);
+    f->contradictions = save_get_number(in);
+    f->duplicates = save_get_number(in);
+    order->doubts = save_get_number(in);
+    order->first_doubt = save_get_number(in);
+    order->doubt_reasons = (uint32_t)save_get_number(in);
+    order->forgotten_doubts = (uint32_t)save_get_number(in);
 }
 
 bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
 {
     struct save_reader in = {.data = bytes, .size = size};
-    struct order_figures *f = &order->figures;
-    uint64_t version = save_get_number(&in);
-    if (order->count || order->hidden_count || version > SAVE_VERSION ||
-        version < SAVE_WITHOUT_DOUBTS)
+    if (order->count || order->hidden_count || save_get_number(&in) != SAVE_VERSION)
         return false;
-    order->count = save_get_number(&in);
-    order->first = save_get_number(&in);
-    order->partners_lost = save_get_number(&in);
-    f->events = save_get_number(&in);
-    f->hidden_events = save_get_number(&in);
-    f->lost = save_get_number(&in);
-    f->found = version > SAVE_WITHOUT_FOUND ? save_get_number(&in) : 0;
-    f->contradictions = save_get_number(&in);
-    f->duplicates = save_get_number(&in);
-    save_load_uncertainty(&in, order, version);
+    load_head(&in, order);
     load_blocks(&in, order);
-    bool whole = version <= SAVE_WHOLE_LINES, pages = version > SAVE_WITHOUT_PAGES;
     uint64_t hidden = save_get_number(&in);
-    in.bad |= hidden > order->count || (whole && hidden > size); /* each has an event */
+    in.bad |= hidden > order->count; /* each has an event */
     in.bad |= save_get_number(&in) != order->line_count || order->first > order->count;
     uint32_t number;
     for (size_t i = 0; i < hidden && !in.bad; i++)
         line_new_hidden(order, 0, &number);
-    if (!pages)
-        load_all_lines(&in, order, whole);
-    if (version > SAVE_WHOLE_REST)
-        load_rest(&in, order);
-    else
-        load_old_rest(&in, order);
-    if (pages)
-        load_all_pages(&in, order);
+    load_rest(&in, order);
+    load_pages(&in, order, 1);
+    load_pages(&in, order, 0);
     bool good = !in.bad && in.at == in.size && open_lines_fit(order);
     if (good && order->first)
         order_evict_line(order);

@@ -97,9 +97,8 @@ static inline struct event_id save_get_event_ref(struct save_reader *in)
 unsigned line_flags(const struct order_line *line);
 void save_line(struct save_bytes *out, const struct order_line *line, unsigned flags);
 bool save_is_same(const struct order_line *a, const struct order_line *b, unsigned flags);
-/* whole: each with all of its fields, as older versions wrote them. */
-void load_lines(struct save_reader *in, struct order *order, struct order_line *lines, size_t count,
-                bool whole);
+void load_lines(struct save_reader *in, struct order *order, struct order_line *lines,
+                size_t count);
 
 /* saved_rest.c: what lies beside the lines */
 struct save_rest_state {
@@ -119,7 +118,6 @@ bool save_rest_write_next(struct order *order); /* some of it; true: all is writ
 void save_rest_thaw(struct order *order);
 void save_rest(struct save_bytes *out, const struct order *order); /* where it is */
 void load_rest(struct save_reader *in, struct order *order);
-void load_old_rest(struct save_reader *in, struct order *order);
 
 /* line_pages.c */
 struct frozen_line { /* a line as it was when its page was frozen */

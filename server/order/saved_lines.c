@@ -215,10 +215,9 @@ static bool line_fits(const struct order *order, const struct order_line *line)
            (line->tied == NO_POSITION || line->tied < order->count);
 }
 
-static unsigned load_line(struct save_reader *in, struct order *order, struct order_line *line,
-                          bool whole)
+static unsigned load_line(struct save_reader *in, struct order *order, struct order_line *line)
 {
-    unsigned flags = (unsigned)save_get_number(in) | (whole ? LINE_TELLS : 0);
+    unsigned flags = (unsigned)save_get_number(in);
     line->shared = flags & SHARED;
     order->has_shared |= line->shared;
     line->closed = flags & CLOSED ? LINE_CLOSED : LINE_OPEN;
@@ -269,11 +268,10 @@ static void load_same(struct order_line *line, const struct order_line *as)
     line->last = as->last;
 }
 
-void load_lines(struct save_reader *in, struct order *order, struct order_line *lines, size_t count,
-                bool whole)
+void load_lines(struct save_reader *in, struct order *order, struct order_line *lines, size_t count)
 {
     for (size_t i = 0; i < count && !in->bad; i++) {
-        unsigned flags = load_line(in, order, &lines[i], whole);
+        unsigned flags = load_line(in, order, &lines[i]);
         if (flags & LINE_TELLS)
             continue;
         uint64_t same = save_get_number(in);

@@ -356,19 +356,3 @@ void load_rest(struct save_reader *in, struct order *order)
     load_items(&items, order);
     in->bad |= items.bad;
 }
-
-/* Older ones have it kind by kind. */
-void load_old_rest(struct save_reader *in, struct order *order)
-{
-    for (size_t n = in->bad ? 0 : save_get_count(in); n && !in->bad; n--) {
-        uint64_t send = save_get_number(in);
-        for (size_t k = save_get_count(in); k && !in->bad; k--)
-            get_late(in, order, send);
-    }
-    for (size_t n; !in->bad && (n = save_get_count(in)) != 0;)
-        save_decode_rendezvous(in, order, n);
-    while (!in->bad && save_get_number(in) != 0)
-        get_stretch(in, order);
-    for (size_t n = in->bad ? 0 : save_get_count(in); n && !in->bad; n--)
-        save_decode_inconsistency(in, order);
-}

@@ -220,7 +220,7 @@ static void load_page(struct order *order, unsigned hidden, size_t page, uint64_
     lines.data = bytes;
     lines.bad = !bytes;
     load_lines(&lines, order, lines_of(order, hidden) + first,
-               count > PAGE_LINES ? PAGE_LINES : count, false);
+               count > PAGE_LINES ? PAGE_LINES : count);
     in->bad |= lines.bad || lines.at != lines.size;
     free(bytes);
     pages->items[page] = (struct line_page_entry){place};
