@@ -2,10 +2,31 @@
 #ifndef WIRE_TRACE_HEADER_H
 #define WIRE_TRACE_HEADER_H
 
-#define TRACEHEAD_MAGIC "POETRACE"
+#include <stdbool.h>
+#include <string.h>
+
+#define TRACEHEAD_MAGIC "POETFILE"
+#define TRACEHEAD_FORMER_MAGIC "POETRACE" /* of traces that can only be deleted or replaced */
+#define TRACEHEAD_MAGIC_BYTES 8u
 #define TRACEHEAD_BYTES 128u
 /* u64: start of the run, in ns since 1970, and its complement; or zeros: unknown */
 #define TRACEHEAD_BEGUN_AT 98u
 #define TRACEHEAD_BEGUN_BYTES 16u
+
+/* Returns why a file with these TRACEHEAD_MAGIC_BYTES cannot be read, or NULL. */
+static inline const char *tracehead_error(const void *head)
+{
+    return memcmp(head, TRACEHEAD_MAGIC, TRACEHEAD_MAGIC_BYTES) == 0 ? NULL
+           : memcmp(head, TRACEHEAD_FORMER_MAGIC, TRACEHEAD_MAGIC_BYTES) == 0
+               ? "written by an older version of Poet"
+               : "not a Poet trace file";
+}
+
+/* Returns whether it is a trace, if only of an older version. */
+static inline bool tracehead_is_trace(const void *head)
+{
+    return memcmp(head, TRACEHEAD_MAGIC, TRACEHEAD_MAGIC_BYTES) == 0 ||
+           memcmp(head, TRACEHEAD_FORMER_MAGIC, TRACEHEAD_MAGIC_BYTES) == 0;
+}
 
 #endif

@@ -166,12 +166,12 @@ static void open_viewer(const struct command *command, const struct record_optio
 /* What cannot be read is no other file either. */
 static bool is_trace_or_empty(const char *path)
 {
-    char head[sizeof TRACEHEAD_MAGIC - 1];
+    char head[TRACEHEAD_MAGIC_BYTES];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd >= 0 ? pread(fd, head, sizeof head, 0) : 0;
     if (fd >= 0)
         close(fd);
-    return n <= 0 || (n == (ssize_t)sizeof head && memcmp(head, TRACEHEAD_MAGIC, sizeof head) == 0);
+    return n <= 0 || (n == (ssize_t)sizeof head && tracehead_is_trace(head));
 }
 
 static bool output_may_be_written(const struct command *command, const char *path)

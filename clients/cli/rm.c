@@ -5,6 +5,7 @@
 #include "clients/connection/run_discovery.h"
 #include "clients/connection/note_file.h"
 #include "base/alloc.h"
+#include "wire/trace_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define TRACE_MAGIC "POETRACE" /* docs/tracefile.md */
 
 struct rm_options {
     const struct command *command;
@@ -37,9 +36,8 @@ static void rm_report_failure(struct rm_options *r, const char *path, const char
 
 static bool is_trace(int fd)
 {
-    char head[sizeof TRACE_MAGIC - 1];
-    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-           memcmp(head, TRACE_MAGIC, sizeof head) == 0;
+    char head[TRACEHEAD_MAGIC_BYTES];
+    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && tracehead_is_trace(head);
 }
 
 /* A descriptor of a trace that may be removed, or -1, and said why. */

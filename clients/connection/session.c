@@ -304,8 +304,7 @@ static void consider_file(void *user, const char *path)
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &st) == 0) {
-        bool whole =
-            pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, TRACEHEAD_MAGIC, 8) == 0;
+        bool whole = pread(fd, head, sizeof head, 0) == sizeof head && !tracehead_error(head);
         struct decoder in = decoder_init(head + TRACEHEAD_BEGUN_AT, TRACEHEAD_BEGUN_BYTES);
         uint64_t begun = whole ? decode_u64(&in) : 0, complement = whole ? decode_u64(&in) : 0;
         session_consider_candidate(user, path,

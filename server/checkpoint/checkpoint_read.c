@@ -11,27 +11,13 @@
 
 #include <stdlib.h>
 
-/* As it was written before there was delta_codec.h. */
-static void get_fact(struct decoder *in, struct chunk *fact)
+static bool read_facts(struct decoder *facts, void (*play)(void *, struct chunk), void *context)
 {
-    *fact = (struct chunk){.kind = (uint16_t)decode_u32(in)};
-    fact->session = decode_u32(in);
-    fact->thread = decode_u32(in);
-    fact->size = decode_u32(in);
-    fact->data = decode_bytes(in, fact->size);
-}
-
-static bool read_facts(struct decoder *facts, bool is_brief, void (*play)(void *, struct chunk),
-                       void *context)
-{
-    struct delta_codec *brief = is_brief ? delta_codec_new() : NULL;
+    struct delta_codec *brief = delta_codec_new();
     struct chunk chunk;
     bool good = true;
     while (good && decoder_remaining(facts)) {
-        if (is_brief)
-            delta_codec_decode(brief, facts, &chunk);
-        else
-            get_fact(facts, &chunk);
+        delta_codec_decode(brief, facts, &chunk);
         good = !facts->error && chunk.kind != CHUNK_NEWS && chunk.kind != CHUNK_STATE;
         if (good)
             play(context, chunk);
@@ -45,11 +31,9 @@ bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void 
 {
     struct decoder in = decoder_init(news.data, news.size);
     uint32_t size = decode_u32(&in);
-    bool is_brief = size & NEWS_BRIEF;
-    size &= ~NEWS_BRIEF;
     const uint8_t *bytes = decode_bytes(&in, size);
     struct decoder facts = decoder_init(bytes, bytes ? size : 0);
-    if (!read_facts(&facts, is_brief, play, context))
+    if (!read_facts(&facts, play, context))
         return false;
     for (uint32_t n = decode_u32(&in); n && !in.error; n--) {
         uint32_t process = decode_u32(&in);
@@ -79,13 +63,10 @@ static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *
 {
     int64_t last_ns = (int64_t)decode_u64(in);
     uint32_t processes = decode_u32(in);
-    bool all = processes & CHECKPOINT_UNTRACED;
-    processes &= ~CHECKPOINT_UNTRACED;
     if (run)
         run->last_ns = last_ns;
     for (uint32_t i = 0; i < processes && !in->error; i++) {
-        uint64_t waited = decode_u64(in), dropped = decode_u64(in),
-                 unfollowed = all ? decode_u64(in) : 0;
+        uint64_t waited = decode_u64(in), dropped = decode_u64(in), unfollowed = decode_u64(in);
         if (run && i < run->process_count) {
             run->processes[i].waited_ns = waited;
             run->processes[i].dropped = dropped;

@@ -21,11 +21,8 @@ struct checkpoint_hangup *checkpoint_read_hangups(struct chunk state, size_t *co
 void checkpoint_read_threads(struct run *run, struct chunk threads);
 
 /* Bits of what is written there. */
-#define CHECKPOINT_UNTRACED                                                                        \
-    0x80000000u /* with the number of processes: each is followed by three numbers, not two */
 #define SITE_IN_FUNCTION                                                                           \
     0x80000000u /* with the process of a site: the calls that led to it follow, too */
-#define NEWS_BRIEF 0x80000000u /* with the bytes of facts: they are written as delta_codec.h says */
 #define THREAD_UNCERTAINTY_SHIFT                                                                   \
     28 /* with a thread's session: what its next event may follow besides */
 

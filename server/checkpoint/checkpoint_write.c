@@ -166,7 +166,7 @@ static void put_news(struct run *run)
     if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
         return;
     encode_u64(&out, s->news);
-    encode_u32(&out, (uint32_t)s->facts.size | NEWS_BRIEF);
+    encode_u32(&out, (uint32_t)s->facts.size);
     encode_bytes(&out, s->facts.data, s->facts.size);
     encode_u32(&out, (uint32_t)(run->site_count - s->sites));
     for (; s->sites < run->site_count; s->sites++) {
@@ -190,7 +190,7 @@ static void put_state(const struct run *run, struct encoder *out)
 {
     const struct checkpoint_writer *s = run->saving;
     encode_u64(out, (uint64_t)run->last_ns);
-    encode_u32(out, (uint32_t)run->process_count | CHECKPOINT_UNTRACED);
+    encode_u32(out, (uint32_t)run->process_count);
     for (size_t i = 0; i < run->process_count; i++) {
         encode_u64(out, run->processes[i].waited_ns);
         encode_u64(out, run->processes[i].dropped);

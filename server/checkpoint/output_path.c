@@ -51,11 +51,6 @@ static ssize_t read_head(const char *path, uint8_t *head)
     return got;
 }
 
-static bool is_trace(const uint8_t *head)
-{
-    return memcmp(head, TRACEFILE_MAGIC, sizeof TRACEFILE_MAGIC - 1) == 0;
-}
-
 bool output_path_is_written(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -78,7 +73,7 @@ static bool output_path_move_aside(const char *path, struct error *error)
             unlink(path);
         return true;
     }
-    if (got != 0 && !is_trace(head))
+    if (got != 0 && !tracehead_is_trace(head))
         return output_path_fail(error, path, "exists and is not a trace file; not overwritten");
     if (!output_path_is_written(path) && tracefile_held(head) == TRACEFILE_HOLDS_OWN) {
         char *aside = output_path_set_aside(path, "its server was killed", error);
@@ -94,7 +89,7 @@ bool output_path_holds_sent(const char *output)
     uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
     size_t n = output ? strlen(output) : 0;
     return n && output[n - 1] != '/' && read_head(output, head) == (ssize_t)sizeof head &&
-           is_trace(head) && tracefile_held(head) == TRACEFILE_HOLDS_SENT;
+           tracehead_is_trace(head) && tracefile_held(head) == TRACEFILE_HOLDS_SENT;
 }
 
 bool output_path_clear(const char *output, struct error *error)

@@ -228,8 +228,6 @@ static void trace_replay_apply_message(struct trace_replay_state *player, struct
         trace_replay_apply_profile(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_METERS)
         trace_replay_apply_metrics(player, session, chunk, stale);
-    else if (chunk.kind == CHUNK_STEPS)
-        trace_replay_apply_steps(player, chunk);
     else if (chunk.kind == CHUNK_ENTRIES)
         trace_replay_apply_calls(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_SWITCHES)
@@ -291,7 +289,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
         trace_replay_apply_hangup(player, chunk.session);
         break;
     case CHUNK_END:
-        player->run->ended_ns = 0; /* older servers do not say it */
+        player->run->ended_ns = 0;
         if (chunk.size >= 8) {
             struct decoder in = decoder_init(chunk.data, chunk.size);
             player->run->ended_ns = (int64_t)decode_u64(&in);

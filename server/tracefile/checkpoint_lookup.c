@@ -23,7 +23,7 @@ struct tracefile_replayer {
     uint64_t at;
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
-    uint32_t state; /* its number; 0 none, or one of an older version */
+    uint32_t state; /* its number; 0 none */
     struct delivered_until told; /* up to where it knows */
     bool known_only; /* what it does not know is left to others */
 };
@@ -189,27 +189,20 @@ static void read_news(struct tracefile_replayer *r, uint64_t place)
 }
 
 /* False if that cannot be. */
-static bool read_state_head(const struct tracefile *file, const struct chunk *state,
-                            struct checkpoint_head *head)
+static bool read_state_head(const struct chunk *state, struct checkpoint_head *head)
 {
-    bool old = file->version <= TRACEFILE_WITHOUT_PLACES;
     size_t left = state->size;
     const uint8_t *at = state->data;
-    *head = (struct checkpoint_head){.size = old ? CHECKPOINT_HEAD_3_BYTES : CHECKPOINT_HEAD_BYTES};
-    if (left < head->size + 4)
+    *head = (struct checkpoint_head){.size = CHECKPOINT_HEAD_BYTES + 4};
+    if (left < head->size)
         return false;
-    if (file->version > TRACEFILE_WITHOUT_PARTS) {
-        head->part_count = chunk_get_u32(at + head->size);
-        head->parts = at + head->size + 4;
-        head->size += 4;
-    }
+    head->part_count = chunk_get_u32(at + CHECKPOINT_HEAD_BYTES);
+    head->parts = at + head->size;
     if (head->part_count > (left - head->size) / 8)
         return false;
     head->size += 8 * (size_t)head->part_count;
-    if (!old) {
-        head->thread_bytes = chunk_get_u64(at + 72);
-        head->threads = at + head->size;
-    }
+    head->thread_bytes = chunk_get_u64(at + 72);
+    head->threads = at + head->size;
     if (head->thread_bytes > left - head->size)
         return false;
     head->size += (size_t)head->thread_bytes;
@@ -223,9 +216,6 @@ static void note_place(struct tracefile_replayer *r, const uint8_t *data,
     *region = (struct tracefile_region){chunk_get_u64(data + 8), chunk_get_u64(data + 16),
                                         (uint32_t)chunk_get_u64(data + 24), false};
     state->epoch = (uint32_t)chunk_get_u64(data + 32);
-    state->thread = region->epoch;
-    if (r->file->version <= TRACEFILE_WITHOUT_PLACES)
-        return;
     r->state = state->epoch;
     r->told =
         (struct delivered_until){(uint32_t)chunk_get_u64(data + 48), chunk_get_u64(data + 56)};
@@ -239,7 +229,7 @@ static bool read_state(struct tracefile_replayer *r, uint64_t place,
     struct chunk chunk;
     struct checkpoint_head head;
     uint8_t *data = chunk_get(r->file, CHUNK_STATE, place, &chunk);
-    if (!data || !read_state_head(r->file, &chunk, &head)) {
+    if (!data || !read_state_head(&chunk, &head)) {
         free(data);
         return false;
     }
@@ -266,7 +256,7 @@ static bool state_is_whole(const struct tracefile *file, uint64_t place, uint64_
     struct chunk chunk, part;
     struct checkpoint_head head = {0};
     uint8_t *data = chunk_get(file, CHUNK_STATE, place, &chunk);
-    bool whole = data && read_state_head(file, &chunk, &head);
+    bool whole = data && read_state_head(&chunk, &head);
     *bad = place;
     for (uint32_t i = 0; whole && i < head.part_count; i++) {
         *bad = chunk_get_u64(head.parts + 8 * (size_t)i);
@@ -369,7 +359,7 @@ bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *st
         if (checkpoint_slot_read(head, i, &place, &state->serial) && place == state->place)
             break;
     state->data = chunk_get(file, CHUNK_STATE, state->place, &chunk);
-    if (!state->data || !read_state_head(file, &chunk, &state->head))
+    if (!state->data || !read_state_head(&chunk, &state->head))
         return false;
     note_place(&r, state->data, &state->from, &chunk);
     state->told = r.told;

@@ -9,12 +9,10 @@
 #define TRACEFILE_HOLDS_OFFSET                                                                     \
     96u /* likewise: enum tracefile_holds and its complement, or two zeros */
 #define CHECKPOINT_HEAD_BYTES 80u
-#define CHECKPOINT_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
 
 /* The bytes of a state before those of the order. */
 struct checkpoint_head {
-    const uint8_t *parts,
-        *threads; /* places; NULL in older ones, where a region begins with the threads */
+    const uint8_t *parts, *threads; /* places; bytes of CHUNK_THREADS */
     uint32_t part_count;
     uint64_t thread_bytes;
     size_t size;

@@ -20,7 +20,7 @@ enum chunk_kind {
     CHUNK_HANGUP = 65,
     CHUNK_TARGET = 66, /* name and text of a description */
     CHUNK_END = 67, /* the run is complete; more may still come */
-    CHUNK_THREADS = 68, /* where each thread stood when a region began */
+    CHUNK_THREADS = 68, /* where each thread stood; only within a state */
     CHUNK_NEXT = 69, /* where the journal continues */
     CHUNK_NEWS = 70, /* names that were learnt between two states */
     CHUNK_STATE = 71,

@@ -33,11 +33,11 @@ static const char *trouble_of(int fd, bool fresh)
     struct stat st;
     if (fstat(fd, &st) < 0)
         return strerror(errno);
-    if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
-        memcmp(head, TRACEFILE_MAGIC, 8) != 0)
+    if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head)
         return "not a Poet trace file";
-    if (chunk_get_u32(head + 8) != TRACEFILE_VERSION)
-        return "written by a different version of Poet";
+    const char *why = tracefile_head_error(head);
+    if (why)
+        return why;
     if (fresh && memcmp(head + STATES_AT, none, sizeof none) != 0)
         return "already ordered by a server, which has overwritten a part of the journal; only "
                "agent journals and short runs can be ordered again";

@@ -17,10 +17,7 @@
 #include "wire/trace_header.h"
 
 #define TRACEFILE_MAGIC TRACEHEAD_MAGIC
-#define TRACEFILE_VERSION 7u
-#define TRACEFILE_OLDEST 2u /* that can be read */
-#define TRACEFILE_WITHOUT_PLACES 3u /* of that and before, regions begin with states */
-#define TRACEFILE_WITHOUT_PARTS 2u /* of that, states hold all themselves */
+#define TRACEFILE_VERSION 1u
 #define TRACEFILE_HEAD_BYTES TRACEHEAD_BYTES
 #define TRACEFILE_NAME_BYTES 36u
 

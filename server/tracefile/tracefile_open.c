@@ -77,6 +77,14 @@ uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, si
 
 /* ---- opening ---- */
 
+const char *tracefile_head_error(const uint8_t *head)
+{
+    const char *why = tracehead_error(head);
+    return why                                            ? why
+           : chunk_get_u32(head + 8) != TRACEFILE_VERSION ? "written by a different version of Poet"
+                                                          : NULL;
+}
+
 struct tracefile *tracefile_open(const char *path, const char **why)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES];
@@ -85,12 +93,10 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     *why = NULL;
     if (fd < 0 || fstat(fd, &st) < 0)
         *why = strerror(errno);
-    else if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head ||
-             memcmp(head, TRACEFILE_MAGIC, 8) != 0)
+    else if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head)
         *why = "not a Poet trace file";
-    else if (chunk_get_u32(head + 8) > TRACEFILE_VERSION ||
-             chunk_get_u32(head + 8) < TRACEFILE_OLDEST)
-        *why = "written by a different version of Poet";
+    else
+        *why = tracefile_head_error(head);
     if (*why) {
         if (fd >= 0)
             close(fd);
@@ -98,7 +104,6 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     }
     struct tracefile *file = xcalloc(1, sizeof *file);
     file->fd = fd;
-    file->version = chunk_get_u32(head + 8);
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
     pthread_mutex_init(&file->lock, NULL);
     file->size = (uint64_t)st.st_size;

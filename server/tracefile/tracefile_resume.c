@@ -194,9 +194,8 @@ static bool resume_take_ownership(struct tracefile *file, const char *path, cons
         return false;
     close(file->fd);
     file->fd = fd;
-    if (!*why && (file->version != TRACEFILE_VERSION ||
-                  tracefile_read_at(fd, head, sizeof head, 0) != sizeof head))
-        *why = "it was written by another version of Poet";
+    if (!*why && tracefile_read_at(fd, head, sizeof head, 0) != sizeof head)
+        *why = "its head cannot be read";
     if (!*why)
         file->holds = (uint8_t)tracefile_held(head);
     return !*why;

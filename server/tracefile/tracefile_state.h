@@ -95,10 +95,11 @@ struct tracefile {
     /* reading: parts that are put stay in memory, at places that no file has */
     uint64_t size, looked; /* looked: how far the journal was read */
     bool reading;
-    uint32_t version;
     bool locked; /* a server was still writing it */
 };
 
+/* Why a file with these TRACEFILE_HEAD_BYTES cannot be read, or NULL. */
+const char *tracefile_head_error(const uint8_t *head);
 size_t tracefile_read_at(int fd, void *bytes, size_t size, uint64_t at); /* how many there were */
 /* Data of the chunk at a place, with 8 bytes behind (caller frees); NULL if there is no whole one
  * of this kind. */

@@ -70,8 +70,6 @@ is "and the program was not made to wait" "$(figure "$ENDPOINT" tracing_stall_ns
 check "its trace obeys every rule" poet check "$ENDPOINT"
 stop_server
 is "so does its file" "$(figures rests.poet)" "$ALL 000"
-printf '\004' | dd of=rests.poet bs=1 seek=8 conv=notrunc 2>/dev/null
-is "and one of the version before, whose states are the same" "$(figures rests.poet)" "$ALL 000"
 
 # ---- killed, or ended, in between ----
 

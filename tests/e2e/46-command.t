@@ -70,7 +70,7 @@ kill "$named"
 
 # ---- ls ----
 cp "$kept" here.poet
-printf 'POETRACE' >broken.poet
+printf 'POETFILE' >broken.poet
 echo "no trace" >other.txt
 poet record -o killed.poet -- "$work/deadlock" >/dev/null 2>&1 &
 program=$!

@@ -156,6 +156,21 @@ static void a_file_that_is_no_trace_is_refused(void **state)
     assert_string_equal(why, "No such file or directory");
 }
 
+static void a_file_of_another_version_is_refused(void **state)
+{
+    (void)state;
+    const char *why = NULL;
+    uint8_t head[TRACEFILE_HEAD_BYTES] = TRACEFILE_MAGIC;
+    chunk_set_u32(head + 8, TRACEFILE_VERSION + 1);
+    write_other(head, sizeof head);
+    assert_null(trace_replay(other, &why));
+    assert_string_equal(why, "written by a different version of Poet");
+    memcpy(head, TRACEHEAD_FORMER_MAGIC, TRACEHEAD_MAGIC_BYTES);
+    write_other(head, sizeof head);
+    assert_null(trace_replay(other, &why));
+    assert_string_equal(why, "written by an older version of Poet");
+}
+
 static void a_full_disk_keeps_what_was_complete(void **state)
 {
     (void)state;
@@ -208,6 +223,7 @@ int main(void)
         cmocka_unit_test(cut_at_every_byte_it_opens_or_says_why),
         cmocka_unit_test(with_any_byte_flipped_it_never_answers_wrongly),
         cmocka_unit_test(a_file_that_is_no_trace_is_refused),
+        cmocka_unit_test(a_file_of_another_version_is_refused),
         cmocka_unit_test(a_full_disk_keeps_what_was_complete),
         cmocka_unit_test(an_existing_file_is_not_overwritten),
     };
