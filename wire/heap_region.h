@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define HEAP_MAGIC 0x50485450u /* "PTHP" */
-#define HEAP_VERSION 2u
+#define HEAP_VERSION 1u
 #define HEAP_HEAD_BYTES 4096u
 #define HEAP_DEPTH 32u /* maximum addresses of a stack */
 /* The table of blocks. A block is in one of several groups, selected by its page. All powers of
@@ -176,9 +176,8 @@ static_assert(sizeof(struct heap_block) == 32, "a block is 32 bytes");
 static_assert(HEAP_BAD * sizeof(struct heap_bad) <= 4096, "bad frees fit their page");
 static_assert(HEAP_BLOCKS_AT % 4096 == 0, "blocks begin with a page");
 
-/* HEAP in the journal begins with u64 0 and a u8 enum heap_record_type; version 1 begins with its
- * time, which is not 0. */
-enum heap_record_type { HEAP_RECORD_SUMS = 2, HEAP_RECORD_SAMPLE, HEAP_RECORD_BLOCKS };
+/* HEAP in the journal begins with a u8 enum heap_record_type. */
+enum heap_record_type { HEAP_RECORD_SUMS = 1, HEAP_RECORD_SAMPLE, HEAP_RECORD_BLOCKS };
 #define HEAP_BLOCKS_TOLD 65536u /* of a process, at most */
 /* One sum: u32 number, u32 thread, u32 node, the counters. */
 #define HEAP_FIGURES 12u
@@ -186,10 +185,6 @@ enum heap_record_type { HEAP_RECORD_SUMS = 2, HEAP_RECORD_SAMPLE, HEAP_RECORD_BL
 #define HEAP_NODE_BYTES 12u /* u64 site, u32 parent */
 #define HEAP_BAD_BYTES                                                                             \
     45u /* u32 number, u8 fault, u32 thread, u64 event, address, site, before, u32 node */
-/* Version 1: u32 number, u32 thread, u64 site, ten counters; and without the node. */
-#define HEAP_FIGURES_1 10u
-#define HEAP_TOLD_BYTES_1 (16u + 8u * HEAP_FIGURES_1)
-#define HEAP_BAD_BYTES_1 41u
 #define HEAP_BLOCK_BYTES 33u /* u64 address, bytes, u32 sum, beyond, event, age_ms, and u8 kind */
 
 #endif

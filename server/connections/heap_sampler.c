@@ -49,14 +49,14 @@ const char *heap_sampler_begin(struct connection *peer, struct decoder *in, int 
     struct stat st;
     int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals = fd >= 0 ? fcntl(fd, F_GET_SEALS) : -1;
     uint32_t version = decode_u32(in);
-    const char *error =
-        !decoder_finish(in)                       ? in->error
-        : seals < 0 || (seals & needed) != needed ? "a heap that is not sealed"
-        : version == HEAP_VERSION && (fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_LEAST_BYTES)
-            ? "a heap of an invalid size"
-        : peer->heaping ? "a second heap"
-                        : NULL;
-    if (error || version != HEAP_VERSION) { /* one of another version is left alone */
+    const char *error = !decoder_finish(in)                       ? in->error
+                        : seals < 0 || (seals & needed) != needed ? "a heap that is not sealed"
+                        : version != HEAP_VERSION                 ? "a heap of another version"
+                        : fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_LEAST_BYTES
+                            ? "a heap of an invalid size"
+                        : peer->heaping ? "a second heap"
+                                        : NULL;
+    if (error) {
         if (fd >= 0)
             close(fd);
         return error;

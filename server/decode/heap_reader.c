@@ -41,7 +41,6 @@ static bool read_head(const struct heap_reader *h, struct heap_head *head)
 
 static void begin_body(struct encoder *body, enum heap_record_type what, uint64_t now_ns)
 {
-    encode_u64(body, 0);
     encode_u8(body, (uint8_t)what);
     encode_u64(body, now_ns);
 }

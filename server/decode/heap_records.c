@@ -13,7 +13,7 @@ static int64_t time_of(const struct usage_target *by, uint64_t ns)
     return (int64_t)(ns - by->run->start_ns);
 }
 
-static bool read_wrong(const struct usage_target *by, struct decoder *in, bool first)
+static bool read_wrong(const struct usage_target *by, struct decoder *in)
 {
     uint32_t number = decode_u32(in);
     struct heap_invalid_free wrong = {.process = by->process, .fault = decode_u8(in)};
@@ -22,58 +22,19 @@ static bool read_wrong(const struct usage_target *by, struct decoder *in, bool f
     wrong.address = decode_u64(in);
     wrong.site = decode_u64(in);
     wrong.before = decode_u64(in);
-    wrong.node = first ? HEAP_NODE_NONE : decode_u32(in);
+    wrong.node = decode_u32(in);
     return in->error ||
            (wrong.fault < HEAP_FAULTS && heap_totals_add_wrong(by->run, number, &wrong));
 }
 
-static bool read_wrongs(const struct usage_target *by, struct decoder *in, bool first)
+static bool read_wrongs(const struct usage_target *by, struct decoder *in)
 {
     bool good = true;
-    uint32_t count = decode_count(in, first ? HEAP_BAD_BYTES_1 : HEAP_BAD_BYTES);
+    uint32_t count = decode_count(in, HEAP_BAD_BYTES);
     for (uint32_t i = 0; i < count && good && !in->error; i++)
-        good = read_wrong(by, in, first);
+        good = read_wrong(by, in);
     return good;
 }
-
-/* ---- version 1: a sum is of one place ---- */
-
-static bool read_place(const struct usage_target *by, struct decoder *in)
-{
-    uint32_t number = decode_u32(in);
-    struct heap_allocated taken = {.process = by->process, .thread = line_of(by, decode_u32(in))};
-    uint64_t site = decode_u64(in);
-    uint64_t *figures[HEAP_FIGURES_1] = {
-        &taken.blocks,      &taken.bytes,        &taken.usable,    &taken.freed,
-        &taken.freed_bytes, &taken.freed_usable, &taken.elsewhere, &taken.elsewhere_bytes,
-        &taken.nulls,       &taken.most_bytes};
-    for (uint32_t i = 0; i < HEAP_FIGURES_1; i++)
-        *figures[i] = decode_u64(in);
-    if (in->error)
-        return true;
-    taken.freed -= taken.elsewhere; /* those of others were among all */
-    taken.freed_bytes -= taken.elsewhere_bytes;
-    taken.node = HEAP_NODE_FIRST + number;
-    return number < HEAP_SUMS && heap_totals_add(by->run, number, &taken) &&
-           heap_totals_add_node(by->run, by->process, taken.node, site, HEAP_NODE_UNKNOWN);
-}
-
-static bool read_first(const struct usage_target *by, struct decoder *in, uint64_t ns)
-{
-    struct heap_process told = {
-        .process = by->process, .at_ns = time_of(by, ns), .began_ns = INT64_MIN};
-    told.unseen = decode_u64(in);
-    told.unknown = decode_u64(in);
-    bool good = true;
-    uint32_t count = decode_count(in, HEAP_TOLD_BYTES_1);
-    if (!in->error)
-        heap_totals_update(by->run, &told);
-    for (uint32_t i = 0; i < count && good && !in->error; i++)
-        good = read_place(by, in);
-    return good && read_wrongs(by, in, true);
-}
-
-/* ---- version 2 ---- */
 
 static bool heap_records_read_allocated(const struct usage_target *by, struct decoder *in)
 {
@@ -119,7 +80,7 @@ static bool read_sums(const struct usage_target *by, struct decoder *in)
     uint32_t count = good ? decode_count(in, HEAP_TOLD_BYTES) : 0;
     for (uint32_t i = 0; i < count && good && !in->error; i++)
         good = heap_records_read_allocated(by, in);
-    return good && read_wrongs(by, in, false);
+    return good && read_wrongs(by, in);
 }
 
 static bool read_block(const struct usage_target *by, struct decoder *in, int64_t began_ns)
@@ -180,8 +141,7 @@ static bool heap_records_read_process(const struct usage_target *by, struct deco
 
 bool heap_records_decode(const struct usage_target *by, struct decoder *in)
 {
-    uint64_t ns = decode_u64(in);
-    if (!(ns ? read_first(by, in, ns) : heap_records_read_process(by, in)))
+    if (!heap_records_read_process(by, in))
         decoder_fail(in, "has a number that is too large");
     return decoder_finish(in);
 }

@@ -24,7 +24,6 @@ struct unfreed_blocks {
 static void begin_blocks(struct unfreed_blocks *b)
 {
     b->body = (struct encoder){0};
-    encode_u64(&b->body, 0);
     encode_u8(&b->body, HEAP_RECORD_BLOCKS);
     encode_u64(&b->body, b->now_ns);
     encode_u8(&b->body, !b->told);

@@ -33,7 +33,7 @@ struct heap_process {
     uint32_t process;
     uint64_t unseen, unknown, folded; /* as in struct heap_head */
     int64_t at_ns; /* when this was so, in the run's time */
-    int64_t began_ns; /* when counting began; of version 1: unknown, INT64_MIN */
+    int64_t began_ns; /* when counting began */
     uint64_t most_bytes; /* of all, at once; 0: it is not known */
     int64_t most_ns; /* and when */
     bool has_blocks; /* they were reported, as of: */
