@@ -29,8 +29,7 @@
 #include <stdint.h>
 
 #define REGION_MAGIC 0x47525450u /* "PTRG" */
-#define REGION_VERSION 2u
-#define REGION_OLDEST 1u /* oldest readable version: there, every site is 0 */
+#define REGION_VERSION 1u
 #define REGION_HEAD_BYTES 4096u
 /* libFuzzer: examining full-size tables takes too long */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define SCHEDULE_MAGIC 0x74706972636f7070u
-#define SCHEDULE_VERSION 2u
+#define SCHEDULE_VERSION 1u
 #define SCHEDULE_CHOICE "choose" /* the type of choices */
 #define SCHEDULE_NAME_BYTES 64u /* of a type's name, including its NUL */
 

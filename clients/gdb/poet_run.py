@@ -24,7 +24,7 @@ class Run:
             self.map = mmap.mmap(f.fileno(), 0)
         (magic, version, self.line_count, self.type_count, _, self.event_count, self.lines_at, self.events_at,
          self.types_at, self.stops_at, self.order_at, _) = struct.unpack_from("<QIIIIQQQQQQQ", self.map)
-        if magic != 0x74706972636F7070 or version != 2:
+        if magic != 0x74706972636F7070 or version != 1:
             raise Wrong("the schedule file is of another version of Poet")
         all_bytes = memoryview(self.map)
         self.events = all_bytes[self.events_at:self.events_at + self.event_count * EVENT_BYTES].cast("I")

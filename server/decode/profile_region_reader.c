@@ -41,8 +41,7 @@ const char *region_reader_add(struct region_reader **list, int fd, uint32_t thre
     struct profile_region_head *head = mmap(NULL, REGION_MAP_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a region that cannot be mapped";
-    if (head->magic != REGION_MAGIC || head->version < REGION_OLDEST ||
-        head->version > REGION_VERSION) {
+    if (head->magic != REGION_MAGIC || head->version != REGION_VERSION) {
         munmap(head, REGION_MAP_BYTES);
         return "a region without its magic number, or of another version";
     }
