@@ -18,8 +18,10 @@ bool decode_forwarded_agent(struct decoder *in, struct forwarded_agent *agent)
     *agent = (struct forwarded_agent){0};
     agent->magic = decode_u32(in);
     agent->version = decode_u32(in);
-    if (!in->error && agent->magic != HELLO_MAGIC)
+    if (!in->error && agent->magic != HELLO_MAGIC && agent->magic != HELLO_FORMER_MAGIC)
         decoder_fail(in, "is not Poet");
+    if (!in->error && agent->magic == HELLO_FORMER_MAGIC)
+        decoder_fail(in, "agent of an older version of Poet");
     if (!in->error && agent->version != FORWARD_VERSION)
         decoder_fail(in, "agent of a different version of Poet");
     agent->host = decode_string(in, LIMIT_TEXT_BYTES);

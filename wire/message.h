@@ -13,25 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 6u          /* of viewers and servers, which must be equal */
-#define WIRE_VERSION_PROGRAM                                                                       \
-    1u  /* the oldest program version that is supported: newer ones only add to it */
-#define WELCOME_FOLLOWS                                                                            \
-    1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
-#define WELCOME_REGIONS 2u /* the server accepts regions (wire/profile_region.h) */
-#define WELCOME_HEAP 4u    /* and a heap region of HEAP_VERSION 2 (wire/heap_region.h) */
-#define WELCOME_METERS 8u /* and user-defined metrics (wire/metric_messages.h) */
-#define WELCOME_ENTRIES 16u /* and rings of call records (wire/call_records.h) */
-#define WELCOME_SPANS 32u /* and placements of tasks on worker threads (wire/task_placement.h) */
-#define WELCOME_AGENT 64u /* the server is an agent, which writes no report */
-#define WELCOME_FAR                                                                                \
-    128u /* it accepts connections to other hosts, whose programs may be in the run */
-#define WELCOME_ENDS 256u /* and ENDS: the program exits by itself */
-#define WELCOME_SCARCE 512u /* little space is left where the trace is written */
-#define WELCOME_AWAITS 1024u /* it accepts AWAITS: a task waits for the end of another */
+#define WIRE_VERSION 1u /* all peers must have the same */
+/* Flags in a WELCOME to a program. */
+#define WELCOME_AGENT 1u /* the server is an agent, which writes no report */
+#define WELCOME_FAR 2u /* programs of other hosts may be in the run */
+#define WELCOME_SCARCE 4u /* little space is left where the trace is written */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
-#define HELLO_MAGIC 0x54454f50u /* "POET" */
+#define HELLO_MAGIC 0x4d454f50u /* "POEM" */
+#define HELLO_FORMER_MAGIC 0x54454f50u /* of peers before version 1, which are refused */
 
 /* One table: number, name. Below 32 (and INPUT) from programs, then from viewers, then from the
  * server. */

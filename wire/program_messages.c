@@ -91,12 +91,14 @@ void encode_hello(struct encoder *out, const struct program_hello *told)
 bool decode_hello(struct decoder *in, struct program_hello *told)
 {
     *told = (struct program_hello){0};
-    if (decode_u32(in) != HELLO_MAGIC)
+    uint32_t magic = decode_u32(in);
+    if (magic == HELLO_FORMER_MAGIC)
+        decoder_fail(in, "of an older version of Poet; update the peer");
+    if (magic != HELLO_MAGIC)
         decoder_fail(in, "HELLO without its magic number");
     told->version = decode_u32(in);
     told->role = decode_u8(in);
-    uint32_t oldest = told->role == ROLE_PROGRAM ? WIRE_VERSION_PROGRAM : WIRE_VERSION;
-    if (told->version < oldest || told->version > WIRE_VERSION)
+    if (told->version != WIRE_VERSION)
         decoder_fail(in, "protocol version mismatch");
     if (!in->error && told->role == ROLE_VIEWER)
         return true;

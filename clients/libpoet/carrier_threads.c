@@ -114,9 +114,8 @@ static void carrier_begin(struct carrier_thread *c, uint32_t life, uint32_t cloc
     c->written = c->lost = 0;
     c->room = PLACEMENT_SWITCHES;
     c->clock = clock;
-    if (!server_takes_placements || server_needs_socket || !server_may_share() ||
-        !seccomp_allows(ALLOWED_QUEUES) || seccomp_is_quiet() ||
-        atomic_load(&next_carrier) >= LIMIT_CARRIERS)
+    if (server_needs_socket || !server_may_share() || !seccomp_allows(ALLOWED_QUEUES) ||
+        seccomp_is_quiet() || atomic_load(&next_carrier) >= LIMIT_CARRIERS)
         return;
     c->number = atomic_fetch_add(&next_carrier, 1);
     c->ring = carrier_make_ring(c, life);

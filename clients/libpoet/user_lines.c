@@ -195,7 +195,7 @@ void poet_task_stack(poet_line_t task, const void *memory, size_t bytes)
 void poet_wait_end(poet_line_t awaited)
 {
     struct traced_thread *t = thread_recording();
-    if (!t || !server_awaits || !user_line_thread(awaited) || !trace_line_is_current(awaited))
+    if (!t || !user_line_thread(awaited) || !trace_line_is_current(awaited))
         return;
     int saved = errno;
     uint8_t bytes[32];

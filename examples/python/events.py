@@ -30,7 +30,7 @@ class Poet:
         self.socket.connect(path.removeprefix("unix:"))
         instance, self.lines, self.types, self.numbers = random.getrandbits(64), 0, {}, {}
         self.instance = instance
-        self.send(HELLO, struct.pack("<IIB", 0x54454F50, 4, 1) + string(f"{run}@{instance:x}") +
+        self.send(HELLO, struct.pack("<IIB", 0x4D454F50, 1, 1) + string(f"{run}@{instance:x}") +
                   string(environment) + string(__file__) + string(socket.gethostname()) +
                   struct.pack("<IQQQI", os.getpid(), instance, time.monotonic_ns(), time.time_ns(), 0))
         size, kind, _ = struct.unpack("<IHH", self.receive(8))

@@ -43,16 +43,12 @@ void handshake_step(struct server *server)
 static void handshake_reject(struct connection *peer, const struct hello_message *hello,
                              const struct decoder *in)
 {
-    if (hello->version > WIRE_VERSION)
-        connection_reject(peer,
-                          "protocol version mismatch (server %u, peer %u): "
-                          "restart the server with the newer Poet",
-                          WIRE_VERSION, hello->version);
-    else if (hello->version && hello->version < WIRE_VERSION && hello->role == ROLE_VIEWER)
-        connection_reject(peer,
-                          "protocol version mismatch (server %u, peer %u): "
-                          "update the peer, which is older than the server",
-                          WIRE_VERSION, hello->version);
+    if (hello->version && hello->version != WIRE_VERSION)
+        connection_reject(peer, "protocol version mismatch (server %u, peer %u): %s", WIRE_VERSION,
+                          hello->version,
+                          hello->version > WIRE_VERSION
+                              ? "restart the server with the newer Poet"
+                              : "update the peer, which is older than the server");
     else
         connection_reject(peer, "HELLO: %s", in->error);
 }
@@ -82,9 +78,7 @@ static void handshake_send_welcome(struct connection *peer)
     encoder_begin_message(&peer->out, MESSAGE_WELCOME);
     encode_u32(&peer->out, WIRE_VERSION);
     if (program)
-        encode_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
-                                   WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS | WELCOME_AWAITS |
-                                   (peer->server->agent ? WELCOME_AGENT : 0) |
+        encode_u32(&peer->out, (peer->server->agent ? WELCOME_AGENT : 0) |
                                    (has_others(peer->server) ? WELCOME_FAR : 0) |
                                    (is_scarce(peer) ? WELCOME_SCARCE : 0));
     if (program)

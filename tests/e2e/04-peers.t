@@ -14,13 +14,13 @@ logged() { grep -Eq "$1" server.log; }
 like "garbage is answered" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
 check "and logged with its byte" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
 like "a huge length" "$(send ffffff7f0100504f stay)" "too long"
-like "another version" "$(send 0a0000000100504f504f455463000000010000 stay)" "protocol version mismatch \(server 6, peer 99\)"
-like "a viewer of an older version" "$(send 090000000100504f504f45540100000002 stay)" \
-    "protocol version mismatch \(server 6, peer 1\): update the peer, which is older than the server"
+like "another version" "$(send 0a0000000100504f504f454d63000000010000 stay)" "protocol version mismatch \(server 1, peer 99\)"
+like "a peer from before version 1" "$(send 090000000100504f504f45540600000002 stay)" \
+    "HELLO: of an older version of Poet; update the peer"
 like "no HELLO first" "$(send 000000002000504f stay)" "the first message is REQUEST, not HELLO"
 send 0a0000000100504f504f >/dev/null
 check "half a message and a hang-up" until_true logged "connection closed within a message"
-viewer=090000000100504f504f45540600000002
+viewer=090000000100504f504f454d0100000002
 like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
 like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is not a viewer message"
 like "a window of no run" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"

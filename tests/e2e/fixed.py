@@ -22,7 +22,7 @@ def send(kind, body):
 
 
 instance = random.getrandbits(64)
-send(HELLO, struct.pack("<IIB", 0x54454F50, 4, 1) + string(f"three@{instance:x}") + string("three") + string("three") +
+send(HELLO, struct.pack("<IIB", 0x4D454F50, 1, 1) + string(f"three@{instance:x}") + string("three") + string("three") +
      string(socket.gethostname()) + struct.pack("<IQQQI", os.getpid(), instance, BEGIN, time.time_ns(), 0))
 size, kind, _ = struct.unpack("<IHH", server.recv(8, socket.MSG_WAITALL))
 answer = server.recv(size, socket.MSG_WAITALL)

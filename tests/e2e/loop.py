@@ -13,7 +13,7 @@ def message(number, body=b""):
 
 
 def hello(run, role=PROGRAM):
-    body = struct.pack("<IIB", 0x54454F50, 6, role)
+    body = struct.pack("<IIB", 0x4D454F50, 1, role)
     if role == PROGRAM:
         body += string(run) + string("pthread") + string("/bin/" + run) + string("host")
         body += struct.pack("<IQQQI", 1, 1, 1, 1, 0)

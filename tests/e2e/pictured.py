@@ -37,7 +37,7 @@ def send(kind, body):
     server.sendall(struct.pack("<IH2s", len(body), kind, b"PO") + body)
 
 
-send(HELLO, struct.pack("<IIB", 0x54454F50, 4, 1) + string(f"{name}@{INSTANCE:x}") + string("pthread") + string(name) +
+send(HELLO, struct.pack("<IIB", 0x4D454F50, 1, 1) + string(f"{name}@{INSTANCE:x}") + string("pthread") + string(name) +
      string(socket.gethostname()) + struct.pack("<IQQQI", os.getpid(), INSTANCE, BEGIN, time.time_ns(), 0))
 size, kind, _ = struct.unpack("<IHH", server.recv(8, socket.MSG_WAITALL))
 answer = server.recv(size, socket.MSG_WAITALL)

@@ -44,7 +44,7 @@ def sealed(name, size, data=b""):
     return fd
 
 
-send(HELLO, struct.pack("<IIB", 0x54454F50, 4, 1) + string(f"called@{instance:x}") + string("called") + string(PROGRAM) +
+send(HELLO, struct.pack("<IIB", 0x4D454F50, 1, 1) + string(f"called@{instance:x}") + string("called") + string(PROGRAM) +
      string(socket.gethostname()) + struct.pack("<IQQQI", os.getpid(), instance, BEGIN, time.time_ns(), 0))
 size, kind, _ = struct.unpack("<IHH", server.recv(8, socket.MSG_WAITALL))
 answer = server.recv(size, socket.MSG_WAITALL)

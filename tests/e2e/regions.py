@@ -26,7 +26,7 @@ def enum(name):
     return int(re.search(r"M\((\d+), %s\)" % name, text).group(1))
 
 
-REGION, THREAD, HELLO = enum("REGION"), enum("THREAD"), enum("HELLO")
+REGION, THREAD, HELLO, ENTRIES = enum("REGION"), enum("THREAD"), enum("HELLO"), enum("ENTRIES")
 symbols = {}
 for line in subprocess.run(["nm", "-C", sys.argv[1]], capture_output=True, text=True).stdout.splitlines():
     address, _, name = line.partition(" ")
@@ -60,11 +60,13 @@ def slots_of(queue):
 
 def take(peer, kind, body):
     if kind == HELLO:
-        peer.sendall(struct.pack("<IHHII", 8, 64, 0x4F50, 4, 2))
+        peer.sendall(struct.pack("<IHHIII", 12, 64, 0x4F50, 1, 0, 0))
     if kind == THREAD:
         fd = waiting[peer].pop(0)
         size = struct.unpack("<I", body)[0]
         queues.append([mmap.mmap(fd, SLOTS_AT + size * 64), size, 0])
+    if kind == ENTRIES:
+        os.close(waiting[peer].pop(0))
     if kind == REGION:
         fd = waiting[peer].pop(0)
         regions.append((struct.unpack("<I", body)[0], mmap.mmap(fd, 0, prot=mmap.PROT_READ)))

@@ -31,7 +31,7 @@ class Server:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(os.environ.get("XDG_RUNTIME_DIR", "") + "/poet.sock")
         self.instance = random.getrandbits(64)
-        self.send(HELLO, struct.pack("<IIB", 0x54454F50, 4, 1) + string(f"{run}@{self.instance:x}") + string(environment) +
+        self.send(HELLO, struct.pack("<IIB", 0x4D454F50, 1, 1) + string(f"{run}@{self.instance:x}") + string(environment) +
                   string(run) + string(socket.gethostname()) +
                   struct.pack("<IQQQI", os.getpid(), self.instance, BEGIN, time.time_ns(), 0))
         size, kind, _ = struct.unpack("<IHH", self.socket.recv(8, socket.MSG_WAITALL))

@@ -3,7 +3,7 @@ docs/wire.md has each message."""
 import socket
 import struct
 
-VERSION = 4
+VERSION = 1
 
 
 def frame(kind, body=b""):
@@ -20,12 +20,12 @@ def ref(line, number):
 
 
 def program_hello(run, path="/bin/program", arguments=(), pid=1, instance=1):
-    return frame(1, struct.pack("<IIB", 0x54454F50, VERSION, 1) + string(run) + string("pthread") + string(path)
+    return frame(1, struct.pack("<IIB", 0x4D454F50, VERSION, 1) + string(run) + string("pthread") + string(path)
                  + string("host") + struct.pack("<IQQQ", pid, instance, 0, 0)
                  + struct.pack("<I", len(arguments)) + b"".join(map(string, arguments)))
 
 
-VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x54454F50, VERSION, 2))
+VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x4D454F50, VERSION, 2))
 
 
 ASK, RUNS, SELECT, WINDOW, WAITS = 32, 1, 2, 16, 24

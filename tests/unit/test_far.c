@@ -293,6 +293,11 @@ static void first_words(void **state)
     assert_false(decode_forwarded_agent(&in, &agent));
     assert_non_null(strstr(in.error, "different version"));
     free(agent.host);
+    chunk_set_u32(out.data, HELLO_FORMER_MAGIC);
+    in = decoder_init(out.data, out.size);
+    assert_false(decode_forwarded_agent(&in, &agent));
+    assert_string_equal(in.error, "agent of an older version of Poet");
+    free(agent.host);
     out.size = 0;
     encode_forwarded_stream(&out, 5, id, "run");
     in = decoder_init(out.data, out.size);

@@ -68,6 +68,29 @@ static void a_hello_comes_back_with_its_arguments(void **state)
     encoder_free(&out);
 }
 
+/* Changes a u32 of a viewer's HELLO: it is refused for that reason. */
+static void refuse_hello_with(size_t at, uint32_t value, const char *why)
+{
+    struct encoder out = {0};
+    struct program_hello got;
+    encode_hello(&out, &(struct program_hello){.role = ROLE_VIEWER});
+    struct decoder in = decoder_init(out.data, out.size);
+    assert_true(decode_hello(&in, &got));
+    memcpy(out.data + at, &value, sizeof value);
+    in = decoder_init(out.data, out.size);
+    assert_false(decode_hello(&in, &got));
+    assert_string_equal(in.error, why);
+    encoder_free(&out);
+}
+
+static void a_hello_of_another_version_is_refused(void **state)
+{
+    refuse_hello_with(0, HELLO_FORMER_MAGIC, "of an older version of Poet; update the peer");
+    refuse_hello_with(0, HELLO_MAGIC + 1, "HELLO without its magic number");
+    refuse_hello_with(4, WIRE_VERSION + 1, "protocol version mismatch");
+    refuse_hello_with(4, WIRE_VERSION - 1, "protocol version mismatch");
+}
+
 static void variables_of_a_description_are_told_by_their_names(void **state)
 {
     assert_true(variable_is_of("UCPP_SEED", 9, "ucpp"));
@@ -201,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_comes_back_as_it_was_told),
         cmocka_unit_test(a_hello_comes_back_with_its_arguments),
+        cmocka_unit_test(a_hello_of_another_version_is_refused),
         cmocka_unit_test(variables_of_a_description_are_told_by_their_names),
         cmocka_unit_test(no_message_is_taken_that_is_cut_or_too_long),
         cmocka_unit_test(a_text_that_is_too_long_or_holds_a_zero_is_refused),

@@ -16,7 +16,7 @@ static uint32_t heap_life(void)
 bool poet_heap_begin(int fd)
 {
     uint32_t life = heap_life();
-    if (!life || server_needs_socket || !server_takes_heaps)
+    if (!life || server_needs_socket)
         return false;
     uint8_t message[MESSAGE_FRAME_BYTES + 8];
     struct encoder out = {.data = message, .room = sizeof message};

@@ -195,19 +195,11 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
         struct decoder in = decoder_init(data + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_WELCOME) {
             decode_u32(&in); /* the version matches, else the server would have refused */
-            uint32_t flags = decoder_remaining(&in) >= 4 ? decode_u32(&in) : 0;
-            server_reads_older_queues = flags & WELCOME_FOLLOWS;
-            server_takes_regions = flags & WELCOME_REGIONS;
-            server_takes_heaps = flags & WELCOME_HEAP;
-            server_takes_metrics = flags & WELCOME_METERS;
-            server_takes_call_records = flags & WELCOME_ENTRIES;
-            server_takes_placements = flags & WELCOME_SPANS;
+            uint32_t flags = decode_u32(&in);
             by_agent = flags & WELCOME_AGENT;
             server_allows_remote = flags & WELCOME_FAR;
-            server_wants_end = flags & WELCOME_ENDS;
             server_is_scarce = flags & WELCOME_SCARCE;
-            server_awaits = flags & WELCOME_AWAITS;
-            uint32_t n_text = decoder_remaining(&in) >= 4 ? decode_u32(&in) : 0;
+            uint32_t n_text = decode_u32(&in);
             const uint8_t *words = decode_bytes(&in, n_text); /* message for the user */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
                      words ? (const char *)words : "");

@@ -47,7 +47,7 @@ void message_queue_send_end(enum program_end how)
     uint32_t life = atomic_load(&current_lifetime);
     uint8_t bytes[MESSAGE_FRAME_BYTES + 1];
     struct encoder out = {.data = bytes, .room = sizeof bytes};
-    if (!server_wants_end || !life)
+    if (!life)
         return;
     encoder_begin_message(&out, MESSAGE_ENDS);
     encode_ends(&out, &(struct ends_message){(uint8_t)how});

@@ -229,16 +229,13 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
 
 /* ---- queues ---- */
 
-bool server_needs_socket, server_reads_older_queues, server_takes_regions, server_takes_heaps,
-    server_takes_metrics, server_takes_call_records, server_takes_placements, server_allows_remote,
-    server_wants_end, server_is_scarce, server_awaits;
+bool server_needs_socket, server_allows_remote, server_is_scarce;
 static bool queues_grow; /* set if the user names a size */
 
 bool queue_may_grow(const struct traced_thread *t)
 {
-    return seccomp_allows(ALLOWED_QUEUES) && queues_grow && server_reads_older_queues &&
-           !server_needs_socket && t->queue && t->mask + 1 >= queue_slots &&
-           t->life == atomic_load(&current_lifetime);
+    return seccomp_allows(ALLOWED_QUEUES) && queues_grow && !server_needs_socket && t->queue &&
+           t->mask + 1 >= queue_slots && t->life == atomic_load(&current_lifetime);
 }
 
 void queue_prepare(struct traced_thread *t, void *memory, uint32_t slots)

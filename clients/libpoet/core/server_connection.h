@@ -29,18 +29,9 @@ uint32_t current_lifetime_before_fork(void);
 bool server_connection_begin(int fd, const struct encoder *first);
 bool server_queue_create(struct traced_thread *thread,
                          uint32_t most_slots); /* Makes a queue and hands it over. */
-/* Queues that grow: queue_grow.c. */
-extern bool server_reads_older_queues; /* the server takes what is in an older queue first */
-extern bool server_takes_regions; /* it takes the regions of threads */
-extern bool server_takes_heaps; /* it takes heaps in the present format of wire/heap_region.h */
-extern bool server_takes_metrics; /* it takes metrics */
-extern bool server_takes_call_records; /* it takes call logs */
 extern bool server_allows_remote; /* programs of other machines may be in the run */
-extern bool server_is_scarce; /* it has little room */
-extern bool server_wants_end; /* it wants to know that the program ends by itself */
-extern bool server_awaits; /* it wants to know that a task waits for the end of another */
-/* it wants to know which task is on which thread of the system */
-extern bool server_takes_placements;
+extern bool server_is_scarce; /* the server has little room */
+/* Queues that grow: queue_grow.c. */
 bool queue_may_grow(const struct traced_thread *thread);
 /* Makes memory that the server may map, of a fixed size. Returns its descriptor, or -1 if that is
  * not possible. */

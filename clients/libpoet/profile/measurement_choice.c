@@ -61,7 +61,7 @@ void measurement_choice_await(void)
 {
     const struct traced_thread *t = thread_self();
     bool asks = measurement_wanted_options().asks;
-    if ((!file && !asks) || !t || !t->queue || server_needs_socket || !server_takes_metrics)
+    if ((!file && !asks) || !t || !t->queue || server_needs_socket)
         return;
     if (asks)
         stderr_log_print(

@@ -109,15 +109,10 @@ void measurement_wanted_begin(void)
             "the program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
-    if (bits & WANTED_EVERY && !server_takes_call_records && !server_needs_socket)
+    if (server_needs_socket && bits && chosen)
         stderr_log_print_once(
-            "POET_MEASURE: calls=every: the server is older: calls=cpu in its place");
-    bits &= server_takes_call_records ? UINT32_MAX : ~WANTED_EVERY;
-    if ((server_needs_socket || !server_takes_regions) && bits && chosen)
-        stderr_log_print_once("POET_MEASURE: nothing is measured %s",
-                              server_needs_socket ? "where no memory can be shared with the server"
-                                                  : "for a server that is older");
-    first = server_needs_socket || !server_takes_regions ? 0 : bits;
+            "POET_MEASURE: nothing is measured where no memory can be shared with the server");
+    first = server_needs_socket ? 0 : bits;
 }
 
 uint32_t measurement_wanted_initial(void) { return first; }

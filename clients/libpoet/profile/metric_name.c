@@ -9,7 +9,7 @@ void metric_name_send(uint32_t code, unsigned kind, const char *name, const char
     uint8_t message[MESSAGE_FRAME_BYTES + 16 + 2 * MESSAGE_LABEL_BYTES];
     struct encoder out = {.data = message, .room = sizeof message};
     uint32_t life = atomic_load(&current_lifetime);
-    if (!life || server_needs_socket || !server_takes_metrics)
+    if (!life || server_needs_socket)
         return;
     encoder_begin_message(&out, MESSAGE_METRIC);
     encode_metric(&out, &(struct metric_message){

@@ -113,7 +113,7 @@ static bool region_may_have(struct traced_thread *t)
     if (t->measured_later && t->measured_later != NEVER)
         t->measured_later--;
     if (t->busy || !seccomp_allows(ALLOWED_QUEUES) || t->measured_later || server_needs_socket ||
-        !server_takes_regions || !t->queue || !trace_line_index(t->own) ||
+        !t->queue || !trace_line_index(t->own) ||
         t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed))
         return false;
     if (!t->measured_kept)

@@ -34,7 +34,7 @@ static void sampled_cells_send(int fd)
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
     struct encoder out = {.data = message, .room = sizeof message};
     uint32_t life = atomic_load(&current_lifetime);
-    if (!life || fd < 0 || server_needs_socket || !server_takes_metrics)
+    if (!life || fd < 0 || server_needs_socket)
         return;
     encoder_begin_message(&out, MESSAGE_SAMPLED_CELLS);
     encode_u32(&out, WATCH_VERSION);
@@ -131,7 +131,7 @@ static int64_t *sampled_cells_create(const char *name, const char *unit)
 
 static bool sampled_cells_is_sampled(void)
 {
-    return atomic_load(&current_lifetime) && !server_needs_socket && server_takes_metrics &&
+    return atomic_load(&current_lifetime) && !server_needs_socket &&
            measurement_wanted_initial() & WANTED_METERS;
 }
 

@@ -38,7 +38,7 @@ static bool full; /* which was reported */
 
 void user_metrics_announce(void)
 {
-    atomic_store(&traced, !server_needs_socket && server_takes_metrics);
+    atomic_store(&traced, !server_needs_socket);
     for (const struct user_metric *m = atomic_load(&own_meters); m; m = m->next)
         metric_name_send(m->code, m->kind, m->name, m->unit);
     sampled_cells_announce();
