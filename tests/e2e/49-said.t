@@ -237,7 +237,7 @@ page = json.loads(open("page.json").read())
 page = json.loads(page) if isinstance(page, str) else page
 told = subprocess.run(["poet", "order", sys.argv[1], "-", "--json"], input="\n".join(a + " " + b for a, b, _, _ in page),
                       text=True, capture_output=True).stdout.splitlines()
-begins = {"concurrent": "As far as is seen: ", "unknown": "Something that was not seen may order them: "}
+begins = {"concurrent": "Considering traced synchronization: ", "unknown": "Untraced synchronization may order them: "}
 bad = 0
 for (a, b, r, why), line in zip(page, told):
     said = json.loads(line)

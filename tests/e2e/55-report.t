@@ -196,7 +196,7 @@ events = (
     { name = "ask"; line_types = ["one"]; shape = "circle"; wait_class = "rendezvous"; allowed_after_in_thread = ["begin"]; },
     { name = "get"; line_types = ["one"]; shape = "circle"; allowed_after_in_thread = ["begin"]; } );
 CONF
-like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "wait_class": no type can be the next one of its thread'
+like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "wait_class": no type can follow on its thread'
 
 # ---- poet record --report ----
 gcc -g -pthread convoy.c -o plain

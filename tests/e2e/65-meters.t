@@ -42,5 +42,5 @@ is "a mistake has its line" "$(poet metrics -m bad.conf "$run" 2>&1)" 'bad.conf:
 is "and its status" "$(poet metrics -m bad.conf "$run" >/dev/null 2>&1; echo $?)" 2
 is "no file" "$(poet metrics -m none.conf "$run" 2>&1)" "poet metrics: none.conf: No such file or directory"
 { sed 's/lock acquisitions"; count = "acquired"/lock acquisitions"; count = "acquird"/' "$B/share/poet/config/pthread.conf"; } >pthread.conf
-like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'the metric "lock acquisitions" names the type "acquird"'
+like "a description that names no type" "$(poet check ./pthread.conf 2>&1)" 'metric "lock acquisitions": unknown type "acquird"'
 done_testing

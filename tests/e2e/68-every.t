@@ -135,7 +135,7 @@ poet calls cases.poet --cases --json | perl -MJSON::PP -ne 'my $r = decode_json(
     $sane = $r->{elapsed_ns} > 0 && $r->{thread_ns} >= $r->{elapsed_ns} ? "" : " wrong"; print(($d ? "$at > " : ""), "$s $r->{class} $r->{calls}$sane\n")' |
     grep -E '(B|C|D) ' | sort >cases.out
 is 'S-S, S-C, C-S: who was called how, by whom' "$(cat cases.out)" "$(printf '%s\n' 'A > B S-S 1' 'A > C S-C 4' 'B S 1' 'C > D C-S 4' 'C C 4' 'D C 4')"
-like 'of a part of a run there is none' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'those of the whole run'
+like 'of a part of a run there is none' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'cases need the whole run'
 
 # ---- ways out of calls, and handlers ----
 cat >ways.cc <<'C'

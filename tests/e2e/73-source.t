@@ -189,7 +189,7 @@ is "no such column" "$(status poet source measured.poet --sort nothing)" 2
 is "too many words" "$(status poet source measured.poet a b c)" 2
 poet source measured.poet --from 1ms --json >part.json
 is "a part of a run has no calls" "$(cells part.json '$total{calls}')" undef
-like "that is said" "$(poet source measured.poet --from 1ms)" "calls are summed from the start of each thread on"
+like "that is said" "$(poet source measured.poet --from 1ms)" "calls are sums over each thread's lifetime and are omitted for a part of the run"
 
 is "completion knows the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
     COMP_POINT=${#COMP_LINE}; _poet; printf "%s" "${COMPREPLY[@]}"')" 'Wärte\ zwei.c'

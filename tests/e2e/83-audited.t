@@ -61,7 +61,7 @@ is "and so are its shares" "$(perl -MJSON::PP -ne '$s += decode_json($_)->{row}{
 poet report --past-of $amid one.poet >past.out 2>&1
 is "a report of an event's past" $? 0
 is "no hint has more than all of it" "$(poet report --past-of $amid --json one.poet | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; $n++ if $r && $r->{finding} && $r->{share} > 1.001; END { print $n // 0 }')" 0
-like "usage of the past is not known" "$(poet usage --past-of $amid one.poet 2>&1)" "is not known"
+like "usage of the past is not known" "$(poet usage --past-of $amid one.poet 2>&1)" "is unknown for the causal past"
 like "usage of threads that are named" "$(poet usage --lines worker one.poet)" "T:worker +cpu"
 
 # ---- against another run, with another number ----
