@@ -272,6 +272,21 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events)
         connection_postpone(peer);
 }
 
+void connection_read_last(struct server *server, struct loop_share share)
+{
+    loop_turn_allow_reading(share);
+    for (struct connection *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->talk->whole || peer->ending || peer->stalled)
+            continue;
+        if (peer->unread)
+            use_messages(peer);
+        bool more = !peer->closed;
+        while (more && !peer->unread && loop_turn_may_read())
+            more = read_some(peer); /* false: it may be gone */
+    }
+}
+
 void connection_step(struct server *server)
 {
     size_t count = 0;

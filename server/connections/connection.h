@@ -5,6 +5,7 @@
 #ifndef SERVER_CONNECTIONS_CONNECTION_H
 #define SERVER_CONNECTIONS_CONNECTION_H
 
+#include "server/eventloop/loop_turn.h"
 #include "server/queries/run_notifications.h"
 #include "server/queries/request_queue.h"
 #include "server/connections/channel.h"
@@ -92,6 +93,8 @@ void connection_resume_reading(
     struct connection *peer); /* it is ready for what was not taken, and for more */
 void connection_step(struct server *server); /* messages that were put off */
 void connection_retry(struct server *server); /* resumes the stalled peers */
+/* Reads all that programs have sent, also what was put off: the server is ending. */
+void connection_read_last(struct server *server, struct loop_share share);
 void connection_read_rest(struct connection *peer); /* what it has sent, without looking at it */
 
 #endif

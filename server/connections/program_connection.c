@@ -485,6 +485,7 @@ static uint64_t left_ns(struct loop_share share)
 
 void program_connection_finish(struct server *server)
 {
+    connection_read_last(server, server->last);
     capture_thread_stop(server->taker);
     capture_sync(server->taker, left_ns(server->last));
     if (!server->agent)

@@ -49,6 +49,7 @@ struct loop_share loop_share_new(uint64_t ns) { return (struct loop_share){loop_
 bool loop_share_left(struct loop_share share) { return loop_clock_ns() < share.end_ns; }
 uint64_t loop_turn_number(void) { return turn.number; }
 bool loop_turn_may_read(void) { return loop_clock_ns() < turn.read_until_ns; }
+void loop_turn_allow_reading(struct loop_share share) { turn.read_until_ns = share.end_ns; }
 
 static struct loop_turn_piece loop_turn_read_clocks(const char *what)
 {

@@ -34,6 +34,8 @@ void loop_turn_set_activity(const char *what); /* a constant; holds until the ne
 uint64_t loop_turn_number(void);
 /* Returns whether the time for reading in this turn, shared by all peers, is not used up. */
 bool loop_turn_may_read(void);
+/* Gives reading this time from now on, however much of the turn is used up. */
+void loop_turn_allow_reading(struct loop_share share);
 void loop_turn_report(void); /* at the end */
 
 #endif
