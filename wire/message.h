@@ -26,59 +26,59 @@
 /* One table: number, name. Below 32 (and INPUT) from programs, then from viewers, then from the
  * server. */
 /* clang-format off */
-#define MESSAGES(M)                                                              \
-    M(1, HELLO)   /* who connects: a program or a viewer */                      \
-    M(2, MODULE)  /* an ELF file mapped into the program */                      \
-    M(3, TYPE)    /* code and name of an event type, and its `after` set */      \
-    M(4, SHAPE)   /* code and steps of a compound record */                      \
-    M(5, LINE)    /* opens a line */                                             \
-    M(6, NAME)    /* renames a line */                                           \
-    M(7, ANNOTATION)    /* text for an event, which may be long past */                \
-    M(8, LOST)    /* event numbers that were allocated but never sent */         \
-    M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
-    M(10, SLOTS)  /* a batch of slots of one thread */                           \
-    M(11, WAKE)   /* a queue is filling up: read it now */                       \
-    M(12, LOSSES) /* time that a program waited; events dropped or untraced */   \
-    M(13, DESCRIBE) /* the name of one more environment */                       \
-    M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
-    M(16, KIND)   /* a line is of another kind than it was opened as */          \
-    M(17, UNTRACED) /* why events may be ordered by untraced synchronization */    \
-    M(18, SENT)   /* whether all recorded events were sent */                    \
-    M(19, REPORT) /* write a report when the run has ended */                    \
-    M(20, CLOSE)  /* a line's object was destroyed; number of its last event */   \
-    M(21, REGION) /* with a descriptor: profile region of a thread */            \
-    M(22, USAGE)  /* operating-system statistics; sampled by the server */                  \
-    M(23, HEAP)   /* with a descriptor: heap region (wire/heap_region.h) */                 \
-    M(24, METRIC)  /* name of a user-defined metric */                            \
-    M(25, SAMPLED_CELLS)  /* with a descriptor: shared cells to be sampled */              \
-    M(26, CARRIER)   /* a worker thread; with a descriptor: its placements */              \
-    M(27, ENTRIES) /* with a descriptor: call records of a thread */                   \
-    M(28, REMOTE_STREAM)    /* an end of a byte stream between hosts */                    \
-    M(29, STREAM_GAP)   /* bytes of such a stream that no event wrote */               \
-    M(30, ENDS)   /* the program ends by itself: it exits */                     \
-    M(31, AWAITS) /* a thread waits for the end of another one, without an event */     \
-    M(32, REQUEST)    /* a request, see wire/request.h */                                \
-    M(33, CANCEL) /* cancels a request */                                        \
-    M(34, SUBSCRIBE)   /* requests notification of growth of the run */               \
-    M(36, INPUT)  /* (of a program) recorded input: wire/recorded_input.h */                         \
-    M(37, GOTO)   /* from a debugger to a viewer: go to an event; and its reply */       \
-    M(38, AGENT_CLOCK) /* internal: clock of an agent's host, requested through NATS */              \
-    M(39, STREAM_POSITION) /* internal: position of a NATS stream after the next batch */               \
-    M(40, AGENT)  /* an agent connects (wire/forwarding_messages.h) */                     \
-    M(41, STREAM) /* announces a journal */                                      \
-    M(42, FORWARD) /* a batch of its chunks */                                   \
-    M(43, ACK) /* to an agent: next chunk expected; earlier ones are stored */         \
-    M(44, COMPLETE) /* to an agent: the run has ended, with all chunks up to this one */ \
-    M(45, CLOCK)  /* to an agent: requests the time of its clock */              \
-    M(46, CLOCK_REPLY)  /* the time, and the contents of the request */                \
-    M(64, WELCOME) /* identity of the server, after HELLO */                     \
-    M(65, ERROR)  /* the last message before a server disconnects */             \
-    M(66, RESPONSE) /* a part of the response to a request */                      \
-    M(68, RUN_UPDATED)  /* the run has grown, for subscribers */                       \
-    M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_INFO) /* tables */  \
-    M(83, RUN_SELECTED) /* the run that later messages are about */                  \
-    M(84, NEWER_RUN)  /* there is a newer run; the selected one stays */             \
-    M(91, LINE_COUNT) /* number of lines, if not all of them are described */     \
+#define MESSAGES(M)                                                                       \
+    M(1, HELLO)   /* who connects: a program or a viewer */                               \
+    M(2, MODULE)  /* an ELF file mapped into the program */                               \
+    M(3, TYPE)    /* code and name of an event type, and its `after` set */               \
+    M(4, SHAPE)   /* code and steps of a compound record */                               \
+    M(5, LINE)    /* opens a line */                                                      \
+    M(6, NAME)    /* renames a line */                                                    \
+    M(7, ANNOTATION)    /* text for an event, which may be long past */                   \
+    M(8, LOST)    /* event numbers that were allocated but never sent */                  \
+    M(9, THREAD)  /* a thread; with a descriptor, its queue */                            \
+    M(10, SLOTS)  /* a batch of slots of one thread */                                    \
+    M(11, WAKE)   /* a queue is filling up: read it now */                                \
+    M(12, LOSSES) /* time that a program waited; events dropped or untraced */            \
+    M(13, DESCRIBE) /* the name of one more environment */                                \
+    M(14, OBJECT)   /* the id of a line's object, known later than the line */            \
+    M(16, KIND)   /* a line is of another kind than it was opened as */                   \
+    M(17, UNTRACED) /* why events may be ordered by untraced synchronization */           \
+    M(18, SENT)   /* whether all recorded events were sent */                             \
+    M(19, REPORT) /* write a report when the run has ended */                             \
+    M(20, CLOSE)  /* a line's object was destroyed; number of its last event */           \
+    M(21, REGION) /* with a descriptor: profile region of a thread */                     \
+    M(22, USAGE)  /* operating-system statistics; sampled by the server */                \
+    M(23, HEAP)   /* with a descriptor: heap region (wire/heap_region.h) */               \
+    M(24, METRIC)  /* name of a user-defined metric */                                    \
+    M(25, SAMPLED_CELLS)  /* with a descriptor: shared cells to be sampled */             \
+    M(26, CARRIER)   /* a worker thread; with a descriptor: its placements */             \
+    M(27, ENTRIES) /* with a descriptor: call records of a thread */                      \
+    M(28, REMOTE_STREAM)    /* an end of a byte stream between hosts */                   \
+    M(29, STREAM_GAP)   /* bytes of such a stream that no event wrote */                  \
+    M(30, ENDS)   /* the program ends by itself: it exits */                              \
+    M(31, AWAITS) /* a thread waits for the end of another one, without an event */       \
+    M(32, REQUEST)    /* a request, see wire/request.h */                                 \
+    M(33, CANCEL) /* cancels a request */                                                 \
+    M(34, SUBSCRIBE)   /* requests notification of growth of the run */                   \
+    M(36, INPUT)  /* (of a program) recorded input: wire/recorded_input.h */              \
+    M(37, GOTO)   /* from a debugger to a viewer: go to an event; and its reply */        \
+    M(38, AGENT_CLOCK) /* internal: clock of an agent's host, requested through NATS */   \
+    M(39, STREAM_POSITION) /* internal: position of a NATS stream after the next batch */ \
+    M(40, AGENT)  /* an agent connects (wire/forwarding_messages.h) */                    \
+    M(41, STREAM) /* announces a journal */                                               \
+    M(42, FORWARD) /* a batch of its chunks */                                            \
+    M(43, ACK) /* to an agent: next chunk expected; earlier ones are stored */            \
+    M(44, COMPLETE) /* to an agent: the run has ended, with all chunks up to this one */  \
+    M(45, CLOCK)  /* to an agent: requests the time of its clock */                       \
+    M(46, CLOCK_REPLY)  /* the time, and the contents of the request */                   \
+    M(64, WELCOME) /* identity of the server, after HELLO */                              \
+    M(65, ERROR)  /* the last message before a server disconnects */                      \
+    M(66, RESPONSE) /* a part of the response to a request */                             \
+    M(68, RUN_UPDATED)  /* the run has grown, for subscribers */                          \
+    M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_INFO) /* tables */         \
+    M(83, RUN_SELECTED) /* the run that later messages are about */                       \
+    M(84, NEWER_RUN)  /* there is a newer run; the selected one stays */                  \
+    M(91, LINE_COUNT) /* number of lines, if not all of them are described */             \
     M(96, DAMAGE) /* the unreadable part of the trace */
 /* clang-format on */
 

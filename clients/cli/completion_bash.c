@@ -129,7 +129,8 @@ static const char rest[] =
     "_poetcc() {\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]}\n"
     "    if [[ $cur == -* ]]; then\n"
-    "        _poet_reply words -trace -profile -ignore= -only= -count= -processes --poet-flags --help\n"
+    "        _poet_reply words -trace -profile -ignore= -only= -count= -processes \\\n"
+    "            --poet-flags --help\n"
     "    else _poet_reply file; fi\n"
     "}\n"
     "complete -o default -F _poetcc poetcc poetcc++\n";

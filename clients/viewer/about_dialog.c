@@ -6,19 +6,23 @@
 
 static const char help[] =
     "<b>Reading the diagram</b>\n"
-    "Each row is a line: a thread, a lock, a queue or another object. A mark is an event; time runs to the right. "
-    "Simultaneous events are in one column, and arrows lead from cause to effect. Two events without a causal "
-    "chain between them are <i>concurrent</i>. F2 shows the legend.\n\n"
+    "Each row is a line: a thread, a lock, a queue or another object. A mark is an event; time "
+    "runs to the right. Simultaneous events are in one column, and arrows lead from cause to "
+    "effect. Two events without a causal chain between them are <i>concurrent</i>. F2 shows the "
+    "legend.\n\n"
     "<b>Analyzing</b>\n"
-    "Click an event: its causal past turns blue, its future orange. Ctrl+click a second event to see which "
-    "happened first and why: the status line names their relation, and the causal chain is highlighted. W goes "
-    "to the longest-blocked thread. Ctrl+F finds event types, lines, annotations and source locations.\n\n"
+    "Click an event: its causal past turns blue, its future orange. Ctrl+click a second event to "
+    "see which happened first and why: the status line names their relation, and the causal chain "
+    "is highlighted. W goes to the longest-blocked thread. Ctrl+F finds event types, lines, "
+    "annotations and source locations.\n\n"
     "<b>Navigating</b>\n"
-    "Drag, turn the wheel, or press Shift and an arrow key to scroll; Home and End go to the start and the end. "
-    "+ and - zoom, * shows the whole run. Arrow keys alone go from event to event, Enter to the partner event, "
-    "[ and ] to the nearest cause and effect. Ctrl+Z undoes any view change, Escape goes back.\n\n"
+    "Drag, turn the wheel, or press Shift and an arrow key to scroll; Home and End go to the start "
+    "and the end. + and - zoom, * shows the whole run. Arrow keys alone go from event to event, "
+    "Enter to the partner event, [ and ] to the nearest cause and effect. Ctrl+Z undoes any view "
+    "change, Escape goes back.\n\n"
     "<b>Saving</b>\n"
-    "Ctrl+D adds a note to the selected event; notes are saved with the trace. Ctrl+S exports the diagram.\n\n"
+    "Ctrl+D adds a note to the selected event; notes are saved with the trace. Ctrl+S exports the "
+    "diagram.\n\n"
     "Ctrl+? lists all keys. More is in the manual: <tt>man poet-view</tt>.";
 
 void about_dialog_show_help(struct view *view)

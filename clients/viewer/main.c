@@ -44,8 +44,9 @@ static const struct argp main_argp_parser = {
     .parser = main_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, ssh:HOST[:FILE] or "
-        "`latest`.  Without SOURCE: on the default endpoint, starting a server there if none answers."
+        "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, "
+        "ssh:HOST[:FILE] or `latest`.  Without SOURCE: on the default endpoint, starting a server "
+        "there if none answers."
         "\v  Left, Right     previous, next event on the line      Ctrl+F find\n"
         "  Up, Down        event on the line above, below        F3     next match\n"
         "  Enter           partner event                         Ctrl+Z undo view change\n"

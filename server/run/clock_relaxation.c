@@ -8,7 +8,7 @@
 #define ROUNDS 3000u
 #define STEPS_MOST 30000000u /* of one margin */
 #define FURTHER 1.9 /* than just so far, which comes there in fewer rounds */
-/* At first: the truth is as far inside as the fastest messages take, and is reached sooner there. */
+/* At first: the truth is as far inside as the fastest messages take, and is reached sooner so. */
 #define MARGIN_MOST_NS 65536.0
 
 struct clock_correction {

@@ -66,6 +66,7 @@ printf '#!/bin/sh\nsleep 3\nexec "%s" "$@"\n' "$B/libexec/poet/poet-server" >slo
 chmod +x slow
 export POET_SERVER_PROGRAM="$work/slow"
 like "a slow server: the program waits" "$(POET_OUTPUT=slow.poet POET_MAX_STALL_MS=10000 ./prodcons 2>&1 >/dev/null)" "recording to slow.poet"
+printf '#!/bin/sh\nexec sleep 100\n' >slow # never
 like "at most as long as it may" "$(POET_OUTPUT=slower.poet POET_MAX_STALL_MS=1000 ./prodcons 2>&1 >/dev/null)" "no answer: tracing disabled"
 unset POET_SERVER_PROGRAM
 says "no server, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./prodcons 2>&1 >/dev/null)" \

@@ -85,7 +85,7 @@ static void write_body(FILE *f, const char *title)
         "</div>\n<div id=\"page\" role=\"tabpanel\" tabindex=\"-1\"></div>\n</aside>\n</main>\n"
         "<div id=\"paper\"></div>\n<div id=\"legend\"></div>\n"
         "<div id=\"status\" role=\"status\" aria-live=\"polite\"></div>\n"
-        "<noscript>This page draws the diagram by its own JavaScript; it loads nothing.</noscript>\n",
+        "<noscript>This page draws the diagram by JavaScript; it loads nothing.</noscript>\n",
         f);
 }
 

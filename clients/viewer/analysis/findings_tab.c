@@ -74,8 +74,8 @@ const struct tab page_maybe = {
     .row_kind = "",
     .empty_text = "No potential bugs found.",
     .tooltip =
-        "Bugs that other schedules of this program could expose: deadlocks, lost wake-ups, atomicity and order "
-        "violations.  poet confirm tries to reproduce them",
+        "Bugs that other schedules of this program could expose: deadlocks, lost wake-ups, "
+        "atomicity and order violations.  poet confirm tries to reproduce them",
     .columns = findings_shown_columns,
     .styles = findings_column_styles,
     .on_row_selected = findings_on_row_selected,
