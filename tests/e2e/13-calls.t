@@ -528,6 +528,7 @@ for sanitizer in thread address; do
     is "poetcc -trace -fsanitize=$sanitizer: nothing is reported" "$? $(cat log)" "0 "
     stop_server
     is "and all threads are there" "$(lines_of "$sanitizer.poet")" "lock main work work"
+    is "and nothing is taken for another runtime" "$(poet stat "$sanitizer.poet" | grep -c 'Rust')" 0
     [ $sanitizer = thread ] || record recorded.poet ./threads
     [ $sanitizer = thread ] || until_true finished recorded.poet
 done

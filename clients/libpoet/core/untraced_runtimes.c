@@ -82,19 +82,20 @@ static bool needs_unwinder(const struct dl_phdr_info *info)
 }
 
 /* Searches by Horspool's algorithm (1980), not by memmem: sanitizers interpose that, and would
- * report reads between the program's variables. */
+ * report reads between the program's variables.  The name is written backwards, since a program
+ * that is linked with libpoet statically holds what stands here. */
 __attribute__((no_sanitize("address"))) static bool holds_its_name(const uint8_t *data, size_t size)
 {
-    static const uint8_t name[] = "library/std/src/";
-    enum { LAST = sizeof name - 2 };
+    static const uint8_t backwards[] = "/crs/dts/yrarbil";
+    enum { LAST = sizeof backwards - 2 };
     uint8_t step[256];
     for (size_t i = 0; i < sizeof step; i++)
         step[i] = LAST + 1;
-    for (size_t i = 0; i < LAST; i++)
-        step[name[i]] = (uint8_t)(LAST - i);
+    for (size_t i = LAST; i > 0; i--)
+        step[backwards[i]] = (uint8_t)i;
     for (size_t at = LAST; at < size; at += step[data[at]]) {
         size_t same = 0;
-        while (same <= LAST && data[at - same] == name[LAST - same])
+        while (same <= LAST && data[at - same] == backwards[same])
             same++;
         if (same > LAST)
             return true;
