@@ -167,24 +167,31 @@ if ($what eq "path") {
 print $bad || (keys %is == 4 ? "alike\n" : "other threads\n");
 P
 compare() { perl compare.pl "$1.strips" "$1" "$1.bands" "$2"; }
-most() { # of each row the kind that it waited most by
-    perl -ne 'if (/^kinds (\d+) (.*)/) { my %of = split " ", $2; my ($k) = sort { $of{$b} <=> $of{$a} } keys %of; print "$1 $k " }' "$1"
+most() { # PICTURE: of each row its label and the kind that it waited most by, in the order of labels
+    perl -ne 'push @label, $1 if $ARGV =~ /strips$/ && /^row .* (\S+)$/;
+        if (/^kinds (\d+) (.*)/) { my ($row, %of) = ($1, split " ", $2); my ($k) = sort { $of{$b} <=> $of{$a} } keys %of; print "$label[$row] $k\n" }' \
+        "$1.strips" "$1" | sort | tr '\n' ' '
+}
+hops() { # TO FROM: the path comes to the row of TO from that of FROM
+    perl -ne 'push @label, $1 if $ARGV =~ /strips$/ && /^row .* (\S+)$/;
+        $found = 1 if /^path (\d+) .* hops 1 after (\d+)$/ && "$label[$1] $label[$2]" eq "'"$1 $2"'";
+        END { exit !$found }' by-time.strips by-time
 }
 is "nothing lies over the strips at first" "$(cat nothing)" ""
 is "the path is as long on each row as the table says" "$(compare by-time path)" alike
 is "it has all of the width" "$(compare by-time covered)" alike
 is "by order, too" "$(compare by-order covered)" alike
 is "waiting is as long as the table of states says, of each thread" "$(compare by-time kinds)" alike
-is "each waits by its kind" "$(most by-time)" "0 rendezvous 1 contention 2 contention 3 timeout "
-is "by order, too" "$(most by-order)" "0 rendezvous 1 contention 2 contention 3 timeout "
+is "each waits by its kind" "$(most by-time)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
+is "by order, too" "$(most by-order)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
 is "states stand below the strips" "$(compare by-time states)" alike
 is "by order each thread has a row" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
 like "how much of the path is on a row that is hidden is said" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
 is "clusters have bands, too" "$(wc -l <cluster.bands)" 1
 is "and the path, all of it" "$(perl -ne '$s += ($2 - $1) * $3 if /^path 0 (\d+) (\d+) (\S+)/; $p = $1 if /^trail of (\d+)/;
     END { print $s > 0.97 * $p && $s < 1.01 * $p ? "all" : "$s of $p" }' cluster)" all
-check "it goes from thread to thread" grep -q '^path 2 .* hops 1 after 1$' by-time
-check "and back" grep -q '^path 1 .* hops 1 after 2$' by-time
+check "it goes from thread to thread" hops T:two T:one
+check "and back" hops T:one T:two
 is "switched off, nothing lies there" "$(cat off)" ""
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
 check "nothing was complained of" quiet
