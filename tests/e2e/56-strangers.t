@@ -82,6 +82,7 @@ is "elsewhere it says nothing" "$(cat errors)" ""
 slow held hold
 python3 -c '
 import os, signal, subprocess, time
+signal.signal(signal.SIGINT, signal.SIG_DFL) # ignored in what a shell without job control runs in the background
 p = subprocess.Popen(["poet", "waits", "unix:held.sock", "-o", "held.txt"])
 while not os.path.exists("held.asked"):
     time.sleep(0.01)

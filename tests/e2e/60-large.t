@@ -73,6 +73,7 @@ for verb in waits path states report; do
     echo old >$verb.txt
     python3 -c '
 import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL) # ignored in what a shell without job control runs in the background
 verb = sys.argv[1]
 p = subprocess.Popen(["poet", verb, f"unix:{verb}.sock", "-o", f"{verb}.txt"], stderr=open("said", "w"))
 while not os.path.exists(f"{verb}.asked"):
