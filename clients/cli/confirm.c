@@ -63,8 +63,10 @@ struct confirm_run {
 
 static bool confirm_request_table(struct confirm_run *p)
 {
+    static char kinds[] = "kinds", all[] = "all";
+    static struct table_option options[] = {{kinds, all}, {0}};
     struct table_settings tables = {.command = p->command};
-    struct table_section section = {.what = "predict"};
+    struct table_section section = {.what = "predict", .options = options};
     return table_request_run(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_KINDS = 3000 };
+enum { OPTION_KINDS = 3000, OPTION_ALL };
 
 static void add_row(struct text_table *sheet, const struct result_table *t, uint32_t row,
                     char *text)
@@ -52,6 +52,10 @@ struct predict_options {
 };
 
 static const struct argp_option options[] = {
+    {"all", OPTION_ALL, NULL, 0,
+     "also report orders that are merely not enforced, and may be intended: early-signal, "
+     "atomicity-violation, order-violation",
+     1},
     {"kinds", OPTION_KINDS, "KIND,...", 0,
      "report only these kinds: lock-order-inversion, lost-wakeup, signal-not-broadcast, "
      "message-race, early-signal, atomicity-violation, order-violation",
@@ -60,11 +64,14 @@ static const struct argp_option options[] = {
 
 static error_t predict_parse_option(int key, char *value, struct argp_state *state)
 {
-    static char name[] = "kinds";
+    static char name[] = "kinds", all[] = "all";
     struct predict_options *w = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
+        return 0;
+    case OPTION_ALL:
+        w->options[0] = (struct table_option){name, all};
         return 0;
     case OPTION_KINDS:
         if (!finding_text_kinds_are_known(value)) {

@@ -14,6 +14,12 @@ const char *finding_name(enum finding_kind kind)
     return words[kind];
 }
 
+bool finding_is_order(enum finding_kind kind)
+{
+    return kind == FINDING_EARLY_SIGNAL || kind == FINDING_ATOMICITY ||
+           kind == FINDING_ORDER_VIOLATION;
+}
+
 struct finding *findings_add(struct findings *f, enum finding_kind kind)
 {
     f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);

@@ -51,6 +51,8 @@ enum finding_kind {
 };
 
 const char *finding_name(enum finding_kind kind);
+/* Returns whether a finding says only that an order is not enforced: correct, if that is meant. */
+bool finding_is_order(enum finding_kind kind);
 
 /* The part of one thread in a finding: its first and its second operation. */
 struct finding_participant {

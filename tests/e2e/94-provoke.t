@@ -9,7 +9,7 @@ record() {
     POET_OUTPUT=$1.poet timeout 60 ./"$1" || return 1
     until_true finished "$1.poet"
 }
-numbers() { poet predict --json "$1.poet" | python3 -c '
+numbers() { poet predict --all --json "$1.poet" | python3 -c '
 import json, sys
 for l in sys.stdin:
     row = json.loads(l).get("row")
@@ -69,7 +69,7 @@ swap() { # swap NAME A B
     echo "$status $(grep -v 'runs the recorded command' said)"
 }
 refs() { # refs NAME KIND: the two visits
-    poet predict --json "$1.poet" | python3 -c '
+    poet predict --all --json "$1.poet" | python3 -c '
 import json, sys
 kind, refs = "", []
 for l in sys.stdin:

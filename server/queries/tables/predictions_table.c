@@ -1,6 +1,7 @@
 /* Table of predicted bugs (server/analysis/bug_prediction.h): orders that did not occur, and below
  * each the operations of its threads, with the events that show it.  Options: "kinds", words of
- * FINDING_KINDS separated by commas; findings keep their numbers in the whole list. */
+ * FINDING_KINDS separated by commas, or "all"; without it those that bear on correctness by
+ * themselves.  Findings keep their numbers in the whole list. */
 #include "base/alloc.h"
 #include "server/queries/interval_cache.h"
 #include "server/queries/tables/table_query.h"
@@ -311,14 +312,16 @@ static void predictions_add_participant(const struct table_view *view,
     table_row_line(t, part->thread);
 }
 
-static bool is_wanted(const struct table_request *request, enum finding_kind kind)
+static bool predictions_is_wanted(const struct table_request *request, enum finding_kind kind)
 {
     const char *kinds = table_option(request, "kinds"), *word = finding_name(kind);
     size_t n = strlen(word);
-    for (const char *at = kinds; at && (at = strstr(at, word)); at += n)
+    if (!kinds)
+        return !finding_is_order(kind);
+    for (const char *at = kinds; (at = strstr(at, word)); at += n)
         if ((at == kinds || at[-1] == ',') && (!at[n] || at[n] == ','))
             return true;
-    return !kinds;
+    return strcmp(kinds, "all") == 0;
 }
 
 static bool is_of_lines(const struct table_view *view, const struct finding *f)
@@ -350,9 +353,18 @@ static void predictions_fill(void *work, const struct table_view *view, struct r
     const struct findings *found = predict_results(w->maybe);
     t->title = xstrdup("potential concurrency bugs");
     add_columns(t);
+    size_t orders = 0;
     for (size_t i = 0; i < found->count; i++)
-        if (is_wanted(view->request, found->items[i].kind) && is_of_lines(view, &found->items[i]))
+        if (!is_of_lines(view, &found->items[i]))
+            continue;
+        else if (predictions_is_wanted(view->request, found->items[i].kind))
             add_finding(view, &found->items[i], i + 1, t);
+        else
+            orders += !table_option(view->request, "kinds");
+    if (orders)
+        table_add_note(t,
+                       "%zu order%s not enforced, possibly by intent, omitted: poet predict --all",
+                       orders, orders == 1 ? "" : "s");
     if (w->cut)
         table_add_note(t, "only the first %llu of %llu events were analyzed (memory limit)",
                        (unsigned long long)(w->next - order_first(view->run->order)),
