@@ -26,7 +26,7 @@ enum {
     OPTION_CASES,
     OPTION_WITH,
     OPTION_BLOCKS,
-    OPTION_THREADS,
+    OPTION_PER_THREAD,
     OPTION_SUGGEST,
     OPTION_FILES
 };
@@ -75,7 +75,7 @@ static const struct argp_option options[] = {
     {"blocks", OPTION_BLOCKS, "FUNCTION", 0,
      "time per block between the calls a function makes, by call path or (--by function) in all",
      1},
-    {"threads", OPTION_THREADS, "COLUMN", OPTION_ARG_OPTIONAL,
+    {"per-thread", OPTION_PER_THREAD, "COLUMN", OPTION_ARG_OPTIONAL,
      "one column per thread: self time, or another COLUMN (calls, total, cpu)", 1},
     {"files", OPTION_FILES, NULL, 0,
      "self time per source file (--by file; --by category: by function category of a description); "
@@ -134,7 +134,7 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
         w->with = value;
         w->what = "blocks";
         return 0;
-    case OPTION_THREADS:
+    case OPTION_PER_THREAD:
         w->over = value ? value : "self";
         return 0;
     case OPTION_CASES:
@@ -316,8 +316,8 @@ static int judge_grouped(const struct calls_options *w)
     const struct table_settings *o = &w->tables;
     if (w->over || w->options[0].key)
         return command_usage(o->command, "--by %s: it is a table of its own", o->by);
-    return o->against
-               ? command_usage(o->command, "--against: of functions, not of files or categories")
+    return o->baseline
+               ? command_usage(o->command, "--baseline: of functions, not of files or categories")
                : EXIT_DONE;
 }
 

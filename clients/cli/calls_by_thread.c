@@ -158,7 +158,7 @@ static void add_notes(const struct calls_by_thread_builder *m)
         ARRAY_PUSH(m->to->notes, m->to->note_count, xstrdup(m->from->notes[i]));
     if (m->left)
         ARRAY_PUSH(m->to->notes, m->to->note_count,
-                   xasprintf("%u more threads have no column: see --lines", m->left));
+                   xasprintf("%u more threads have no column: see --threads", m->left));
 }
 
 static int calls_by_thread_build(const struct table_settings *o, struct calls_by_thread_builder *m)
@@ -205,9 +205,9 @@ int calls_by_thread_make(const struct table_settings *o, const char *column,
                                         .what = result_table_find_column(&from, column)};
     *t = (struct result_table){0};
     if (status == EXIT_DONE && m.what == from.column_count)
-        status = table_request_missing_column(o, &from, "--threads", column);
+        status = table_request_missing_column(o, &from, "--per-thread", column);
     else if (status == EXIT_DONE && !is_sum(from.columns[m.what].name))
-        status = command_usage(o->command, "--threads %s: that is no sum", column);
+        status = command_usage(o->command, "--per-thread %s: this column has no sum", column);
     else if (status == EXIT_DONE)
         status = calls_by_thread_build(o, &m);
     result_table_free(&from);

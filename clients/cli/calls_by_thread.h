@@ -1,4 +1,4 @@
-/* poet calls --threads: functions by thread, a column for each thread. */
+/* poet calls --per-thread: functions by thread, a column for each thread. */
 #ifndef CLIENTS_CLI_CALLS_BY_THREAD_H
 #define CLIENTS_CLI_CALLS_BY_THREAD_H
 

@@ -92,7 +92,7 @@ static int run_curves(const struct table_settings *o, struct command_source *sub
 {
     struct table_request named = {0};
     int status = EXIT_USAGE;
-    if (!o->lines || table_request_label_lines(o, &named, subject))
+    if (!o->threads || table_request_label_lines(o, &named, subject))
         status = metric_chart_write(o, subject, what, named.lines, named.line_count);
     table_request_free(&named);
     return status;

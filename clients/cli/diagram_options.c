@@ -88,7 +88,7 @@ static const struct argp_option options[] = {
      "collapse repeated patterns (xN); default: with more than 400 columns", 4},
     {"no-fold", OPTION_NO_FOLD, NULL, 0, "never collapse", 4},
     {"vertical", OPTION_VERTICAL, NULL, 0, "time runs downwards (not in text)", 4},
-    {"description", OPTION_DESCRIPTION, "NAME", 0, "draw by this target description (name or file)",
+    {"description", OPTION_DESCRIPTION, "NAME", 0, "use this target description (name or file)",
      4},
     {"caption", OPTION_CAPTION, "TEXT", 0, "add a caption below the diagram", 4},
     {"no-order-arrows", OPTION_NO_ORDER_ARROWS, NULL, 0, "hide wake-up, create and join arrows", 4},

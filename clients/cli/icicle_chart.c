@@ -37,7 +37,7 @@ static bool is_tree(const struct table_section *section)
 bool icicle_chart_wanted(const struct table_settings *o, const struct table_section *sections,
                          size_t count)
 {
-    bool table = o->columns || o->against || o->json || o->csv;
+    bool table = o->columns || o->baseline || o->json || o->csv;
     if (count != 1 || !is_tree(sections))
         return false;
     if (o->chart)

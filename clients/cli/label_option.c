@@ -35,8 +35,8 @@ static error_t label_option_parse_option(int key, char *value, struct argp_state
 
 static const struct argp_option options[] = {
     {"labels", LABELS, "WHAT", 0,
-     "lines by name (default; of one name: w, w#2), by id (name and line number) or address; JSON: "
-     "address",
+     "label lines by name (default; the second of one name is w#2), id (name and line number) or "
+     "address (default in JSON)",
      8},
     {0}};
 const struct argp labels_options = {.options = options, .parser = label_option_parse_option};

@@ -92,12 +92,12 @@ int measurement_change_send(const struct command *command, struct command_source
     struct table_request named = {0};
     struct table_settings tables = {.command = command};
     char *why = NULL;
-    if (!measurement_change_read(word, &request.mask, &request.bits, &tables.lines, &why)) {
+    if (!measurement_change_read(word, &request.mask, &request.bits, &tables.threads, &why)) {
         command_usage(command, "%s", why);
         free(why);
         return EXIT_USAGE;
     }
-    if (tables.lines && !table_request_label_lines(&tables, &named, subject)) {
+    if (tables.threads && !table_request_label_lines(&tables, &named, subject)) {
         free(named.lines);
         return EXIT_USAGE;
     }

@@ -79,7 +79,7 @@ static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t p
         r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
         r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
         r.pixels = pixels;
-        r.threads = o->lines || (o->by && strcmp(o->by, "thread") == 0);
+        r.threads = o->threads || (o->by && strcmp(o->by, "thread") == 0);
         r.lines = (uint32_t *)(uintptr_t)m->lines;
         r.line_count = m->line_count;
         status = r.from >= r.to
@@ -194,7 +194,7 @@ static void metric_chart_report_below(struct metric_chart_builder *m, const char
                   grows ? "; counters are drawn as rates per second between samples" : "",
                   *flat ? "; not drawn, always 0: " : "", flat,
                   *once ? "; not drawn, sampled only once: " : "", once,
-                  m->told.left_out ? "; too many curves; select some with --lines" : "");
+                  m->told.left_out ? "; too many curves; select some with --threads" : "");
     m->curves.below = m->below;
 }
 

@@ -21,9 +21,9 @@ struct metrics_options {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which metrics:", 1},
     {"metrics", 'm', "FILE", 0, "also those that FILE defines (see docs/config.md)", 1},
-    {"set", OPTION_SET, "WHAT=VALUE[:LINES]", 0,
+    {"set", OPTION_SET, "WHAT=VALUE[:THREADS]", 0,
      "instead: change what a live program measures: calls=counts, real, cpu, every or off; "
-     "states or metrics=on or off; in all threads, or in LINES, as with --lines",
+     "states or metrics=on or off; in all threads, or in THREADS, as with --threads",
      1},
     {0}};
 

@@ -29,7 +29,7 @@ static error_t pager_parse_option(int key, char *value, struct argp_state *state
 
 static const struct argp_option options[] = {
     {"no-pager", 256 + 'p', NULL, 0,
-     "print directly: on a terminal, more than fits on it goes through $PAGER (default: less)", 9},
+     "do not page: on a terminal, output longer than the screen goes through $PAGER (less)", 9},
     {0}};
 const struct argp pager_options = {.options = options, .parser = pager_parse_option};
 

@@ -321,7 +321,8 @@ static const struct argp_option options[] = {
      "also trace calls made from shared libraries matching PATTERN (name or path, * and ?); may be "
      "repeated",
      1},
-    {"exclude", 'x', "PATTERN", 0, "except from these; may be repeated", 1},
+    {"exclude", 'x', "PATTERN", 0, "do not trace calls from matching libraries; may be repeated",
+     1},
     {"without", WITHOUT, "LIBRARY", 0,
      "do not preload libpoet-LIBRARY.so; process: communication of processes "
      "through pipes, sockets, queues and file locks; omp: OpenMP",
@@ -331,11 +332,10 @@ static const struct argp_option options[] = {
      "run",
      1},
     {"measure", 'm', "LIST|FILE", 0,
-     "measure this, and nothing else but the order: words divided by commas, or a file that says "
-     "it (docs/config.md); memory: what is taken from the heap and never freed; calls=counts, "
-     "real, cpu or every: of functions, if it was compiled for that; states, metrics, usage, "
-     "waits, throttle; rate=N: N samples a second; default: metrics, and calls=cpu if it was "
-     "compiled for that",
+     "what to measure besides the order, separated by commas: memory (heap blocks), "
+     "calls=counts|real|cpu|every (functions of a program compiled with -profile), states, "
+     "metrics, usage, waits, throttle, rate=N (samples per second); or a file with these words "
+     "(docs/config.md); default: metrics, and calls=cpu if compiled with -profile",
      1},
     {"force", 'f', NULL, 0,
      "run even if the program cannot be traced: static programs, programs that change their user, "

@@ -310,7 +310,7 @@ static int write_chart(struct state_charts *c, struct command_source *subject)
         return command_fail(c->tables->command, "no thread to draw");
     if (!text && c->row_count > CHART_ROWS_MOST)
         return command_fail(c->tables->command,
-                            "%u threads are too many for a picture: choose some with --lines",
+                            "%u threads are too many for a picture: choose some with --threads",
                             c->row_count);
     c->chart.pixels = text ? state_chart_text_width(&c->chart, terminal_width())
                            : state_chart_pixels(&c->chart, &c->tables->page);

@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
     {"created", OPTION_CREATED, NULL, 0, "task creation tree, with times", 1},
     {"list", OPTION_LIST, NULL, 0,
      "list the state intervals of each thread (start, duration, call site); of one thread with "
-     "--lines",
+     "--threads",
      1},
     {"placement", OPTION_PLACEMENT, NULL, 0,
      "list which worker thread ran each task of a runtime, from when, how long, and migrations", 1},

@@ -13,7 +13,7 @@
 
 enum {
     OPTION_BY = 2000,
-    OPTION_LINES,
+    OPTION_THREADS,
     OPTION_FROM,
     OPTION_TO,
     OPTION_PAST_OF,
@@ -24,51 +24,108 @@ enum {
     OPTION_WIDTH_OF,
     OPTION_CSV,
     OPTION_CHART,
-    OPTION_AGAINST,
+    OPTION_BASELINE,
     OPTION_FOLLOW
 };
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What it is about:", 2},
-    {"by", OPTION_BY, "WHAT", 0, "what a row stands for", 2},
-    {"lines", OPTION_LINES, "LIST", 0,
+/* What the shared options take in each command; NULL: the option is hidden from its help. */
+static const struct table_command {
+    const char *name, *rows, *charts, *tree;
+} table_commands[] = {
+    {"states", "thread (default), processor, cluster or cpu",
+     "transitions (thread states over time) or gantt (activity)", NULL},
+    {"waits", "place (default), pattern, object, site, thread, wait or category",
+     "bars (needs -o) or icicle (flame graph)", "waited"},
+    {"path", "segment (default), thread, piece or category",
+     "transitions (thread states over time) or gantt (activity), with the critical path", NULL},
+    {"calls", "function (default), path, thread, cpu, file or category",
+     "icicle (flame graph) or tree (call graph; needs -o)", "total"},
+    {"memory", "place (default), path, function, file, thread, library or block",
+     "icicle (flame graph) or curves (over time)", "bytes"},
+    {"usage", "program (default) or thread", "curves (over time)", NULL},
+    {"metrics", "metric (default) or thread",
+     "curves (over time) or kiviat (metrics that have a range of good values)", NULL},
+};
+
+static struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Rows:", 2},
+    {"by", OPTION_BY, "WHAT", 0, "one row per", 2},
+    {"threads", OPTION_THREADS, "LIST", 0,
      "only these threads: numbers, or names with * and ?, separated by commas", 2},
     {"from", OPTION_FROM, "WHEN", 0,
-     "from an event (LINE:NUMBER) on, or from a time, as 1.5s, 20ms, 300us or 5ns: since the "
-     "first program of the run was connected to its server, as poet dump prints times",
+     "start at an event (LINE:NUMBER) or a time (1.5s, 20ms, 300us, 5ns), which counts from the "
+     "start of the run, as in poet dump",
      2},
-    {"to", OPTION_TO, "WHEN", 0, "up to an event or a time", 2},
-    {"past-of", OPTION_PAST_OF, "EVENT", 0, "only what happened before this event", 2},
-    {NULL, 0, NULL, 0, "What of it is shown:", 3},
+    {"to", OPTION_TO, "WHEN", 0, "end at an event or a time", 2},
+    {"past-of", OPTION_PAST_OF, "EVENT", 0, "only the causal past of EVENT", 2},
+    {"sort", OPTION_SORT, "COLUMN", 0, "largest value first; -COLUMN: smallest first", 2},
+    {"top", OPTION_TOP, "N", 0, "only the first N rows, with their sub-rows", 2},
+    {"tree", OPTION_TREE, NULL, 0, "as a tree; with -o FILE.pdf, .svg or .png an icicle graph", 2},
+    {NULL, 0, NULL, 0, "Columns:", 3},
     {"columns", OPTION_COLUMNS, "LIST", 0,
-     "these, by the names that JSON has, separated by commas; or all; default: JSON and CSV all, "
-     "else those that most want",
+     "these columns, by their JSON names, separated by commas, or all; default: the most useful "
+     "ones (JSON and CSV: all)",
      3},
-    {"sort", OPTION_SORT, "COLUMN", 0, "by a column, what is most first; -COLUMN: the least", 3},
-    {"top", OPTION_TOP, "N", 0, "the first N rows, and what belongs to them", 3},
-    {"tree", OPTION_TREE, NULL, 0,
-     "as a tree, where there is one; of calls, waits and memory with -o as a picture of boxes, one "
-     "below the other",
-     3},
-    {"width-of", OPTION_WIDTH_OF, "COLUMN", 0,
-     "such boxes as wide as this column says; default: total, waited or bytes", 3},
-    {"against", OPTION_AGAINST, "SOURCE", 0,
-     "the difference to another run beside each number, and how much that is of it", 3},
-    {NULL, 0, NULL, 0, "How it is written:", 4},
-    {"json", 'j', NULL, 0, "as JSON: a line for the columns, one for each row, one for totals", 4},
-    {"csv", OPTION_CSV, NULL, 0, "as CSV (RFC 4180), with the names of the columns", 4},
-    {"output", 'o', "FILE", 0, "into a file: .pdf, .svg, .png, .txt, .csv or .json", 4},
-    {"chart", OPTION_CHART, "KIND", 0,
-     "instead: a row each thread along time: transitions, its states; gantt (or overview), whether "
-     "it was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in "
-     "a file; of calls, waits and memory: icicle, a tree of boxes; of calls: tree, boxes and "
-     "arrows, in a file; of usage, memory and meters: curves, what figures stood at; of meters: "
-     "kiviat, those of which it is said what is good; with -o as a picture, else in letters",
-     4},
-    {"grey", 'g', NULL, 0, "a picture without colour", 4},
-    {"width", 'w', "WIDTH", 0, "a picture as wide as that: 84mm, 17cm, 5in", 4},
-    {"follow", OPTION_FOLLOW, NULL, 0, "again as the run grows, until it ends", 4},
+    {"baseline", OPTION_BASELINE, "SOURCE", 0,
+     "compare with another run: add difference and percentage columns", 3},
+    {NULL, 0, NULL, 0, "Output:", 4},
+    {"json", 'j', NULL, 0, "one JSON object per line: the columns, each row, the totals", 4},
+    {"csv", OPTION_CSV, NULL, 0, "CSV (RFC 4180) with the JSON names of the columns", 4},
+    {"output", 'o', "FILE", 0,
+     "write to FILE; the suffix selects the format: .pdf, .svg, .png, .txt, .csv or .json", 4},
+    {"chart", OPTION_CHART, "KIND", 0, "a chart, as text or with -o as an image:", 4},
+    {"width-of", OPTION_WIDTH_OF, "COLUMN", 0, "icicle: scale the boxes by this column", 4},
+    {"grey", 'g', NULL, 0, "grayscale", 4},
+    {"width", 'w', "WIDTH", 0, "scale to WIDTH (84mm, 17cm, 5in)", 4},
+    {"follow", OPTION_FOLLOW, NULL, 0, "update as the run grows, until it ends", 4},
     {0}};
+
+/* ---- help ---- */
+
+static const struct table_command *table_command_find(const struct table_settings *o)
+{
+    static const struct table_command none;
+    for (size_t i = 0; o && o->command && i < sizeof table_commands / sizeof *table_commands; i++)
+        if (strcmp(table_commands[i].name, o->command->name) == 0)
+            return &table_commands[i];
+    return &none;
+}
+
+/* Returns what the option takes in a command; NULL: nothing, the command does not have it. */
+static const char *table_command_values(const struct table_command *command, int key)
+{
+    switch (key) {
+    case OPTION_BY:
+        return command->rows;
+    case OPTION_CHART:
+        return command->charts;
+    case OPTION_TREE:
+    case OPTION_WIDTH_OF:
+        return command->tree;
+    default:
+        return "";
+    }
+}
+
+/* Hides from the help of a command the options that it does not have. */
+static void table_options_hide(const struct table_settings *o)
+{
+    const struct table_command *command = table_command_find(o);
+    for (struct argp_option *option = options; option->name || option->doc; option++)
+        if (option->key)
+            option->flags = table_command_values(command, option->key) ? 0 : OPTION_HIDDEN;
+}
+
+static char *table_options_help_text(int key, const char *text, void *input)
+{
+    const char *values = table_command_values(table_command_find(input), key);
+    if (!values || !*values || key == OPTION_TREE)
+        return (char *)(uintptr_t)text;
+    return key == OPTION_WIDTH_OF ? xasprintf("%s (default: %s)", text, values)
+                                  : xasprintf("%s %s", text, values);
+}
+
+/* ---- parsing ---- */
 
 #define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
 
@@ -125,8 +182,8 @@ static error_t table_options_parse_what(struct table_settings *o, int key, char 
     case OPTION_BY:
         o->by = value;
         return 0;
-    case OPTION_LINES:
-        o->lines = value;
+    case OPTION_THREADS:
+        o->threads = value;
         return 0;
     case OPTION_FROM:
         return table_options_parse_end(o, &o->from, value);
@@ -137,8 +194,8 @@ static error_t table_options_parse_what(struct table_settings *o, int key, char 
     case OPTION_CHART:
         o->chart = value;
         return 0;
-    case OPTION_AGAINST:
-        o->against = value;
+    case OPTION_BASELINE:
+        o->baseline = value;
         return 0;
     case OPTION_WIDTH_OF:
         o->width_of = value;
@@ -179,6 +236,9 @@ static error_t table_options_parse_option(int key, char *value, struct argp_stat
 {
     struct table_settings *o = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        table_options_hide(o);
+        return 0;
     case OPTION_COLUMNS:
         o->columns = value;
         return 0;
@@ -198,27 +258,6 @@ static error_t table_options_parse_option(int key, char *value, struct argp_stat
     default:
         return table_options_parse_how(o, key, value);
     }
-}
-
-/* What --by takes, by the command that is asked for help. */
-static char *table_options_help_text(int key, const char *text, void *input)
-{
-    static const struct {
-        const char *command, *words;
-    } by[] = {{"states", "thread (default), processor, cluster or cpu"},
-              {"waits", "place (default), pattern, object, site, thread, wait or category"},
-              {"path", "segment (default), thread, piece or category"},
-              {"calls", "function (default), path, thread, cpu, file or category"},
-              {"memory", "place (default), path, function, file, thread, library or block"},
-              {"usage", "program (default) or thread"},
-              {"metrics", "metric (default) or thread"}};
-    const struct table_settings *o = input;
-    if (key != OPTION_BY || !o || !o->command)
-        return (char *)(uintptr_t)text;
-    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
-        if (strcmp(by[i].command, o->command->name) == 0)
-            return xasprintf("%s: %s", text, by[i].words);
-    return xasprintf("%s: this command has one kind of rows only", text);
 }
 
 const struct argp tables_options = {.options = options,

@@ -11,7 +11,7 @@
 
 struct table_settings {
     const struct command *command;
-    const char *by, *lines, *columns, *sort, *against, *file, *chart, *width_of;
+    const char *by, *threads, *columns, *sort, *baseline, *file, *chart, *width_of;
     struct table_end from, to;
     struct event_id past_of;
     unsigned top;
@@ -57,7 +57,7 @@ int table_output_run(const struct table_settings *tables, struct command_source 
  * any case. */
 int table_request_run(const struct table_settings *tables, const struct table_section *section,
                       struct command_source *subject, struct result_table *table);
-/* Puts the lines named by --lines into a request; returns false after reporting an error. */
+/* Puts the lines named by --threads into a request; returns false after reporting an error. */
 bool table_request_label_lines(const struct table_settings *tables, struct table_request *request,
                                struct command_source *subject);
 /* Returns which lines must be known for it. */

@@ -41,7 +41,7 @@ static int table_output_request_other(const struct table_settings *o,
 {
     struct command_source other;
     struct result_table theirs = {0}, both;
-    if (!command_source_open(o->command, &other, o->against, table_request_session_lines(o),
+    if (!command_source_open(o->command, &other, o->baseline, table_request_session_lines(o),
                              subject->labels))
         return EXIT_FAILED;
     int status = table_request_run(o, section, &other, &theirs);
@@ -134,7 +134,7 @@ static int write_table(struct table_writer *w, const struct table_section *secti
     bool data = w->form == FORM_JSON || w->form == FORM_CSV;
     const char *list = section->columns && !data ? section->columns : w->tables->columns;
     bool all = !list && data;
-    char *unknown = NULL, *both = list && w->tables->against ? with_differences(t, list) : NULL;
+    char *unknown = NULL, *both = list && w->tables->baseline ? with_differences(t, list) : NULL;
     uint32_t count, *columns = result_table_choose_columns(t,
                                                            all    ? "all"
                                                            : both ? both
@@ -170,7 +170,7 @@ static int write_section(struct table_writer *w, const struct table_section *sec
     if (section->page && section->by_time && w->tables->past_of.line)
         return EXIT_DONE;
     int status = table_request_run(w->tables, section, w->subject, &table);
-    if (status == EXIT_DONE && w->tables->against && !section->make)
+    if (status == EXIT_DONE && w->tables->baseline && !section->make)
         status = table_output_request_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && section->note)
         add_note(&table, section->note);

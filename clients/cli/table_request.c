@@ -15,7 +15,7 @@
 
 enum session_lines table_request_session_lines(const struct table_settings *o)
 {
-    return o->lines ? SESSION_ALL_LINES : SESSION_NAMED_LINES;
+    return o->threads ? SESSION_ALL_LINES : SESSION_NAMED_LINES;
 }
 
 /* One word of a list of lines: a number, or a pattern on names. */
@@ -39,12 +39,12 @@ static bool add_lines(struct table_request *r, struct command_source *subject, c
 bool table_request_label_lines(const struct table_settings *o, struct table_request *r,
                                struct command_source *subject)
 {
-    char *copy = xstrdup(o->lines), *rest = copy;
+    char *copy = xstrdup(o->threads), *rest = copy;
     bool good = true;
     for (char *word; good && (word = strsep(&rest, ",")) != NULL;) {
         good = add_lines(r, subject, word);
         if (!good)
-            command_usage(o->command, "--lines: no line \"%s\"; see poet dump", word);
+            command_usage(o->command, "--threads: no line \"%s\"; see poet dump", word);
     }
     free(copy);
     return good;
@@ -72,7 +72,7 @@ static bool make_request(const struct table_settings *o, const struct table_sect
                                          (o->tree ? TABLE_TREE : 0u) | (o->raw ? TABLE_RAW : 0u)};
     for (const struct table_option *option = section->options; option && option->key; option++)
         add_option(r, option->key, option->value);
-    return !o->lines || table_request_label_lines(o, r, subject);
+    return !o->threads || table_request_label_lines(o, r, subject);
 }
 
 /* ---- the answer ---- */

@@ -25,7 +25,7 @@ static error_t terminal_color_parse_option(int key, char *value, struct argp_sta
 
 static const struct argp_option options[] = {
     {"color", 256 + 'c', "WHEN", OPTION_ARG_OPTIONAL,
-     "in colour: auto (default: on a terminal, unless $NO_COLOR is set), always or never", 9},
+     "colored output: auto (default: on a terminal, unless $NO_COLOR is set), always or never", 9},
     {0}};
 static const struct argp_child children[] = {{&pager_options, 0, NULL, 0}, {0}};
 const struct argp colour_options = {

@@ -36,7 +36,7 @@ static error_t main_parse_option(int key, char *value, struct argp_state *state)
 
 static const struct argp_option main_argp_options[] = {
     {"description", DESCRIPTION, "NAME", 0,
-     "draw by this target description, a name or a file", 0},
+     "use this target description (name or file)", 0},
     {"script", SCRIPT, "FILE", OPTION_HIDDEN, "does what the lines of a file say", 0},
     {0}};
 static const struct argp main_argp_parser = {
@@ -44,7 +44,7 @@ static const struct argp main_argp_parser = {
     .parser = main_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, "
+        "Open the viewer on a trace file, a run name from `poet ls`, an endpoint, "
         "ssh:HOST[:FILE] or `latest`.  Without SOURCE: on the default endpoint, starting a server "
         "there if none answers."
         "\v  Left, Right     previous, next event on the line      Ctrl+F find\n"

@@ -84,7 +84,7 @@ is "under record it is counted, and nothing is said" \
 
 # ---- options ----
 mutex=$(poet dump counts.poet | sed -n 's/.*<> \([0-9]*\):.*/\1/p' | head -n 1)
-like "a line that is no thread" "$(poet calls --lines "$mutex" counts.poet 2>&1)" \
+like "a line that is no thread" "$(poet calls --threads "$mutex" counts.poet 2>&1)" \
     "none of the selected lines is a thread with a function profile"
 like "what some processors could win" "$(poet path --cpus=2 counts.poet)" \
     "^note: speedup on 2 CPUs is at most [0-9.]+$"

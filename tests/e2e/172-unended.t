@@ -68,7 +68,7 @@ is "they have lasted" "$(json 'print scalar grep { $_->{waited_ns} > 0 } @open' 
 is "those of one place are one row" "$(json 'print join " ", map { $_->{count} } @open' place.json)" "1 1 1"
 is "by object" "$(json 'print join " ", sort map { $_->{object} } @open' object.json)" "M:left M:right T:upwards"
 is "by thread" "$(json 'print join " ", sort map { $_->{thread} } @open' thread.json)" "T:downwards T:main T:upwards"
-is "those of one thread alone" "$(poet waits cycle.poet --lines "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{lines}[0]' wait.json)" --json |
+is "those of one thread alone" "$(poet waits cycle.poet --threads "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{lines}[0]' wait.json)" --json |
     grep -c '"not ended"')" 1
 for by in place wait object thread; do
     is "the sum is of the others, $by" "$(json 'print $sum - $end->{total}{waited_ns}' $by.json)" 0

@@ -83,5 +83,5 @@ is "a label as it is drawn names one row" "$(labels both.poet --lines 'T:main (r
     "M:lock (sender) T:main (receiver)#2"
 is "and a name those of all programs" "$(labels both.poet --lines 'T:main')" \
     "T:main (receiver) T:main (receiver)#2 T:main (sender)"
-like "in a table, too" "$(poet waits both.poet --lines 'T:main (sender)')" 'main \(sender.c:15\) +join +T:only_here'
+like "in a table, too" "$(poet waits both.poet --threads 'T:main (sender)')" 'main \(sender.c:15\) +join +T:only_here'
 done_testing

@@ -61,7 +61,7 @@ print($1)"; }
 is "as JSON" "$(json "w['type'], name(w['waits_for']), w['site'], w['outcome'], w['held_by']")" \
     'awaits end T:first None never []'
 is "it is no event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { print $3 }' | xargs)" 'create start'
-last() { poet states --list --lines T:main "$1" --json | python3 -c "
+last() { poet states --list --threads T:main "$1" --json | python3 -c "
 import json, sys
 rows = [r['row'] for r in map(json.loads, sys.stdin) if r.get('row')]
 print(rows[-1]['state'], rows[-1]['object'])"; }

@@ -84,20 +84,20 @@ is "sorted, the first two" "$(poet states "$run" --csv --columns lifetime --sort
     "$(json 'print map { "$_\r\n" } (sort { $b <=> $a } map { $_->{lifetime_ns} } @cells)[0, 1]')"
 is "the least first" "$(poet states "$run" --csv --columns lifetime --sort -lifetime --top 1 | sed 1d)" \
     "$(json 'print map { "$_\r\n" } (sort { $a <=> $b } map { $_->{lifetime_ns} } @cells)[0]')"
-is "one thread" "$(poet states "$run" --lines main --csv --columns thread | sed 1d | tr -d '\r')" T:main
+is "one thread" "$(poet states "$run" --threads main --csv --columns thread | sed 1d | tr -d '\r')" T:main
 half() { poet states "$run" --json "$@" | tail -n 1 | sed 's/.*"lifetime_ns":\([0-9]*\).*/\1/'; }
-at=$(poet states "$run" --list --lines main --json | sed -n 5p | sed 's/.*"from_ns":\([0-9]*\).*/\1/')
+at=$(poet states "$run" --list --threads main --json | sed -n 5p | sed 's/.*"from_ns":\([0-9]*\).*/\1/')
 is "two parts of a run are the whole" "$(($(half --to "${at}ns") + $(half --from "${at}ns")))" "$(half)"
 is "the past of its last event is all that one did" "$(poet states "$run" --past-of 1:1 --csv --columns thread | sed 1d | wc -l)" 0
-like "the past of an event of another" "$(poet states "$run" --past-of 1:4 --lines main --csv --columns lifetime | sed 1d)" "^[1-9]"
+like "the past of an event of another" "$(poet states "$run" --past-of 1:4 --threads main --csv --columns lifetime | sed 1d)" "^[1-9]"
 
 # ---- lists, tasks, creation ----
-poet states "$run" --list --lines main --json >list.json
+poet states "$run" --list --threads main --json >list.json
 is "one thread's states fill its life" \
     "$(json 'my ($at, $sum) = ($cells[0]{from_ns}, 0); for (@cells) { print "gap" if $_->{from_ns} != $at; $at += $_->{duration_ns};
         $sum += $_->{duration_ns}; print "sum" if $sum != $_->{elapsed_ns} } print $sum' list.json)" \
     "$(json 'print map { $_->{lifetime_ns} } grep { $_->{thread} eq "T:main" } @cells')"
-like "with the place where they began" "$(poet states "$run" --list --lines main)" "blocked .* main \(five\.c:[0-9]+\) +T:work"
+like "with the place where they began" "$(poet states "$run" --list --threads main)" "blocked .* main \(five\.c:[0-9]+\) +T:work"
 poet states "$run" --tasks --json >tasks.json
 is "tasks by their creation" "$(json 'print join " ", map { $_->{created} } @cells' tasks.json)" "1 2 3 4 5 6"
 is "executing: created less ended" "$(json 'for (@cells) { print "no\n" if $_->{executing} != $_->{created} - $_->{ended} }' tasks.json)" ""
@@ -106,7 +106,7 @@ is "main made all others" "$(poet states "$run" --created --json | sed '1d;$d' |
     '"depth":0"depth":1"depth":1"depth":1"depth":1"depth":1'
 
 # ---- against another run ----
-poet states "$run" --against "$run" --json >same.json
+poet states "$run" --baseline "$run" --json >same.json
 is "nothing has changed against itself" "$(json 'print scalar grep { $_->{lifetime_diff_ns} || $_->{running_percent} } @cells' same.json)" 0
 is "and each number has its difference" "$(json 'print scalar grep { /_diff/ } map { $_->{name} } @{$head->{columns}}' same.json)" \
     "$(json 'print scalar(@{$head->{columns}}) - 1')"
@@ -121,7 +121,7 @@ is "no time" "$(poet states "$run" --from soon 2>&1 | head -n 1)" \
     "poet states: soon: not an event (2:17) or a time (20ms)"
 is "an event that there is not" "$(poet states "$run" --from 99:1 2>&1 | head -n 1)" "poet states: no event 99:1 in this run (it has 7 lines)"
 is "with the status that other commands give it" "$(status poet states "$run" --past-of 99:1)" 1
-is "a line that there is not" "$(status poet states "$run" --lines nobody)" 2
+is "a line that there is not" "$(status poet states "$run" --threads nobody)" 2
 is "a file of no kind" "$(status poet states "$run" -o x.doc)" 2
 is "no such grouping" "$(status poet states "$run" --by cow)" 2
 
@@ -132,7 +132,7 @@ program=$!
 pids="$pids $program"
 dead() { poet blocked latest | grep -q ^DEADLOCK; }
 until_true dead
-like "a deadlock: blocked to the end" "$(poet states latest --list --lines alice | grep '^T:alice' | tail -n 1)" "blocked .*M:knives"
+like "a deadlock: blocked to the end" "$(poet states latest --list --threads alice | grep '^T:alice' | tail -n 1)" "blocked .*M:knives"
 poet states latest --follow >follow.txt &
 following=$!
 pids="$pids $following"

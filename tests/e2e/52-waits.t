@@ -73,7 +73,7 @@ like "what is not summed up is blank below" "$(poet waits "$run" | grep '^ *140.
 # ---- parts of it ----
 poet waits --from 30ms --to 60ms --json "$run" >part.json
 is "a range" "$(json 'print join " ", map { $_->{waited_ns} } grep { defined $_->{waited_ns} } @cells' part.json)" "30000000 20000000"
-poet waits --by thread --lines 1,3 --json "$run" >thread.json
+poet waits --by thread --threads 1,3 --json "$run" >thread.json
 is "threads" "$(json 'print join " ", map { "$_->{thread} $_->{waited_ns}" } grep { defined $_->{waited_ns} } @cells' thread.json)" \
     "R:2 65000000 R:0 45000000"
 is "the first row with what belongs to it" "$(poet waits --top 1 --json "$run" | wc -l)" 5

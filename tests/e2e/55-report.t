@@ -175,13 +175,13 @@ mkdir faster
 sed 's/5000000/1000000/' convoy.c >faster/convoy.c
 (cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
 until_true finished faster.poet
-poet waits faster.poet --against convoy.poet --json >against.json
+poet waits faster.poet --baseline convoy.poet --json >against.json
 is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits")) {
     $n{$_->{type}}++; print "no difference at $_->{location}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
     "acquire 1 join 1"
 check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
-is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c ' attributed')" 0
-like "the path, too" "$(poet path faster.poet --against convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
+is "charges stand under the waits, in words" "$(poet waits faster.poet --baseline convoy.poet | grep -c ' attributed')" 0
+like "the path, too" "$(poet path faster.poet --baseline convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
 
 # ---- what it tells of time adds up ----
 for run in convoy dead lost late many; do

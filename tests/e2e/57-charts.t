@@ -90,9 +90,9 @@ alike() { # WHAT OPTIONS...
 }
 alike "all of a run"
 alike "a range" --from 30ms --to 130ms
-alike "one thread" --lines two
+alike "one thread" --threads two
 is "of which there is one row" "$(grep -c '^T:' chart.out)" 1
-past=$(poet states turns.poet --list --lines two --json | sed -n 's/.*"event":"\([0-9:]*\)".*/\1/p' | sed -n 6p)
+past=$(poet states turns.poet --list --threads two --json | sed -n 's/.*"event":"\([0-9:]*\)".*/\1/p' | sed -n 6p)
 alike "the past of an event" --past-of "$past"
 for kind in transitions overview; do
     poet states turns.poet --chart $kind -o $kind.pdf

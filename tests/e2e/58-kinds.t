@@ -154,7 +154,7 @@ line rank a b
 90 a send send=5/1 about=b at=a9
 93 a sent about=b at=aa
 S
-is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --lines a)" "26 R:a rendezvous serialization 96 %, contention 4 %: ambiguous
+is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --threads a)" "26 R:a rendezvous serialization 96 %, contention 4 %: ambiguous
   25 0xb0 → 0xb1 R:b direct
   1 other  
 6 R:a rendezvous serialization 72 %, contention 28 %: ambiguous
@@ -196,10 +196,10 @@ line mutex m n
 50 t1 exit at=d3
 60 main close on=t1 closes
 S
-is "states" "$(poet states --json "$run" --lines t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
+is "states" "$(poet states --json "$run" --threads t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
     "1 29 15 5 - 10 60"
 is "one after the other, with the place and their sum" \
-    "$(poet states --list --lines t1 --json "$run" | cells state from_ns duration_ns elapsed_ns location object)" "created 0 1 1 - -
+    "$(poet states --list --threads t1 --json "$run" | cells state from_ns duration_ns elapsed_ns location object)" "created 0 1 1 - -
 running 1 9 10 0xd0 -
 blocked 10 15 25 0xd1 M:m
 runnable 25 5 30 0xd1 M:m

@@ -61,7 +61,7 @@ is "a cycle" "$(poet calls --cycles "$run" --csv --columns function,cycle | tr -
 is "as a tree" "$(poet calls --tree "$run" | sed -n '3,11p' | sed 's/(.*//' | cut -c1-12 | tr -d ' ' | paste -sd' ')" \
     "$(echo main g lock f r r k f k)"
 is "by thread" "$(poet calls --by thread --json "$run" | grep -c '"depth":0')" 2
-is "of one thread" "$(poet calls --lines two "$run" --csv --columns calls | sed 1d | tr -d '\r' | paste -sd' ')" "2 4"
+is "of one thread" "$(poet calls --threads two "$run" --csv --columns calls | sed 1d | tr -d '\r' | paste -sd' ')" "2 4"
 
 # ---- all shapes say the same ----
 poet calls "$run" >calls.txt
@@ -72,7 +72,7 @@ poet calls "$run" -o again.pdf
 check "the same bytes again" cmp calls.pdf again.pdf
 check "PNG" poet calls --tree "$run" -o calls.png
 check "SVG" poet calls --graph "$run" -o calls.svg
-is "against itself" "$(poet calls "$run" --against "$run" --json >same.json; json same.json 'print scalar grep { $_->{calls_diff} || $_->{self_diff_ns} } @cells')" 0
+is "against itself" "$(poet calls "$run" --baseline "$run" --json >same.json; json same.json 'print scalar grep { $_->{calls_diff} || $_->{self_diff_ns} } @cells')" 0
 
 # ---- in a report ----
 is "a report has a section of it" "$(poet report "$run" | sed -n '/^Top functions/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
@@ -114,8 +114,8 @@ region named
 named() { poet calls latest --csv | grep -q sorting; }
 until_true named
 is "a part has the name that the program gave it" \
-    "$(poet calls latest --lines two --csv --columns function,calls | sed 1d | tr -d '\r' | paste -sd'|')" "k (called.c:4),2|sorting; all,4"
-is "also for other tools" "$(poet calls latest --lines two -f folded | tail -n 1)" "k;sorting: all 4000000"
+    "$(poet calls latest --threads two --csv --columns function,calls | sed 1d | tr -d '\r' | paste -sd'|')" "k (called.c:4),2|sorting; all,4"
+is "also for other tools" "$(poet calls latest --threads two -f folded | tail -n 1)" "k;sorting: all 4000000"
 
 # ---- while it runs, and killed ----
 mkfifo in
@@ -123,10 +123,10 @@ region wait <in >said &
 program=$!
 pids="$pids $program"
 exec 5>in
-open_frames() { poet calls latest --lines two --csv --columns function,calls,flags | grep -q '^k.*INCOMPLETE'; }
+open_frames() { poet calls latest --threads two --csv --columns function,calls,flags | grep -q '^k.*INCOMPLETE'; }
 check "open calls are marked" until_true open_frames
 like "as of when" "$(poet calls latest)" "sums are as of [0-9.]+ s"
-f_calls() { poet calls latest --lines two --csv --columns function,calls | grep '^f ' | cut -d, -f2 | tr -d '\r'; }
+f_calls() { poet calls latest --threads two --csv --columns function,calls | grep '^f ' | cut -d, -f2 | tr -d '\r'; }
 # ---- what is measured is chosen while it runs ----
 wanted() { # of each queue: counts 1, real 2, cpu 4, states 16
     before=$(wc -l <said)
@@ -162,7 +162,7 @@ until_true ended
 exec 5>&-
 newest=$(ls -t traces/*.poet | head -n 1)
 stop_server() { kill "$server"; wait "$server" 2>/dev/null; }
-is "killed, all is there that it had counted" "$(poet calls "$newest" --lines two --csv --columns function,calls,flags | tr -d '\r' | sed 1d | sort | paste -sd' ')" \
+is "killed, all is there that it had counted" "$(poet calls "$newest" --threads two --csv --columns function,calls,flags | tr -d '\r' | sed 1d | sort | paste -sd' ')" \
     "f (called.c:2),5,INCOMPLETE k (called.c:4),2,INCOMPLETE"
 is "lives hold nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
     perl -MJSON::PP -ne '$t = decode_json($_)->{total}; print $t->{lifetime_ns} - $t->{self_ns} - $t->{unaccounted_ns}')" 0

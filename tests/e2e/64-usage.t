@@ -81,7 +81,7 @@ spun() { perl -e 'my ($got, $least) = @ARGV; exit !($got >= $least && $got < 1.5
 both() { echo $(($(of cpu_user total usage.json "$1") + $(of cpu_system total usage.json "$1"))); }
 check "the first thread's own processor time" spun "$(both T:spin)" 290000000
 check "the second's" spun "$(both "T:spin#2")" 90000000
-is "of one thread" "$(poet usage --by thread --lines main --json latest | grep -c '"thread":"T:spin')" 0
+is "of one thread" "$(poet usage --by thread --threads main --json latest | grep -c '"thread":"T:spin')" 0
 
 # ---- so what ran is told from what wanted to, and from what slept ----
 until_true finished latest

@@ -94,7 +94,7 @@ T:a,7,700
 T:b,5,165
 T:main,0,0"
 like "by library" "$(poet memory --by library plain.poet)" "12 +865 +1 +0 +1 +13 +929 +takes"
-is "of one thread" "$(poet memory --csv --lines a plain.poet | tail -n +2 | cut -d, -f2-4)" "T:a,7,700"
+is "of one thread" "$(poet memory --csv --threads a plain.poet | tail -n +2 | cut -d, -f2-4)" "T:a,7,700"
 like "in words" "$(poet memory plain.poet)" "^a \(takes.c:10\) +T:a +7 +700"
 poet memory plain.poet -o plain.pdf
 like "on paper" "$(pdftotext -layout plain.pdf -)" "not freed"

@@ -62,7 +62,7 @@ middle=$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; push @t, $
     END { print $t[@t / 2] }' threads.json)
 like 'what was open when a part begins is there, with its begin' "$(poet calls threads.poet --every --top 1 --from "${middle}ns" --json)" \
     '"kind":"open"'
-is 'one thread alone' "$(poet calls threads.poet --every --lines main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
+is 'one thread alone' "$(poet calls threads.poet --every --threads main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
 
 # ---- for how long, and with whom ----
 is 'for how long each was open, by any thread' \

@@ -147,8 +147,8 @@ between "the barrier was waited at, no longer than the call took" "$(at BARRIER 
 is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
     "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{location} // '') =~ /^run \(.*:$(line BARRIER)\)/ } @row)")"
 
-poet source measured.poet "Wärte zwei.c" --lines fast --json >fast.json
-poet waits measured.poet --lines fast --tree --json >charged.json
+poet source measured.poet "Wärte zwei.c" --threads fast --json >fast.json
+poet waits measured.poet --threads fast --tree --json >charged.json
 made=$(cells fast.json "sum('caused_wait_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
 is "it made the other wait as long as poet waits charges it" "$made" \
     "$(cells charged.json "sum('attributed_ns', grep { (\$_->{segment} // '') =~ /^extra \\([^)]*:$(line EXTRA)\\)( < .*)?\$/ } @row)")"

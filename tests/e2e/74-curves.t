@@ -118,7 +118,7 @@ check "in letters" grep -q '^resident, from 0 [KM]iB to [0-9]* [KM]iB$' curves.t
 like "rates are told as such" "$(cat curves.txt)" '^written, from 0 .*iB/s to '
 like "what is all 0 is said to be" "$(tail -n 1 curves.txt)" "^note: .*always 0: "
 like "of threads, too" "$(poet usage uses.poet --chart curves --by thread)" '^T:spin +[^ ]'
-is "of one alone" "$(poet usage uses.poet --chart curves --lines spin | grep -c '^T:main')" 0
+is "of one alone" "$(poet usage uses.poet --chart curves --threads spin | grep -c '^T:main')" 0
 like "of a part" "$(poet usage uses.poet --chart curves --from 100ms --to 300ms)" '^from 100 ms to 300 ms$'
 for form in pdf svg png; do
     check "as $form" poet usage uses.poet --chart curves --by thread -o curves.$form

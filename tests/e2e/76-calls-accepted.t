@@ -131,12 +131,12 @@ C
 poetcc -profile -g -O1 threads.c -o threads
 METERS=calls=every measured every.poet ./threads
 measured threads.poet ./threads
-is 'one function over all threads' "$(poet calls threads.poet --threads=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
+is 'one function over all threads' "$(poet calls threads.poet --per-thread=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
     for (i = 3; i <= NF; i++) if ($i) print "  " $i }' | sed 's/ (.*)//' | sort | xargs)" "1 12000 12000 4000 4000 8000 8000 f 24001 g 24000"
-poet calls threads.poet --threads --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $n = 0;
+poet calls threads.poet --per-thread --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $n = 0;
     $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{function}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
 is 'its columns add up to the whole' "$(cat wrong)" ''
-is 'of what is no sum there are none' "$(poet calls threads.poet --threads=mean 2>&1 | grep -c 'that is no sum')" 1
+is 'of what is no sum there are none' "$(poet calls threads.poet --per-thread=mean 2>&1 | grep -c 'has no sum')" 1
 is 'by processor: what is needed is said' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which CPU a thread ran')" 1
 poet calls threads.poet --elapsed --json >bounds.json
 is 'elapsed time without calls=every lies between bounds' "$(rows function calls elapsed_min_ns elapsed_max_ns thread_ns <bounds.json |

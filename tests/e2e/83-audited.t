@@ -62,14 +62,14 @@ poet report --past-of $amid one.poet >past.out 2>&1
 is "a report of an event's past" $? 0
 is "no hint has more than all of it" "$(poet report --past-of $amid --json one.poet | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; $n++ if $r && $r->{finding} && $r->{share} > 1.001; END { print $n // 0 }')" 0
 like "usage of the past is not known" "$(poet usage --past-of $amid one.poet 2>&1)" "is unknown for the causal past"
-like "usage of threads that are named" "$(poet usage --lines worker one.poet)" "T:worker +cpu"
+like "usage of threads that are named" "$(poet usage --threads worker one.poet)" "T:worker +cpu"
 
 # ---- against another run, with another number ----
-poet usage --against one.poet --json two.poet >usage.json
+poet usage --baseline one.poet --json two.poet >usage.json
 is "rows of usage meet" "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++; $m++ if defined $r->{samples_diff}; END { print $n == $m && $n > 5 ? "all" : "$m of $n" }' usage.json)" all
-like "and say how much more" "$(poet usage --against one.poet two.poet)" "total \+/- %"
-like "so do meters" "$(poet metrics --against one.poet two.poet)" "lock wait time .* -?[0-9.]+ %"
-is "a column that is named brings its differences" "$(poet calls --against one.poet --columns calls --csv two.poet | head -n 1 | tr -d '\r')" "calls,calls_diff,calls_percent"
+like "and say how much more" "$(poet usage --baseline one.poet two.poet)" "total \+/- %"
+like "so do meters" "$(poet metrics --baseline one.poet two.poet)" "lock wait time .* -?[0-9.]+ %"
+is "a column that is named brings its differences" "$(poet calls --baseline one.poet --columns calls --csv two.poet | head -n 1 | tr -d '\r')" "calls,calls_diff,calls_percent"
 
 # ---- names of tables ----
 for table in states waits path calls usage metrics source; do poet $table --json one.poet | head -n 1; done |

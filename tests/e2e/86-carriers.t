@@ -36,7 +36,7 @@ is 'a migration is one row of the list after another' "$(poet states fibonacci.p
     $o = decode_json($_); $r = $o->{row} or next; next if $r->{state} ne "running"; $l = $o->{lines}[0];
     $n++ if $on{$l} && $on{$l} ne $r->{worker}; $on{$l} = $r->{worker}; END { print $n + 0 }')" \
     "$(poet states fibonacci.poet --by processor --json | tail -n 1 | sed 's/.*"migrations":\([0-9]*\).*/\1/')"
-like 'the list says where' "$(poet states fibonacci.poet --list --lines 1 | head -n 4)" 'P[01] of cluster c[01]'
+like 'the list says where' "$(poet states fibonacci.poet --list --threads 1 | head -n 4)" 'P[01] of cluster c[01]'
 
 # ---- tasks that are on two threads at once, in truth ----
 cat >pool.c <<'C'
@@ -132,7 +132,7 @@ is 'all of the threads had tasks, by their names' "$(poet states pool.poet --by 
 POET_OUTPUT=killed.poet ./pool 50 killed 2>/dev/null
 until_true finished killed.poet
 agrees killed killed.poet cluster
-is 'what a task of a killed program was on is known' "$(poet states killed.poet --list --json --lines 1 | tail -n 2 | grep -o '"worker":[^}]*')" \
+is 'what a task of a killed program was on is known' "$(poet states killed.poet --list --json --threads 1 | tail -n 2 | grep -o '"worker":[^}]*')" \
     '"worker":"worker 1"'
 # through a state of the file, and again from it
 start_server -o again/ -q

@@ -132,7 +132,7 @@ static void placement_table_fill(void *work, const struct table_view *view, stru
         told++;
     table_make_total(t)[TOOK] = table_cell_number(all_ns);
     if (told < w->count)
-        table_add_note(t, "%zu more rows omitted; narrow the selection (--lines, --from, --to)",
+        table_add_note(t, "%zu more rows omitted; narrow the selection (--threads, --from, --to)",
                        w->count - told);
     placement_names_note(&w->places, t);
     table_arrange(t, view->request, NULL);

@@ -104,7 +104,7 @@ static void spells_table_fill(void *work, const struct table_view *view, struct 
     struct interval_listing *l = work;
     table_make_total(&l->table)[3] = table_cell_number(l->all_ns);
     if (l->full)
-        table_add_note(&l->table, "too many rows; narrow the selection (--lines, --from, --to)");
+        table_add_note(&l->table, "too many rows; narrow the selection (--threads, --from, --to)");
     cpu_source_note(&l->table, view, &l->said, false);
     table_move(t, &l->table);
     table_arrange(t, view->request, NULL);
