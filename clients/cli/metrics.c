@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "clients/cli/label_option.h"
 #include "clients/cli/table_options.h"
-#include "clients/cli/measurement_change.h"
 #include "config/metric_rules.h"
 #include "base/alloc.h"
 #include "wire/limits.h"
@@ -11,20 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_SET = 3000 };
-
 struct metrics_options {
     struct table_settings tables;
-    const char *file, *set;
+    const char *file;
 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which metrics:", 1},
     {"metrics", 'm', "FILE", 0, "also those that FILE defines (see docs/config.md)", 1},
-    {"set", OPTION_SET, "WHAT=VALUE[:THREADS]", 0,
-     "instead: change what a live program measures: calls=counts, real, cpu, every or off; "
-     "states or metrics=on or off; in all threads, or in THREADS, as with --threads",
-     1},
     {0}};
 
 static error_t metrics_parse_option(int key, char *value, struct argp_state *state)
@@ -34,8 +27,6 @@ static error_t metrics_parse_option(int key, char *value, struct argp_state *sta
         state->child_inputs[0] = &w->tables;
     else if (key == 'm')
         w->file = value;
-    else if (key == OPTION_SET)
-        w->set = value;
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -85,29 +76,12 @@ static char *metrics_read_rules(const struct command *command, const char *path)
     return NULL;
 }
 
-static int run_set(const struct metrics_options *w, int argc, char **argv, int first)
-{
-    const struct command *command = w->tables.command;
-    struct command_source subject;
-    const char *source = command_source_name(argc, argv, &first);
-    if (argc != first)
-        return command_usage(command, "extra operand: %s", argv[first]);
-    if (!command_source_open(command, &subject, source, measurement_change_lines(w->set),
-                             label_option_selected(LABELS_NAME)))
-        return EXIT_FAILED;
-    int status = measurement_change_send(command, &subject, w->set);
-    command_source_close(&subject);
-    return status;
-}
-
 static int metrics_run(const struct command *command, int argc, char **argv)
 {
     struct metrics_options w = {.tables = {.command = command}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    if (w.set)
-        return run_set(&w, argc, argv, first);
     char *text = w.file ? metrics_read_rules(command, w.file) : NULL;
     if (w.file && !text)
         return EXIT_USAGE;

@@ -26,7 +26,7 @@ like "check: a file of another kind" "$(poet check main.c 2>&1)" \
 # --by: what the help lists is taken
 for command in states waits path calls memory usage metrics; do
     words=$(poet help $command | sed -n '/--by=WHAT/,/--from/p' | tr -s '\n ' '  ' |
-        sed 's/.*stands for: //; s/ (default)//; s/ or / /; s/,//g; s/ --from.*//')
+        sed 's/.*one row per //; s/ (default)//; s/ or / /; s/,//g; s/ --from.*//')
     wrong=
     for word in $words; do
         case $(poet $command --by "$word" dating.poet 2>&1 >/dev/null) in *"no table by"*) wrong="$wrong $word" ;; esac

@@ -137,20 +137,20 @@ wanted() { # of each queue: counts 1, real 2, cpu 4, states 16
 }
 becomes() { [ "$(wanted)" = "$1" ]; }
 is "nothing is wanted" "$(wanted)" "0 0"
-check "calls are to be timed" poet metrics latest --set calls=real
+check "calls are to be timed" poet measure latest calls=real
 check "that reaches all threads" until_true becomes "3 3"
-check "one of them is to be counted" poet metrics latest --set calls=counts:two
+check "one of them is to be counted" poet measure latest calls=counts:two
 check "that reaches it alone" until_true becomes "3 1"
-check "states, too" poet metrics latest --set states=on:1
+check "states, too" poet measure latest states=on:1
 check "what else is wanted stays" until_true becomes "19 1"
 touch more
 check "who comes later does as all were told" until_true becomes "19 1 3"
-check "off" poet metrics latest --set calls=off
+check "off" poet measure latest calls=off
 check "for all" until_true becomes "16 0 0"
-is "no such meter" "$(status poet metrics latest --set calls=sometimes)" 2
-is "no such line" "$(status poet metrics latest --set calls=off:nobody)" 2
-is "nobody is there" "$(poet metrics "$run" --set calls=off 2>&1)" \
-    "poet metrics: no program of this run is connected"
+is "no such meter" "$(status poet measure latest calls=sometimes)" 2
+is "no such line" "$(status poet measure latest calls=off:nobody)" 2
+is "nobody is there" "$(poet measure "$run" calls=off 2>&1)" \
+    "poet measure: no program of this run is connected"
 is "four calls by now" "$(f_calls)" 4
 echo >&5
 five() { [ "$(f_calls)" = 5 ]; }

@@ -155,10 +155,10 @@ is "what it counted so far" "$(live)" 2997
 step() { echo + >&5; read -r word <&6; }
 step
 is "and now" "$(live)" 3097
-check "off" poet metrics --set metrics=off latest
+check "off" poet measure latest metrics=off
 step
 is "nothing more" "$(live)" 3097
-check "on" poet metrics --set metrics=on latest
+check "on" poet measure latest metrics=on
 step
 is "more" "$(live)" 3197
 exec 5>&-
@@ -215,7 +215,7 @@ exec 5>go 6<part
 before=none
 for value in cpu off cpu; do
     read -r word <&6
-    [ $value$before = cpunone ] || until_true poet metrics --set "calls=$value:T2" latest
+    [ $value$before = cpunone ] || until_true poet measure latest "calls=$value:T2"
     before=$value
     echo >&5
 done

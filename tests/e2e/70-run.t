@@ -130,7 +130,7 @@ POET_MEASURE=ask ./spins 2>ask.err &
 program=$!
 pids="$pids $program"
 until_true grep -q "for measurement settings" ask.err
-until_true poet metrics --set calls=counts latest
+until_true poet measure latest calls=counts
 wait $program
 is "it waits for a choice" "$(calls_of latest)" "500 counted"
 stop_server

@@ -105,9 +105,9 @@ pids="$pids $program"
 many() { [ "$(poet calls latest --json 2>/dev/null | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{function} =~ /^step/')" -gt "$1" ]; }
 check "it is called" until_true many 100
 # ---- off and on again: what ended meanwhile is no fault ----
-poet metrics --set calls=off latest
+poet measure latest calls=off
 sleep 0.1 # (it makes no difference to what is asked whether any call ended meanwhile)
-poet metrics --set calls=cpu latest
+poet measure latest calls=cpu
 before=$(poet calls latest --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{function} =~ /^step/')
 check "and again" until_true many $((before + 20))
 kill -9 $program

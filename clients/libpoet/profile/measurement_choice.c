@@ -65,7 +65,7 @@ void measurement_choice_await(void)
         return;
     if (asks)
         stderr_log_print(
-            "waiting up to %u s for measurement settings (viewer, or poet metrics --set)",
+            "waiting up to %u s for measurement settings (viewer, or poet measure)",
             ASK_MS / 1000);
     uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
     if (!(wanted & WANTED_CHOSEN) && asks)
