@@ -407,8 +407,8 @@ void nats_reader_free(struct nats_reader *r)
     if (r->link.nc)
         natsConnection_Close(r->link.nc);
     pthread_mutex_unlock(&r->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += LEAVE_SECONDS;
-    if (pthread_timedjoin_np(r->thread, NULL, &until) == 0)
+    if (pthread_clockjoin_np(r->thread, NULL, CLOCK_MONOTONIC, &until) == 0)
         nats_reader_release(r); /* else it asks for a name still; the process ends before it */
 }
