@@ -5,7 +5,7 @@ cat >idle.c <<'X'
 #include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <unistd.h>
+#include "asleep.h"
 
 static volatile long count;
 
@@ -40,11 +40,11 @@ int main(void)
     for (int i = 0; i < 10; i++)
         before();
     region();
-    usleep(300000); /* until the pool has nothing to do any more */
+    until_others_sleep(); /* the pool has nothing to do any more */
     for (int i = 0; i < 10; i++)
         between();
     region();
-    usleep(300000);
+    until_others_sleep();
     for (int i = 0; i < 10; i++)
         after();
     return 0;
@@ -61,7 +61,7 @@ cases() { perl -ne 'print $1 if /"function":"'"$2"' .*?"class":"([SC])"/' "$1"; 
 compilers=gcc
 clang_has_openmp && compilers="gcc clang"
 for cc in $compilers; do
-    CC=$cc poetcc -profile -g -fopenmp idle.c -o idle || exit 1
+    CC=$cc poetcc -profile -g -fopenmp -I"$root/tests/e2e" idle.c -o idle || exit 1
     (POET_OUTPUT=$cc.poet POET_MEASURE=calls=every ./idle) 2>/dev/null
     until_true finished $cc.poet
     check "$cc: the trace is sound" poet check $cc.poet
