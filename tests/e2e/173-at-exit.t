@@ -105,7 +105,7 @@ like "killed: the report says so" "$(poet report killed.poet)" '^Deadlocks and h
 # A deadlock stays one, though the program ends by itself.
 cat >dead.c <<'C'
 #include <pthread.h>
-#include <unistd.h>
+#include "asleep.h"
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both;
 static int asked;
@@ -126,11 +126,11 @@ int main(void)
     pthread_create(&t, 0, one, 0);
     pthread_create(&u, 0, two, 0);
     while (__atomic_load_n(&asked, __ATOMIC_SEQ_CST) < 2) usleep(1000);
-    usleep(100000);
+    until_others_sleep(); /* each waits for the other's */
     return 0;
 }
 C
-gcc -g -pthread dead.c -o dead
+gcc -g -pthread -I"$root/tests/e2e" dead.c -o dead
 poet record -o dead.poet -- ./dead 2>/dev/null
 check "a deadlock: the trace is finished" until_true finished dead.poet
 like "a deadlock at exit is one" "$(poet blocked dead.poet)" '^DEADLOCK: '
