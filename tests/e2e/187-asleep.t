@@ -6,9 +6,8 @@ cat >asleep.c <<'C'
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+#include "asleep.h"
 static _Atomic int tid, stop;
 static volatile long n;
 __attribute__((noinline)) void beside(void) { n++; }
@@ -23,17 +22,6 @@ static void *sleeps(void *p)
     pause();
     return p;
 }
-static int state(void)
-{
-    char path[64], c = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-    FILE *f = fopen(path, "r");
-    if (!f || fscanf(f, "%*d (%*[^)]) %c", &c) != 1)
-        c = 0;
-    if (f)
-        fclose(f);
-    return c;
-}
 int main(void)
 {
     pthread_t t;
@@ -44,8 +32,9 @@ int main(void)
     for (int i = 0; i < 10; i++)
         beside();
     stop = 1;
-    while (stop != 2 || state() != 'S')
+    while (stop != 2)
         ;
+    until_others_sleep();
     for (int i = 0; i < 10; i++)
         alone();
     pthread_kill(t, SIGUSR1);
@@ -53,7 +42,7 @@ int main(void)
     return 0;
 }
 C
-poetcc -profile -g -O1 asleep.c -o asleep
+poetcc -profile -g -O1 -I"$root/tests/e2e" asleep.c -o asleep
 POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
 until_true finished asleep.poet
 if ! poet states asleep.poet | grep -q 'off-CPU: exact, from kernel context-switch records'; then
