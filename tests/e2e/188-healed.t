@@ -6,7 +6,7 @@ export POET_QUIET=1
 cat >healed.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
+#include "asleep.h"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static atomic_int looked, flag, done;
@@ -27,18 +27,19 @@ int main(void)
     pthread_create(&t, 0, waits, 0);
     while (!looked)
         usleep(100);
+    until_others_sleep(); /* it waits, or is held back */
     flag = 1;
-    pthread_cond_signal(&ready); /* line 25 */
+    pthread_cond_signal(&ready); /* line 26 */
     while (!done) {
         pthread_mutex_lock(&lock);
-        pthread_cond_broadcast(&ready); /* line 28 */
+        pthread_cond_broadcast(&ready); /* line 29 */
         pthread_mutex_unlock(&lock);
         usleep(100);
     }
     return pthread_join(t, 0);
 }
 C
-poetcc -trace -g healed.c -o healed
+poetcc -trace -g -I"$root/tests/e2e" healed.c -o healed
 POET_OUTPUT=healed.poet ./healed
 until_true finished healed.poet
 number=$(poet predict --json healed.poet | python3 -c '
@@ -47,7 +48,7 @@ print(*[r["number"] for r in (json.loads(l).get("row") for l in sys.stdin) if r 
 poet confirm healed.poet ${number%% *} --tries 4 -o new.poet 2>said
 is "a lost signal has happened, though a later one woke its waiter" "$?" 0
 like "and it is said which it was, and which woke it" "$(cat said)" \
-    'the interleaving occurred in attempt [1-4] without a hang: the signal of T:main at main \(healed.c:25\) \(event [0-9:]*\) was lost; a later signal of T:main at main \(healed.c:28\) \(event [0-9:]*\) woke T:waits after [0-9.]* ms; trace: new.poet'
+    'the interleaving occurred in attempt [1-4] without a hang: the signal of T:main at main \(healed.c:26\) \(event [0-9:]*\) was lost; a later signal of T:main at main \(healed.c:29\) \(event [0-9:]*\) woke T:waits after [0-9.]* ms; trace: new.poet'
 check "whose trace is a trace" poet check new.poet
 is "and the wake has one cause, which is certain" "$(poet dump new.poet | grep -c 'UNCERTAIN')" 0
 is "nothing else is left" "$(ls new.*)" new.poet
