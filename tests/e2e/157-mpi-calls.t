@@ -8,25 +8,38 @@ if ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null; then
     exit
 fi
 cat >ranks.c <<'X'
+#include <fcntl.h>
 #include <mpi.h>
-#include <unistd.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 
-__attribute__((noinline)) static void together(void)
+__attribute__((noinline)) static void together(void) { MPI_Barrier(MPI_COMM_WORLD); }
+
+/* Waits for the other rank, at work: whichever calls first after it does so beside the other. */
+static int meet(void)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    usleep(20000); /* all ranks are in it */
-    MPI_Barrier(MPI_COMM_WORLD);
+    int fd = open("met", O_RDWR);
+    atomic_int *met = mmap(NULL, sizeof *met, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (met == MAP_FAILED)
+        return 0;
+    atomic_fetch_add(met, 1);
+    while (atomic_load(met) < 2)
+        sched_yield();
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    int met = meet();
     together();
     MPI_Finalize();
-    return 0;
+    return !met;
 }
 X
 CC=mpicc poetcc -profile -g ranks.c -o ranks || exit 1
+head -c 4096 /dev/zero >met
 POET_MEASURE=calls=every POET_OUTPUT=ranks.poet mpirun -n 2 ./ranks 2>mpirun.log
 until_true finished ranks.poet
 check "the trace is sound" poet check ranks.poet
