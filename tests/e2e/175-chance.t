@@ -2,6 +2,7 @@
 # An outcome that varies by itself confirms nothing of an order that is enforced; one that follows from it does.
 . "$(dirname "$0")/lib.sh"
 
+# The second thread lets the first one have the lock first, unless that is held back: it looks 200 times.
 # Which thread takes the lock first decides nothing.  The status does not follow from that, but from how many runs were before:
 # two free runs end alike, and the first one that is led does not.
 cat >varies.c <<'C'
@@ -21,7 +22,8 @@ static void *one(void *p)
 static void *two(void *p)
 {
     (void)p;
-    usleep(20000);
+    for (int i = 0; i < 200 && !__atomic_load_n(&n, __ATOMIC_SEQ_CST); i++)
+        usleep(1000);
     pthread_mutex_lock(&m);
     n++;
     pthread_mutex_unlock(&m);
@@ -59,7 +61,8 @@ static void *one(void *p)
 static void *two(void *p)
 {
     (void)p;
-    usleep(20000);
+    for (int i = 0; i < 200 && !__atomic_load_n(&first, __ATOMIC_SEQ_CST); i++)
+        usleep(1000);
     pthread_mutex_lock(&m);
     if (!first) first = 2;
     pthread_mutex_unlock(&m);
