@@ -6,6 +6,7 @@
 export POET_QUIET=1 XDG_CONFIG_HOME="$work/config"
 compile prodcons
 POET_OUTPUT=prodcons.poet ./prodcons >/dev/null
+until_true finished prodcons.poet
 kept() { sed -n "s/^$1=//p" config/poet/view.conf; }
 mkdir -p config/poet
 printf '[view]\nwidth=900\nheight=610\n' >config/poet/view.conf
