@@ -29,7 +29,8 @@ poetcc -trace -g few.c -o few
 POET_OUTPUT=few.poet ./few
 until_true finished few.poet
 
-rounds() { for i in $(seq 200); do printf 'await go%d\nstate told\n' $i; done; }
+# (more than a minute has room for)
+rounds() { for i in $(seq 2000); do printf 'await go%d\nstate told\n' $i; done; }
 { printf '%s\n' 'action start' 'await time' 'time 5'; rounds; } >script
 : >told
 poet view few.poet --script script >log 2>&1 &
@@ -71,7 +72,8 @@ start_server -o again.poet -q
 ./few
 until_true finished again.poet
 { printf '%s\n' 'action start' 'await ready' 'state begun'
-    for i in $(seq 200); do printf 'await seen%d\nstrips strips\n' $i; done; } >script
+    for i in $(seq 2000); do printf 'await seen%d\nstrips strips\nstate looked\n' $i; done; } >script
+: >looked
 poet view "unix:$XDG_RUNTIME_DIR/poet.sock" --script script >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
@@ -91,9 +93,11 @@ key t
 until_true changed
 kill -CONT $server_pid
 seen=0
+has_looked() { [ "$(wc -l <looked)" -ge $seen ]; }
 by_time() {
     seen=$((seen + 1))
     touch seen$seen
+    until_true has_looked
     grep '^strips ' strips 2>/dev/null | tail -n 1 | grep -q '^strips by time'
 }
 until_true by_time
