@@ -19,7 +19,14 @@ enum { BYTES = 4096, FILES = 4, THREADS = 9 };
 static const char *const files[FILES] = {"mutex-1", "mutex-2", "semaphore-1", "semaphore-2"};
 static const char *const named = NAME;
 static volatile int *turn;
-static void *place; /* where the first one was mapped, and all others are */
+static void *place; /* where all are mapped: amid much room, where nothing else comes meanwhile */
+static void find_place(void)
+{
+    size_t room = (size_t)64 << 30;
+    char *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MUST(p != MAP_FAILED && munmap(p, room) == 0);
+    place = p + room / 2;
+}
 static void *map(int which)
 {
     int fd = open(files[which], O_RDWR | O_CREAT, 0600);
@@ -46,7 +53,7 @@ static void make_all(void)
 }
 static void use_mutex(int which, const char *note)
 {
-    pthread_mutex_t *m = place = map(which);
+    pthread_mutex_t *m = map(which);
     MUST(!pthread_mutex_lock(m));
     poet_text("%s", note);
     MUST(!pthread_mutex_unlock(m));
@@ -108,6 +115,7 @@ int main(void)
     pthread_t t[THREADS];
     turn = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     make_all();
+    find_place();
     for (long i = 0; i < THREADS; i++)
         MUST(!pthread_create(&t[i], NULL, work, (void *)i));
     for (int i = 0; i < THREADS; i++)
