@@ -2,7 +2,11 @@
 # Which calls are measured: names that are left out are whole names; what a handler calls before its
 # thread or process has begun is counted where it is called; what is not known of single calls is not said.
 . "$(dirname "$0")/lib.sh"
-measured() { POET_MEASURE=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
+measured() { # measured TRACE PROGRAM...: its exit status, once the trace is finished
+    POET_MEASURE=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"
+    local status=$?
+    until_true finished "$1" && return $status
+}
 names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
     my $s = $r->{function}; $s =~ s/ .*//; print "$s:$r->{calls}\n"' | sort | xargs; }
 
@@ -37,6 +41,7 @@ like 'what is neither a function nor a part of a file is refused' \
 # ---- a signal that comes before a thread's or a process' first event ----
 cat >early.c <<'C'
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -44,13 +49,19 @@ cat >early.c <<'C'
 static _Atomic int handled;
 __attribute__((noinline)) void counts(void) { handled++; }
 static void on(int s) { (void)s; counts(); }
-static void *nothing(void *p) { return p; }
+/* (What a handler calls once its thread has ended is not counted.) */
+static void *waits(void *before)
+{
+    while (handled == (int)(long)before)
+        sched_yield();
+    return before;
+}
 int main(void)
 {
     signal(SIGUSR1, on);
-    for (int i = 0; i < 10; i++) {
+    for (long i = 0; i < 10; i++) {
         pthread_t t;
-        pthread_create(&t, NULL, nothing, NULL);
+        pthread_create(&t, NULL, waits, (void *)i);
         pthread_kill(t, SIGUSR1);
         pthread_join(t, NULL);
     }
@@ -76,8 +87,8 @@ is 'and each call of a handler is counted, by the first event or after it' \
     "$(names early.poet | tr ' ' '\n' | sed -n 's/^counts://p')" "$(cat told)"
 is 'tasks are listed with the time of day at which each was created' \
     "$(poet states --tasks --json early.poet | perl -MJSON::PP -MPOSIX -ne 'my $o = decode_json($_); $begun = $o->{start_ns} // $begun;
-    my $r = $o->{row} or next; my $ns = $begun + $r->{created_at_ns}; $n++;
-    my $at = sprintf "%s.%03d", strftime("%H:%M:%S", gmtime($ns / 1e9)), $ns / 1000000 % 1000; print "$at is not $r->{clock} " if $at ne $r->{clock};
+    use integer; my $r = $o->{row} or next; my $ns = $begun + $r->{created_at_ns}; $n++;
+    my $at = sprintf "%s.%03d", strftime("%H:%M:%S", gmtime($ns / 1000000000)), $ns / 1000000 % 1000; print "$at is not $r->{clock} " if $at ne $r->{clock};
     END { print $n }')" 16
 check 'no process wrote in the name of another' sound early.poet
 
