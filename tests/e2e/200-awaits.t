@@ -47,6 +47,7 @@ pids="$pids $program"
 says() { poet blocked stuck.poet 2>/dev/null | grep -q "$1"; }
 waits='^T:main waits for the end of T:first$'
 check "whose end a task waits for, while it runs" until_true says "$waits"
+check "and that this one waits, too" until_true says '^    T:first is itself blocked on M:right and will never'
 kill -KILL $program
 wait $program 2>/dev/null
 check "the trace of a program that was killed is finished" until_true finished stuck.poet
