@@ -27,8 +27,8 @@ UNSEEN int others_sleep(void)
         closedir(threads);
     return threads && all;
 }
-/* (Several looks: one may wake another while they are looked at, and one is in that state just before
- * it leaves its processor.) */
+/* (Several looks: one may wake another while they are looked at, and one is in that state just
+ * before it leaves its processor.) */
 UNSEEN void until_others_sleep(void)
 {
     for (int times = 0; times < 3; usleep(1000))
