@@ -1,36 +1,71 @@
-/* For programs of tests that go on once other threads of their own sleep; no call is recorded. */
+/* For programs of tests in which a thread has to wait before another one goes on, however busy the machine is.  Nothing of
+ * it is an event. */
 #include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
-#define UNSEEN __attribute__((noinline, no_instrument_function, unused)) static
-UNSEEN int asleep(int thread)
+#define UNSEEN __attribute__((noinline, no_instrument_function, unused))
+
+struct sleeper {
+    atomic_int tid, times;
+};
+
+static UNSEEN void pause_a_moment(void)
+{
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, 1000000}, 0);
+}
+
+/* Before a call that will wait. */
+static UNSEEN void about_to_wait(struct sleeper *s)
+{
+    s->tid = (int)syscall(SYS_gettid);
+    s->times++;
+}
+
+static UNSEEN int is_asleep(int tid)
 {
     char path[64], state = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    FILE *f = fopen(path, "r");
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE *f = fopen(path, "re");
     if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
         state = 0;
     if (f)
         fclose(f);
     return state == 'S';
 }
-/* Do all but the first one sleep? */
-UNSEEN int others_sleep(void)
+
+/* Until it is in its so many-th wait: seen asleep three times, so that it is not a moment of something else. */
+static UNSEEN void until_asleep(struct sleeper *s, int times)
+{
+    for (int seen = 0; seen < 3; pause_a_moment())
+        seen = s->times >= times && is_asleep(s->tid) ? seen + 1 : 0;
+}
+
+static UNSEEN void until_set(const atomic_int *flag, int value)
+{
+    while (*flag < value)
+        pause_a_moment();
+}
+
+/* Do all threads of the program sleep but the first one? */
+static UNSEEN int others_sleep(void)
 {
     int all = 1;
     DIR *threads = opendir("/proc/self/task");
     for (struct dirent *d; threads && (d = readdir(threads));)
         if (*d->d_name != '.' && atoi(d->d_name) != getpid())
-            all &= asleep(atoi(d->d_name));
+            all &= is_asleep(atoi(d->d_name));
     if (threads)
         closedir(threads);
     return threads && all;
 }
-/* (Several looks: one may wake another while they are looked at, and one is in that state just
- * before it leaves its processor.) */
-UNSEEN void until_others_sleep(void)
+
+static UNSEEN void until_others_sleep(void)
 {
-    for (int times = 0; times < 3; usleep(1000))
-        times = others_sleep() ? times + 1 : 0;
+    for (int seen = 0; seen < 3; pause_a_moment())
+        seen = others_sleep() ? seen + 1 : 0;
 }
