@@ -187,12 +187,13 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     /* the previous sender has lost its connection, and has not noticed it yet */
     source->peer = peer;
     source->stream = stream.stream;
-    if (source->resumed && !peer->server->quiet)
+    bool resumes = source->resumed && source->run; /* all of it may be in the file, and it is over */
+    if (resumes && !peer->server->quiet)
         server_log("%s: %s resumes with chunk %llu", source->run->file, peer->name,
                    (unsigned long long)source->origin->next);
-    if (source->resumed)
-        source->run->left = source->resumed = false;
-    source->settled = false;
+    if (resumes)
+        source->run->left = false;
+    source->resumed = source->settled = false;
     far->heard = true; /* the run may be over at once */
     keep_clocks(peer->server, source);
     if (source->run)

@@ -51,7 +51,8 @@ server() { # on the same file, each time
     until_true test -S server.sock
 }
 poet server -q --to poet://127.0.0.1:$far -l "unix:$work/agent.sock" -o kept/ 2>agent.log &
-pids="$pids $!"
+agent=$!
+pids="$pids $agent"
 until_true test -S agent.sock
 cut_off() {
     kill -KILL $server
@@ -92,14 +93,16 @@ cut_off
 server
 POET_SERVER="unix:$work/server.sock" POET_RUN=own ./turns 100 &
 wait $!
-until_true finished all.poet
+of_run() { head -c 48 all.poet | grep -qa "$1"; } # before that it has what was there
+own_ended() { of_run own && finished all.poet; }
+until_true own_ended
 own=$(figure all.poet events)
 cut_off
 server
 is "a run that had ended is written anew" "$(ls all-before*.poet 2>/dev/null)" ""
-POET_SERVER="unix:$work/server.sock" POET_RUN=own ./turns 100000 &
+POET_SERVER="unix:$work/server.sock" POET_RUN=more ./turns 100000000 &
 running=$!
-grown() { [ "$(stat -c %s all.poet 2>/dev/null || echo 0)" -gt 20000 ]; }
+grown() { of_run more && [ "$(stat -c %s all.poet 2>/dev/null || echo 0)" -gt 20000 ]; }
 until_true grown
 cut_off
 kill -KILL $running
@@ -114,4 +117,23 @@ cp other.poet all.poet
 server
 is "under a name that is free" "$(ls all-before*.poet | xargs)" "all-before-2.poet all-before.poet"
 [ "$own" -gt 500 ] || not_ok "there was something" "$own"
+
+# ---- a run of which all was there, which ends before its agent comes again ----
+cut_off
+rm -f all*.poet
+touch pause
+server
+POET_SERVER="unix:$work/agent.sock" POET_RUN=over ./turns 100
+until_true finished kept/over-*.poet
+taken() { [ "$(figure all.poet connected) $(figure all.poet events)" = "0 $(figure kept/over-*.poet events)" ]; }
+until_true taken
+kill -STOP $agent
+cut_off
+rm pause
+server
+until_true finished all.poet
+kill -CONT $agent
+POET_SERVER="unix:$work/agent.sock" POET_RUN=next ./turns 100
+next_ended() { of_run next && finished all.poet; }
+check "its agent comes when it is over, and the server goes on" until_true next_ended
 done_testing
