@@ -3,7 +3,6 @@
 # which of them was called where is known beforehand; and where it is not recorded, that is said.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-finished() { poet check "$1" >/dev/null 2>&1; }
 cat >moves.c <<'C'
 #include <poet.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 export POET_QUIET=1
-finished() { poet stat "$1" >/dev/null 2>&1 && poet calls "$1" --json | grep -q calls; }
 poetcc -trace -profile -g -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci.c" "$root/examples/ucpp/ucpp.c" -o fibonacci || exit 1
 UCPP_PROCESSORS=2 UCPP_CLUSTERS=2 UCPP_SEED=7 UCPP_SCHEDULE=random POET_OUTPUT=work.poet timeout 60 ./fibonacci >/dev/null
 until_true finished work.poet

@@ -3,7 +3,6 @@
 # beforehand, and of a runtime with several processors and clusters.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-finished() { poet check "$1" >/dev/null 2>&1; }
 cat >moves.c <<'C'
 #include <poet.h>
 #include <pthread.h>
