@@ -54,6 +54,7 @@ cat >jumps.c <<'C'
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
+#include <time.h>
 #define NI __attribute__((noinline))
 static sigjmp_buf out;
 static volatile long sink, jumps;
@@ -68,10 +69,18 @@ NI void busy(void)
     for (;;) a();
 }
 NI void again(void) { if (!sigsetjmp(out, 1)) busy(); }
+__attribute__((no_instrument_function)) static double ms_by(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
 int main(void)
 {
+    double ran = -ms_by(CLOCK_THREAD_CPUTIME_ID), passed = -ms_by(CLOCK_MONOTONIC);
     signal(SIGALRM, handler);
     while (jumps < 500) again();
+    printf("main ran %.9f\n", (ran + ms_by(CLOCK_THREAD_CPUTIME_ID)) / (passed + ms_by(CLOCK_MONOTONIC)));
     return 0;
 }
 C
@@ -79,9 +88,11 @@ poetcc -profile -no-pie -O1 jumps.c -o jumps
 for i in 1 2 3; do
     POET_MEASURE=calls=cpu measured ./jumps
     is "run $i: calls" "$(of /main/again 3) $(of /main/again/handler 3)" "$(of /main/again 4) 0"
-    # never more than passed, and no more than the calls that were left half done took is lost
-    is "run $i: the times within main are its time" "$(awk 'index($2 "/", "/main/") == 1 { sum += $7 + $8 }
-        $2 == "/main" { real = $6 } END { print (sum <= real && sum > real / 2 ? "yes" : sum " of " real) }' out)" yes
+    # never more than passed, and no more than the calls that were left half done took is lost: of the time in which it ran,
+    # as it may have lost its processor in each of those
+    is "run $i: the times within main are its time" "$(awk 'index($2 "/", "/main/") == 1 { sum += $7 + $8; own += $7 }
+        $2 == "/main" { real = $6 } $1 == "main" && $2 == "ran" { ran = $3 }
+        END { print (sum <= real && ran > 0 && own > real * ran / 2 ? "yes" : own " and " sum - own " of " real ", ran " ran) }' out)" yes
     is "run $i: what functions took in all is in the order in which they call each other" \
         "$(awk '$2 ~ /busy\/a$/ { a = $6 } $2 ~ /busy\/a\/b$/ { b = $6 } $2 ~ /busy$/ { busy = $6 } $2 == "/main" { main = $6 }
             END { print (b > 0 && b <= a && a <= busy && busy <= main ? "yes" : b " " a " " busy " " main) }' out)" yes
