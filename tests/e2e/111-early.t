@@ -36,6 +36,8 @@ int main(int argc, char **argv)
     }
     while (wait(NULL) > 0)
         ;
+    while (getenv("WAIT_FOR") && access(getenv("WAIT_FOR"), F_OK) != 0)
+        usleep(1000);
     puts("done");
     return 0;
 }
@@ -103,8 +105,18 @@ is "by one agent" "$(grep -c 'the agent of .* connected' server.log)" 2
 POET_SERVER=127.0.0.1:$far ./work a b >/dev/null 2>&1
 until_true ended work
 is "also where nobody named the run" "$(poet stat "$(begins work)" | grep -c '^program')" 3
-many() { for i in 1 2 3 4 5 6 7 8; do POET_RUN=many POET_SERVER=127.0.0.1:$far ./work >/dev/null 2>&1 & done; wait; }
-(many)
+export WAIT_FOR="$work/many.go" # none of them ends before all are there: the run, and its agent, might end with it
+programs=
+for i in 1 2 3 4 5 6 7 8; do
+    POET_RUN=many POET_SERVER=127.0.0.1:$far ./work >/dev/null 2>&1 &
+    programs="$programs $!"
+done
+all_there() { poet runs --json "unix:$work/server.sock" | grep '"many"' | grep -q '"connected":8'; }
+until_true all_there
+touch "$WAIT_FOR"
+unset WAIT_FOR
+# shellcheck disable=SC2086 # some processes
+wait $programs
 until_true ended many
 is "eight at once" "$(poet stat "$(begins many)" | grep -c '^program')" 8
 is "have one agent, too" "$(grep -c 'the agent of .* connected' server.log)" 4

@@ -14,10 +14,16 @@ agent one
 first=$agent
 agent two
 second=$agent
+export WAIT_FOR="$work/both.go" # or whichever is there alone may end the run
 program one both 20000 &
 running=$!
-program two both 20000
-wait $running
+program two both 20000 &
+other=$!
+both_there() { poet runs --json "unix:$work/a.sock" | grep '"both"' | grep -q '"connected":2'; }
+until_true both_there
+touch "$WAIT_FOR"
+unset WAIT_FOR
+wait $running $other
 check "two agents: the end comes" until_true ended a both
 check "sound" sound "$(read_by a both)"
 reader b both

@@ -85,6 +85,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "make") == 0)
         return make_shared(argv[2]);
     three();
+    while (getenv("WAIT_FOR") && access(getenv("WAIT_FOR"), F_OK) != 0)
+        usleep(1000);
     if (strcmp(what, "forks") == 0)
         fork_some(atoi(argv[2]));
     if (strcmp(what, "shared") == 0)
@@ -112,6 +114,13 @@ in_pod() { # in_pod RUN COMMAND...: beside the agent `pod`
 served() { ls served/"$1"-*.poet 2>/dev/null | head -n 1; }
 ended() { [ -s "$(served "$1")" ] && finished "$(served "$1")"; }
 dumped() { poet dump "$(served "$1")"; }
+# Programs of one run wait for a file until all of them are there: whoever is there alone may end the run.
+all_of() { # all_of RUN COUNT
+    arrived() { [ "$(poet runs --json "unix:$work/server.sock" | grep "\"$1\"" | grep -o '"connected":[0-9]*')" = "\"connected\":$2" ]; }
+    until_true arrived "$1" "$2"
+    touch "$WAIT_FOR"
+    unset WAIT_FOR
+}
 
 # ---- a program, and its agent ----
 agent pod $container
@@ -177,12 +186,15 @@ until_true ended inner
 like "of its threads, whose numbers are others, it is not said" "$(poet states "$(served inner)")" "other numbers, in a PID namespace of its own"
 
 # ---- what has a number in each of them ----
+export WAIT_FOR="$work/forks.go"
 in_pod forks ./work forks 20 &
 first=$!
 in_pod forks ./work forks 20 &
 second=$!
 POET_SERVER="unix:$work/shared/here.sock" POET_RUN=forks ./work forks 20 &
-wait $first $second $!
+third=$!
+all_of forks 3
+wait $first $second $third
 all_there() { ended forks && [ "$(poet stat "$(served forks)" | grep -c ^program)" = 63 ]; }
 check "children in two containers, and behind two agents" until_true all_there
 check "are sound" sound "$(served forks)"
@@ -196,18 +208,24 @@ print(len(forks), sum(len(p) == 1 and p[0] is not None for p in partners), len({
 P
 is "and each has one parent" "$(poet dump --json "$(served forks)" | python3 forks.py)" "60 60 60"
 POET_SERVER=none ./work make locks
+export WAIT_FOR="$work/locks.go"
 in_pod locks ./work shared "$work/locks" &
 first=$!
-in_pod locks ./work shared "$work/locks"
-wait $first
+in_pod locks ./work shared "$work/locks" &
+second=$!
+all_of locks 2
+wait $first $second
 until_true ended locks
 check "two containers, one agent, a lock in a file of both: sound" sound "$(served locks)"
 shared_lines() { dumped "$1" | awk '$3 == "acquired" && $4 !~ /unmistakable/ { split($1, at, ":"); print at[1] }' | sort | uniq -c | awk '{ print $1 }' | xargs; }
 is "one line" "$(shared_lines locks)" 100
+export WAIT_FOR="$work/apart.go"
 POET_SERVER="unix:$work/shared/here.sock" POET_RUN=apart ./work shared "$work/locks" &
 first=$!
-in_pod apart ./work shared "$work/locks"
-wait $first
+in_pod apart ./work shared "$work/locks" &
+second=$!
+all_of apart 2
+wait $first $second
 until_true ended apart
 check "two agents, which number it each by themselves: sound" sound "$(served apart)"
 is "a line each" "$(shared_lines apart)" "50 50"

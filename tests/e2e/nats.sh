@@ -27,10 +27,11 @@ nats_messages() { # of the stream, as its files say: bytes
     cat nats/jetstream/*/streams/"$1"/msgs/*.blk 2>/dev/null | wc -c
 }
 
-# rate N [PAUSE]: three threads and a mutex of all, N rounds each
+# rate N: three threads and a mutex of all, N rounds each; then it waits for the file that WAIT_FOR names, if that is set
 cat >rate.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
 static long rounds;
 static void *thread(void *a)
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
         pthread_create(&t[i], NULL, thread, NULL);
     for (int i = 0; i < 3; i++)
         pthread_join(t[i], NULL);
+    while (getenv("WAIT_FOR") && access(getenv("WAIT_FOR"), F_OK) != 0)
+        usleep(1000);
     return 0;
 }
 END
