@@ -34,32 +34,51 @@ python3 "$root/tests/e2e/proxy.py" $proxied $far wire.log 2>proxy.err &
 proxy=$!
 pids="$pids $proxy"
 cat >rate.c <<'C'
+#include <glob.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 static pthread_mutex_t both = PTHREAD_MUTEX_INITIALIZER;
 static long rounds;
-static void *lock_often(void *a)
+static volatile long done[3]; /* by each thread, the last one is main */
+static void *lock_often(void *number)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
-    for (long i = 0; i < rounds; i++) {
+    for (long i = 0; i < rounds; i++, done[(long)number]++) {
         pthread_mutex_t *m = i % 16 ? &own : &both;
         pthread_mutex_lock(m);
         pthread_mutex_unlock(m);
     }
-    return a;
+    return NULL;
 }
-/* rate ROUNDS; rate ROUNDS stay: until it is told to end; rate ROUNDS kill MS [PID]: some time later the process PID is killed, and
- * then this one */
+static int is_written(const char *file, long bytes)
+{
+    glob_t found;
+    struct stat s;
+    int is = glob(file, 0, NULL, &found) == 0 && stat(found.gl_pathv[0], &s) == 0 && s.st_size >= bytes;
+    globfree(&found);
+    return is;
+}
+static int is_told_to_end(int ms) { return poll(&(struct pollfd){0, POLLIN, 0}, 1, ms); }
+/* rate ROUNDS
+ * rate ROUNDS stay|go-on: until it is told to end; goes on with a few rounds now and then
+ * rate ROUNDS kill MS [PID FILE]: so long after its threads have done something, or at once if it is 0, and after there is
+ *   something in the file, the process PID is killed, and then this one */
 int main(int argc, char **argv)
 {
     pthread_t t[2];
     rounds = argc > 1 ? atol(argv[1]) : 0;
-    for (int i = 0; i < 2; i++)
-        pthread_create(&t[i], NULL, lock_often, NULL);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, lock_often, (void *)i);
     if (argc > 3) {
+        while (atoi(argv[3]) && (done[0] < 1000 || done[1] < 1000))
+            usleep(100);
+        while (argc > 5 && !is_written(argv[5], 50000))
+            usleep(100);
         usleep(1000 * atoi(argv[3]));
         if (argc > 4)
             kill(atoi(argv[4]), SIGKILL);
@@ -67,13 +86,14 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 2; i++)
         pthread_join(t[i], NULL);
-    if (argc > 2)
-        getchar();
+    rounds = argc > 2 && strcmp(argv[2], "go-on") == 0 ? 100 : 0;
+    while (argc > 2 && !is_told_to_end(5))
+        lock_often((void *)2);
     return 0;
 }
 C
 poetcc -trace -g rate.c -o rate -pthread
-program() { POET_MAX_STALL_MS=10000 POET_SERVER="unix:$work/agent.sock" POET_RUN="$1" exec ./rate $2 $3 $4 $5; }
+program() { POET_MAX_STALL_MS=10000 POET_SERVER="unix:$work/agent.sock" POET_RUN="$1" exec ./rate $2 $3 $4 $5 $6; }
 served() { ls served/"$1"-*.poet 2>/dev/null | head -n 1; }
 kept() { ls kept/"$1"-*.poet 2>/dev/null | head -n 1; }
 size() { stat -c %s "$1" 2>/dev/null || echo 0; }
@@ -104,8 +124,9 @@ is "twenty programs were killed" "$(poet stat "$(served killed)" | grep -c '^pro
 same "programs" killed "$(kept killed)" 20000
 
 # ---- links ----
-program cut 20000 >/dev/null &
+program cut 20000 go-on <stay >/dev/null & # so that there is always something to be cut
 running=$!
+exec 5>stay
 cuts=0
 while [ $cuts -lt 20 ]; do
     before=$(size wire.log)
@@ -114,6 +135,8 @@ while [ $cuts -lt 20 ]; do
     kill -USR1 $proxy
     cuts=$((cuts + 1))
 done
+echo >&5
+exec 5>&-
 wait $running
 until_true ended cut
 is "the link was cut twenty times" $cuts 20
@@ -141,7 +164,7 @@ same "servers" orders "$(kept orders)" 70000
 mkdir left
 differ=0 doubts= much=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    (program "agent$i" 100000000 kill $((4 + i / 2)) $agent) 2>/dev/null # what was in its queues then is lost with it
+    (program "agent$i" 100000000 kill $((4 + i / 2)) $agent "kept/agent$i-*.poet") 2>/dev/null # what was in its queues then is lost with it
     wait $agent 2>/dev/null
     cp "$(kept "agent$i")" left/agent$i.poet
     agent
