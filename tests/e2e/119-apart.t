@@ -18,9 +18,15 @@ part() { awk -v h="$2: " 'index($0, h) == 1 { on = 1; next } on && /^(recorded|a
 row() { part "$1" "$2" | grep -m 1 "^$3 " | sed "s/^[^ ]* *//"; }
 cells() { python3 -c 'import sys; print([i for i, c in enumerate(sys.argv[1]) if c not in " ━─╌·╍│┼"][:int(sys.argv[2])])' "$1" "$2"; }
 
+# What is late here is so until the other thread has been there; where AT_ONCE is set, the order is given otherwise.
+late_until() { sed "s/late(1);/while (!*(__typeof__($2) volatile *)\&$2 \&\& !getenv(\"AT_ONCE\")) usleep(1000);/" "$here/maybe/$1.c" >"$1.c"; }
+cp "$here/maybe/slow.h" .
+
 # ---- a swap ----
-poetcc -trace -g "$here/maybe/bad_use.c" -o bad_use
+late_until bad_use made
+poetcc -trace -g bad_use.c -o bad_use
 record bad_use
+export AT_ONCE=1
 refs=$(poet dump bad_use.poet | awk '$3 == "acquired" { print $1 }' | xargs)
 like "two visits are swapped and drawn" "$(picture bad_use swap.txt --swap $refs)" \
     '^0 poet replay: order swapped: .*killed by signal 6$'
@@ -144,8 +150,11 @@ is "with the place that it did not come to" "$(grep -c '^note 1 .* T:main perfor
 like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all compared events of the new run match$'
 
 # ---- a deadlock that was provoked ----
-poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
+late_until bad_two meals
+poetcc -trace -g bad_two.c -o bad_two
+unset AT_ONCE
 record bad_two
+export AT_ONCE=1
 number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print $1; exit }')
 timeout 300 poet confirm bad_two.poet "$number" --picture two.txt >blocked 2>said
 is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/attempt [0-9]*/attempt N/')" \
