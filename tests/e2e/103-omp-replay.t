@@ -23,11 +23,31 @@ static void note(char what) /* whoever calls it holds `all` */
     seen[n++] = what;
     seen[n++] = (char)('0' + omp_get_thread_num());
 }
+static void try_plain(void)
+{
+    if (omp_get_thread_num() && !omp_test_lock(&plain)) {
+#pragma omp critical
+        note('f');
+    }
+}
 int main(void)
 {
     omp_init_lock(&plain);
     omp_init_nest_lock(&nested);
 #pragma omp parallel
+    {
+#pragma omp master
+        omp_set_lock(&plain);
+#pragma omp barrier
+        try_plain(); /* fails of all but the one that has it, which does not try */
+#pragma omp barrier
+#pragma omp master
+        {
+            omp_unset_lock(&plain);
+            if (omp_test_lock(&plain))
+                omp_unset_lock(&plain), note('t');
+        }
+#pragma omp barrier
     for (int i = 0; i < 10; i++) {
         late();
 #pragma omp critical
@@ -64,6 +84,7 @@ int main(void)
         note((char)('A' + deep));
         if (deep)
             omp_unset_nest_lock(&nested);
+    }
     }
     printf("%.*s\n", n, seen);
     return 0;
