@@ -1,29 +1,37 @@
 #!/bin/bash
 # How each thread spent its life: tables that say the same in every shape, add up, and count tasks as they were made.
 . "$(dirname "$0")/lib.sh"
+export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 status() { "$@" >/dev/null 2>&1; echo $?; }
 start_server -o traces/ -q
 
-# main makes five, which meet at a mutex; then it waits for each.
+# main makes five, which meet at a mutex that it holds until all of them wait; then it waits for each.
 cat >five.c <<'END'
-#include <pthread.h>
-#include <time.h>
+#include "asleep.h"
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static void *work(void *unused)
+static struct sleeper sleepers[5];
+static void *work(void *sleeper)
 {
     struct timespec pause = {0, 3000000};
+    about_to_wait(sleeper);
     for (int i = 0; i < 3; i++) {
         pthread_mutex_lock(&m);
         nanosleep(&pause, 0);
         pthread_mutex_unlock(&m);
     }
-    return unused;
+    return sleeper;
 }
 int main(void)
 {
     pthread_t threads[5];
+    struct timespec pause = {0, 20000000};
+    pthread_mutex_lock(&m);
     for (int i = 0; i < 5; i++)
-        pthread_create(&threads[i], 0, work, 0);
+        pthread_create(&threads[i], 0, work, &sleepers[i]);
+    for (int i = 0; i < 5; i++)
+        until_asleep(&sleepers[i], 1);
+    nanosleep(&pause, 0);
+    pthread_mutex_unlock(&m);
     for (int i = 0; i < 5; i++)
         pthread_join(threads[i], 0);
 }

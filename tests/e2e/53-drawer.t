@@ -2,16 +2,16 @@
 # The viewer's drawer: where the time went and why, in tables under the picture; one selection with it; the critical path
 # and waits drawn over it; states below it.
 . "$(dirname "$0")/lib.sh"
-export POET_QUIET=1
+export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# Three threads in a ring: each waits for the one before it, at one place.
+# Three threads in a ring: each waits for the one before it, at one place, and none posts before the next one waits.
 cat >ring.c <<'C'
 #define _GNU_SOURCE
-#include <pthread.h>
+#include "asleep.h"
 #include <semaphore.h>
-#include <time.h>
 static sem_t s[3];
+static struct sleeper at[3];
 static void nap(int ms)
 {
     struct timespec t = {0, ms * 1000000L};
@@ -19,6 +19,7 @@ static void nap(int ms)
 }
 static void receive(int i)
 {
+    about_to_wait(&at[i]);
     sem_wait(&s[i]);
 }
 static void *one(void *a)
@@ -26,6 +27,7 @@ static void *one(void *a)
     pthread_setname_np(pthread_self(), "one");
     nap(60);
     receive(1);
+    until_asleep(&at[2], 1);
     nap(120);
     sem_post(&s[2]);
     return a;
@@ -35,6 +37,7 @@ static void *two(void *a)
     pthread_setname_np(pthread_self(), "two");
     nap(75);
     receive(2);
+    until_asleep(&at[0], 1);
     nap(105);
     sem_post(&s[0]);
     return a;
@@ -45,6 +48,7 @@ int main(void)
     for (int i = 0; i < 3; i++) sem_init(&s[i], 0, 0);
     pthread_create(&t[0], 0, one, 0);
     pthread_create(&t[1], 0, two, 0);
+    until_asleep(&at[1], 1);
     nap(150);
     sem_post(&s[1]);
     nap(90);

@@ -91,23 +91,38 @@ is "no processors" "$?" 2
 unset POET_CONFIG
 
 # ---- a report at the end ----
+export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 cat >slow.c <<'C'
-#include <pthread.h>
-#include <time.h>
+#include "asleep.h"
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void come(long number), hold(long number, int round);
 static void *work(void *a)
 {
-    for (int i = 0; i < 5; i++) {
+    for (int i = (come((long)a), 0); i < 5; i++) {
         pthread_mutex_lock(&m);
-        nanosleep(&(struct timespec){0, 5000000}, 0);
+        hold((long)a, i);
         pthread_mutex_unlock(&m);
     }
     return a;
 }
+static struct sleeper sleepers[3];
+static atomic_int held;
+static void come(long number) /* while the first one holds the lock, which waits for the others */
+{
+    if (number)
+        until_set(&held, 1), about_to_wait(&sleepers[number]);
+}
+static void hold(long number, int round)
+{
+    held = 1;
+    for (int i = 1; i < 3 && !number && !round; i++)
+        until_asleep(&sleepers[i], 1);
+    nanosleep(&(struct timespec){0, 5000000}, 0);
+}
 int main(void)
 {
     pthread_t t[3];
-    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, work, (void *)i);
     for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
 }
 C

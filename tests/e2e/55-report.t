@@ -14,27 +14,43 @@ json() {
         sub rows { @{$rows{$_[0]} || []} }
         '"$1"
 }
+export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 program() { cat >"$1.c"; poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"; }
 traced() { POET_OUTPUT=$1.poet "./$@" 2>/dev/null; until_true finished "$1.poet"; }
 
 program convoy <<'C'
-#include <pthread.h>
-#include <time.h>
+#include "asleep.h"
 static pthread_mutex_t cache = PTHREAD_MUTEX_INITIALIZER;
+static void come(long number), hold(long number, int round);
 static void *worker(void *a)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = (come((long)a), 0); i < 4; i++) {
         pthread_mutex_lock(&cache);
-        nanosleep(&(struct timespec){0, 5000000}, 0);
+        hold((long)a, i);
         pthread_mutex_unlock(&cache);
     }
     return a;
 }
+static struct sleeper sleepers[20];
+static atomic_int held;
+static int n;
+static void come(long number) /* while the first one holds the lock, which waits for all others */
+{
+    if (number)
+        until_set(&held, 1), about_to_wait(&sleepers[number]);
+}
+static void hold(long number, int round)
+{
+    held = 1;
+    for (int i = 1; i < n && !number && !round; i++)
+        until_asleep(&sleepers[i], 1);
+    nanosleep(&(struct timespec){0, 20000000}, 0);
+}
 int main(int argc, char **argv)
 {
     pthread_t t[20];
-    int n = argc > 1 ? 20 : 4;
-    for (int i = 0; i < n; i++) pthread_create(&t[i], 0, worker, argv);
+    n = argc > 1 && argv ? 20 : 4;
+    for (long i = 0; i < n; i++) pthread_create(&t[i], 0, worker, (void *)i);
     for (int i = 0; i < n; i++) pthread_join(t[i], 0);
 }
 C
@@ -74,18 +90,19 @@ poet report many.poet -o many.pdf
 is "on one page, too" "$(pdfinfo many.pdf | awk '/^Pages/ { print $2 }')" 1
 
 program dead <<'C'
-#include <pthread.h>
-#include <unistd.h>
+#include "asleep.h"
+static struct sleeper sleepers[2];
 static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER, journal = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both;
-static void *teller(void *a) { pthread_mutex_lock(&accounts); pthread_barrier_wait(&both); pthread_mutex_lock(&journal); return a; }
-static void *auditor(void *a) { pthread_mutex_lock(&journal); pthread_barrier_wait(&both); pthread_mutex_lock(&accounts); return a; }
+static void *teller(void *a) { pthread_mutex_lock(&accounts); pthread_barrier_wait(&both); about_to_wait(a); pthread_mutex_lock(&journal); return a; }
+static void *auditor(void *a) { pthread_mutex_lock(&journal); pthread_barrier_wait(&both); about_to_wait(a); pthread_mutex_lock(&accounts); return a; }
 int main(void)
 {
     pthread_t t[2];
     pthread_barrier_init(&both, 0, 2);
-    pthread_create(&t[0], 0, teller, 0);
-    pthread_create(&t[1], 0, auditor, 0);
+    pthread_create(&t[0], 0, teller, &sleepers[0]);
+    pthread_create(&t[1], 0, auditor, &sleepers[1]);
+    for (int i = 0; i < 2; i++) until_asleep(&sleepers[i], 1);
     usleep(300000);
     _exit(0);
 }
@@ -97,19 +114,20 @@ like "with the other thread" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:
 like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits had not ended"
 
 program lost <<'C'
-#include <pthread.h>
+#include "asleep.h"
 #include <signal.h>
-#include <unistd.h>
+static struct sleeper sleeper;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static void *producer(void *a) { pthread_cond_signal(&ready); return a; }
-static void *consumer(void *a) { pthread_mutex_lock(&m); pthread_cond_wait(&ready, &m); return a; }
+static void *consumer(void *a) { pthread_mutex_lock(&m); about_to_wait(&sleeper); pthread_cond_wait(&ready, &m); return a; }
 int main(void)
 {
     pthread_t t;
     pthread_create(&t, 0, producer, 0);
     pthread_join(t, 0);
     pthread_create(&t, 0, consumer, 0);
+    until_asleep(&sleeper, 1);
     usleep(300000);
     raise(SIGKILL);
     return 0;
@@ -122,22 +140,31 @@ like "and who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" 
 is "no run that ends well hangs" "$(grep -c 'Deadlocks and hangs' convoy.txt)" 0
 
 program late <<'C'
-#include <pthread.h>
-#include <time.h>
+#include "asleep.h"
 static pthread_barrier_t step;
-static void *solver(void *slow)
+static void come(long number, int round);
+static void *solver(void *a)
 {
     for (int i = 0; i < 3; i++) {
-        if (slow) nanosleep(&(struct timespec){0, 40000000}, 0);
+        come((long)a, i);
         pthread_barrier_wait(&step);
     }
     return 0;
 }
-int main(int argc, char **argv)
+static struct sleeper sleepers[3];
+static void come(long number, int round) /* one of them 40 ms after the others wait */
+{
+    for (int i = 0; i < 3 && number == 1; i += 2)
+        until_asleep(&sleepers[i], round + 1);
+    if (number == 1)
+        nanosleep(&(struct timespec){0, 40000000}, 0);
+    about_to_wait(&sleepers[number]);
+}
+int main(void)
 {
     pthread_t t[3];
     pthread_barrier_init(&step, 0, 3);
-    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, solver, i == 1 ? argv : 0);
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, solver, (void *)i);
     for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
 }
 C
@@ -172,7 +199,7 @@ is "--follow with --chart" $? 2
 
 # ---- against another run: rows by what they are called, whatever they are made up of ----
 mkdir faster
-sed 's/5000000/1000000/' convoy.c >faster/convoy.c
+sed 's/20000000/10000/' convoy.c >faster/convoy.c
 (cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
 until_true finished faster.poet
 poet waits faster.poet --baseline convoy.poet --json >against.json
@@ -215,7 +242,8 @@ is "or its signal" "$(cat rc.txt) $(grep -c 'Run report' killed.txt)" "143 1"
 perl -e '$SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' \
     poet record --report -o interrupted.poet sleep 60 2>interrupted.txt &
 group=$!
-until_true test -s interrupted.poet
+begun() { poet report interrupted.poet 2>/dev/null | grep -q '^Run report: sleep'; }
+until_true begun
 kill -INT -- -"$group"
 wait "$group"
 is "interrupted, there is a report of what was there" "$? $(grep -c 'Run report: sleep' interrupted.txt)" "130 1"

@@ -2,17 +2,18 @@
 # From far away: the critical path as a line over the strips, waiting by kind, and the states of threads below them; each is
 # what the tables say of the same threads, by order and by time.
 . "$(dirname "$0")/lib.sh"
-export POET_QUIET=1
+export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# Waits of each kind: two who want one lock, one who sleeps until a time, one who waits for a flag that nobody records,
+# Waits of each kind: two who take a lock in turn, each while the other waits for it, one who sleeps until a time, one who waits for a flag that nobody records,
 # and main, who joins all of them.
 cat >kinds.c <<'C'
 #define _GNU_SOURCE
-#include <pthread.h>
-#include <time.h>
+#include "asleep.h"
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, own = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static struct sleeper at[2];
+static atomic_int has_had[2], slept;
 static void nap(int ms)
 {
     struct timespec t = {0, ms * 1000000L};
@@ -20,9 +21,17 @@ static void nap(int ms)
 }
 static void *holder(void *a)
 {
+    int me = *(char *)a == 't';
     pthread_setname_np(pthread_self(), a);
     for (int i = 0; i < 12; i++) {
+        until_set(&has_had[!me], i + me);
+        about_to_wait(&at[me]);
         pthread_mutex_lock(&m);
+        has_had[me] = i + 1;
+        if (me && i == 11)
+            until_set(&slept, 1); /* the last of all */
+        else
+            until_asleep(&at[!me], i + 1 + me);
         nap(8);
         pthread_mutex_unlock(&m);
         nap(1);
@@ -42,6 +51,7 @@ static void *sleeper(void *a)
         pthread_cond_timedwait(&never, &own, &t);
     }
     pthread_mutex_unlock(&own);
+    slept = 1;
     return a;
 }
 int main(void)

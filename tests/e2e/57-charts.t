@@ -2,6 +2,7 @@
 # Charts of the states of threads are true for runs of any size: what a row shows is what the tables say; many threads go on
 # pages; ranges and pasts hold.
 . "$(dirname "$0")/lib.sh"
+export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 status() { "$@" >/dev/null 2>&1; echo $?; }
 
 # Two threads: one sleeps in the mutex while the other waits for it, then the other way round; main joins them.
@@ -106,11 +107,12 @@ like "an overview says when it begins" "$(poet states turns.poet --chart overvie
 
 # ---- a thread that was made and never began is nowhere; one that waits still waits until the end ----
 cat >open.c <<'C'
-#include <pthread.h>
-#include <unistd.h>
+#include "asleep.h"
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static struct sleeper sleeper;
 static void *work(void *a)
 {
+    about_to_wait(&sleeper);
     pthread_mutex_lock(&m);
     return a;
 }
@@ -119,6 +121,7 @@ int main(void)
     pthread_t t;
     pthread_mutex_lock(&m);
     pthread_create(&t, 0, work, 0);
+    until_asleep(&sleeper, 1);
     usleep(200000);
     _exit(0);
 }

@@ -16,7 +16,7 @@ json() {
         '"$1"
 }
 program() {
-    { cat "$root/tests/e2e/slow.h"; cat; } >"$1.c"
+    { cat "$root/tests/e2e/slow.h" "$root/tests/e2e/asleep.h"; cat; } >"$1.c"
     poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"
     POET_OUTPUT=$1.poet "./$1" >"$1.out" 2>/dev/null
     until_true finished "$1.poet"
@@ -31,11 +31,13 @@ program storm <<'C'
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t jobs_changed = PTHREAD_COND_INITIALIZER;
 static int jobs, closing, for_nothing;
+static struct sleeper sleepers[8];
 static void *worker(void *a)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
         while (!jobs && !closing) {
+            about_to_wait(a);
             pthread_cond_wait(&jobs_changed, &lock); // waits
             for_nothing += !jobs && !closing;
         }
@@ -57,7 +59,8 @@ static void change(int job, int close)
 int main(void)
 {
     pthread_t t[8];
-    for (int i = 0; i < 8; i++) pthread_create(&t[i], 0, worker, 0);
+    for (int i = 0; i < 8; i++) pthread_create(&t[i], 0, worker, &sleepers[i]);
+    for (int i = 0; i < 8; i++) until_asleep(&sleepers[i], 1);
     for (int i = 0; i < 20; i++) {
         nap(3);
         change(1, 0);
@@ -102,14 +105,26 @@ is "tokens: nobody is woken for nothing, nor waits until it is given back" "$(gr
 program pool <<'C'
 #include <semaphore.h>
 static sem_t connections;
+static struct sleeper sleepers[5];
+static atomic_int taken;
+static void await_others(void) /* the first one has it until all others wait */
+{
+    if (taken)
+        return;
+    taken = 1;
+    for (int i = 1; i < 5; i++) until_asleep(&sleepers[i], 1);
+}
 static void query(void)
 {
     sem_wait(&connections); // asks
+    await_others();
     nap(10);
     sem_post(&connections); // gives
 }
 static void *client(void *a)
 {
+    if (a != sleepers)
+        until_set(&taken, 1), about_to_wait(a);
     for (int i = 0; i < 6; i++) {
         query();
         nap(1);
@@ -120,7 +135,7 @@ int main(void)
 {
     pthread_t t[5];
     sem_init(&connections, 0, 1);
-    for (int i = 0; i < 5; i++) pthread_create(&t[i], 0, client, 0);
+    for (int i = 0; i < 5; i++) pthread_create(&t[i], 0, client, &sleepers[i]);
     for (int i = 0; i < 5; i++) pthread_join(t[i], 0);
 }
 C
@@ -165,6 +180,7 @@ has baton "a longer queue" "^note: ping-pong: .*longer queue"
 program greedy <<'C'
 static pthread_rwlock_t board = PTHREAD_RWLOCK_INITIALIZER; /* readers come first */
 static pthread_barrier_t begin, turn;
+static struct sleeper sleeper;
 static void again(void)
 {
     pthread_rwlock_unlock(&board);
@@ -174,6 +190,7 @@ static void *reader(void *second)
 {
     pthread_rwlock_rdlock(&board);
     pthread_barrier_wait(&begin);
+    until_asleep(&sleeper, 1);
     for (int i = 0; i < 20; i++) {
         pthread_barrier_wait(&turn);
         if (!second) again();
@@ -187,6 +204,7 @@ static void *reader(void *second)
 static void *writer(void *a)
 {
     pthread_barrier_wait(&begin);
+    about_to_wait(&sleeper);
     pthread_rwlock_wrlock(&board); // asks
     pthread_rwlock_unlock(&board);
     return a;
@@ -207,15 +225,16 @@ has greedy "kept from a lock again and again" \
     "overtaken: other threads reacquired the lock while it waited +T:writer +RW:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
 is "greedy: one that waits is not several" "$(grep -c '^saturated' greedy.txt)" 0
 
-# ---- a flag that is looked at ten times a second ----
+# ---- a flag that is looked at twenty times a second, and set when that was twice in vain ----
 program poll <<'C'
 #include <time.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t box_changed = PTHREAD_COND_INITIALIZER;
 static int full;
+static atomic_int polls;
 static void *producer(void *a)
 {
-    nap(60);
+    until_set(&polls, 2);
     pthread_mutex_lock(&lock);
     full = 1;
     pthread_mutex_unlock(&lock);
@@ -232,6 +251,7 @@ int main(void)
         until.tv_sec += (until.tv_nsec + 50000000) / 1000000000;
         until.tv_nsec = (until.tv_nsec + 50000000) % 1000000000;
         pthread_cond_timedwait(&box_changed, &lock, &until); // polls
+        polls++;
     }
     pthread_mutex_unlock(&lock);
     pthread_join(t, 0);
@@ -246,8 +266,10 @@ program startup <<'C'
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t up = PTHREAD_COND_INITIALIZER;
 static int ready;
+static struct sleeper sleeper;
 static void *service(void *a)
 {
+    until_asleep(&sleeper, 1 + (int)(long)a);
     nap(10);
     pthread_mutex_lock(&lock);
     ready++;
@@ -259,9 +281,9 @@ int main(void)
 {
     pthread_t t[5];
     for (int i = 0; i < 5; i++) {
-        pthread_create(&t[i], 0, service, 0);
+        pthread_create(&t[i], 0, service, (void *)(long)i);
         pthread_mutex_lock(&lock);
-        while (ready <= i) pthread_cond_wait(&up, &lock); // each
+        while (ready <= i) about_to_wait(&sleeper), pthread_cond_wait(&up, &lock); // each
         pthread_mutex_unlock(&lock);
     }
     for (int i = 0; i < 5; i++) pthread_join(t[i], 0);
@@ -319,7 +341,9 @@ int main(void)
 C
 bad='overtaken|useless|ping-pong|serialized|timeout|at a time|saturated|(lock|semaphore) contention'
 is "good: no habit" "$(grep -E "$bad" good.txt)" ""
-poet report good.poet --from 5ms --to 40ms >range.txt
+# (from where all of them are there)
+passed() { poet dump --json good.poet | grep '"type":"passed"' | sed -n "$1p" | sed 's/.*"event":"\([0-9:]*\)".*/\1/'; }
+poet report good.poet --from "$(passed 1)" --to "$(passed 9)" >range.txt
 is "good: nor in a part of it" "$(sed -n '/^Key findings/,/^$/p' range.txt | grep -E "$bad")" ""
 
 # ---- what the page says of its words, and of slips ----
@@ -349,17 +373,20 @@ program dead <<'C'
 #include <unistd.h>
 static pthread_mutex_t savings = PTHREAD_MUTEX_INITIALIZER, shares = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both;
+static struct sleeper sleepers[3];
 static void *clerk(void *b)
 {
     nap(20);
     pthread_mutex_lock(b ? &savings : &shares); // takes
     pthread_barrier_wait(&both);
+    about_to_wait(&sleepers[b != 0]);
     pthread_mutex_lock(b ? &shares : &savings); // asks
     return b;
 }
 static void *watch(void *a)
 {
     pthread_barrier_wait(&both);
+    for (int i = 0; i < 3; i++) until_asleep(&sleepers[i], 1);
     nap(200);
     _exit(0);
     return a;
@@ -371,6 +398,7 @@ int main(int argc, char **argv)
     pthread_create(&t[0], 0, clerk, argv);
     pthread_create(&t[1], 0, clerk, 0);
     pthread_create(&t[2], 0, watch, 0);
+    about_to_wait(&sleepers[2]);
     for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
     return argc;
 }

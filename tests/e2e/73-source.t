@@ -1,15 +1,14 @@
 #!/bin/bash
 # The source, line by line: what each line took, waited, and made others wait; as text, JSON, CSV, pages, and in the drawer.
 . "$(dirname "$0")/lib.sh"
-export POET_QUIET=1
+export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 mkdir "a dir"
 cat >"a dir/Wärte zwei.c" <<'C'
 #define _GNU_SOURCE
-#include <pthread.h>
+#include "asleep.h"
 #include <stdint.h>
-#include <stdio.h>
-#include <time.h>
 #define NI __attribute__((no_instrument_function))
+static struct sleeper the_fast_one;
 static pthread_barrier_t both;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
@@ -42,6 +41,10 @@ static void *run(void *p)
     int slow = p != NULL;
     pthread_setname_np(pthread_self(), slow ? "slow" : "fast");
     common(slow ? 30 : 20);
+    if (slow)
+        until_asleep(&the_fast_one, 1); /* at the barrier */
+    else
+        about_to_wait(&the_fast_one);
     int64_t from = now();
     if (slow)
         extra(40); /* FIRST */
@@ -50,6 +53,8 @@ static void *run(void *p)
     pthread_barrier_wait(&both); /* BARRIER */
     at_barrier[slow] = now() - from;
     common(10);
+    if (slow)
+        until_asleep(&the_fast_one, 2); /* at the condition */
     from = now();
     if (slow)
         extra(25); /* SECOND */
@@ -60,6 +65,8 @@ static void *run(void *p)
         pthread_cond_signal(&c);
         rest(5);
     }
+    if (!slow)
+        about_to_wait(&the_fast_one);
     while (!ready)
         pthread_cond_wait(&c, &m); /* CONDITION */
     pthread_mutex_unlock(&m);

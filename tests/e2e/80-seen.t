@@ -2,30 +2,30 @@
 # What is selected in the drawer is seen in the picture, and the other way round: waits and their sentence, functions and
 # their share of the bars, blocks that were never freed; and what pages say of what they show.
 . "$(dirname "$0")/lib.sh"
-export POET_QUIET=1
+export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# Three threads in a ring, each step a function of its own: what is waited for was done in these.
+# Three threads in a ring, each step a function of its own: what is waited for was done in these, when it was waited for.
 cat >ring.c <<'C'
 #define _GNU_SOURCE
-#include <pthread.h>
+#include "asleep.h"
 #include <semaphore.h>
 #include <stdlib.h>
-#include <time.h>
 #define NI __attribute__((no_instrument_function))
 static sem_t s[3];
+static struct sleeper at[3];
 NI static void nap(int ms)
 {
     struct timespec t = {0, ms * 1000000L};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &t, 0);
 }
-static void a1(void) { nap(100); }
+static void a1(void) { until_asleep(&at[1], 1), nap(100); }
 static void a2(void) { nap(60); }
-static void a3(void) { sem_wait(&s[0]); }
-static void b2(void) { sem_wait(&s[1]); }
-static void b3(void) { nap(80); }
-static void c2(void) { sem_wait(&s[2]); }
-static void c3(void) { nap(70); }
+static void a3(void) { about_to_wait(&at[0]), sem_wait(&s[0]); }
+static void b2(void) { about_to_wait(&at[1]), sem_wait(&s[1]); }
+static void b3(void) { until_asleep(&at[2], 1), nap(80); }
+static void c2(void) { about_to_wait(&at[2]), sem_wait(&s[2]); }
+static void c3(void) { until_asleep(&at[0], 1), nap(70); }
 static void *one(void *a)
 {
     pthread_setname_np(pthread_self(), "one");

@@ -7,8 +7,10 @@ export POET_QUIET=1
 # A lock is asked for by two while it is held.
 cat >convoy.c <<'C'
 #include "work.h"
+#include "asleep.h"
 pthread_barrier_t all;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+struct sleeper first, second;
 NI void before(int ms) { work("before", ms); }
 NI void g(void) { work("g", 30); }
 NI void h(void) { work("h", 20); }
@@ -18,6 +20,7 @@ NI void *p0(void *p)
     pthread_mutex_lock(&m);
     pthread_barrier_wait(&all);
     g();
+    until_asleep(&second, 1);
     pthread_mutex_unlock(&m);
     return p;
 }
@@ -25,6 +28,7 @@ NI void *p1(void *p)
 {
     pthread_barrier_wait(&all);
     before(10);
+    about_to_wait(&first);
     pthread_mutex_lock(&m);
     h();
     pthread_mutex_unlock(&m);
@@ -34,6 +38,8 @@ NI void *p2(void *p)
 {
     pthread_barrier_wait(&all);
     before(15);
+    until_asleep(&first, 1);
+    about_to_wait(&second);
     pthread_mutex_lock(&m);
     k();
     pthread_mutex_unlock(&m);
@@ -52,15 +58,19 @@ C
 # Who comes late makes others late, who come late.
 cat >late.c <<'C'
 #include "work.h"
+#include "asleep.h"
 pthread_barrier_t all, end;
 sem_t s[2];
+struct sleeper at[3];
 NI void late(void) { work("late", 60); }
 NI void f(const char *name, int ms) { work(name, ms); }
 NI void *p0(void *p)
 {
     pthread_barrier_wait(&all);
     late();
+    for (int i = 1; i < 3; i++) until_asleep(&at[i], 1);
     sem_post(&s[0]);
+    about_to_wait(&at[0]);
     pthread_barrier_wait(&end);
     return p;
 }
@@ -68,9 +78,12 @@ NI void *p1(void *p)
 {
     pthread_barrier_wait(&all);
     f("f p1", 10);
+    about_to_wait(&at[1]);
     sem_wait(&s[0]);
     f("g p1", 10);
+    until_asleep(&at[0], 1);
     sem_post(&s[1]);
+    about_to_wait(&at[1]);
     pthread_barrier_wait(&end);
     return p;
 }
@@ -78,8 +91,10 @@ NI void *p2(void *p)
 {
     pthread_barrier_wait(&all);
     f("f p2", 10);
+    about_to_wait(&at[2]);
     sem_wait(&s[1]);
     f("g p2", 5);
+    until_asleep(&at[1], 2);
     pthread_barrier_wait(&end);
     return p;
 }

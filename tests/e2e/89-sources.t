@@ -32,11 +32,10 @@ C
 # wait, and how long it wanted a processor in vain meanwhile; the other, how long it was in letting it go.
 cat >idle.c <<'C'
 #include "work.h"
+#include "asleep.h"
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 static sem_t s;
-static volatile int waits; /* It is about to. */
+static struct sleeper sleeper;
 static NOT long long cpu(void)
 {
     struct timespec t;
@@ -59,7 +58,7 @@ static void *waiter(void *p)
     struct sched_param none = {0};
     pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
     long long times, more, ready = delay(&times), from = now();
-    waits = 1;
+    about_to_wait(&sleeper);
     sem_wait(&s);
     long long took = now() - from;
     ready = delay(&more) - ready;
@@ -76,7 +75,7 @@ int main(void)
     sched_setaffinity(0, sizeof set, &set);
     sem_init(&s, 0, 0);
     pthread_create(&t, 0, waiter, 0);
-    while (!waits) rest(1);
+    until_asleep(&sleeper, 1);
     rest(60);
     long long from = now();
     sem_post(&s);
