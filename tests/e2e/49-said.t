@@ -98,8 +98,10 @@ cat >random.c <<'C'
 #include <unistd.h>
 static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_cond_t c[3] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+static pthread_barrier_t all;
 static void *work(void *a)
 {
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
     unsigned seed = (unsigned)(long)a;
     for (int i = 0; i < 60; i++) {
         int what = rand_r(&seed) % 5, k = rand_r(&seed) % 3;
@@ -120,11 +122,17 @@ static void *work(void *a)
         }
         if (rand_r(&seed) % 4 == 0) usleep(rand_r(&seed) % 300);
     }
+    pthread_barrier_wait(&all); /* of what follows nothing is before anything of another thread */
+    for (int i = 0; i < 6; i++) {
+        pthread_mutex_lock(&own);
+        pthread_mutex_unlock(&own);
+    }
     return 0;
 }
 int main(void)
 {
     pthread_t t[4];
+    pthread_barrier_init(&all, 0, 4);
     for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)(i + 7));
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
 }
@@ -186,19 +194,22 @@ int main(void)
     for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
 }
 C
-# hung PROGRAM PATTERN: runs it until poet blocked says that; then it is killed
+# hung PROGRAM PATTERN...: runs it until poet blocked says all of that; then it is killed
 hung() {
     POET_OUTPUT=$1.poet ./$1 >/dev/null 2>&1 &
     running=$!
     pids="$pids $running"
     disown $running
-    until_true says "$1.poet" "$2"
+    until_true says "$1.poet" "${@:2}"
     kill -KILL $running
     until_true finished "$1.poet"
 }
-says() { poet blocked "$1" | grep -Eq "$2"; }
+says() {
+    blocked=$(poet blocked "$1")
+    for pattern in "${@:2}"; do grep -Eq -- "$pattern" <<<"$blocked" || return; done
+}
 poetcc -trace -g come.c -o come
-hung come 'has not arrived'
+hung come '^DEADLOCK: a thread waits for itself' 'has not arrived: T:work#2 \(blocked\)$'
 is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not arrived: //p')" "T:work#2 (blocked)"
 
 # ---- how a run ended, as far as that is recorded ----
