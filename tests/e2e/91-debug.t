@@ -32,12 +32,14 @@ is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' sa
 
 request=$(dump | python3 -c '
 import json, sys
-events = [e for e in map(json.loads, sys.stdin) if e.get("thread") == 4 and "event" in e]
+all = list(map(json.loads, sys.stdin))
+first = next(l["line"] for l in all if l.get("name") == "work")
+events = [e for e in all if e.get("thread") == first and "event" in e]
 print(next(e["event"] for e in events if e["type"] == "acquire" and e["site"] == "stops.c:26"))')
 debug "$request" "poet over" "poet over" "poet where"
 is "poet over goes past a monitor, and past a semaphore" "$(sed -nE 's/^T:.* is about to perform (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
     "stops.c:26 stops.c:31 stops.c:33"
-like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to perform [a-z]* .*\(4:[0-9]+, stops\.c:33\)'
+like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to perform [a-z]* .*\('"${request%:*}"':[0-9]+, stops\.c:33\)'
 
 debug 1:1 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
 like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to perform .*stops\.c:26\)'
@@ -47,7 +49,8 @@ like "the picture is there" "$(cat said)" 'T:work'
 cut=$(dump | python3 -c '
 import json, sys
 events = [json.loads(l) for l in sys.stdin]
-of = [e for e in events if e.get("type") == "acquire" and e["thread"] == 3]
+taker = next(e["line"] for e in events if e.get("name") == "take")
+of = [e for e in events if e.get("type") == "acquire" and e["thread"] == taker]
 print(of[len(of) // 2]["event"])')
 debug 1:2 "poet to $cut" "info locals" "poet continue" "poet next"
 like "to a cut" "$(cat said)" "is about to perform acquire .*\($cut, stops\.c:46\)"
