@@ -31,11 +31,18 @@ int main(void)
 C
 cat >condition.c <<'C'
 #include "work.h"
+#include "asleep.h"
 pthread_barrier_t both;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 int ready;
-NI void io_extra(int ms) { planned(ms); }
+struct sleeper the_fast_one;
+/* While the other one is in its so many-th wait, whatever else the machine does. */
+NI void io_extra(int ms, int times)
+{
+    until_asleep(&the_fast_one, times);
+    planned(ms);
+}
 NI void common(int ms) { planned(ms); }
 NI void held(int ms) { planned(ms); }
 /* The same function in another place. */
@@ -44,12 +51,14 @@ static void *fast(void *p)
 {
     pthread_barrier_wait(&both);
     common(20);
+    about_to_wait(&the_fast_one);
     long long since = now();
     pthread_barrier_wait(&both);
     said("barrier", since);
     common(10);
     pthread_mutex_lock(&m);
     since = now();
+    about_to_wait(&the_fast_one);
     while (!ready) pthread_cond_wait(&c, &m);
     said("condition", since);
     pthread_mutex_unlock(&m);
@@ -59,10 +68,10 @@ static void *slow(void *p)
 {
     pthread_barrier_wait(&both);
     elsewhere(30);
-    io_extra(40);
+    io_extra(40, 1);
     pthread_barrier_wait(&both);
     common(10);
-    io_extra(25);
+    io_extra(25, 2);
     pthread_mutex_lock(&m);
     ready = 1;
     pthread_cond_signal(&c);
