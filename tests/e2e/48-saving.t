@@ -158,7 +158,9 @@ rm -f "$conf"
 printf '%s\n' 'goto 3:20' 'action panel' 'action save' >script # without the panel there is less to walk through
 export launcher
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
-    $launcher --launch-immediately & LD_PRELOAD=./alone.so poet view work.poet --script script & viewer=$!
+    $launcher --launch-immediately &
+    until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
+    LD_PRELOAD=./alone.so poet view work.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore reader.py; kill $viewer %1' >read 2>log
 is "there is a preview" "$(grep preview read)" "preview True"
 is "a width can be written" "$(grep width read)" "width True"

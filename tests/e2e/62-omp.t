@@ -190,9 +190,8 @@ for compiler in gcc clang; do
     $compiler -g -fopenmp deadlock.c -o deadlock
     poet record -o dead.poet -- ./deadlock &
     recorder=$!
-    waits() { poet blocked dead.poet 2>/dev/null | grep -q '^DEADLOCK'; }
+    waits() { said=$(poet blocked dead.poet 2>/dev/null); grep -q '^DEADLOCK' <<<"$said" && grep -q '^HANG' <<<"$said"; }
     until_true waits
-    said=$(poet blocked dead.poet 2>/dev/null)
     like "$compiler: a deadlock is seen" "$said" 'T:main waits for L:.*, held by T:thread 1'
     like "$compiler: and who waits at a barrier for those in it" "$said" '^HANG: no remaining thread can wake the waiters of P:'
     kill -KILL "$(figure dead.poet pid 2>/dev/null)"

@@ -20,10 +20,11 @@ poet key >/dev/null
 on a "exec poet server -q -l poet://10.98.0.1:7711 -l unix:$work/server.sock -o all.poet" 2>server.log &
 pids="$pids $!"
 until_true poet runs "unix:$work/server.sock"
+is_agent() { poet runs "unix:$work/$host.sock" 2>&1 | grep -q 'this is a forwarding agent'; } # it listens
 for host in a b; do
     on $host "exec poet server --to poet://10.98.0.1:7711 -l unix:$work/$host.sock" 2>$host.log &
     pids="$pids $!"
-    until_true test -S $host.sock
+    until_true is_agent
     until_true grep 'connected to ' $host.log
 done
 cat >to-host <<X

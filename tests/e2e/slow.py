@@ -12,8 +12,9 @@ to, at, asked = sys.argv[1:4]
 hold = len(sys.argv) > 4
 ASK, TABLE, CANCEL = int(os.environ["ASK"]), 34, 33
 listener = socket.socket(socket.AF_UNIX)
-listener.bind(at)
+listener.bind(at + ".new")
 listener.listen()
+os.rename(at + ".new", at)  # who sees it can connect
 client, _ = listener.accept()
 server = socket.socket(socket.AF_UNIX)
 server.connect(to)
