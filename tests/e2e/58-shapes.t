@@ -121,18 +121,21 @@ done
 like "on paper, too" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the trace is truncated; later"
 is "once on a page" "$(poet report cut.poet 2>/dev/null | grep -c 'the trace is truncated')" 1
 
-# ---- a run of which only the newest is kept ----
+# ---- a run of which only the newest is kept: all begin together, so that no thread has all of its life in what is kept ----
 cat >long.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t all;
 static void *work(void *x)
 {
+    pthread_barrier_wait(&all);
     for (int i = 0; i < 250000; i++) pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
     return x;
 }
 int main(void)
 {
     pthread_t t[3];
+    pthread_barrier_init(&all, 0, 3);
     for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
     for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
 }

@@ -2,6 +2,7 @@
 # What threads measure of their calls (poetcc -profile): counts, times, who called whom, in the region that each
 # shares with the server.  regions.py is the server here.
 . "$(dirname "$0")/lib.sh"
+export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
 # of PATH COLUMN [THREAD]: 3 calls, 4 ended, 5 concurrent, 6 real, 7 own, 8 off, 9 least, 10 most; summed over threads
 of() { awk -v path="$1" -v column="$2" -v thread="${3-}" '$2 == path && (thread == "" || $1 == thread) {
@@ -333,13 +334,13 @@ is 'nothing is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' ou
 
 # ---- waiting, events, and children ----
 cat >waits.c <<'C'
-#include <pthread.h>
+#include "asleep.h"
 #include <semaphore.h>
 #include <sys/wait.h>
-#include <unistd.h>
+static struct sleeper sleeper;
 static sem_t s;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-__attribute__((noinline)) void waiter(void) { sem_wait(&s); }
+__attribute__((noinline)) void waiter(void) { about_to_wait(&sleeper), sem_wait(&s); }
 __attribute__((noinline)) void locker(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
 __attribute__((noinline)) void child(void) {}
 void *serve(void *p) { waiter(); locker(); return p; }
@@ -348,6 +349,7 @@ int main(void)
     pthread_t t;
     sem_init(&s, 0, 0);
     pthread_create(&t, 0, serve, 0);
+    until_asleep(&sleeper, 1);
     usleep(100000);
     sem_post(&s);
     pthread_join(t, 0);
@@ -394,17 +396,17 @@ poetcc -profile -g -O1 arcs.c -o arcs
 POET_OUTPUT=arcs.poet POET_QUIET=1 ./arcs
 is 'poet calls says how often' "$(for f in f g k r even odd main; do printf '%s ' "$(calls_of arcs.poet $f)"; done)" '1300 1 1 11 6 5 1 '
 cat >piped.c <<'C'
-#include <pthread.h>
-#include <unistd.h>
+#include "asleep.h"
+static struct sleeper sleeper;
 static int ends[2];
-__attribute__((noinline)) void reader(void) { char c; if (read(ends[0], &c, 1) != 1) _exit(1); }
+__attribute__((noinline)) void reader(void) { char c; about_to_wait(&sleeper); if (read(ends[0], &c, 1) != 1) _exit(1); }
 void *serve(void *p) { reader(); return p; }
 int main(void)
 {
     pthread_t t;
     if (pipe(ends)) return 1;
     pthread_create(&t, 0, serve, 0);
-    usleep(100000);
+    until_asleep(&sleeper, 1);
     if (write(ends[1], "x", 1) != 1) return 1;
     pthread_join(t, 0);
     return 0;

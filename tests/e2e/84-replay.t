@@ -87,12 +87,14 @@ is "event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the
 # ---- a signal that was lost is lost again ----
 cat >lost.c <<'C'
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static atomic_int signalled;
 static void *waiter(void *p)
 {
-    usleep(20000);
+    while (!signalled) usleep(1000);
     pthread_mutex_lock(&m);
     pthread_cond_wait(&c, &m);
     pthread_mutex_unlock(&m);
@@ -105,6 +107,7 @@ int main(void)
     pthread_mutex_lock(&m);
     pthread_cond_signal(&c);
     pthread_mutex_unlock(&m);
+    signalled = 1;
     return pthread_join(t, 0);
 }
 C
