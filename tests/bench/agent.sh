@@ -10,7 +10,7 @@ forward() {
     poet server -q --to "poet://127.0.0.1:$port" -l "unix:$work/agent.sock" -o kept/ 2>>agent.log &
     agent=$!
     started="$started $agent"
-    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
+    for _ in $(seq 1200); do [ -S agent.sock ] && break; sleep 0.05; done
     POET_SERVER=unix:$work/agent.sock POET_RUN=bench "$@" >/dev/null
     file=$(ls kept/bench-*.poet)
     until [ "$(processor_ticks $agent)" = "$last" ]; do last=$(processor_ticks $agent); sleep 0.2; done
@@ -68,7 +68,7 @@ alone() {
     rm -rf served
     poet server -q -o served/ -l "unix:$work/one.sock" 2>>server.log &
     started="$started $!"
-    for _ in $(seq 200); do poet runs "unix:$work/one.sock" >/dev/null 2>&1 && break; sleep 0.05; done
+    for _ in $(seq 1200); do poet runs "unix:$work/one.sock" >/dev/null 2>&1 && break; sleep 0.05; done
     from=$(now)
     POET_SERVER=unix:$work/one.sock POET_RUN=many ./traced 4 "$n" >/dev/null
     until_ordered served/*.poet
@@ -85,7 +85,7 @@ many() {
     rm -rf kept served merged.poet
     poet server -q --to "unix:$work/none.sock" -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
     started="$started $!"
-    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
+    for _ in $(seq 1200); do [ -S agent.sock ] && break; sleep 0.05; done
     POET_SERVER=unix:$work/agent.sock POET_RUN=many ./traced 4 "$n" >/dev/null
     stop # (it is all there)
     file=$(ls kept/many-*.poet)
@@ -94,7 +94,7 @@ many() {
     poet server -q -o served/ -l "unix:$work/many.sock" 2>>server.log &
     server=$!
     started="$started $server"
-    for _ in $(seq 200); do poet runs "unix:$work/many.sock" >/dev/null 2>&1 && break; sleep 0.05; done
+    for _ in $(seq 1200); do poet runs "unix:$work/many.sock" >/dev/null 2>&1 && break; sleep 0.05; done
     from=$(now)
     taken=$("$B/tests/agents" "unix:$work/many.sock" "$agents" "$file")
     until_ordered served/*.poet
@@ -148,7 +148,7 @@ EOF
     started="$started $!"
     poet server -q --from "$url#late" -l "unix:$work/far.sock" 2>>server.log &
     started="$started $!"
-    for _ in $(seq 200); do poet runs "unix:$work/far.sock" >/dev/null 2>&1 && break; sleep 0.05; done
+    for _ in $(seq 1200); do poet runs "unix:$work/far.sock" >/dev/null 2>&1 && break; sleep 0.05; done
     serve
     seconds=$(calc %.1f "$n * 0.0145 - 1 > 0.5 ? $n * 0.0145 - 1 : 0.5")
     for way in "unix:$work/run/poet.sock" "unix:$work/far.sock"; do
@@ -156,7 +156,7 @@ EOF
             through="by one server" POET_SERVER=$way
         env POET_SERVER="$POET_SERVER" POET_RUN=late ./ticks "$n" &
         started="$started $!"
-        for _ in $(seq 500); do [ "$(poet runs "$way" 2>/dev/null | wc -l)" -gt 0 ] && break; sleep 0.02; done
+        for _ in $(seq 3000); do [ "$(poet runs "$way" 2>/dev/null | wc -l)" -gt 0 ] && break; sleep 0.02; done
         printf '%s\n' "late $seconds" quit | view "$way" "$through"
     done
     row "wanted, through NATS" "p99 150 ms" "GTK's frame, not the display"

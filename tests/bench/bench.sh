@@ -45,7 +45,7 @@ median() { # median COMMAND...: of five runs; of one where the work is scaled do
 serve() { # a server of our own, traces in runs/
     poet server -q -o runs/ 2>>server.log &
     started="$started $!"
-    for _ in $(seq 200); do poet runs >/dev/null 2>&1 && return 0; sleep 0.05; done
+    for _ in $(seq 1200); do poet runs >/dev/null 2>&1 && return 0; sleep 0.05; done
     return 1
 }
 figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }

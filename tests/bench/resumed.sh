@@ -33,7 +33,7 @@ EOF
     poetcc -trace stays.c -o stays -pthread
     poet server -q --to "unix:$work/run/poet.sock" -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
     started="$started $!"
-    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
+    for _ in $(seq 1200); do [ -S agent.sock ] && break; sleep 0.05; done
     mkfifo fifo
     POET_SERVER=unix:$work/agent.sock POET_RUN=job ./stays <fifo & # so that the run continues
     exec 7>fifo

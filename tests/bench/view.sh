@@ -14,7 +14,7 @@ display() { # a screen for the viewer; false: none to be had
     rm -f display
     Xvfb -noreset -displayfd 3 -screen 0 1920x1080x24 3>display >/dev/null 2>&1 &
     started="$started $!"
-    for _ in $(seq 200); do [ -s display ] && break; sleep 0.05; done
+    for _ in $(seq 1200); do [ -s display ] && break; sleep 0.05; done
     export DISPLAY=":$(cat display)" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none XDG_CONFIG_HOME="$work/.config"
     mkdir -p .config/poet
     printf '[view]\nwidth=1900\nheight=1040\npanel=false\n' >.config/poet/view.conf

@@ -90,7 +90,7 @@ look() {
 eventually() { # NAME COMMAND...: looks again until it holds
     name=$1
     shift
-    for pause in 0.1 0.1 0.2 0.2 0.5 0.5 1 1 1 2 2 2 5 5 5; do # a key may take its time
+    for pause in 0.1 0.1 0.2 0.2 0.5 0.5 1 1 1 2 2 2 5 5 5 10 10 10; do # a key may take its time
         look
         "$@" && { ok "$name"; return; }
         sleep $pause

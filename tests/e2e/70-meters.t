@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     for (; argc > 1; argc--, argv++) {
         if (!strcmp(argv[1], "ramp"))
             for (*length = 2; *length < 50; ++*length)
-                usleep(4000);
+                usleep(20000);
         if (!strcmp(argv[1], "fork")) {
             if (!fork()) {
                 *length = 1000;
