@@ -45,6 +45,7 @@ ahead() { figure "$ENDPOINT" journal_pending_bytes; }
 more_ahead() { [ "$(ahead)" -gt "$1" ]; }
 settled() { last=$now now=$(ahead); [ -n "$now" ] && [ "$last" = "$now" ]; } # nothing more is taken
 settle() { now= && until_true settled; }
+taken() { [ "$(figures "$1" 2>/dev/null)" = "$2 000" ]; } # FILE EVENTS: its journal has so many
 has() { [ "$(figure "$ENDPOINT" events)" -gt "$1" ]; }
 figures() { echo "$(figure "$1" events) $(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)"; }
 
@@ -54,7 +55,7 @@ touch pause
 start_server -q -o rests.poet
 ./locks counts $N
 is "a program ends while the order rests" "$? $(counter)" "0 $N"
-settle
+until_true taken rests.poet $ALL
 [ "$(ahead)" -gt $((N * 2 * 4)) ] && ok "all that it told is in the journal" || not_ok "all that it told is in the journal" "$(ahead)"
 [ "$(ahead)" -lt $((N * 2 * 16)) ] && ok "in few bytes: a slot has 64" || not_ok "in few bytes: a slot has 64" "$(ahead)"
 is "nothing of it is ordered" "$(figure "$ENDPOINT" events)" 0
@@ -66,7 +67,9 @@ rm pause
 check "it catches up" until_true finished "$ENDPOINT"
 is "with all that there was" "$(figures "$ENDPOINT")" "$ALL 000"
 is "is not behind any more" "$(figure "$ENDPOINT" ordering_lag_ns) $(ahead)" "0 0"
-is "and the program was not made to wait" "$(figure "$ENDPOINT" tracing_stall_ns)" 0
+# (a server that is slow may hold it up for a moment, an order that rests would for POET_MAX_STALL_MS)
+check "and the program was not made to wait for it" test \
+    "$(figure "$ENDPOINT" tracing_stall_ns)" -lt "${POET_MAX_STALL_MS}000000"
 check "its trace obeys every rule" poet check "$ENDPOINT"
 stop_server
 is "so does its file" "$(figures rests.poet)" "$ALL 000"
@@ -76,14 +79,14 @@ is "so does its file" "$(figures rests.poet)" "$ALL 000"
 touch pause
 start_server -q -o killed.poet
 ./locks counts $N
-settle
+until_true taken killed.poet $ALL
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 is "kill -9 of a server whose order rests loses nothing" "$(figures killed.poet 2>/dev/null)" "$ALL 000"
 
 start_server -q -o ended.poet
 ./locks counts $N
-settle
+until_true taken ended.poet $ALL
 stop_server
 is "nor does SIGTERM" "$(figures ended.poet)" "$ALL 000"
 is "and the file says that it has its end" "$(figure ended.poet finished)" true
@@ -114,7 +117,7 @@ for i in $(seq "${POET_TEST_KILLS:-4}"); do
     until_true has $((150000 * (i % 7 + 1)))
     touch pause
     wait $program
-    settle
+    until_true taken state.poet $((ALL + 15 * N))
     kill -KILL "$server"
     wait "$server" 2>/dev/null
     [ "$(figures state.poet)" = "$((ALL + 15 * N)) 000" ] || bad="$bad $i: $(figures state.poet)"
@@ -124,23 +127,21 @@ is "states that are older than the journal lead on to all of it" "$bad" ""
 
 # ---- the bound ----
 
-# (a machine that stands still for longer than a program may be made to wait says nothing: then once more)
-for i in 1 2 3; do
-    touch pause
-    start_server -q --keep 24M -o bound.poet
-    ./locks counts $((20 * N)) & # more than an eighth of it, in the journal
-    program=$!
-    until_true more_ahead 3145728
-    made_to_wait=$SECONDS
-    settle
-    ahead=$(ahead)
-    rm pause
-    [ $((SECONDS - made_to_wait)) -lt 8 ] || [ "$i" = 3 ] && break
-    kill $program
-    wait $program 2>/dev/null
-    stop_server
-    rm bound.poet
-done
+# The program is stopped as soon as all its threads wait, so that none waits for longer than it may.
+waits() { ! cat /proc/$program/task/*/stat | grep -qv '^[^)]*) S '; }
+none_ahead() { [ "$(ahead)" = 0 ]; }
+touch pause
+start_server -q --keep 24M -o bound.poet
+./locks counts $((20 * N)) & # more than an eighth of it, in the journal
+program=$!
+until_true more_ahead 3145728
+until_true waits
+kill -STOP $program
+settle
+ahead=$(ahead)
+rm pause
+until_true none_ahead # there is room in the queues again
+kill -CONT $program
 [ "$ahead" -lt 5000000 ] && ok "the journal is ahead by an eighth of --keep, and a round, at most" ||
     not_ok "the journal is ahead by an eighth of --keep, and a round, at most" "$ahead"
 wait $program
