@@ -35,18 +35,32 @@ lambda='main::{lambda()#1}'
 recorded() { poet record -- ./plain; }
 try "poet record" recorded
 cat >latch.cpp <<'C'
+#include <atomic>
+#include <cstdio>
 #include <latch>
 #include <mutex>
 #include <thread>
-#include <chrono>
+#include <unistd.h>
 static std::latch ready(1);
 static std::mutex m;
+static std::atomic<int> waits;
+static bool asleep() /* the thread, at the latch: it is in a call of the kernel that has its address */
+{
+    char path[64], *at = nullptr;
+    std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", waits.load());
+    std::FILE *f = waits ? std::fopen(path, "r") : nullptr;
+    bool is = f && std::fscanf(f, "%*d %p", (void **)&at) == 1 && at >= (char *)&ready && at < (char *)(&ready + 1);
+    if (f)
+        std::fclose(f);
+    return is;
+}
 int main()
 {
-    std::thread t([] { ready.wait(); m.lock(); m.unlock(); });
+    std::thread t([] { waits = gettid(); ready.wait(); m.lock(); m.unlock(); });
     m.lock();
     m.unlock();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    while (!asleep())
+        usleep(1000);
     ready.count_down();
     t.join();
 }
