@@ -2,6 +2,7 @@
 # Complete traces: many runs, kill -9 of the program, kill -9 of the server.
 . "$(dirname "$0")/lib.sh"
 cat >locks.c <<'C'
+#include <poet.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@ static int forever;
 static void *work(void *a)
 {
     unsigned s = (unsigned)(long)a;
+    if (forever) poet_text("thread %ld", (long)a); /* lines have their numbers as they are heard of */
     for (int i = 0; i < 6250 || forever; i++) {
         s = s * 1103515245 + 12345;
         pthread_mutex_lock(&m[s >> 16 & 3]);
@@ -69,14 +71,13 @@ for i in $(seq "$kills"); do
     # For each thread the trace holds at least what it had counted as done.
     poet dump --json latest | perl -e '
         open F, "<", "counts"; binmode F; read F, my $raw, 4096; my @done = unpack "q512", $raw;
-        my (%number, %thread, %left, $n, $bad);
+        my (%line, %left, $bad);
         while (<STDIN>) {
-            $thread{$1} = 1 if /^\{"line":(\d+),"kind":"thread".*"name":"work"/;
+            $line{$2} = $1 if /"type":"note".*"thread":(\d+).*"annotations":\["thread (\d)"\]/;
             $left{$1}++ if /"type":"released".*"relation":"sync".*"thread":(\d+)/;
             $bad = 1 if /"state":"(pending|inconsistent)"/ || /^\{"lost"/;
         }
-        my @threads = sort { $a <=> $b } keys %thread;
-        for (@threads) { my $have = $left{$_} // 0; $bad = "thread $_: $have of $done[8*$n]" if $have < $done[8 * $n] || $have > $done[8 * $n] + 1; $n++ }
+        for (0 .. 7) { my $have = $left{$line{$_} // ""} // 0; $bad = "thread $_: $have of $done[8 * $_]" if $have < $done[8 * $_] || $have > $done[8 * $_] + 1 }
         print "$bad\n" if $bad; exit !!$bad' >why || bad="$bad $i:$(cat why)"
 done
 is "kill -9 of the program at $kills random moments: nothing recorded is missing" "$bad" ""
