@@ -15,6 +15,10 @@ run_example buffer "sum: 72"
 run_example philosophers "meals: 15"
 run_example list "nodes: 12"
 run_example stages "blocks: 12"
+# ten times as slow, so that it is no matter when a thread gets a processor
+sed 's/ms \* 1000000/ms * 10000000/' "$root/examples/stages.c" >slow-stages.c
+poetcc -trace -g slow-stages.c -o slow-stages && ./slow-stages >/dev/null
+until_true finished latest
 like "who keeps the other stages waiting" "$(poet report latest)" "bottleneck thread: other threads wait mostly for it +T:packer +CV:"
 run_example dating "sum of phone numbers: 906"
 like "names of threads" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#philosophers)" '"name":"phil 3"'
@@ -27,7 +31,7 @@ like "messages are arrows" "$(poet dump latest)" 'receive +A:bob .*<> [0-9]'
 check "deadlock compiles" compile deadlock
 ./deadlock &
 program=$!
-blocked() { poet blocked latest | grep -q "^DEADLOCK:"; }
+blocked() { poet blocked latest >live && grep -q "^DEADLOCK:" live && grep -q "^T:main" live; } # which joins one
 check "the deadlock is seen live" until_true blocked
 answer=$(poet blocked latest)
 like "alice waits for knives" "$answer" "T:alice requests M:knives at deadlock.c:12"
@@ -76,10 +80,29 @@ is "is one run" "$(poet runs | wc -l)" 1
 check "which is sound" sound latest
 is "with three programs" "$(poet stat latest | grep -c '^program ')" 3
 is "by name: ENDPOINT#NAME" "$(poet stat "unix:$XDG_RUNTIME_DIR/poet.sock#parent" | head -n 1)" "run             parent"
-POET_RUN=together ./prodcons >/dev/null & a=$!
-POET_RUN=together ./prodcons >/dev/null & b=$!
+cat >stays.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static void *nothing(void *a) { return a; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, NULL, nothing, NULL);
+    pthread_join(t, NULL);
+    return getchar() != EOF;
+}
+C
+poetcc -trace stays.c -o stays
+mkfifo stay
+POET_RUN=together ./stays <stay & a=$!
+POET_RUN=together ./stays <stay & b=$!
+exec 5>stay
+programs() { poet stat "unix:$XDG_RUNTIME_DIR/poet.sock#together" | grep -c '^program '; }
+both() { [ "$(programs)" = 2 ]; }
+until_true both
+exec 5>&-
 wait $a $b
-is "programs started apart join by POET_RUN" "$(poet stat "unix:$XDG_RUNTIME_DIR/poet.sock#together" | grep -c '^program ')" 2
+is "programs started apart join by POET_RUN" "$(programs)" 2
 stop_server
 ./parent >/dev/null 2>note
 is "without a server, too: one file" "$(ls parent.*.poet prodcons.*.poet 2>/dev/null | wc -l)" 1
