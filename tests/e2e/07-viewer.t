@@ -11,7 +11,7 @@ cat >ticker.c <<'C'
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *tick(void *a)
 {
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 400 || access("enough", F_OK) != 0; i++) {
         pthread_mutex_lock(&m);
         if (i % 10 == 0) poet_text("tick %d", i);
         pthread_mutex_unlock(&m);
@@ -39,6 +39,7 @@ changed() { [ "$(seen)" != "$first" ]; }
 settle() { until_true still ticker $part; }
 first=$(seen)
 check "the picture grows by itself" until_true changed
+touch enough
 wait $program
 check "when the program ends the title says so" until_true shown "^ticker$"
 settle
@@ -106,12 +107,16 @@ like "no complaint" "$(grep -c CRITICAL view.log)" "^0$"
 # poet record opens it, too: on the default server, or on that of the trace file it writes
 until_true gone
 gcc -w -DPLAIN -I"$B/include" ticker.c -o plain-ticker -L"$B/lib" -lpoet -Wl,-rpath,"$B/lib" -pthread
+rm enough
 poet record --view -- ./plain-ticker 2>record.log &
 check "poet record --view shows the run" until_true shown "plain-ticker — live"
+touch enough
 end_viewers
 wait $!
+rm enough
 poet record --view -o own.poet -- ./plain-ticker 2>>record.log &
 check "and with a trace file" until_true shown "plain-ticker — live"
+touch enough
 wait $!
 check "which is written" poet check own.poet
 end_viewers
