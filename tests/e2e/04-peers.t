@@ -6,7 +6,7 @@ cat >peer.pl <<'P'
 use Socket; # peer.pl PATH HEX [stay]: sends the bytes, prints the answer
 socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, sockaddr_un($ARGV[0]) or die "$!";
 syswrite $s, pack "H*", $ARGV[1]; shutdown $s, 1 unless $ARGV[2];
-$SIG{ALRM} = sub { exit 3 }; alarm 15;
+$SIG{ALRM} = sub { exit 3 }; alarm 200;
 while (sysread $s, my $b, 4096) { print $b }
 P
 send() { perl peer.pl "$XDG_RUNTIME_DIR/poet.sock" "$@" | strings -n 4; }

@@ -74,7 +74,7 @@ int main(void)
 C
 poetcc -trace closes.c -o closes
 start_server -o c/ -q
-is "a program that closes every descriptor gets nothing of ours on them" "$(timeout 20 ./closes 2>/dev/null)" 0
+is "a program that closes every descriptor gets nothing of ours on them" "$(timeout 200 ./closes 2>/dev/null)" 0
 
 cat >many.c <<'C'
 #include <pthread.h>

@@ -37,7 +37,7 @@ start_server -o work.poet -q
 ./work
 until_true finished work.poet
 stop_server
-script() { timeout 200 poet view work.poet --script script >log 2>&1 || { cat log; return 1; }; }
+script() { timeout 600 poet view work.poet --script script >log 2>&1 || { cat log; return 1; }; }
 
 # ---- answers: random events, each with a second one ----
 poet dump work.poet --json | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered".*/\1/p' >events
@@ -106,7 +106,7 @@ exec bash -c "$*"
 S
 chmod +x ssh.sh
 printf 'trace copy.poet\nquit\n' >script
-check "the trace is saved, through ssh" env POET_SSH="$work/ssh.sh" timeout 60 poet view "ssh:here:$work/work.poet" --script script
+check "the trace is saved, through ssh" env POET_SSH="$work/ssh.sh" timeout 300 poet view "ssh:here:$work/work.poet" --script script
 check "byte for byte" cmp work.poet copy.poet
 like "and is reached by commands, too" "$(POET_SSH="$work/ssh.sh" poet stat "ssh:here:$work/work.poet")" "run +work"
 
@@ -189,7 +189,7 @@ for how in stall cut garble; do
         leave() { gone || { focused .; xdotool key ctrl+q; }; }
         check "and can be left" again leave -- gone
         is "without a complaint" "$(grep -c CRITICAL log)" 0
-        kill $relay 2>/dev/null
+        is_child $relay && kill $relay
     done
 done
 stop_server
@@ -204,7 +204,7 @@ touch pause
 behind() { [ "$(figure "$endpoint" ordering_lag_ns)" -gt "$1" ]; }
 until_true behind 1
 printf 'await late\nsaid\nawait later\nfinished\nsaid\nquit\n' >script
-timeout 100 poet view "$endpoint" --script script >log 2>&1 & viewer=$!
+timeout 400 poet view "$endpoint" --script script >log 2>&1 & viewer=$!
 pids="$pids $viewer"
 until_true shown .
 until_true behind 4000000000

@@ -44,7 +44,7 @@ print("unnamed", len({a.get_description() for i in range(Atspi.get_desktop(0).ge
                       if a.get_role_name().endswith("button") and a.get_name() in ("", "GtkImage")}))
 P
 export launcher event
-timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+timeout 500 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately & poet view two.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore reader.py "$event"; kill $viewer %1' >said 2>log
 

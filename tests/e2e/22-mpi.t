@@ -104,7 +104,7 @@ for mpi in openmpi mpich; do
         continue
     fi
     export CC=mpicc.$mpi
-    run="timeout 60 mpirun.$mpi"
+    run="timeout 300 mpirun.$mpi"
     for program in mpi-log mpi-threads; do poetcc -trace -g "$root/tests/e2e/$program.c" -o $program 2>cc.log || cat cc.log; done
     for program in collect deadlock; do poetcc -trace -g $program.c -o $program 2>cc.log || cat cc.log; done
 
@@ -141,7 +141,7 @@ for mpi in openmpi mpich; do
     # ---- alone, without mpirun, and calling nothing that is not followed ----
     poetcc -trace -g alone.c -o alone 2>cc.log || cat cc.log
     rm -f ./*.poet
-    check "$mpi: one rank alone" timeout 60 ./alone
+    check "$mpi: one rank alone" timeout 300 ./alone
     trace=$(trace_of alone)
     check "$mpi: one rank alone: sound" sound "$trace"
     is "$mpi: one rank alone: its messages to itself" \
@@ -187,7 +187,7 @@ if [ -x "$(command -v mpirun.mpich)" ] && [ "$(id -u)" = 0 ] && netns 2>netns.lo
     pids="$pids $!"
     until_true poet runs "unix:$work/far.sock"
     far() {
-        POET_KEY_FILE=$1 ip netns exec poet-a timeout 60 mpirun.mpich -launcher ssh -launcher-exec "$work/to-host" \
+        POET_KEY_FILE=$1 ip netns exec poet-a timeout 300 mpirun.mpich -launcher ssh -launcher-exec "$work/to-host" \
             -hosts 10.77.0.1,10.77.0.2 -genv POET_SERVER 10.77.0.1:7711 -genv POET_RUN both -n 4 ./mpi-log 2>&1
     }
     unset POET_QUIET

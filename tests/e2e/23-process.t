@@ -197,13 +197,13 @@ P
 
 for kind in pipe socketpair tcp; do
     rm -f log ./*.poet
-    check "$kind: the program runs as without" timeout 60 poet record -o "$kind.poet" -- ./stream $kind
+    check "$kind: the program runs as without" timeout 300 poet record -o "$kind.poet" -- ./stream $kind
     check "$kind: sound" sound "$kind.poet"
     like "$kind: each read comes after the writes of its bytes" \
         "$(poet dump --json "$kind.poet" | python3 against.py 2>&1)" "reads of 300 writes, 0 wrong"
 done
 
-check "a server with threads, and its clients" timeout 60 poet record -o served.poet -- ./stream clients
+check "a server with threads, and its clients" timeout 300 poet record -o served.poet -- ./stream clients
 check "are one sound run" sound served.poet
 is "every message that came has its sender" \
     "$(poet dump --json served.poet | grep -c '"type":"read".*"relation":"async"')" \
@@ -227,17 +227,17 @@ int main(void)
 }
 C
 cc -g forked.c -o forked
-check "a child goes on with its parent's stream" timeout 60 poet record -o forked.poet -- ./forked
+check "a child goes on with its parent's stream" timeout 300 poet record -o forked.poet -- ./forked
 check "in a sound run" sound forked.poet
 is "with three messages" "$(poet dump --json forked.poet | grep -c '"type":"read".*"relation":"async"')" 3
 
 # ---- where the bytes do not add up ----
 for kind in mixed 2writers; do
-    check "$kind: the program runs as without" timeout 60 poet record -o "$kind.poet" -- ./stream $kind
+    check "$kind: the program runs as without" timeout 300 poet record -o "$kind.poet" -- ./stream $kind
     check "$kind: nothing is left pending" sound "$kind.poet"
     like "$kind: said so" "$(poet dump --json "$kind.poet")" "stream no longer traced"
 done
-printf 'a\nb\n' | timeout 60 poet record -o outside.poet -- "$(python3 -c 'import sys; print(sys.executable)')" -c '
+printf 'a\nb\n' | timeout 300 poet record -o outside.poet -- "$(python3 -c 'import sys; print(sys.executable)')" -c '
 import sys, os
 os.write(1, os.read(0, 100))' >out
 is "streams from and to outside pass through" "$(cat out)" "a
@@ -245,10 +245,10 @@ b"
 is "and are no events" "$(poet dump --json outside.poet | grep -c '"type":"\(write\|read\)"')" 0
 
 # ---- programs that nobody here wrote ----
-timeout 60 poet record -o shell.poet -- sh -c 'head -c 300000 /dev/urandom | cat | dd bs=1000 2>/dev/null | wc -c' >out
+timeout 300 poet record -o shell.poet -- sh -c 'head -c 300000 /dev/urandom | cat | dd bs=1000 2>/dev/null | wc -c' >out
 is "a pipeline of the shell" "$(cat out)" 300000
 check "is sound" sound shell.poet
-timeout 60 poet record --without process -o without.poet -- ./stream pipe
+timeout 300 poet record --without process -o without.poet -- ./stream pipe
 like "what is not there cannot be left out" "$(poet record --without nothing -- true 2>&1)" "no libpoet-nothing.so"
 is "and can be left out" "$(poet dump --json without.poet | grep -c '"type":"write"')" 0
 done_testing

@@ -18,7 +18,7 @@ cc -c -I"$(dirname "$(command -v poet)")/../include" -Wall -Wextra -Werror chann
 poetcc -trace -g -Wall -Wextra -Werror sum.c channel.o -o channel || not_ok "and links"
 is "it runs" "$(POET_OUTPUT=channel.poet ./channel)" 15
 check "its trace is sound" sound channel.poet
-check "its own test passes" timeout 60 sh channel.t
+check "its own test passes" timeout 300 sh channel.t
 is "six receives have their sends" \
     "$(poet dump --json channel.poet | grep -c '"type":"receive".*"relation":"async","partner":"')" 6
 like "waiting is about a channel" "$(poet dump --json channel.poet)" '"kind":"channel".*"name":"sums"'

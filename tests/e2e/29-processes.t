@@ -79,8 +79,8 @@ orders() {
     cc -g -O1 -I. "$program.c" -o "$program" -pthread -lrt 2>cc.log || cat cc.log
     poetcc -trace -processes -g -O1 -I. "$program.c" -o "$program.t" -pthread -lrt 2>cc.log || cat cc.log
     rm -f "$program".*poet
-    check "$program: runs under record" timeout 30 poet record -o "$program.r.poet" -- "./$program"
-    check "$program: runs with -processes" env POET_OUTPUT="$program.t.poet" timeout 30 "./$program.t"
+    check "$program: runs under record" timeout 300 poet record -o "$program.r.poet" -- "./$program"
+    check "$program: runs with -processes" env POET_OUTPUT="$program.t.poet" timeout 300 "./$program.t"
     for way in r t; do
         check "$program.$way: sound" sound "$program.$way.poet"
         is "$program.$way: $*" "$(python3 orders.py "$program.$way.poet" "$@" 2>&1)" ""

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 export POET_TEST_WATCHDOG_MS=${SANITIZED:+1000} POET_KEEP=
 : "${POET_TEST_WATCHDOG_MS:=50}" # of work in one turn
-attack() { timeout 100 python3 "$root/tests/e2e/loop.py" "$@"; }
+attack() { timeout 900 python3 "$root/tests/e2e/loop.py" "$@"; }
 file() { ls r/"$1"-*.poet; }
 bytes() { stat -c %s "$(file "$1")"; }
 # The events of a dump are so many, from the first one on, in the order in which they were told.
