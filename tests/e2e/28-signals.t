@@ -150,6 +150,7 @@ cat >signals.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static sem_t handled, up;
@@ -163,17 +164,22 @@ static void full(int sig, siginfo_t *i, void *context)
     sem_post(&handled);
 }
 static volatile int tids[2];
-static void asleep(int *which) /* until that thread blocks */
+static int T = 0, U = 1;
+static void asleep(int *which) /* until that thread blocks in its own call, not in one of those that record it */
 {
-    char path[64], state = 0;
+    char path[64];
     while (!tids[*which]) usleep(1000);
-    for (sprintf(path, "/proc/self/task/%d/stat", tids[*which]); state != 'S';) {
+    for (sprintf(path, "/proc/self/task/%d/syscall", tids[*which]);; usleep(1000)) {
+        long call = -1;
+        char *about = NULL;
         FILE *f = fopen(path, "r");
-        if (fscanf(f, "%*d %*s %c", &state) != 1) abort();
-        fclose(f);
+        int n = f ? fscanf(f, "%ld %p", &call, (void **)&about) : 0;
+        if (f) fclose(f);
+        if (n == 2 && (*which == U ? call == SYS_rt_sigtimedwait
+                                   : call == SYS_futex && about >= (char *)&up && about < (char *)(&up + 1)))
+            return;
     }
 }
-static int T = 0, U = 1;
 static void *waits(void *a) { tids[T] = gettid(); while (sem_wait(&up)) ; return a; }
 static void *awaits(void *a)
 {
@@ -186,7 +192,7 @@ static void *awaits(void *a)
     sigwaitinfo(a, &info);
     poet_text("awaited info");
     printf("%d %d %d %d\n", info.si_signo == SIGHUP, info.si_code, info.si_pid == getpid(), info.si_value.sival_int);
-    sigtimedwait(a, &info, &(struct timespec){10, 0});
+    sigtimedwait(a, &info, &(struct timespec){1000, 0});
     printf("%d %d %d\n", info.si_signo == SIGWINCH, info.si_code, info.si_value.sival_int);
     printf("%d", sigtimedwait(a, &info, &(struct timespec){0, 1000}));
     printf(" %d\n", errno == EAGAIN);
