@@ -61,7 +61,8 @@ fi
 if command -v memcached >/dev/null && command -v nc >/dev/null; then
     poet record -- memcached -u "$(id -un)" -s "$work/cache" -t 4 2>cache.err & cache=$!
     pids="$pids $cache"
-    until_true test -S cache
+    listens() { grep -q " 00010000 .* $work/cache\$" /proc/net/unix; } # (the socket is there before that)
+    until_true listens
     for i in $(seq 200); do printf 'set k%d 0 0 3\r\nabc\r\nget k%d\r\n' "$i" "$i"; done >asked
     echo quit >>asked
     is "memcached answers" "$(nc -U cache <asked | grep -c '^abc')" 200

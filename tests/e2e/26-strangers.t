@@ -363,7 +363,10 @@ C
     [ "$(id -u)" = 0 ] && sed -i "1s/^/user root; /" ng/nginx.conf
     poet record -o nginx.poet -- nginx -p "$work/" -c "$work/ng/nginx.conf" 2>ng/err & nginx=$!
     pids="$pids $nginx"
-    until_true test -S ng/socket
+    listens() { grep -q " 00010000 .* $work/ng/socket\$" /proc/net/unix; } # (the socket is there before that)
+    until_true listens
+    all_begun() { [ "$(poet stat nginx.poet | grep -c '^program')" = 3 ]; }
+    until_true all_begun
     for i in 1 2 3 4 5 6; do
         python3 -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX); s.connect("ng/socket"); s.sendall(b"GET /marks.h HTTP/1.0\r\n\r\n")
