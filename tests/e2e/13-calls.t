@@ -13,6 +13,7 @@ cat >calls.c <<'C'
 #include <string.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 #define SHOW(call) do { errno = 77; long e_ = (long)(call); printf("%-58s %ld %d\n", #call, e_, errno); } while (0)
 static const struct timespec past = {1, 0}, bad = {0, 2000000000};
 static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
@@ -122,7 +123,7 @@ int main(void)
     SHOW(pthread_mutex_trylock(&m));
     SHOW(pthread_mutex_destroy(&m));
     char name[64];
-    snprintf(name, sizeof name, "/poet-test-%d", 4711);
+    snprintf(name, sizeof name, "/poet-test-%d", (int)getpid());
     sem_unlink(name);
     SHOW(sem_open(name, 0) == SEM_FAILED);
     sem_t *s = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
@@ -185,7 +186,9 @@ cat >each.c <<'C'
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <threads.h>
+#include <unistd.h>
 pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 pthread_spinlock_t spin;
 pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -207,10 +210,12 @@ int main(void)
     pthread_once(&once, init);
     thrd_create(&c, child, NULL);
     thrd_join(c, NULL);
-    sem_t *s = sem_open("/poet-test-each", O_CREAT, 0600, 1);
+    char name[40];
+    snprintf(name, sizeof name, "/poet-test-%d", (int)getpid());
+    sem_t *s = sem_open(name, O_CREAT, 0600, 1);
     sem_wait(s);
     sem_close(s);
-    sem_unlink("/poet-test-each");
+    sem_unlink(name);
     return 0;
 }
 C
@@ -221,7 +226,7 @@ events_of() { poet dump "$1" --json | perl -ne '
     if (/^\{"line":(\d+),.*"name":"([^"]*)"/) { $name{$1} = $2 }
     if (/"event":"(\d+):\d+","type":"(\w+)"/) { push @{$e{$1}}, $2 }
     END { print "$name{$_}: @{$e{$_}}\n" for sort { $name{$a} cmp $name{$b} } grep { $e{$_} } keys %name }'; }
-is "the events of every line" "$(events_of each.*.poet)" "/poet-test-each: acquired sem_acquired released
+is "the events of every line" "$(events_of each.*.poet | sed 's|^/poet-test-[0-9]*:|named:|')" "named: acquired sem_acquired released
 child: create start exit close
 lock: read_acquired acquire relock unlock_inner read_released write_acquired acquire lock write_released
 main: start acquire lock unlock acquire lock unlock acquire initialize initialized ready join joined lock unlock exit close
