@@ -123,7 +123,7 @@ int main(void)
     for (int i = 0; i < 200; i++) {
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(200);
             pthread_mutex_lock(&m);
             pthread_mutex_unlock(&m);
             pthread_create(&t[0], NULL, one, NULL);
@@ -142,7 +142,7 @@ int main(void)
 C
 poetcc -trace -w forking.c -o forking
 start_server -o g/ -q
-is "200 forks of a busy program: no child hangs" "$(timeout 100 ./forking)" 0
+is "200 forks of a busy program: no child hangs" "$(timeout 500 ./forking)" 0
 check "their trace is sound" sound latest
 is "each child is in it" "$(poet stat latest | grep -c ^program)" 201
 stop_server
@@ -164,7 +164,9 @@ int main(int argc, char **argv)
     pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
     pthread_rwlockattr_t ra; pthread_rwlockattr_init(&ra); pthread_rwlockattr_setpshared(&ra, PTHREAD_PROCESS_SHARED);
     pthread_mutex_init(&x->m, &a); pthread_rwlock_init(&x->rw, &ra); sem_init(&x->s, 1, 0);
-    sem_t *named = sem_open("/poet-shm-test", O_CREAT, 0600, 0);
+    char name[40]; /* others may run the same test */
+    snprintf(name, sizeof name, "/poet-test-%d", (int)getpid());
+    sem_t *named = sem_open(name, O_CREAT, 0600, 0);
     for (int i = 0; i < 3; i++)
         if (fork() == 0) {
             for (int k = 0; k < 50; k++) {
@@ -177,7 +179,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++) { sem_wait(&x->s); sem_wait(named); }
     while (wait(NULL) > 0) ;
     pthread_mutex_lock(&x->m); printf("%d\n", x->n); pthread_mutex_unlock(&x->m);
-    sem_close(named); sem_unlink("/poet-shm-test");
+    sem_close(named); sem_unlink(name);
     return 0;
 }
 C
