@@ -5,14 +5,12 @@ cp "$root/examples/prodcons.c" .
 
 display() { # a private X server, if the machine has one
     command -v Xvfb >/dev/null && [ -x "$B/libexec/poet/poet-view" ] || return 1
-    for n in $(seq 90 120); do
-        [ -e "/tmp/.X11-unix/X$n" ] && continue
-        Xvfb ":$n" -screen 0 1200x800x24 >/dev/null 2>&1 &
-        pids="$pids $!"
-        export DISPLAY=":$n" GDK_BACKEND=x11 GSK_RENDERER=cairo
-        until_true test -e "/tmp/.X11-unix/X$n" && return 0
-    done
-    return 1
+    Xvfb -noreset -displayfd 3 -screen 0 1200x800x24 3>display-number >/dev/null 2>&1 &
+    xvfb=$!
+    pids="$pids $xvfb"
+    trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; finish' EXIT # it takes its socket away itself
+    until_true test -s display-number || return 1
+    export DISPLAY=":$(cat display-number)" GDK_BACKEND=x11 GSK_RENDERER=cairo
 }
 shown() { [ -n "$(xdotool search --name "$1" 2>/dev/null)" ]; }
 
@@ -24,6 +22,7 @@ if display; then
     check "poet view: a window, and a server on the default endpoint" until_true poet runs
     is "./prodcons" "$(./prodcons)" "sum of 10 items: 45"
     check "the viewer shows the run" until_true shown prodcons
+    until_true finished latest
     check "poet export -o order.pdf" poet export -o order.pdf
     like "it is a PDF with the names in it" "$(pdftotext order.pdf - 2>&1)" "producer"
     kill "$viewer"
@@ -35,6 +34,7 @@ if display; then
     is "line 3 first: ./prodcons" "$(./prodcons 2>note)" "sum of 10 items: 45"
     like "one line says where the trace is" "$(cat note)" "^poet: no server running; recording to prodcons\.[0-9]+\.poet"
     is "and only one" "$(wc -l <note)" 1
+    until_true finished "$(trace_of prodcons)"
     poet view >view.log 2>&1 &
     viewer=$!
     pids="$pids $viewer"

@@ -59,7 +59,7 @@ fails "an unknown format" 2 'unknown format' poet import otf two.log -o x.poet
 # A run of threads in other formats.
 cp "$root/examples/prodcons.c" .
 poetcc -trace -g prodcons.c -o prodcons && ./prodcons >/dev/null 2>&1
-until_true finished latest
+until_true finished "$(trace_of prodcons)"
 for format in chrome dot shiviz; do
     check "as $format" poet export prodcons.[0-9]*.poet --format $format -o prodcons.$format
 done

@@ -14,14 +14,14 @@ for program in $programs; do
     poetcc -trace -g -Wall -Wextra -Werror "$root/examples/ucpp/$program.c" ucpp.o -o "$program" || exit 1
     check "$program: runs untraced" env POET_SERVER=none "./$program"
     POET_OUTPUT="$program.poet" "./$program" || not_ok "$program ends well"
-    until_true poet check "$program.poet"
+    until_true finished "$program.poet"
     check "$program: obeys the description" poet check "$program.poet"
     poet export "$program.poet" -o "$program.txt" --labels name --no-title
     is "$program: the picture" "$(cat "$program.txt")" "$(cat "$root/tests/golden/ucpp-$program.txt")"
     for schedule in fifo lifo random; do
         POET_OUTPUT=$program-$schedule.poet UCPP_RUNS=$runs UCPP_SEED=1 UCPP_SCHEDULE=$schedule \
-            timeout 60 "./$program" || not_ok "$program ends well, $schedule"
-        until_true poet stat "$program-$schedule.poet"
+            timeout 600 "./$program" || not_ok "$program ends well, $schedule"
+        until_true finished "$program-$schedule.poet"
         like "$program: $runs runs, $schedule" \
             "$(poet dump --json "$program-$schedule.poet" | python3 "$root/tests/e2e/ucpp.py" "$program" 2>&1)" \
             "^$runs runs"
@@ -33,7 +33,7 @@ done
 poetcc -trace -g -Wall -Wextra -Werror -I"$root/examples/ucpp" "$root/tests/e2e/ucpp-stress.c" ucpp.o -o stress || exit 1
 for schedule in fifo lifo random; do
     is "all at once, $schedule" "$(POET_OUTPUT=stress-$schedule.poet UCPP_RUNS=100 UCPP_SEED=5 UCPP_SCHEDULE=$schedule \
-        timeout 60 ./stress; echo $?)" 0
+        timeout 600 ./stress; echo $?)" 0
     until_true finished "stress-$schedule.poet"
     check "obeys the description, $schedule" poet check "stress-$schedule.poet"
 done
@@ -95,7 +95,7 @@ int main(void)
 C
 poetcc -trace -g moves.c -o moves
 POET_OUTPUT=moves.poet ./moves
-until_true poet check moves.poet
+until_true finished moves.poet
 is "two tasks on two threads are two lines" "$(poet stat moves.poet | sed -n 's/^lines *//p')" 2
 is "each with what it did, in its order" \
     "$(poet dump --json moves.poet | sed -n 's/.*"event":"1:.*"annotations":\["\(.*\)"\].*/\1/p' | tr '\n' ' ')" \
@@ -104,6 +104,6 @@ is "and nothing between them" "$(poet order moves.poet 1:9 2:90; poet order move
 concurrent"
 poetcc -trace -g -static moves.c -o moves-static
 check "a static program, too" env POET_OUTPUT=static.poet ./moves-static
-until_true poet check static.poet
+until_true finished static.poet
 is "has the same events" "$(poet stat static.poet | grep events)" "$(poet stat moves.poet | grep events)"
 done_testing
