@@ -60,14 +60,14 @@ finish(peer)
 P
 until_true finished latest
 file=$(ls runs/fifo*.poet)
-check "a module that is a FIFO hangs nobody" timeout 20 poet dump "$file"
-check "nor a picture" timeout 20 poet show "$file"
+check "a module that is a FIFO hangs nobody" timeout 200 poet dump "$file"
+check "nor a picture" timeout 200 poet show "$file"
 printf '@include "waits"\nview = 1;\n' >evil.view
-output=$(timeout 20 poet show "$file" --view evil.view 2>&1)
+output=$(timeout 200 poet show "$file" --view evil.view 2>&1)
 is "a view that includes is refused" "$?:$output" "1:poet show: evil.view: a view cannot include other files"
-output=$(timeout 20 poet show "$file" --view waits 2>&1)
+output=$(timeout 200 poet show "$file" --view waits 2>&1)
 is "so is one that is a FIFO" "$?:$output" "1:poet show: waits: not a regular file"
-output=$(timeout 20 poet stat waits 2>&1)
+output=$(timeout 200 poet stat waits 2>&1)
 like "so is a trace" "$?:$output" "^1:.*waits"
 
 # ---- a server that tells windows that cannot be ----
@@ -103,7 +103,7 @@ for column in 1 -100000 2000000000; do
     pids="$pids $!"
     listens() { grep -q "door.$column\$" /proc/net/unix; }
     until_true listens
-    timeout 20 poet show "unix:door.$column" >out.txt 2>&1
+    timeout 200 poet show "unix:door.$column" >out.txt 2>&1
     status=$?
     if [ $column = 1 ]; then is "a window is drawn" $status 0
     else
@@ -124,7 +124,7 @@ python3 - $port >alive <<'P'
 import socket, sys, time
 peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 mine, timer = "%04X" % peer.getsockname()[1], ""
-for again in range(200):  # the server's end: its timer 02 is the one that asks whether we live
+for again in range(3000):  # the server's end: its timer 02 is the one that asks whether we live
     for row in open("/proc/net/tcp"):
         fields = row.split()
         if fields[2].endswith(":" + mine):
