@@ -26,7 +26,7 @@ static void *lock_often(void *a)
     }
     return a;
 }
-/* rate ROUNDS: two threads at full rate, and for a tenth of it two more once there is a byte to be read */
+/* rate ROUNDS: two threads at full rate, two more for each byte that is read, and at the end two for a tenth of it */
 static void both_threads(void)
 {
     pthread_t t[2];
@@ -39,13 +39,14 @@ int main(int argc, char **argv)
 {
     rounds = argc > 1 ? atol(argv[1]) : 100;
     both_threads();
-    getchar();
+    while (getchar() == '.')
+        both_threads();
     rounds /= 10;
     both_threads();
     return 0;
 }
 C
-poetcc -trace -g rate.c -o rate -pthread
+poetcc -trace -g rate.c -o rate -pthread && cp rate portions
 server() { # on the same file, each time
     rm -f server.sock
     poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o "${1:-all.poet}" 2>>server.log &
@@ -64,19 +65,17 @@ cut_off() {
     kill -KILL $server
     wait $server 2>/dev/null
 }
-program() { # program AGENT RUN ROUNDS FIFO: it comes to its end when that is written to
-    POET_SERVER="unix:$work/$1.sock" POET_RUN="$2" ./rate "$3" <"$4" >/dev/null &
-    running=$!
-}
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
 size() { stat -c %s "$1" 2>/dev/null || echo 0; }
 # bytes of agents that the newest server has read, once they are gone
 read_of() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | sed -n 's/.* disconnected after \([0-9]*\) bytes.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'; }
-begin() { # begin RUN ROUNDS
+begin() { # begin RUN ROUNDS [AGENT]
     mkfifo "$1.fifo"
-    program one "$1" "$2" "$1.fifo"
+    POET_SERVER="unix:$work/${3:-one}.sock" POET_RUN="$1" ./portions "$2" <"$1.fifo" >/dev/null &
+    running=$!
     exec 5>"$1.fifo"
 }
+more() { printf . >&5; } # so many rounds: there is always something to come
 go_on() { # the program, to its end
     echo >&5
     exec 5>&-
@@ -92,7 +91,8 @@ leave() {
 # ---- undisturbed, for what it takes ----
 server whole.poet
 agent one
-begin whole 150000
+begin whole 25000
+printf ..... >&5
 go_on
 until_true finished whole.poet
 leave
@@ -103,7 +103,7 @@ agent one
 
 # ---- killed again and again, at full rate ----
 server
-begin job 150000
+begin job 25000
 killed=0
 while [ $killed -lt 5 ]; do
     more=$(($(size all.poet) + 1 + killed * 37777 % 50000))
@@ -112,6 +112,7 @@ while [ $killed -lt 5 ]; do
     until_true grown || break
     cut_off
     killed=$((killed + 1))
+    more
     server
 done
 is "the server was killed in the middle of it, and started on the same file" $killed 5
@@ -178,8 +179,7 @@ reader() { # on the same file, each time
 }
 agent three
 reader parts
-program three parts 400000 &
-running=$!
+begin parts 60000 three
 killed=0
 while [ $killed -lt 5 ]; do
     more=$(($(size read.poet) + 1 + killed * 37777 % 50000))
@@ -189,9 +189,10 @@ while [ $killed -lt 5 ]; do
     kill -KILL $reader
     wait $reader 2>/dev/null
     killed=$((killed + 1))
+    more
     reader parts
 done
-wait $running
+go_on
 until_true finished read.poet
 is "NATS: the reading server was killed in the middle, and started on the same file" $killed 5
 is "each time it went on" "$(grep -c 'run 1 "parts" resumed: read.poet' reader.log)" 5 || cat reader.log
