@@ -53,10 +53,12 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     like "bad_any: message-race is named" "$(kinds bad_any)" '^message-race$'
     # A hang, of which nothing is left: not even ranks, which are in groups of their own.
     CC=mpicc poetcc -trace -g "$here/bad_rank.c" -o bad_rank
+    begun=$(date +%s)
     check "it went well, too" until_true ranks bad_rank "2 was the last"
+    most=$((5 + 3 * ($(date +%s) - begun))) # seconds: several times what a run takes that ends
     row=$(poet predict bad_rank.poet | sed -n 's/^\([0-9]*\)  message-race:.*/\1/p' | head -n 1)
-    check "a rank that hangs is confirmed" timeout 120 poet confirm bad_rank.poet "$row" --timeout 5
-    like "and said" "$output" 'confirmed in attempt [0-9]+: (the program hangs|it does not exit within 5 s; uncontrolled runs did)(; the outcome differs in [0-9]+ of [0-9]+ .*)?; trace: bad_rank.confirmed.poet'
+    check "a rank that hangs is confirmed" timeout $((24 * most)) poet confirm bad_rank.poet "$row" --timeout $most
+    like "and said" "$output" 'confirmed in attempt [0-9]+: (the program hangs|it does not exit within [0-9]+ s; uncontrolled runs did)(; the outcome differs in [0-9]+ of [0-9]+ .*)?; trace: bad_rank.confirmed.poet'
     is "nothing of it is left" "$(own_processes bad_rank)" ""
 else
     skip "bad_any: there is no MPI here"
