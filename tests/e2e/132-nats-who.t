@@ -10,15 +10,15 @@ if ! python3 "$root/tests/e2e/natscreds.py" who 2>openssl.log; then
     exit 0
 fi
 number=0
-# tried URL [VARIABLE=VALUE...]: the first that an agent says of it, in $line
+# tried PATTERN URL [VARIABLE=VALUE...]: what an agent says of it until it says that, in $line
 tried() {
-    where=$1
-    shift
+    awaited=$1 where=$2
+    shift 2
     number=$((number + 1))
     env "$@" poet server --to "$where" -l "unix:$work/tried.sock" -o "tried$number/" 2>tried$number.log &
     agent=$!
     pids="$pids $agent"
-    until_true grep -E "connected to|are kept in" tried$number.log
+    until_true grep -E "$awaited" tried$number.log
     kill $agent
     wait $agent 2>/dev/null
     line=$(grep -v listening tried$number.log)
@@ -27,14 +27,14 @@ tried() {
 let_in() { # let_in NAME URL [VARIABLE=VALUE...]
     name=$1
     shift
-    tried "$@"
+    tried "connected to" "$@" # also when the server was slow at first
     like "$name: let in" "$line" " connected to [^ ]*$"
     case $line in *" connected to "*) ;; *) tail -n 5 nats.log | sed 's/^/# nats-server: /' ;; esac
 }
 refused() { # refused NAME PATTERN URL [VARIABLE=VALUE...]
     name=$1 pattern=$2
     shift 2
-    tried "$@"
+    tried "connected to|are kept in" "$@"
     like "$name: one line says what to do" "$line" "$pattern.*; events are kept in"
 }
 
