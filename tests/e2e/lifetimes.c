@@ -39,6 +39,7 @@ struct place {
 };
 
 static struct place *places;
+static int *met; /* so often did one come to meet() */
 static int processes, threads, rounds, seed;
 
 static void join(struct clock *a, const struct clock *b)
@@ -79,6 +80,14 @@ static int begin_making(struct place *p)
 }
 
 static void end_making(struct place *p) { __atomic_store_n(&p->users, 0, __ATOMIC_RELEASE); }
+
+/* Until all have come so often: also on one processor no thread is far ahead of the others. */
+static void meet(int times)
+{
+    __atomic_add_fetch(met, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(met, __ATOMIC_ACQUIRE) < times * processes * threads)
+        sched_yield();
+}
 
 static void add_reader(struct place *p, const struct clock *c)
 {
@@ -191,6 +200,8 @@ static void *work(void *number)
         }
         if (what % 8 == 0)
             sched_yield();
+        if (i % 20 == 19)
+            meet(i / 20 + 1);
     }
     return NULL;
 }
@@ -210,10 +221,11 @@ int main(int argc, char **argv)
         return 2;
     processes = atoi(argv[1]), threads = atoi(argv[2]), rounds = atoi(argv[3]),
     seed = atoi(argv[4]);
-    places = mmap(NULL, PLACES * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                  -1, 0);
+    places = mmap(NULL, PLACES * sizeof *places + sizeof *met, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (places == MAP_FAILED || processes * threads > MOST)
         return 1;
+    met = (int *)(places + PLACES);
     for (int i = 0; i < PLACES; i++)
         make(&places[i], (enum kind)(i % KINDS));
     for (int i = 1; i < processes; i++)
