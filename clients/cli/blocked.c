@@ -90,6 +90,16 @@ static void verdict_text(const struct blocked_report *r, const struct diagnosis_
     free(said);
 }
 
+static void abandoned_locks_text(const struct blocked_report *r)
+{
+    const struct wait_info *w = NULL;
+    while ((w = wait_list_abandoned_lock(r->waits, w)) != NULL) {
+        char *text = abandoned_lock_text(r->book, w);
+        blocked_print_tag(text);
+        free(text);
+    }
+}
+
 /* Threads of programs that ended by themselves: that they wait there says nothing against them. */
 static void at_exit_text(const struct blocked_report *r)
 {
@@ -172,6 +182,7 @@ static void print_text(const struct blocked_report *r)
         puts("no thread is blocked");
     for (size_t i = 0; i < r->waits->cycle_count; i++)
         cycle_text(r, &r->waits->cycles[i]);
+    abandoned_locks_text(r);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         verdict_text(r, &r->waits->verdicts[i]);
     waits_text(r);

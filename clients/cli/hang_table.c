@@ -91,10 +91,17 @@ static void add_row(const struct wait_list *w, const struct wait_info *wait, str
     set_cells(w, wait, result_table_cells(t, t->row_count - 1));
 }
 
-/* What is known of an object that no thread may ever signal again, a note for each sentence. */
+/* Locks whose holder has exited, and what is known of objects that no thread may ever signal again:
+ * a note for each sentence. */
 static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
                       struct result_table *t)
 {
+    const struct wait_info *lock = NULL;
+    while ((lock = wait_list_abandoned_lock(w, lock)) != NULL && t->note_count < MOST) {
+        char *text = abandoned_lock_text(book, lock);
+        text[strcspn(text, "\n")] = 0;
+        ARRAY_PUSH(t->notes, t->note_count, text);
+    }
     for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
         char *said = diagnosis_text(book, &w->verdicts[i]), *rest = said;
         for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)

@@ -15,6 +15,26 @@ const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint3
     return NULL;
 }
 
+/* A holder that is not blocked and yet will never release the lock has exited. */
+static bool wait_list_is_abandoned(const struct wait_list *waits, const struct wait_info *w)
+{
+    return w->fate == OUTCOME_NEVER && !w->at_exit && w->holder_count == 1 &&
+           !wait_list_of_thread(waits, w->holders[0].thread);
+}
+
+const struct wait_info *wait_list_abandoned_lock(const struct wait_list *waits,
+                                                 const struct wait_info *wait)
+{
+    for (size_t i = wait ? (size_t)(wait - waits->items) + 1 : 0; i < waits->count; i++) {
+        bool first = wait_list_is_abandoned(waits, &waits->items[i]);
+        for (size_t k = 0; first && k < i; k++)
+            first = waits->items[k].about != waits->items[i].about;
+        if (first)
+            return &waits->items[i];
+    }
+    return NULL;
+}
+
 struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count)
 {
     struct event_id *pairs = NULL;

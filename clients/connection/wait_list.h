@@ -32,4 +32,9 @@ void wait_list_free(struct wait_list *waits); /* leaves it empty */
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits,
                                             uint32_t thread); /* returns NULL if it does not wait */
 
+/* Returns a wait for a lock whose holder has exited, the first after `wait` (NULL: of all), one for
+ * each lock; NULL if there is none. */
+const struct wait_info *wait_list_abandoned_lock(const struct wait_list *waits,
+                                                 const struct wait_info *wait);
+
 #endif

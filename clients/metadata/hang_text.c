@@ -107,6 +107,16 @@ char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_i
     return hang_text_finish(&s);
 }
 
+char *abandoned_lock_text(const struct trace_metadata *book, const struct wait_info *wait)
+{
+    struct hang_text_buffer s;
+    hang_text_begin(&s);
+    fprintf(s.f, "HANG: %s is held by ", metadata_label(book, wait->about));
+    fprintf(s.f, "%s, which has exited: its waiters will never resume\n",
+            metadata_label(book, wait->holders[0].thread));
+    return hang_text_finish(&s);
+}
+
 char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of)
 {
     static const char *const ends[OUTCOME_COUNT] = {[OUTCOME_OPEN] = "",

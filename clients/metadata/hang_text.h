@@ -21,6 +21,10 @@ char *deadlock_text(const struct cycle_info *cycle);
 char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
                          uint32_t step);
 
+/* Returns, for a wait for a lock whose holder has exited, "HANG: M:m is held by T:b, which has
+ * exited: its waiters will never resume\n". The caller frees it. */
+char *abandoned_lock_text(const struct trace_metadata *book, const struct wait_info *wait);
+
 /* Returns, for a thread that is waited for, "T:worker is itself blocked on CV:more and will never
  * resume". The caller frees it. */
 char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of);

@@ -81,4 +81,43 @@ UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends
 until_true finished chance.poet
 is "a scheduler has no life of a thread" "$(poet states chance.poet | awk '{ print $1 }' | grep -c scheduler)" 0
 like "but a line" "$(poet dump chance.poet)" 'Sch:scheduler'
+
+# ---- a lock whose holder has exited ----
+cat >abandoned.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static void *holder(void *a)
+{
+    pthread_mutex_lock(&table);
+    return a;
+}
+static void *waiter(void *a)
+{
+    pthread_mutex_lock(&table);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[3];
+    pthread_create(&t[0], 0, holder, 0);
+    pthread_join(t[0], 0);
+    for (int i = 1; i < 3; i++)
+        pthread_create(&t[i], 0, waiter, 0);
+    for (int i = 1; i < 3; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -g abandoned.c -o abandoned
+POET_OUTPUT=abandoned.poet ./abandoned 2>/dev/null &
+program=$!
+pids="$pids $program"
+both_wait() { [ "$(poet blocked abandoned.poet 2>/dev/null | grep -c '^T:waiter.* requests M:table at abandoned.c:10')" = 2 ]; }
+check "abandoned lock: both waiters are listed with their place" until_true both_wait
+is "abandoned lock: the diagnosis names the lock and its holder, once" "$(poet blocked abandoned.poet 2>/dev/null | grep HANG)" \
+    "HANG: M:table is held by T:holder, which has exited: its waiters will never resume"
+kill -KILL $program
+wait $program 2>/dev/null
+until_true finished abandoned.poet
+is "abandoned lock: the report has the diagnosis" "$(poet report abandoned.poet | grep -c 'M:table is held by T:holder, which has exited')" 1
 done_testing

@@ -64,22 +64,34 @@ static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *sta
     }
 }
 
-static void blocked_panel_add_diagnosis(struct view *view, struct blocked_panel *state,
-                                        const struct diagnosis_info *v)
+/* Adds a diagnosis, which is freed; its first line is the title. */
+static void blocked_panel_add_text(struct blocked_panel *state, char *said, struct event_id at)
 {
-    char *said = diagnosis_text(view_metadata(view), v);
-    if (!said)
-        return;
     char **lines = g_strsplit(said, "\n", 2);
     char *rest = g_strchomp(g_strdup(lines[1] ? lines[1] : ""));
     lines[0][0] = g_ascii_toupper(lines[0][0]);
     char *text = g_markup_printf_escaped(*rest ? "<b>%s</b>\n<small>%s</small>" : "<b>%s</b>%s",
                                          lines[0], rest);
-    row_list_add(state->list, text, v->waker.line ? v->waker : v->wait);
+    row_list_add(state->list, text, at);
     g_free(text);
     g_free(rest);
     g_strfreev(lines);
     free(said);
+}
+
+static void blocked_panel_add_diagnosis(struct view *view, struct blocked_panel *state,
+                                        const struct diagnosis_info *v)
+{
+    char *said = diagnosis_text(view_metadata(view), v);
+    if (said)
+        blocked_panel_add_text(state, said, v->waker.line ? v->waker : v->wait);
+}
+
+static void blocked_panel_add_abandoned_locks(struct view *view, struct blocked_panel *state)
+{
+    const struct wait_info *w = NULL;
+    while ((w = wait_list_abandoned_lock(&state->waits, w)) != NULL)
+        blocked_panel_add_text(state, abandoned_lock_text(view_metadata(view), w), w->event.at);
 }
 
 static void add_small(GString *s, const char *text)
@@ -173,6 +185,7 @@ static void blocked_panel_fill_list(struct view *view, struct blocked_panel *sta
     row_list_clear(state->list);
     for (size_t i = 0; i < state->waits.cycle_count; i++)
         blocked_panel_add_cycle(view, state, &state->waits.cycles[i]);
+    blocked_panel_add_abandoned_locks(view, state);
     for (size_t i = 0; i < state->waits.verdict_count && i < TOLD_MOST; i++)
         blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
     blocked_panel_add_waits(view, state, false);
