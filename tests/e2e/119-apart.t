@@ -35,10 +35,11 @@ is "the recorded run is above, the other one below" "$(grep -E '^(recorded|again
 again: new.poet"
 is "each has the same rows" "$(part swap.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
     "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
-is "of all that take part" "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)" "T:main T:makes T:uses M:lock"
+is "of all that take part" "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | sort | xargs)" "M:lock T:main T:makes T:uses"
 like "where they come apart is said of the one" "$(cat swap.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes performed (acquire|lock) on M:lock, bad_use\.c:8$'
 like "and of the other" "$(cat swap.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses performed lock on M:lock, bad_use\.c:16$'
-is "and marked in both" "$(part swap.txt recorded | grep -cE '^[^TM]* 1( |$)') $(part swap.txt again | grep -cE '^[^TM]* 2( |$)')" "1 1"
+marked() { part swap.txt "$1" | grep -v '^[TM]:' | grep -cE "(^|[^0-9])$2([^0-9]|\$)"; } # between the rows
+is "and marked in both" "$(marked recorded 1) $(marked again 2)" "1 1"
 like "what came of it stands below" "$(tail -n 1 swap.txt)" '^order swapped: '
 is "what is equal stands in one column" "$(cells "$(row swap.txt recorded T:main)" 2)" "$(cells "$(row swap.txt again T:main)" 2)"
 is "also behind that" "$(cells "$(row swap.txt recorded T:uses)" 3)" "$(cells "$(row swap.txt again T:uses)" 3)"
