@@ -1,6 +1,6 @@
 #!/bin/bash
-# Calls by where they ran: a task that goes from one thread of the system to another calls another function on each, so that
-# which of them was called where is known beforehand; and where it is not recorded, that is said.
+# poet calls --by processor, cluster and cpu: a task that migrates between two worker threads calls a different
+# function on each, so the expected rows are known; where the placement was not recorded, an error explains it.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >moves.c <<'C'
@@ -56,46 +56,46 @@ C
 poetcc -trace -profile -g -O1 moves.c -o moves || exit 1
 POET_MEASURE=calls=every POET_OUTPUT=moves.poet ./moves
 until_true finished moves.poet
-# rows FILE BY: place, function, calls
+# rows FILE BY: prints processor, function and number of calls of each row
 rows() { poet calls "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
     next unless $o->{depth}; $s = $r->{function}; $s =~ s/ .*//; print "$r->{processor} $s $r->{calls_n}\n" if $s =~ /^(spin|on_)/' | sort; }
-is 'what was called on which processor' "$(rows moves.poet processor)" "first on_first 30
+is 'calls --by processor: calls of each function on each processor' "$(rows moves.poet processor)" "first on_first 30
 first spin 30
 second on_second 30
 second spin 60"
-is 'what was called in which cluster' "$(rows moves.poet cluster)" "left on_first 30
+is 'calls --by cluster: calls of each function in each cluster' "$(rows moves.poet cluster)" "left on_first 30
 left spin 30
 right on_second 30
 right spin 60"
 poet calls moves.poet --by processor --json >by.json
-is 'times of functions add up to those of their processor' "$(perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
+is 'calls --by processor: self times of functions add up to those of their processor' "$(perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
     $o->{depth} ? ($n{$r->{processor}} += $r->{self_ns}) : ($all{$r->{processor}} = $r->{self_ns});
     END { print "$_ $n{$_} $all{$_}\n" for grep { $n{$_} != $all{$_} } keys %all }' by.json)" ''
-# never more than the entries have of a function, and what the task ran at all
+# The self time of a function is never more than the time between its entries and exits.
 poet calls moves.poet --every --json >flow.json
-is 'no function took more than from its begins to its ends' "$(perl -MJSON::PP -e '
+is 'calls --by processor: the self time of a function does not exceed its entry-to-exit times' "$(perl -MJSON::PP -e '
     for (`cat flow.json`) { $r = decode_json($_)->{row} or next; next if $r->{kind} ne "exit"; ($s) = split / /, $r->{function}; $took{$s} += $r->{duration_ns} }
     for (`cat by.json`) { $o = decode_json($_); $r = $o->{row} or next; next unless $o->{depth}; ($s) = split / /, $r->{function}; $self{$s} += $r->{self_ns} }
     for (grep { /^spin/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} != $took{$_} }
     for (grep { /^on_/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} > $took{$_} }')" ''
-check 'and there was time' grep -q '"self_ns":[1-9]' by.json
-is 'a part of the run has its calls alone' "$(poet calls moves.poet --by processor --from 0s --to 1ns --json | grep -c '"spin')" 0
+check 'calls --by processor: self times are not all 0' grep -q '"self_ns":[1-9]' by.json
+is 'calls --by processor with a range: only calls inside the range are listed' "$(poet calls moves.poet --by processor --from 0s --to 1ns --json | grep -c '"spin')" 0
 
-# ---- where it cannot be told ----
+# ---- placement that was not recorded ----
 POET_OUTPUT=sums.poet ./moves
 until_true finished sums.poet
-is 'of sums, why not' "$(poet calls sums.poet --by processor 2>&1 | grep -c 'without times.*POET_MEASURE=calls=every')" 1
+is 'calls --by processor of a trace with call sums only: the error names POET_MEASURE=calls=every' "$(poet calls sums.poet --by processor 2>&1 | grep -c 'without times.*POET_MEASURE=calls=every')" 1
 POET_PERF=off POET_MEASURE=calls=every POET_OUTPUT=off.poet ./moves
 until_true finished off.poet
-is 'by processors of the machine, why not' "$(poet calls off.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran was not recorded')" 1
-is 'it is a table of its own' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'a table of its own')" 1
-# ---- calls that go on beyond the events of their task ----
+is 'calls --by cpu without perf: the error says that CPUs were not recorded' "$(poet calls off.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran was not recorded')" 1
+is 'calls --by with --graph: the two options exclude each other' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'a table of its own')" 1
+# ---- calls before the first and after the last event of a task ----
 poetcc -trace -profile -g -O1 -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci.c" "$root/examples/ucpp/ucpp.c" -o fibonacci || exit 1
 POET_OUTPUT=fibonacci.poet ./fibonacci >/dev/null
 until_true finished fibonacci.poet
-is "no share is more than all, and nothing is less than nothing" "$(poet calls fibonacci.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
+is "calls: self times plus unaccounted time are equal to the lifetime" "$(poet calls fibonacci.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
     $sum += $o->{row}{self_ns} if $o->{row} && !$o->{depth}; my $t = $o->{total} or next;
     print $t->{unaccounted_ns} >= 0 && $sum == $t->{self_ns} && $sum + $t->{unaccounted_ns} == $t->{lifetime_ns} ? "whole" : "not"')" whole
-like "what lay beyond them is said" "$(poet calls fibonacci.poet)" "are before the first or after the last events of threads"
+like "calls: time outside the events of threads is reported" "$(poet calls fibonacci.poet)" "are before the first or after the last events of threads"
 
 done_testing

@@ -1,12 +1,13 @@
 #!/bin/bash
-# The viewer on a runtime of tasks: where the task of an event was; calls by file and by category.
+# The viewer on a tasking runtime: the page of an event names the processor of its task; the call table is grouped
+# by file and by category.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 export POET_QUIET=1
 poetcc -trace -profile -g -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci.c" "$root/examples/ucpp/ucpp.c" -o fibonacci || exit 1
 UCPP_PROCESSORS=2 UCPP_CLUSTERS=2 UCPP_SEED=7 UCPP_SCHEDULE=random POET_OUTPUT=work.poet timeout 60 ./fibonacci >/dev/null
 until_true finished work.poet
-# one event while its task was surely somewhere, of each of two processors
+# Choose one event on each of two processors while its task was running there.
 poet states work.poet --list --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
     print "$o->{lines}[0] $r->{from_ns} $r->{duration_ns} $r->{worker}\n" if $r->{state} eq "running" && $r->{worker}' >spells
 poet dump work.poet --json | perl -MJSON::PP -e '
@@ -18,15 +19,15 @@ poet dump work.poet --json | perl -MJSON::PP -e '
     while IFS=$'\t' read -r at _; do printf 'goto %s\nlabels said.%s\n' "$at" "${at/:/-}"; done <events
     printf 'drawer calls\ntable flat.tab\naction calls-shape file\ntable file.tab\nsave-page file.svg\naction calls-shape category\ntable category.tab\naction calls-shape flat\ntable again.tab\nquit\n'
 } >script
-check 'the viewer does it' timeout 200 poet view work.poet --script script
+check 'the viewer runs the script' timeout 200 poet view work.poet --script script
 while IFS=$'\t' read -r at on; do
-    is "the page of $at says where its task was" "$(grep -A1 '^Ran on$' "said.${at/:/-}" | tail -n 1)" "$on"
+    is "page of event $at: the processor and cluster of its task" "$(grep -A1 '^Ran on$' "said.${at/:/-}" | tail -n 1)" "$on"
 done <events
-check 'of both processors there is such an event' test "$(wc -l <events)" -ge 2
+check 'events on both processors were found' test "$(wc -l <events)" -ge 2
 poet calls work.poet --by file --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; print "$r->{calls}\n"' | sort -n | tail -n 1 >most
-check 'by file there are source files' grep -q 'ucpp\.c' file.tab
-check 'and their calls, as poet calls has them' grep -qw "$(cat most)" file.tab
-check 'a function stands below its file' grep -q 'choose_processor' file.tab
-check 'by category there is a table' test -s category.tab
-check 'functions as before' cmp flat.tab again.tab
+check 'calls by file: source files are listed' grep -q 'ucpp\.c' file.tab
+check 'calls by file: the number of calls is that of poet calls --by file' grep -qw "$(cat most)" file.tab
+check 'calls by file: a function is listed below its file' grep -q 'choose_processor' file.tab
+check 'calls by category: the table is not empty' test -s category.tab
+check 'calls by function: the table is as before the other groupings' cmp flat.tab again.tab
 done_testing

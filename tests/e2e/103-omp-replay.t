@@ -1,5 +1,6 @@
 #!/bin/bash
-# OpenMP's critical sections and locks in a run that is repeated: who comes when, who finds one taken, what a test says.
+# Replay of OpenMP critical sections and locks: the order of acquisitions and the results of omp_test_lock are
+# those of the recorded run.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4
 here=$root/tests/e2e
@@ -18,7 +19,7 @@ static void late(void)
     if (getrandom(&x, 1, 0) == 1 && x % 2)
         usleep(x);
 }
-static void note(char what) /* whoever calls it holds `all` */
+static void note(char what) /* the caller holds `all` */
 {
     seen[n++] = what;
     seen[n++] = (char)('0' + omp_get_thread_num());
@@ -39,7 +40,7 @@ int main(void)
 #pragma omp master
         omp_set_lock(&plain);
 #pragma omp barrier
-        try_plain(); /* fails of all but the one that has it, which does not try */
+        try_plain(); /* fails on all threads except the owner, which does not try */
 #pragma omp barrier
 #pragma omp master
         {
@@ -91,7 +92,7 @@ int main(void)
 }
 C
 
-# repeats COMPILER...: the program of that compiler, recorded three times, each repeated twice
+# repeats COMPILER: records the program of this compiler three times and replays each recording twice
 repeats() {
     equal=0
     for i in 1 2 3; do
@@ -105,15 +106,15 @@ repeats() {
             until_true finished again.poet
         done
     done
-    is "$1: it does the same again, six times of six" "$equal" 6
-    is "$1: a trace of it is one as any other: sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
-    is "$1: event for event" "$(python3 "$here/same.py" meet.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
-    check "$1: some tests failed, some did not" grep -q 'f.*t\|t.*f' first
+    is "$1: the output of a replay is that of the recorded run, six times of six" "$equal" 6
+    is "$1: the trace of a replay passes poet check" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+    is "$1: the events of a replay are those of the recorded run" "$(python3 "$here/same.py" meet.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+    check "$1: some calls of omp_test_lock failed and some succeeded" grep -q 'f.*t\|t.*f' first
 }
 poetcc -trace -g -fopenmp meet.c -o meet && repeats gcc
 if clang_has_openmp; then
     CC=clang poetcc -trace -g -fopenmp meet.c -o meet && repeats clang
 else
-    skip "there is no clang with OpenMP"
+    skip "clang with OpenMP is not installed"
 fi
 done_testing

@@ -1,10 +1,10 @@
 #!/bin/bash
-# The server's two threads under ThreadSanitizer: one takes what programs write, the other orders it, answers and keeps
-# files, while programs come, are killed, and viewers ask.
+# The two threads of the server (one reads from programs, the other orders, answers and writes files) under
+# ThreadSanitizer, while programs connect, are killed, and queries are answered.
 . "$(dirname "$0")/lib.sh"
-tsan=$B/tsan # is kept, so that only what changed is compiled again
+tsan=$B/tsan # kept, so that only what changed is compiled again
 if ! echo 'int main(void) { return 0; }' | gcc -fsanitize=thread -x c - -o try 2>log || ! ./try 2>>log; then
-    skip "ThreadSanitizer is not there: $(head -n 1 log)"
+    skip "ThreadSanitizer is not available: $(head -n 1 log)"
     done_testing
     exit
 fi
@@ -12,7 +12,7 @@ made() {
     env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$root" -j2 B="$tsan" CC=gcc SANITIZE="-fsanitize=thread -Wno-tsan" \
         OPTIMISE="-g1 -O0" CFLAGS= LDFLAGS= "$tsan/libexec/poet/poet-server"
 }
-check "the server is made for ThreadSanitizer" made
+check "the server compiles for ThreadSanitizer" made
 mkdir logs
 export POET_SERVER_PROGRAM="$tsan/libexec/poet/poet-server" POET_QUIET=1
 export TSAN_OPTIONS="exitcode=66 log_path=$work/logs/report"
@@ -22,7 +22,7 @@ cat >busy.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
-/* busy ROUNDS: four threads, rounds each, with calls, blocks and a meter; 0: until it is killed. */
+/* busy ROUNDS: four threads, ROUNDS rounds each, with calls, heap blocks and a metric; 0: until it is killed. */
 static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static long rounds;
 static poet_meter_t meter;
@@ -52,21 +52,21 @@ int main(int argc, char **argv)
     return argc < 1;
 }
 C
-check "a program is compiled" poetcc -profile -g -O1 busy.c -o busy
+check "the program compiles" poetcc -profile -g -O1 busy.c -o busy
 ln -sfn "$B/share" "$tsan/share"
 "$POET_SERVER_PROGRAM" -o runs/ -q 2>server.log &
 server=$!
 pids="$pids $server"
-check "it answers" until_true poet runs
-check "and is that one" grep -q "$tsan/" "/proc/$server/maps"
+check "the server answers" until_true poet runs
+check "the server in use is the one for ThreadSanitizer" grep -q "$tsan/" "/proc/$server/maps"
 export POET_MEASURE=calls=every,states,memory,metrics,usage
 events() { [ "$(figure "$1" events)" -gt "$2" ] 2>/dev/null; }
 
-# one is killed while it is asked for, and another ends; one more writes a file of its own
+# One program is killed while its run is queried, a second one exits; a third one writes a trace file directly.
 (exec ./busy 0) 2>/dev/null &
 endless=$!
 pids="$pids $endless"
-check "one that does not end is seen" until_true events latest 200
+check "the run of an endless program receives events" until_true events latest 200
 ./busy 1000 &
 asked=
 for what in runs "stat latest" "states latest" "calls latest" "memory latest" "metrics latest" "waits latest" "blocked latest" "show latest" "path latest"; do
@@ -76,20 +76,20 @@ done
 wait $!
 kill -KILL "$endless"
 wait "$endless" 2>/dev/null
-is "runs were asked while they went on" "$asked" 0000000000
-check "the one that was killed ends" until_true finished latest
+is "queries of live runs succeed" "$asked" 0000000000
+check "the run of the killed program finishes" until_true finished latest
 POET_OUTPUT=own.poet ./busy 1000
-check "a run of its own file is sound" sound own.poet
+check "the trace of a program that writes its own file passes poet check" sound own.poet
 short=
 for i in 1 2 3 4 5 6; do ./busy 200 & short="$short $!"; done
 # shellcheck disable=SC2086 # some processes
 wait $short
 over() { poet runs --json | grep -c '"connected": *0'; }
 at_least() { [ "$(over)" -ge "$1" ]; }
-for runs in 1 2 3 4 5 6 7 8; do until_true at_least $runs || break; done # each within its time
-is "all runs are over: eight, but that of a file of its own" "$(over)" 8
+for runs in 1 2 3 4 5 6 7 8; do until_true at_least $runs || break; done # each has its own time limit
+is "all eight runs that the server recorded are finished" "$(over)" 8
 kill -TERM "$server"
 wait "$server"
-is "the server ends as it does otherwise" $? 0
-is "ThreadSanitizer has nothing to say" "$(cat logs/report* 2>/dev/null | head -n 60)" ""
+is "the server exits with status 0 on SIGTERM" $? 0
+is "ThreadSanitizer reports nothing" "$(cat logs/report* 2>/dev/null | head -n 60)" ""
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# MPI in a run that is repeated: whose message a receive from anybody gets, what is there when it is looked for, which of
-# several is done first; and the processes that mpirun starts have their parts.
+# Replay of MPI programs: receives from MPI_ANY_SOURCE, probes, tests and MPI_Waitany give the recorded results,
+# and each rank that mpirun starts has its own part of the schedule.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
@@ -25,7 +25,7 @@ static void take_any(void)
     MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &s);
     say("recv ", s.MPI_SOURCE, s.MPI_TAG);
 }
-static void take_begun(void) /* two at once, the second is awaited first */
+static void take_begun(void) /* two at once; the second is waited for first */
 {
     int from[2];
     MPI_Request r[2];
@@ -35,7 +35,7 @@ static void take_begun(void) /* two at once, the second is awaited first */
     for (int i = 1; i >= 0; i--)
         MPI_Wait(&r[i], &s), say("irecv ", s.MPI_SOURCE, s.MPI_TAG);
 }
-static void take_first(void) /* of one from each */
+static void take_first(void) /* one from each sender */
 {
     int from[8], i;
     MPI_Request r[8];
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     static void (*const steps[])(void) = {take_any, take_begun, take_first, take_found, take_tested};
-    /* each takes two messages of each round, one of each sender: so none is left over */
+    /* each step takes two messages per round, one from each sender: no message is left over */
     for (int step = 0; step < 5; step++)
         for (int i = 0; i < TIMES; i++) {
             if (me)
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 C
 for mpi in mpich openmpi; do
     if ! command -v mpicc.$mpi >/dev/null; then
-        skip "there is no $mpi"
+        skip "$mpi is not installed"
         continue
     fi
     mpicc.$mpi -g any.c -o any || exit 1
@@ -109,12 +109,12 @@ for mpi in mpich openmpi; do
             until_true finished again.poet
         done
     done
-    is "$mpi: messages come from whom they came, six times of six" "$equal" 6
-    is "$mpi: all events are the same" "$same" 6
-    like "$mpi: and that is said" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-    is "$mpi: all ways were there" "$(tr ' ' '\n' <first | grep -c '^[a-z]')" 40
-    is "$mpi: what a receive got stands in its trace and at its mark, not beside it" \
+    is "$mpi: replay delivers each message to the recorded receive, six times of six" "$equal" 6
+    is "$mpi: replay exits with status 0, six times of six" "$same" 6
+    like "$mpi: replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
+    is "$mpi: all five ways to receive occurred" "$(tr ' ' '\n' <first | grep -c '^[a-z]')" 40
+    is "$mpi: the received source is in the trace and the tooltip of a mark, not in its label" \
         "$(poet dump any.poet | grep -c 'got [12], asked [0-9]') $(poet export any.poet -o any.svg && grep -v '<title>' any.svg | grep -c asked) $(poet show any.poet --all | grep -c asked)" "40 0 0"
-    check "$mpi: a trace of it is one as any other: sound" poet check again.poet
+    check "$mpi: the trace of a replay passes poet check" poet check again.poet
 done
 done_testing

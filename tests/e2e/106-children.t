@@ -1,6 +1,6 @@
 #!/bin/bash
-# Processes in a run that is repeated: those that posix_spawn makes, or vfork, or a fork that becomes another program, have
-# their parts, and their ends are found as they were.
+# Replay of child processes: those of posix_spawn, vfork and fork with exec have their own parts of the schedule,
+# and wait and waitpid return the recorded children.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     pthread_create(&t, 0, work, &t);
     work(0);
     pthread_join(t, 0);
-    return (n + atoi(argv[1])) % 100; /* which was first shows */
+    return (n + atoi(argv[1])) % 100; /* the exit status depends on the order of threads */
 }
 C
 cat >parent.c <<'C'
@@ -79,8 +79,8 @@ for i in 1 2 3; do
         until_true finished again.poet
     done
 done
-is "children end as they ended, and are found as they were, six times of six" "$equal" 6
-is "and do what they did" "$same" 6
-like "all of it" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-is "event for event" "$(python3 "$here/same.py" run.poet again.poet | tr -d 0-9 | tr -s ' ' | head -n 1)" "the same: events"
+is "replay returns children and exit statuses in the recorded order, six times of six" "$equal" 6
+is "replay exits with status 0, six times of six" "$same" 6
+like "replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
+is "the events of a replay are those of the recorded run" "$(python3 "$here/same.py" run.poet again.poet | tr -d 0-9 | tr -s ' ' | head -n 1)" "the same: events"
 done_testing

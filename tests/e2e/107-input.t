@@ -1,6 +1,6 @@
 #!/bin/bash
-# Recorded input: what a program read, the time and random numbers are given back when it is repeated, and without a
-# recording they are as they are then.
+# poet record --with-input: replay supplies the recorded input, time and random numbers; without recorded input a
+# replay reads live input.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >in.c <<'C'
@@ -43,7 +43,7 @@ C
 gcc -g in.c -o plain -pthread || exit 1
 poetcc -trace -g in.c -o traced || exit 1
 poetcc -trace -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 in.c -o checked || exit 1
-is "one has its reads checked" "$(nm -D checked | grep -c " U __read_chk")" 1
+is "the program checked uses __read_chk" "$(nm -D checked | grep -c " U __read_chk")" 1
 record() { # record FILE PROGRAM COMMAND...: what it prints goes to `first`
     rm -f "$1"
     seq 9000 >file
@@ -62,32 +62,32 @@ replay() { # replay FILE: to `second`, with nothing to read
 
 for program in plain traced checked; do
     record in.poet $program poet record --with-input -o in.poet
-    is "$program: it reads what it does without Poet" "$(head -n 9000 first | cmp - wanted)" ""
-    # (6 of the file; of the pipe one or two, and the end; 6 others)
-    like "$program: poet stat says how many calls" "$(poet stat in.poet)" '^recorded input +1[3-6] calls$'
-    is "$program: it is repeated" "$(replay in.poet; echo $?)" 0
-    check "$program: and prints the same" cmp first second
-    like "$program: which is said" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-    like "$program: the new trace has it, too" "$(poet stat again.poet)" '^recorded input +1[3-6] calls$'
+    is "$program: a recorded program reads the same input as without Poet" "$(head -n 9000 first | cmp - wanted)" ""
+    # (6 calls on the file; on the pipe one or two, and the end of file; 6 others)
+    like "$program: poet stat shows the number of recorded input calls" "$(poet stat in.poet)" '^recorded input +1[3-6] calls$'
+    is "$program: replay exits with status 0" "$(replay in.poet; echo $?)" 0
+    check "$program: the output of the replay is that of the recorded run" cmp first second
+    like "$program: replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
+    like "$program: the trace of the replay contains the recorded input" "$(poet stat again.poet)" '^recorded input +1[3-6] calls$'
     mv again.poet twice.poet
     replay twice.poet
-    check "$program: so that it can be repeated as well" cmp first second
-    check "$program: the trace is sound" poet check in.poet
+    check "$program: the trace of a replay can be replayed itself" cmp first second
+    check "$program: the trace passes poet check" poet check in.poet
 done
 
 POET_INPUT=1 record in.poet traced env POET_OUTPUT=in.poet
 replay in.poet
-check "POET_INPUT=1 records it of a program that is compiled for Poet" cmp first second
-is "in JSON" "$(poet stat --json in.poet | python3 -c 'import json,sys; i=json.load(sys.stdin)["input"]; print(i["calls"] > 12, i["incomplete_threads"], i["in_signal_handlers"])')" "True 0 0"
+check "POET_INPUT=1 records the input of a program built with poetcc" cmp first second
+is "poet stat --json shows the number of recorded input calls" "$(poet stat --json in.poet | python3 -c 'import json,sys; i=json.load(sys.stdin)["input"]; print(i["calls"] > 12, i["incomplete_threads"], i["in_signal_handlers"])')" "True 0 0"
 
 for environment in POET_INPUT= POET_INPUT=0; do
     record in.poet traced env POET_OUTPUT=in.poet $environment
-    is "$environment: nothing of it is recorded" "$(poet stat in.poet | grep -c '^recorded input')" 0
+    is "$environment: no input is recorded" "$(poet stat in.poet | grep -c '^recorded input')" 0
 done
-is "and it is as it is then" "$(replay in.poet; echo "$? $(head -n 1 second)")" "0 6 other"
-is "nothing is left where the sockets are" "$(ls "$XDG_RUNTIME_DIR"/poet* -d 2>/dev/null | grep -c input; find "$XDG_RUNTIME_DIR" -name '*.input' | wc -l)" "0
+is "a replay without recorded input reads live input" "$(replay in.poet; echo "$? $(head -n 1 second)")" "0 6 other"
+is "no input files remain in the directory of the sockets" "$(ls "$XDG_RUNTIME_DIR"/poet* -d 2>/dev/null | grep -c input; find "$XDG_RUNTIME_DIR" -name '*.input' | wc -l)" "0
 0"
-# ---- under the debugger, too ----
+# ---- under the debugger ----
 if command -v gdb >/dev/null; then
     cat >brief.c <<'C'
 #include <pthread.h>
@@ -109,8 +109,8 @@ C
     echo hello | POET_INPUT=1 POET_OUTPUT=brief.poet POET_QUIET=1 ./brief >first
     until_true finished brief.poet
     timeout 60 poet debug brief.poet 1:3 --batch -x 'poet continue' </dev/null >debugged 2>&1
-    is "in gdb it reads what it read, at the time at which it did" "$(grep -A1 '^read' debugged | head -n 2)" "$(cat first)"
+    is "under gdb a replay supplies the recorded input and time" "$(grep -A1 '^read' debugged | head -n 2)" "$(cat first)"
 else
-    skip "there is no gdb"
+    skip "gdb is not installed"
 fi
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Recorded input where something is amiss or in between: errors, handlers, threads, children, cuts, differences, static
-# programs.
+# Recorded input in special cases: failed calls, signal handlers, threads, child processes, truncated recordings,
+# divergences, static programs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >edge.c <<'C'
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < 400; i++) printf("%ld\n", of[i / 100][i % 100]);
     } else if (!strcmp(what, "fork")) {
         return parent();
-    } else if (!strcmp(what, "own")) { /* what it gives itself is no input: it is read each time */
+    } else if (!strcmp(what, "own")) { /* input that the program writes for itself is not recorded: it is read each time */
         int p[2], s[2];
         char b[100];
         if (pipe(p) || socketpair(AF_UNIX, SOCK_STREAM, 0, s)) return 1;
@@ -94,7 +94,7 @@ poetcc -trace -g edge.c -o traced || exit 1
 record() { # record PROGRAM WHAT
     rm -f in.poet
     printf abcdefghijklmnopqrst >file
-    # (what is compiled for it is repeated without what follows pipes)
+    # (a program built with poetcc is replayed without the wrappers of pipes)
     poet record --with-input $([ "$1" = plain ] || echo --without process) -o in.poet "./$1" "$2" file >first
     until_true finished in.poet
     printf ABCDEFGHIJKLMNOPQRST >file
@@ -109,44 +109,44 @@ replay() {
 for program in plain traced; do
     for what in handler threads fork own error; do
         record $program $what
-        is "$program: $what: it is repeated" "$(replay; echo $? "$(cmp first second)")" "0 "
+        is "$program: $what: replay exits with status 0 and prints the recorded output" "$(replay; echo $? "$(cmp first second)")" "0 "
     done
-    like "$program: own: nothing of it is input" "$(poet stat in.poet)" '^lost +0$'
+    like "$program: own: no event is lost" "$(poet stat in.poet)" '^lost +0$'
     record $program own
-    is "$program: own: and nothing was recorded" "$(cat second | wc -l) $(poet stat in.poet | grep -c '^recorded input')" "4 0"
+    is "$program: own: input that the program wrote itself is not recorded" "$(cat second | wc -l) $(poet stat in.poet | grep -c '^recorded input')" "4 0"
     record $program error
-    is "$program: errno is what it was" "$(cat first)" "-1 Is a directory 
+    is "$program: errno of a failed read is that of the recorded run" "$(cat first)" "-1 Is a directory 
 -1 Bad file descriptor 
 -1 Bad file descriptor 
 7"
     record $program handler
-    like "$program: calls in handlers are counted" "$(poet stat in.poet)" '^recorded input +1 call; excludes 2 in signal handlers$'
+    like "$program: poet stat counts the excluded calls in signal handlers" "$(poet stat in.poet)" '^recorded input +1 call; excludes 2 in signal handlers$'
     replay
-    like "$program: and told" "$(cat said)" '^poet replay: input of 2 calls in signal handlers was not recorded; live input is used$'
+    like "$program: replay reports the input calls in signal handlers that were not recorded" "$(cat said)" '^poet replay: input of 2 calls in signal handlers was not recorded; live input is used$'
 
     record $program differ
-    is "$program: without a difference it reads what it read" "$(replay; cat second)" "4  abcd
+    is "$program: without a divergence replay supplies the recorded input" "$(replay; cat second)" "4  abcd
 4  efgh
 4  ijkl"
-    is "$program: behind one it reads on in the file from where it is" "$(replay OTHER=1; echo $?; cat second)" "1
+    is "$program: after a divergence replay reads on from the current file offset" "$(replay OTHER=1; echo $?; cat second)" "1
 4  abcd
 5  EFGHI
 4  JKLM"
-    like "$program: the difference is told" "$(cat said)" '^poet replay: divergence: T:main called read \(5\), recorded was read \(4\), before '
+    like "$program: replay reports the diverging call" "$(cat said)" '^poet replay: divergence: T:main called read \(5\), recorded was read \(4\), before '
     record $program more
-    is "$program: what comes behind the recording is read" "$(replay OTHER=1; tail -n 2 second)" "4  ijkl
+    is "$program: after the end of the recording replay reads live input" "$(replay OTHER=1; tail -n 2 second)" "4  ijkl
 4  MNOP"
 done
 
-# ---- more than is kept ----
+# ---- more input than is recorded ----
 record traced much
-is "more than 256 MB are not recorded: the program goes on" "$(cat first)" 314572800
-like "and that is said, of a child as well" "$(poet stat in.poet)" '^recorded input +2[0-9][0-9] calls; incomplete for 2 threads$'
-is "it is repeated as far as that goes" "$(replay; echo $?; cat second)" "0
+is "a program that reads more than 256 MB of input is not limited" "$(cat first)" 314572800
+like "poet stat reports incomplete recorded input, a child process included" "$(poet stat in.poet)" '^recorded input +2[0-9][0-9] calls; incomplete for 2 threads$'
+is "replay supplies input as far as it was recorded" "$(replay; echo $?; cat second)" "0
 314572800"
-like "which is said, too" "$(cat said)" '^poet replay: input of 2 threads was recorded only in part; the rest is live input$'
+like "replay reports that the rest is live input" "$(cat said)" '^poet replay: input of 2 threads was recorded only in part; the rest is live input$'
 
-# ---- static programs, and one that has a function of that name itself ----
+# ---- static programs, and one that defines functions of these names itself ----
 if poetcc -trace -static -g edge.c -o fixed 2>/dev/null; then
     for what in threads fork own error differ; do
         rm -f in.poet
@@ -154,9 +154,9 @@ if poetcc -trace -static -g edge.c -o fixed 2>/dev/null; then
         POET_INPUT=1 POET_OUTPUT=in.poet ./fixed $what file >first
         until_true finished in.poet
         printf ABCDEFGHIJKLMNOPQRST >file
-        is "static: $what: it is repeated" "$(replay; echo $? "$(cmp first second)")" "0 "
+        is "static: $what: replay exits with status 0 and prints the recorded output" "$(replay; echo $? "$(cmp first second)")" "0 "
     done
-    is "static: behind a difference it reads on in the file from where it is" "$(replay OTHER=1; echo $?; cat second)" "1
+    is "static: after a divergence replay reads on from the current file offset" "$(replay OTHER=1; echo $?; cat second)" "1
 4  abcd
 5  EFGHI
 4  JKLM"
@@ -172,12 +172,12 @@ extern int time;
 int main(void) { return printf("%g %d\n", rand(2.5, 4), time) < 0; }
 C
     poetcc -trace -static -w words.c uses.c -o words
-    is "static: a program's own words are its own" "$(POET_INPUT=1 POET_OUTPUT=words.poet ./words)" "10 7"
+    is "static: functions that the program defines itself are not intercepted" "$(POET_INPUT=1 POET_OUTPUT=words.poet ./words)" "10 7"
 else
-    skip "no static C library"
+    skip "the static C library is not installed"
 fi
 
-# ---- a file that is none ----
-is "a recording that cannot be read is said, and the program runs" \
+# ---- a file that is not a recording ----
+is "an unreadable recording of input is reported, and the program runs" \
     "$(record traced more; printf nonsense >bad; rm -f in2.poet; POET_REPLAY=bad POET_REPLAY_INPUT=bad POET_OUTPUT=in2.poet ./traced more file 2>/dev/null | head -n 1)" "4  ABCD"
 done_testing
