@@ -1,14 +1,15 @@
 #!/bin/bash
-# A viewer that shows the trace goes to where the debugger is; others do not; and nothing that comes to its socket disturbs it.
+# A viewer that shows the trace follows the position of poet follow in gdb; viewers of other traces do not;
+# malformed data on its socket is rejected.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-command -v gdb >/dev/null || { skip "there is no gdb"; done_testing; exit; }
+command -v gdb >/dev/null || { skip "gdb is not installed"; done_testing; exit; }
 . "$root/tests/e2e/display.sh"
 poetcc -trace -g -O1 "$root/tests/e2e/stops.c" -o stops
 POET_OUTPUT=stops.poet timeout 60 ./stops
 until_true finished stops.poet
 cp stops.poet other.poet
-# The arrivals of each thread at its lock: two of one thread, one of another in between.
+# The arrivals of each thread at its lock: two of one thread, and one of another in between.
 poet dump --json stops.poet >dumped
 set -- $(python3 -c '
 import json
@@ -23,7 +24,7 @@ view() { # view TRACE SCRIPT-LINE...
     timeout 200 poet view "$trace" --script "$trace.script" >"$trace.log" 2>&1 &
     pids="$pids $!"
 }
-# Each time that gdb has come somewhere, the viewer writes what it shows: gdb goes on when it has.
+# At each stop of gdb the viewer writes what it shows, and gdb continues after that.
 shown() { printf '%s\n' "await $1.come" "state $1.state" "marks $1.marks" "spots $1.spots" "said" "image $1.done"; }
 look() { printf 'shell touch %s.come; until [ -s %s.done ]; do sleep 0.05; done' "$1" "$1"; }
 mapfile -t lines < <(shown first && shown second && shown third && shown off && shown end)
@@ -32,74 +33,74 @@ viewer=$!
 view other.poet "await end.done" "state other.state"
 other=$!
 sockets() { [ "$(ls run/poetview-*.sock 2>/dev/null | wc -l)" -eq "$1" ]; }
-check "each viewer listens" until_true sockets 2
+check "each viewer listens on a socket" until_true sockets 2
 shown_title() { [ -n "$(window "$1")" ]; }
 until_true shown_title '^stops$'
-is "nobody else can come there" "$(stat -c %A run/poetview-*.sock | sort -u)" "srwx------"
+is "the sockets of viewers are accessible to their user only" "$(stat -c %A run/poetview-*.sock | sort -u)" "srwx------"
 
-# A viewer has no run yet when it begins to listen.
-asks() { # asks TRACE: is it shown?
+# A viewer does not have a run yet when it begins to listen.
+asks() { # asks TRACE: whether a viewer shows it
     python3 -B -c '
 import sys
 sys.path.insert(0, sys.argv[1])
 import poet_viewers
 sys.exit(not poet_viewers.show("run", sys.argv[2], None, []))' "$B/share/poet/gdb" "$1"
 }
-check "who asks hears that the trace is shown" until_true asks "$work/stops.poet"
-check "also by another way to it" asks "$work/run/../stops.poet"
-check "or that it is not" test "$(asks "$work/stops" && echo yes)" = ""
+check "a viewer answers that it shows the trace" until_true asks "$work/stops.poet"
+check "a viewer recognizes another path of its trace" asks "$work/run/../stops.poet"
+check "a viewer answers that it does not show another file" test "$(asks "$work/stops" && echo yes)" = ""
 
 timeout 200 poet debug stops.poet "$1" -o again.poet --batch -x "poet follow" -x "$(look first)" -x "poet until $2" -x "$(look second)" \
     -x "poet until $3" -x "poet view" -x "$(look third)" -x "poet follow off" -x "poet next" -x "$(look off)" -x "poet follow" -x "poet continue" \
     -x "$(look end)" </dev/null >said 2>&1
 wait $viewer $other
 selected() { awk '{ print $2 }' "$1.state"; }
-is "the viewer goes to where the debugger is" "$(selected first)" "$1"
+is "the viewer selects the event of the first stop" "$(selected first)" "$1"
 [ "$(selected first)" = "$1" ] || sed 's/^/# gdb: /' said
-is "and to the next stop" "$(selected second)" "$2"
-is "and to the next one" "$(selected third)" "$3"
+is "the viewer selects the event of the second stop" "$(selected second)" "$2"
+is "the viewer selects the event of the third stop" "$(selected third)" "$3"
 for n in first second third; do
-    like "it is seen ($n)" "$(cat $n.spots)" "(^| )$(selected $n)( |\$)"
+    like "the event of stop $n is inside the visible range" "$(cat $n.spots)" "(^| )$(selected $n)( |\$)"
 done
 next=$(sed 's/^events //; s/ lines.*//' second.marks)
-is "what each thread does next is ringed: also that" "$(tr ' ' '\n' <<<"$next" | grep -cx "$2")" 1
-# Of each thread one event at most, and none of them before another one's: a cut.
+is "the next event of each thread is ringed, that of the stop included" "$(tr ' ' '\n' <<<"$next" | grep -cx "$2")" 1
+# The ringed events are one per thread at most, and none of them happened before another one: a cut.
 python3 - $next >cut <<'P'
 import json, sys
 of = {e["event"]: e["thread"] for e in map(json.loads, open("dumped")) if e.get("event")}
 threads = [of[e] for e in sys.argv[1:]]
 print(len(threads), len(set(threads)))
 P
-is "one of each of the five threads" "$(cat cut)" "5 5"
-# (Of a pair on two lines, which a thread makes by one record, the other half may be done in the order already; and of a barrier,
-# which all pass at once, the event of another thread, which has not returned from the call yet.)
+is "the ringed events: one for each of the five threads" "$(cat cut)" "5 5"
+# (Of a pair on two lines that one record makes, the other half may be in the order already; of a barrier, that
+# all threads pass at once, so may be the event of another thread that has not returned from the call yet.)
 at_once=$(python3 -c '
 import json
 print(*(e["event"] for e in map(json.loads, open("dumped")) if e.get("partner") or e.get("relation") == "group"))')
-is "and no event before it is still to be performed" \
+is "no event before the stop is still to be performed" \
     "$(for e in $next; do [ "$e" = "$2" ] || [[ " $at_once " == *" $e "* ]] || echo "$e $2"; done | poet order stops.poet - 2>/dev/null | grep '^before')" ""
-is "told to leave them it does" "$(selected off)" "$3"
-is "at the end nothing is ringed" "$(cat end.marks)" "events lines"
-is "another trace stays where it is" "$(awk '{ print $2 }' other.state)" none
-like "the picture at this moment is in the terminal, too" "$(cat said)" '^T:work#3 .*[━╌]'
-is "and no other viewer was opened" "$(grep -c 'no viewer currently shows' said)" 0
-check "the sockets go with the viewers" sockets 0
-is "without a complaint" "$(cat ./*.log | grep -Ec 'CRITICAL|WARNING')" 0
+is "a viewer with following turned off stays at its event" "$(selected off)" "$3"
+is "after the end no event is ringed" "$(cat end.marks)" "events lines"
+is "a viewer of another trace stays at its event" "$(awk '{ print $2 }' other.state)" none
+like "poet follow prints the diagram around the stop in the terminal" "$(cat said)" '^T:work#3 .*[━╌]'
+is "poet follow does not report a missing viewer" "$(grep -c 'no viewer currently shows' said)" 0
+check "the sockets are removed when the viewers exit" sockets 0
+is "the viewers print no warnings" "$(cat ./*.log | grep -Ec 'CRITICAL|WARNING')" 0
 
-# ---- nobody is there: it is said, and poet view opens one on the new run ----
+# ---- without a viewer poet follow reports that; poet view opens one on the new run ----
 timeout 200 poet debug stops.poet "$1" -o again.poet --batch -x "poet follow" -x "poet view" \
     -x "shell until xdotool search --onlyvisible --name 'stops — live' >/dev/null 2>&1 || [ -e late ]; do sleep 0.1; done" </dev/null >said 2>&1 &
 debugger=$!
 shown_live() { until_true shown_title 'stops — live' || { cat said; window . ; ls run; false; }; }
-check "poet view opens a viewer of the new run where none shows the trace" shown_live
+check "poet view in gdb opens a viewer of the new run" shown_live
 touch late
 wait $debugger
-like "and poet follow says that there is none" "$(cat said)" "no viewer currently shows $work/stops.poet"
+like "poet follow reports that no viewer shows the trace" "$(cat said)" "no viewer currently shows $work/stops.poet"
 end_viewers
 forgotten() { asks "$work/stops.poet"; sockets 0; }
-check "what a viewer leaves that was killed goes with the next question" until_true forgotten
+check "the socket of a killed viewer is removed at the next query" until_true forgotten
 
-# ---- whoever comes to the socket ----
+# ---- malformed data on the socket ----
 view stops.poet "await asked" "state after.state"
 viewer=$!
 until_true asks "$work/stops.poet"
@@ -156,11 +157,11 @@ print("slow", slow.recv(9) == struct.pack("<IHHB", 1, 37, 0x4F50, 1))
 print("far", poet_viewers.show("run", trace, (99, 7), [(1, 1 << 60), (4000000000, 1)]))
 print("last", poet_viewers.show("run", trace, at, [at]))
 P
-is "half words, wrong ones and too many are left alone" "$(cat asked.log)" "slow True
+is "incomplete, malformed and excess messages are ignored" "$(cat asked.log)" "slow True
 far 1
 last 1"
 touch asked
 wait $viewer
-is "the viewer lives, and is where it was asked to be" "$(selected after)" "$1"
-is "without a complaint, too" "$(grep -Ec 'CRITICAL|WARNING' stops.poet.log)" 0
+is "the viewer still answers and follows after malformed messages" "$(selected after)" "$1"
+is "a viewer that received malformed messages prints no warnings" "$(grep -Ec 'CRITICAL|WARNING' stops.poet.log)" 0
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/sh
-# A program speaks with its own machine alone: where POET_SERVER names a server elsewhere it starts an agent, which all processes of its run
-# share.  What is wrong is said in one line, and the program goes on; what is recorded before the server is there comes to it later.
+# A program with a remote POET_SERVER starts one agent for all processes of its run: configuration errors are
+# reported and do not stop the program; events recorded before the server listens are forwarded later.
 . "$(dirname "$0")/lib.sh"
 
 far=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
@@ -22,7 +22,7 @@ static void *one(void *a)
         pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
     return a;
 }
-/* work NAME MORE...: what the threads of each program do is the same; the next one is started by it, and waited for */
+/* work NAME MORE...: the threads of each program do the same; a program starts the next one and waits for it */
 int main(int argc, char **argv)
 {
     for (int i = 0; i < 3; i++) {
@@ -45,67 +45,67 @@ C
 poetcc -trace -g -w work.c -o work -pthread
 at() { POET_SERVER=$1 ./work 2>&1; }
 agents() { ls "$work/run"/agent-*.sock 2>/dev/null | wc -l; }
-begins() { # begins NAME: of a run whose file is there
+begins() { # begins NAME: the first file of this run on the server
     ls served/"$1"-*.poet 2>/dev/null | head -n 1
 }
 ended() { [ -n "$(begins "$1")" ] && finished "$(begins "$1")"; }
 none_left() { [ "$(agents)" = 0 ]; }
 left() { ls "$work/state/poet/agent/"*"$far"/*.poet 2>/dev/null; }
 
-# ---- what is wrong is said ----
-is "no key: one line, and the program goes on" "$(at 127.0.0.1:$far)" \
+# ---- configuration errors ----
+is "missing key: the error says how to create one, and the program continues" "$(at 127.0.0.1:$far)" \
     "poet: poet://127.0.0.1:$far: no key ($work/.config/poet/key); create one with poet key and copy the file to each host: tracing disabled
 done"
 poet key >/dev/null
 POET_KEY_FILE=$work/other poet key >/dev/null
-like "no such host" "$(at nowhere.invalid:1 | head -n 1)" \
+like "unknown host: the error says to check the name" "$(at nowhere.invalid:1 | head -n 1)" \
     "^poet: poet://nowhere.invalid:1: .*: check the host name and port, or use the host's address: tracing disabled$"
-like "no such way" "$(at unknown://host | head -n 1)" "^poet: unknown://host: .*: tracing disabled$"
-like "in the clear" "$(at tcp:127.0.0.1:$far | head -n 1)" "^poet: tcp:127.0.0.1:$far: unencrypted connections are not supported; .*: tracing disabled$"
-is "each of these in one line" "$(for at in nowhere.invalid:1 unknown://host tcp:127.0.0.1:1; do at $at; done | wc -l)" 6
-is "and no agent stays" "$(agents)$(ls "$work/state/poet/agent" 2>/dev/null)" 0
-like "no agent to be found" "$(POET_SERVER_PROGRAM=/nowhere at 127.0.0.1:$far | head -n 1)" "^poet: an agent is needed and poet-server was not found: tracing disabled"
+like "unknown protocol: the error says that tracing is disabled" "$(at unknown://host | head -n 1)" "^poet: unknown://host: .*: tracing disabled$"
+like "unencrypted remote address: the error says that it is not supported" "$(at tcp:127.0.0.1:$far | head -n 1)" "^poet: tcp:127.0.0.1:$far: unencrypted connections are not supported; .*: tracing disabled$"
+is "configuration errors: two lines each" "$(for at in nowhere.invalid:1 unknown://host tcp:127.0.0.1:1; do at $at; done | wc -l)" 6
+is "configuration errors: no agent remains" "$(agents)$(ls "$work/state/poet/agent" 2>/dev/null)" 0
+like "missing poet-server program: the error says that an agent is needed" "$(POET_SERVER_PROGRAM=/nowhere at 127.0.0.1:$far | head -n 1)" "^poet: an agent is needed and poet-server was not found: tracing disabled"
 
-# ---- early ----
+# ---- events recorded before the server listens ----
 said=$(POET_RUN=early at 127.0.0.1:$far)
-like "nobody there: the program runs, and it is said where its events are kept" "$said" \
+like "no server is listening: the program runs, and the message says where events are kept" "$said" \
     "^poet: poet://127.0.0.1:$far: no server is listening; start: poet server --listen poet://127.0.0.1:$far; events are kept in $work/state/poet/agent/.* until it is reachable$"
-is "in one line" "$(echo "$said" | wc -l)" 2
-is "its agent waits" "$(agents)" 1
-took() { [ "$(figure "$(left)" events)" -gt 500 ]; } # the program does not wait for ever
+is "no server is listening: the message has two lines" "$(echo "$said" | wc -l)" 2
+is "no server is listening: the agent waits" "$(agents)" 1
+took() { [ "$(figure "$(left)" events)" -gt 500 ]; } # the program does not wait forever
 until_true took
 agent=$(own_processes poet-server)
 kill -KILL $agent
 gone() { ! kill -0 $agent 2>/dev/null; }
 until_true gone
 rm "$work/run"/agent-*.sock
-is "the agent was killed: its journal is there" "$(left | wc -l)" 1
+is "the journal of a killed agent remains" "$(left | wc -l)" 1
 cp "$(left)" early.poet
-POET_RUN=second at 127.0.0.1:$far >/dev/null # its agent finds what the first has left
+POET_RUN=second at 127.0.0.1:$far >/dev/null # its agent forwards the leftover journal of the first
 poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>server.log &
 pids="$pids $!"
 until_true ended early
-check "what was early comes later, though its agent was killed" sound "$(begins early)"
+check "events of the killed agent arrive once the server listens" sound "$(begins early)"
 until_true ended second
-check "so does what another one recorded meanwhile" sound "$(begins second)"
+check "events of a second run arrive once the server listens" sound "$(begins second)"
 poet merge early.poet -o merged.poet
-is "nothing is missing, nothing twice" "$(poet dump "$(begins early)" | cksum)" "$(poet dump merged.poet | cksum)"
-[ "$(figure merged.poet events)" -gt 500 ] || not_ok "there was something"
+is "the forwarded run is equal to the merged journal" "$(poet dump "$(begins early)" | cksum)" "$(poet dump merged.poet | cksum)"
+[ "$(figure merged.poet events)" -gt 500 ] || not_ok "the forwarded run has more than 500 events"
 until_true none_left
-is "then the agents end" "$(agents)" 0
-is "and nothing is left" "$(left)" ""
+is "agents exit when everything is forwarded" "$(agents)" 0
+is "no journal remains after everything is forwarded" "$(left)" ""
 
-# ---- one agent for a run ----
+# ---- one agent per run ----
 POET_RUN=job POET_SERVER=127.0.0.1:$far ./work a b c d >/dev/null 2>said
-is "a server that is there: nothing is said" "$(cat said)" ""
+is "with a server that listens programs print nothing" "$(cat said)" ""
 until_true ended job
-is "five programs, each started by the one before" "$(poet stat "$(begins job)" | grep -c '^program')" 5
-check "are one run, and sound" sound "$(begins job)"
-is "by one agent" "$(grep -c 'the agent of .* connected' server.log)" 2
+is "a run of five programs, each started by the one before, contains all five" "$(poet stat "$(begins job)" | grep -c '^program')" 5
+check "the run of five programs passes poet check" sound "$(begins job)"
+is "the run of five programs has one agent" "$(grep -c 'the agent of .* connected' server.log)" 2
 POET_SERVER=127.0.0.1:$far ./work a b >/dev/null 2>&1
 until_true ended work
-is "also where nobody named the run" "$(poet stat "$(begins work)" | grep -c '^program')" 3
-export WAIT_FOR="$work/many.go" # none of them ends before all are there: the run, and its agent, might end with it
+is "programs started by one another share a run without POET_RUN" "$(poet stat "$(begins work)" | grep -c '^program')" 3
+export WAIT_FOR="$work/many.go" # no program exits before all are connected: the run and its agent could end with it
 programs=
 for i in 1 2 3 4 5 6 7 8; do
     POET_RUN=many POET_SERVER=127.0.0.1:$far ./work >/dev/null 2>&1 &
@@ -118,13 +118,13 @@ unset WAIT_FOR
 # shellcheck disable=SC2086 # some processes
 wait $programs
 until_true ended many
-is "eight at once" "$(poet stat "$(begins many)" | grep -c '^program')" 8
-is "have one agent, too" "$(grep -c 'the agent of .* connected' server.log)" 4
-check "and are sound" sound "$(begins many)"
+is "the run of eight programs started at once contains all eight" "$(poet stat "$(begins many)" | grep -c '^program')" 8
+is "the run of eight programs has one agent" "$(grep -c 'the agent of .* connected' server.log)" 4
+check "the run of eight programs passes poet check" sound "$(begins many)"
 POET_RUN=file POET_OUTPUT=file.poet at 127.0.0.1:$far >/dev/null
-check "POET_OUTPUT is a server of its own all the same" sound file.poet
+check "POET_OUTPUT takes precedence over a remote POET_SERVER" sound file.poet
 
-# ---- which task was on which thread ----
+# ---- task placement ----
 cat >moves.c <<'C'
 #include <poet.h>
 POET_RUNTIME("ucpp");
@@ -146,17 +146,17 @@ until_true finished moves.poet
 POET_SERVER=127.0.0.1:$far ./moves
 until_true ended moves
 stays() { poet states --placement "$1" 2>/dev/null | awk '$1 == "first" { print $1, $2, $3 }'; }
-is "is known of what came by an agent, too" "$(stays "$(begins moves)")" "$(stays moves.poet)"
-like "(there was one)" "$(stays moves.poet)" "^first left"
+is "task placement is the same through an agent as in a local trace" "$(stays "$(begins moves)")" "$(stays moves.poet)"
+like "the local trace has task placement" "$(stays moves.poet)" "^first left"
 
-like "no report is made by an agent, and that is said once" "$(POET_REPORT=page.pdf POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep POET_REPORT)" \
+like "POET_REPORT with an agent: an error says that no report is made" "$(POET_REPORT=page.pdf POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep POET_REPORT)" \
     "^poet: POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has ended, poet report of the server's$"
-is "(once)" "$(POET_REPORT=1 POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep -c POET_REPORT)" 1
+is "POET_REPORT with an agent: the error is printed once" "$(POET_REPORT=1 POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep -c POET_REPORT)" 1
 
-# ---- another key ----
-like "another key" "$(POET_RUN=strange POET_KEY_FILE=$work/other at 127.0.0.1:$far)" \
+# ---- a key that does not match ----
+like "key mismatch: the error says so" "$(POET_RUN=strange POET_KEY_FILE=$work/other at 127.0.0.1:$far)" \
     "^poet: poet://127.0.0.1:$far: key mismatch: .*the key file must be a copy of the server's .*; events are kept in "
 cp .config/poet/key other
 until_true ended strange
-check "once it is the same, all comes" sound "$(begins strange)"
+check "key mismatch: events arrive once the keys match" sound "$(begins strange)"
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/sh
-# A server that was killed is started again on its own file: agents send what it had, and the rest; nothing is missing, nothing is there
-# twice, and the order is that of a run that nobody disturbed.  What no agent has is never overwritten.
+# A server that was killed and restarted on its own trace file: agents send the events again, none is missing or
+# duplicated, and the order is that of an undisturbed run. Events that no agent has are never overwritten.
 . "$(dirname "$0")/lib.sh"
 
 far=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
@@ -15,7 +15,7 @@ cat >turns.c <<'C'
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-/* Three threads in turn, so often: their order is the same each time. */
+/* Three threads take turns ROUNDS times: their order is the same each time. */
 static sem_t turn[3];
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static long rounds;
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 }
 C
 poetcc -trace -g turns.c -o turns -pthread
-server() { # on the same file, each time
+server() { # on the same file each time
     rm -f server.sock
     POET_TEST_ORDER_PAUSE="$work/pause" poet server -q -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o all.poet 2>>server.log &
     server=$!
@@ -59,7 +59,7 @@ cut_off() {
     wait $server 2>/dev/null
 }
 
-touch pause # for the first ones: they take, and order nothing, so that they do not come to the end
+touch pause # for the first servers: they receive but do not order, so that the run does not finish
 server
 POET_SERVER="unix:$work/agent.sock" POET_RUN=job ./turns 5000 &
 running=$!
@@ -71,7 +71,7 @@ while [ $killed -lt 5 ]; do
     killed=$((killed + 1))
     server
 done
-is "the server was killed in the middle of it, and started on the same file" $killed 5
+is "the server is killed and restarted on the same file five times before it orders" $killed 5
 rm pause
 while kill -0 $running 2>/dev/null && [ $killed -lt 20 ] && until_true grown; do # while it orders, if that takes long enough
     cut_off
@@ -80,26 +80,26 @@ while kill -0 $running 2>/dev/null && [ $killed -lt 20 ] && until_true grown; do
 done
 wait $running
 until_true finished all.poet
-check "its file is sound" sound all.poet
-is "the order is that of the agent's own file, undisturbed, event by event" "$(poet dump all.poet | sort | cksum)" \
+check "the file of the restarted server passes poet check" sound all.poet
+is "the order after restarts is that of the agent's own file, event by event" "$(poet dump all.poet | sort | cksum)" \
     "$(poet dump kept/job-*.poet | sort | cksum)"
 poet dump --json all.poet | sed -n 's/^{"event":"\([^"]*\)".*/\1/p' >ids
-is "each event is there once" "$(sort -u ids | wc -l)" "$(wc -l <ids)"
-check "and all of them" test "$(figure all.poet events)" -gt 100000
-is "what agents have is kept nowhere else" "$(ls all-before*.poet 2>/dev/null)" ""
+is "each event occurs once after restarts" "$(sort -u ids | wc -l)" "$(wc -l <ids)"
+check "the run has more than 100000 events" test "$(figure all.poet events)" -gt 100000
+is "no backup file is made of events that agents have" "$(ls all-before*.poet 2>/dev/null)" ""
 
-# ---- a program of the server's own machine ----
+# ---- a program on the machine of the server ----
 cut_off
 server
 POET_SERVER="unix:$work/server.sock" POET_RUN=own ./turns 100 &
 wait $!
-of_run() { head -c 48 all.poet | grep -qa "$1"; } # before that it has what was there
+of_run() { head -c 48 all.poet | grep -qa "$1"; } # until then the file holds the previous contents
 own_ended() { of_run own && finished all.poet; }
 until_true own_ended
 own=$(figure all.poet events)
 cut_off
 server
-is "a run that had ended is written anew" "$(ls all-before*.poet 2>/dev/null)" ""
+is "no backup file is made of a run that had finished" "$(ls all-before*.poet 2>/dev/null)" ""
 POET_SERVER="unix:$work/server.sock" POET_RUN=more ./turns 100000000 &
 running=$!
 grown() { of_run more && [ "$(stat -c %s all.poet 2>/dev/null || echo 0)" -gt 20000 ]; }
@@ -109,16 +109,16 @@ kill -KILL $running
 wait $running 2>/dev/null
 before=$(poet dump all.poet 2>/dev/null | cksum)
 server
-is "what a program told the killed one itself is kept" "$(poet dump all-before.poet 2>/dev/null | cksum)" "$before"
-like "which is said" "$(cat server.log)" "all.poet: its server was killed; its contents are kept as all-before.poet"
+is "events that only the killed server had are kept in a backup file" "$(poet dump all-before.poet 2>/dev/null | cksum)" "$before"
+like "the backup file is reported" "$(cat server.log)" "all.poet: its server was killed; its contents are kept as all-before.poet"
 cp all-before.poet other.poet
 cut_off
 cp other.poet all.poet
 server
-is "under a name that is free" "$(ls all-before*.poet | xargs)" "all-before-2.poet all-before.poet"
-[ "$own" -gt 500 ] || not_ok "there was something" "$own"
+is "a second backup file takes a free name" "$(ls all-before*.poet | xargs)" "all-before-2.poet all-before.poet"
+[ "$own" -gt 500 ] || not_ok "the backup has more than 500 events" "$own"
 
-# ---- a run of which all was there, which ends before its agent comes again ----
+# ---- a run whose events have all arrived, and which ends before its agent reconnects ----
 cut_off
 rm -f all*.poet
 touch pause
@@ -135,5 +135,5 @@ until_true finished all.poet
 kill -CONT $agent
 POET_SERVER="unix:$work/agent.sock" POET_RUN=next ./turns 100
 next_ended() { of_run next && finished all.poet; }
-check "its agent comes when it is over, and the server goes on" until_true next_ended
+check "an agent that reconnects after the end of its run does not stop the server" until_true next_ended
 done_testing

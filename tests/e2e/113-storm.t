@@ -1,12 +1,12 @@
 #!/bin/sh
-# Programs, agents, servers are killed and links are cut, twenty times each, at full rate: no event is missing, none is there twice, and
-# the order is that of what the agent wrote, which poet merge orders, too.
+# Programs, agents and servers are killed and links are cut, twenty times each, at full rate: no event is missing
+# or duplicated, and the order is that of the agent's journal, which poet merge orders as well.
 . "$(dirname "$0")/lib.sh"
 
 far=$(free_port)
 proxied=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
@@ -44,7 +44,7 @@ cat >rate.c <<'C'
 #include <unistd.h>
 static pthread_mutex_t both = PTHREAD_MUTEX_INITIALIZER;
 static long rounds;
-static volatile long done[3]; /* by each thread, the last one is main */
+static volatile long done[3]; /* by each thread; the last one is main */
 static void *lock_often(void *number)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
@@ -65,9 +65,9 @@ static int is_written(const char *file, long bytes)
 }
 static int is_told_to_end(int ms) { return poll(&(struct pollfd){0, POLLIN, 0}, 1, ms); }
 /* rate ROUNDS
- * rate ROUNDS stay|go-on: until it is told to end; goes on with a few rounds now and then
- * rate ROUNDS kill MS [PID FILE]: so long after its threads have done something, or at once if it is 0, and after there is
- *   something in the file, the process PID is killed, and then this one */
+ * rate ROUNDS stay|go-on: waits for input before it exits; go-on does a few rounds more now and then
+ * rate ROUNDS kill MS [PID FILE]: MS after its threads have done something, or at once if MS is 0, and after
+ *   FILE is not empty, it kills the process PID and then itself */
 int main(int argc, char **argv)
 {
     pthread_t t[2];
@@ -101,16 +101,16 @@ begun() { [ -s "$(served "$1")" ]; }
 ended() { begun "$1" && finished "$(served "$1")"; }
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
 same() { # same NAME RUN FILE
-    is "$1: nothing is missing, nothing is there twice, and the order is the same" "$(events "$(served "$2")")" "$(events "$3")"
-    is "$1: nothing contradicts, nothing waits" "$(figure "$(served "$2")" inconsistent)$(figure "$(served "$2")" pending)" 00
-    [ "$(figure "$(served "$2")" events)" -gt "$4" ] || not_ok "$1: there was something" "$(figure "$(served "$2")" events)"
+    is "$1: no event is missing or duplicated, and the order is that of the agent's journal" "$(events "$(served "$2")")" "$(events "$3")"
+    is "$1: no event is inconsistent or pending" "$(figure "$(served "$2")" inconsistent)$(figure "$(served "$2")" pending)" 00
+    [ "$(figure "$(served "$2")" events)" -gt "$4" ] || not_ok "$1: the run has enough events" "$(figure "$(served "$2")" events)"
 }
 
 server
 agent
 # ---- programs ----
 mkfifo stay
-program killed 10 stay <stay >/dev/null & # so that the run goes on
+program killed 10 stay <stay >/dev/null & # keeps the run open
 stays=$!
 exec 5>stay
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -120,11 +120,11 @@ echo >&5
 exec 5>&-
 wait $stays
 until_true ended killed
-is "twenty programs were killed" "$(poet stat "$(served killed)" | grep -c '^program')" 21
-same "programs" killed "$(kept killed)" 20000
+is "the run of the killed programs lists twenty of them and the one that exits" "$(poet stat "$(served killed)" | grep -c '^program')" 21
+same "killed programs" killed "$(kept killed)" 20000
 
 # ---- links ----
-program cut 20000 go-on <stay >/dev/null & # so that there is always something to be cut
+program cut 20000 go-on <stay >/dev/null & # keeps a connection open that can be cut
 running=$!
 exec 5>stay
 cuts=0
@@ -139,11 +139,11 @@ echo >&5
 exec 5>&-
 wait $running
 until_true ended cut
-is "the link was cut twenty times" $cuts 20
-same "links" cut "$(kept cut)" 150000
+is "the link is cut twenty times" $cuts 20
+same "cut links" cut "$(kept cut)" 150000
 
 # ---- servers ----
-touch pause # they take, and order nothing, so that they do not come to the end
+touch pause # the servers receive but do not order, so that the run does not finish
 program orders 10000 >/dev/null &
 running=$!
 kills=0
@@ -157,14 +157,14 @@ done
 rm pause
 wait $running
 until_true ended orders
-is "the server was killed twenty times" $kills 20
-same "servers" orders "$(kept orders)" 70000
+is "the server is killed twenty times" $kills 20
+same "killed servers" orders "$(kept orders)" 70000
 
 # ---- agents ----
 mkdir left
 differ=0 doubts= much=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    (program "agent$i" 100000000 kill $((4 + i / 2)) $agent "kept/agent$i-*.poet") 2>/dev/null # what was in its queues then is lost with it
+    (program "agent$i" 100000000 kill $((4 + i / 2)) $agent "kept/agent$i-*.poet") 2>/dev/null # what is in its queues then is lost with the agent
     wait $agent 2>/dev/null
     cp "$(kept "agent$i")" left/agent$i.poet
     agent
@@ -174,11 +174,11 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     much=$((much + $(figure merged.poet events)))
     doubts=$doubts$(figure merged.poet inconsistent)$(figure merged.poet pending)
 done
-is "twenty agents were killed: what came is what each had written, in the same order" $differ 0
-check "and that was much" test $much -gt 20000
-is "nothing contradicts, nothing waits" "$(echo "$doubts" | tr -d 0)" ""
-check "all of it in one file" poet merge left/agent1.poet left/agent2.poet left/agent3.poet -o all.poet
+is "twenty agents are killed: the server has the events of each journal in the same order" $differ 0
+check "the runs of the killed agents have more than 20000 events" test $much -gt 20000
+is "no event of the killed agents is inconsistent or pending" "$(echo "$doubts" | tr -d 0)" ""
+check "poet merge accepts the journals of three killed agents" poet merge left/agent1.poet left/agent2.poet left/agent3.poet -o all.poet
 sum=0
 for i in 1 2 3; do sum=$((sum + $(figure "$(served agent$i)" events))); done
-is "has the events of all" "$(figure all.poet events)" $sum
+is "the merged file has the events of all three journals" "$(figure all.poet events)" $sum
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Threads of the system that run tasks, as a table of stays and as rows of a picture by time: of a task whose moves are known
-# beforehand, and of a runtime with several processors and clusters.
+# Task placement (which worker threads ran a task, and when) in the table of poet states --placement and in
+# diagram rows: for a task whose migrations are known, and for a runtime with several processors and clusters.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >moves.c <<'C'
@@ -54,13 +54,13 @@ until_true finished moves.poet
 
 # ---- the table ----
 poet states --placement moves.poet --columns worker,cluster,thread,migrated_from >stays
-is "five stays on each, by turns; all but the first came from the other" "$(sed '1,2d; /^total/,$d' stays | tr -s ' ' | sort | uniq -c | sed 's/^ *//')" \
+is "poet states --placement: five intervals on each worker thread, and all but the first came from the other" "$(sed '1,2d; /^total/,$d' stays | tr -s ' ' | sort | uniq -c | sed 's/^ *//')" \
     "4 first left T:mover second
 1 first left T:mover worker 1
 5 second right T:mover first
 1 worker 1 - T:mover -"
 poet states --placement moves.poet --csv >stays.csv
-# Stays of one task never overlap, and those of a processor are in the order of time.
+# The intervals of a task never overlap, and those of a processor are ordered by time.
 cat >sound.pl <<'P'
 my @head = split /,/, <>; my %at; chomp @head; @at{@head} = 0 .. $#head;
 my (@all, %last);
@@ -71,26 +71,26 @@ while (<>) { chomp; my @c = split /,/; next if $c[$at{thread}] eq "";
 $all[$_][0] >= $all[$_ - 1][1] or die "on two at a time\n" for 1 .. $#all;
 print scalar @all, "\n";
 P
-is "in order, and on one at a time" "$(perl sound.pl stays.csv)" 11
-is "as many as poet states --by processor has" "$(poet states --by processor moves.poet --json | grep -o '"total":{"running_ns":[0-9]*,"intervals":[0-9]*' | sed 's/.*://')" 11
-is "of a range, they are cut" "$(poet states --placement moves.poet --from 1ms --to 1ms --csv | wc -l)" 1
-like "who has none is told so" "$(poet record -l true >/dev/null 2>&1; poetcc -trace -O1 -x c - -o none <<<'int main(void) { return 0; }'
+is "poet states --placement: intervals are ordered and do not overlap" "$(perl sound.pl stays.csv)" 11
+is "poet states --placement: as many intervals as poet states --by processor counts" "$(poet states --by processor moves.poet --json | grep -o '"total":{"running_ns":[0-9]*,"intervals":[0-9]*' | sed 's/.*://')" 11
+is "poet states --placement with a range: intervals are cut to it" "$(poet states --placement moves.poet --from 1ms --to 1ms --csv | wc -l)" 1
+like "poet states --placement of a program without tasks: the message says that there is no such data" "$(poet record -l true >/dev/null 2>&1; poetcc -trace -O1 -x c - -o none <<<'int main(void) { return 0; }'
 POET_OUTPUT=none.poet ./none; until_true finished none.poet; poet states --placement none.poet 2>&1)" "no task placement data"
 
-# ---- the picture ----
+# ---- the diagram ----
 poet export moves.poet --time --processors -o moves.txt
-is "rows below the lines: clusters, and their processors" "$(grep -o '^[A-Z][a-z]*:[a-z]*' moves.txt | awk '!seen[$0]++' | tr '\n' ' ')" \
+is "poet export --processors: rows of clusters and processors follow the thread lines" "$(grep -o '^[A-Z][a-z]*:[a-z]*' moves.txt | awk '!seen[$0]++' | tr '\n' ' ')" \
     "T:mover P:worker Cl:left P:first Cl:right P:second "
-like "each stay is told, but one that may be too narrow" "$(grep -c '^P:.*: T:mover for ' moves.txt)" '^1[01]$'
-is "without it there are none" "$(poet export moves.poet --time -o without.txt; grep -c '^P:' without.txt)" 0
+like "poet export --processors: each interval is labeled, except one that may be too narrow" "$(grep -c '^P:.*: T:mover for ' moves.txt)" '^1[01]$'
+is "poet export without --processors: no rows of processors" "$(poet export moves.poet --time -o without.txt; grep -c '^P:' without.txt)" 0
 poet export moves.poet --time --processors -o moves.svg
-like "the names are in the picture" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*task migrates to another worker thread"
-like "by order there are none, and why" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "needs --time"
-like "nor in a web page" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not supported in a web page"
-like "nor of a program without tasks" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task placement data"
-check "down, in grey, on paper" poet export moves.poet --time --processors --vertical --grey -p a4 -o down.pdf
+like "poet export --processors: the PDF contains the names of processors and tasks" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*task migrates to another worker thread"
+like "poet export --processors without --time: the error says that --time is needed" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "needs --time"
+like "poet export --processors to a web page: the error says that it is not supported" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not supported in a web page"
+like "poet export --processors of a program without tasks: the error says that there is no such data" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task placement data"
+check "poet export --processors: vertical, grey and on paper" poet export moves.poet --time --processors --vertical --grey -p a4 -o down.pdf
 
-# ---- in the viewer, below the picture ----
+# ---- in the viewer, below the diagram ----
 . "$root/tests/e2e/display.sh"
 cat >script <<E
 action start
@@ -100,9 +100,9 @@ bands bands
 quit
 E
 timeout 100 poet view moves.poet --script script >log 2>&1
-is "rows of processors below the bands" "$(grep '^processor' bands | sed 's/, .*//')" "processor worker 1 of none: 1 stays
+is "the viewer shows rows of processors" "$(grep '^processor' bands | sed 's/, .*//')" "processor worker 1 of none: 1 stays
 processor first of left: 5 stays
 processor second of right: 5 stays"
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
-check "nothing was complained of" quiet
+check "the viewer prints no warnings" quiet
 done_testing

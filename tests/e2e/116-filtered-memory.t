@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program whose memory is measured, and whose seccomp filter kills on one system call, whichever that is, lives as it does
-# alone; what it takes after that is counted, too.
+# A program whose memory is measured and whose seccomp filter kills on one system call, whichever it is, survives
+# wherever it does without Poet; later allocations are counted.
 . "$(dirname "$0")/lib.sh"
 cat >kills.c <<'C'
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@ cat >kills.c <<'C'
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-/* kills NUMBER: forbids itself the call of that number, and goes on: blocks small and great, more than there were before. */
+/* kills NUMBER: installs a filter for the call of that number, and then allocates more small and large blocks than before. */
 static void *volatile kept[3000];
 __attribute__((noinline)) static void lose(void) { kept[0] = malloc(777); }
 static void *work(void *a)
@@ -47,11 +47,11 @@ int main(int argc, char **argv)
 C
 gcc -g -O0 kills.c -o kills -pthread
 number() { printf '#include <sys/syscall.h>\nSYS_%s\n' "$1" | cc -E -P - | tail -n 1; }
-./kills "$(number mkdir)" >out 2>&1 || { skip "seccomp is not there"; done_testing; exit; }
+./kills "$(number mkdir)" >out 2>&1 || { skip "seccomp is not available"; done_testing; exit; }
 start_server -q -o runs/
 lives() { poet record -m memory ./kills "$1" >out 2>&1 && [ "$(cat out)" = fine ]; }
 
-# every number with which it lives alone (a futex is what pthread_join waits by, where it must wait)
+# every number with which the program survives without Poet (pthread_join waits by a futex if it must wait)
 dead= tried=0 futex=$(number futex)
 for n in $(seq 0 334) $(seq 424 462); do
     [ "$n" != "$futex" ] || continue
@@ -59,13 +59,13 @@ for n in $(seq 0 334) $(seq 424 462); do
     tried=$((tried + 1))
     lives "$n" || { dead="$dead $n" && echo "# $n: $(head -c 300 out | tr '\n' ' ')"; }
 done 2>/dev/null
-is "whatever a filter kills on, a program whose memory is measured lives where it does alone" "$dead" ""
-check "there were such numbers" test "$tried" -gt 200
+is "a program whose memory is measured survives each filter that it survives without Poet" "$dead" ""
+check "more than 200 system calls were tried" test "$tried" -gt 200
 lost() { poet memory --json latest | perl -ne '$n += $1 if /"function":"lose .*?"unfreed_blocks":(\d+)/; END { print $n + 0 }'; }
 for call in mkdir clock_gettime gettid sendto memfd_create; do
     lives "$(number $call)"
     until_true finished latest
-    is "$call: the blocks that both threads took behind the filter are counted" "$(lost)" 2
+    is "a filter on $call: later allocations of both threads are counted" "$(lost)" 2
 done
 stop_server
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Two runs of a program in one picture, where they diverge: the recorded one above, the one that was replayed or swapped below.
+# Two runs of a program in one diagram around their divergence: the recorded run above, the replayed or swapped
+# run below.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e
@@ -8,17 +9,17 @@ record() { # record NAME ARGUMENT...: NAME.poet
     POET_OUTPUT=$1.poet timeout 60 "./$1" "${@:2}" >out 2>&1
     until_true finished "$1.poet"
 }
-picture() { # picture NAME FILE ARGUMENT... of poet replay; prints its status and what it said
+picture() { # picture NAME FILE ARGUMENT... of poet replay: prints its status and output
     rm -f new.poet "$2"
     timeout 60 poet replay "$1.poet" -o new.poet --picture "$2" "${@:3}" >out 2>said
     echo "$? $(grep -v 'runs the recorded command' said)"
 }
-# part FILE HEADING: the rows below it, up to an empty line behind the last one
+# part FILE HEADING: the rows below it, up to the empty line after the last one
 part() { awk -v h="$2: " 'index($0, h) == 1 { on = 1; next } on && /^(recorded|again|note|[0-9])/ { exit } on' "$1"; }
 row() { part "$1" "$2" | grep -m 1 "^$3 " | sed "s/^[^ ]* *//"; }
 cells() { python3 -c 'import sys; print([i for i, c in enumerate(sys.argv[1]) if c not in " ━─╌·╍│┼"][:int(sys.argv[2])])' "$1" "$2"; }
 
-# What is late here is so until the other thread has been there; where AT_ONCE is set, the order is given otherwise.
+# A slow thread sleeps until the other thread was there; with AT_ONCE set the order is determined by other means.
 late_until() { sed "s/late(1);/while (!*(__typeof__($2) volatile *)\&$2 \&\& !getenv(\"AT_ONCE\")) usleep(1000);/" "$here/maybe/$1.c" >"$1.c"; }
 cp "$here/maybe/slow.h" .
 
@@ -28,35 +29,35 @@ poetcc -trace -g bad_use.c -o bad_use
 record bad_use
 export AT_ONCE=1
 refs=$(poet dump bad_use.poet | awk '$3 == "acquired" { print $1 }' | xargs)
-like "two visits are swapped and drawn" "$(picture bad_use swap.txt --swap $refs)" \
+like "swap: replay draws the swapped run" "$(picture bad_use swap.txt --swap $refs)" \
     '^0 poet replay: order swapped: .*killed by signal 6$'
-is "the recorded run is above, the other one below" "$(grep -E '^(recorded|again):' swap.txt)" \
+is "swap: the recorded run is above the new one" "$(grep -E '^(recorded|again):' swap.txt)" \
     "recorded: bad_use.poet
 again: new.poet"
-is "each has the same rows" "$(part swap.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
+is "swap: both runs have the same rows" "$(part swap.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
     "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
-is "of all that take part" "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | sort | xargs)" "M:lock T:main T:makes T:uses"
-like "where they come apart is said of the one" "$(cat swap.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes performed (acquire|lock) on M:lock, bad_use\.c:8$'
-like "and of the other" "$(cat swap.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses performed lock on M:lock, bad_use\.c:16$'
+is "swap: the rows are those of all participants" "$(part swap.txt again | grep -oE '^[TM]:[^ ]*' | sort | xargs)" "M:lock T:main T:makes T:uses"
+like "swap: note 1 is the diverging event of the recorded run" "$(cat swap.txt)" '^note 1 +[0-9]+:[0-9]+ +T:makes performed (acquire|lock) on M:lock, bad_use\.c:8$'
+like "swap: note 2 is the diverging event of the new run" "$(cat swap.txt)" '^note 2 +again [0-9]+:[0-9]+ +T:uses performed lock on M:lock, bad_use\.c:16$'
 marked() { part swap.txt "$1" | grep -v '^[TM]:' | grep -cE "(^|[^0-9])$2([^0-9]|\$)"; } # between the rows
-is "and marked in both" "$(marked recorded 1) $(marked again 2)" "1 1"
-like "what came of it stands below" "$(tail -n 1 swap.txt)" '^order swapped: '
-is "what is equal stands in one column" "$(cells "$(row swap.txt recorded T:main)" 2)" "$(cells "$(row swap.txt again T:main)" 2)"
-is "also behind that" "$(cells "$(row swap.txt recorded T:uses)" 3)" "$(cells "$(row swap.txt again T:uses)" 3)"
+is "swap: the diverging event is marked in both runs" "$(marked recorded 1) $(marked again 2)" "1 1"
+like "swap: the caption states the outcome" "$(tail -n 1 swap.txt)" '^order swapped: '
+is "swap: equal events before the divergence share a column" "$(cells "$(row swap.txt recorded T:main)" 2)" "$(cells "$(row swap.txt again T:main)" 2)"
+is "swap: events after the divergence share a column" "$(cells "$(row swap.txt recorded T:uses)" 3)" "$(cells "$(row swap.txt again T:uses)" 3)"
 for kind in pdf svg png; do picture bad_use swap.$kind --swap $refs >/dev/null; done
-is "as PDF, SVG and PNG, too" "$(head -c 4 swap.pdf) $(head -c 5 swap.svg) $(head -c 4 swap.png | tail -c 3)" "%PDF <?xml PNG"
-like "an SVG says of a mark which run it is of" "$(cat swap.svg)" '<title>M:lock: acquired \(again [0-9:]*\).*bad_use\.c:16</title>'
+is "swap: PDF, SVG and PNG are written as well" "$(head -c 4 swap.pdf) $(head -c 5 swap.svg) $(head -c 4 swap.png | tail -c 3)" "%PDF <?xml PNG"
+like "swap: the tooltip of a mark in SVG names its run" "$(cat swap.svg)" '<title>M:lock: acquired \(again [0-9:]*\).*bad_use\.c:16</title>'
 
 # ---- an example: girls and boys in another order ----
 compile dating
 record dating
 visits=$(poet dump dating.poet | awk '$3 == "acquired" && ++n <= 2 { print $1 }' | xargs)
-like "an example is swapped and drawn" "$(picture dating dating.txt --swap $visits)" '^0 poet replay: order swapped: '
-is "all its lines are in both" "$(part dating.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
+like "the example dating: replay draws the swapped run" "$(picture dating dating.txt --swap $visits)" '^0 poet replay: order swapped: '
+is "the example dating: both runs have all lines" "$(part dating.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" \
     "$(part dating.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
-is "and two places are marked" "$(grep -c '^note [12] .* performed lock on M:service, dating.c:23$' dating.txt)" 2
+is "the example dating: two events are marked" "$(grep -c '^note [12] .* performed lock on M:service, dating.c:23$' dating.txt)" 2
 
-# ---- a program that does something else, far behind its begin ----
+# ---- a program whose other argument leads to a divergence far from its begin ----
 cat >other.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -84,16 +85,16 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g other.c -o other
 record other 0
-like "what differs is drawn, and the status is that of a difference" "$(picture other other.txt ./other 1)" \
+like "divergence: replay draws it and exits with status 1" "$(picture other other.txt ./other 1)" \
     '^1 poet replay: divergence: T:work performed acquire on M:b, recorded was acquire on M:c'
-is "at the place that was named" "$(grep '^note' other.txt | sed 's/[0-9]*:[0-9]*//')" \
+is "divergence: the notes are at the reported event" "$(grep '^note' other.txt | sed 's/[0-9]*:[0-9]*//')" \
     "note 1    T:work performed acquire on M:c, other.c:5
 note 2  again   T:work performed acquire on M:b, other.c:5"
-is "only what is around it" "$(python3 -c 'print(max(map(len, open("other.txt"))) < 200)')" True
-is "and lines that take part there" "$(part other.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" "M:b M:c T:work M:a"
-like "its caption says how far all was equal" "$(tail -n 1 other.txt)" '^divergence: .* [0-9]+ of [0-9]+ events were replayed'
+is "divergence: only its surroundings are drawn" "$(python3 -c 'print(max(map(len, open("other.txt"))) < 200)')" True
+is "divergence: only participating lines are drawn" "$(part other.txt recorded | grep -oE '^[TM]:[^ ]*' | xargs)" "M:b M:c T:work M:a"
+like "divergence: the caption states how many events were replayed" "$(tail -n 1 other.txt)" '^divergence: .* [0-9]+ of [0-9]+ events were replayed'
 
-# ---- chance ----
+# ---- a racy program ----
 cat >racy.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -123,13 +124,13 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g racy.c -o racy
 record racy 0
-like "whatever a racy program does" "$(picture racy racy.txt ./racy 1)" '^1 poet replay: divergence: '
-is "two places are marked" "$(grep -c '^note [12] ' racy.txt)" 2
-is "one of each run" "$(grep -c '^note 2  again ' racy.txt)" 1
-is "of which neither is equal: another thread, type or line" \
+like "racy program: replay draws the divergence" "$(picture racy racy.txt ./racy 1)" '^1 poet replay: divergence: '
+is "racy program: two events are marked" "$(grep -c '^note [12] ' racy.txt)" 2
+is "racy program: one note is of the new run" "$(grep -c '^note 2  again ' racy.txt)" 1
+is "racy program: the marked events differ in thread, type or line" \
     "$(grep '^note' racy.txt | sed 's/.*[0-9]:[0-9]*  //' | sort -u | wc -l)" 2
 
-# ---- a run that ended before all was repeated ----
+# ---- a run that ended before all events were replayed ----
 cat >stops.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -146,11 +147,11 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g stops.c -o stops
 record stops 9
-like "a run that ended early is drawn" "$(picture stops stops.txt ./stops 3)" '^1 poet replay: .*killed by signal 6'
-is "with the place that it did not come to" "$(grep -c '^note 1 .* T:main performed .* on M:m, stops.c:9$' stops.txt)" 1
-like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all compared events of the new run match$'
+like "early end: replay draws the run" "$(picture stops stops.txt ./stops 3)" '^1 poet replay: .*killed by signal 6'
+is "early end: note 1 is the recorded event that was not reached" "$(grep -c '^note 1 .* T:main performed .* on M:m, stops.c:9$' stops.txt)" 1
+like "early end: the caption says that all compared events match" "$(tail -n 1 stops.txt)" '; all compared events of the new run match$'
 
-# ---- a deadlock that was provoked ----
+# ---- a deadlock confirmed by poet confirm ----
 late_until bad_two meals
 poetcc -trace -g bad_two.c -o bad_two
 unset AT_ONCE
@@ -158,13 +159,13 @@ record bad_two
 export AT_ONCE=1
 number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print $1; exit }')
 timeout 300 poet confirm bad_two.poet "$number" --picture two.txt >blocked 2>said
-is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/attempt [0-9]*/attempt N/')" \
+is "poet confirm draws the confirming run" "$? $(tail -n 1 said | sed 's/attempt [0-9]*/attempt N/')" \
     "0 poet confirm: confirmed in attempt N: the program hangs; trace: bad_two.confirmed.poet"
-is "and who waits in the deadlock" "$(grep -c '^again .* requests M:.*, in a deadlock$' two.txt)" 2
-is "in the rows of the run in which it happened" "$(grep -c '^again: bad_two.confirmed.poet$' two.txt)" 1
-like "with what came of it" "$(tail -n 1 two.txt)" '^confirmed in attempt [0-9]*: the program hangs'
+is "poet confirm: notes list the requests in the deadlock" "$(grep -c '^again .* requests M:.*, in a deadlock$' two.txt)" 2
+is "poet confirm: the rows are those of the confirming run" "$(grep -c '^again: bad_two.confirmed.poet$' two.txt)" 1
+like "poet confirm: the caption states the outcome" "$(tail -n 1 two.txt)" '^confirmed in attempt [0-9]*: the program hangs'
 
-# ---- a run that hangs, and is ended from a terminal, as all that belongs to the command ----
+# ---- a run that hangs and is ended from a terminal with the rest of its process group ----
 cat >hangs.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -196,16 +197,16 @@ poetcc -trace -g hangs.c -o hangs
 record hangs 0
 rm -f new.poet hangs.txt
 timeout 120 python3 terminal.py poet replay hangs.poet -o new.poet --picture hangs.txt ./hangs 1
-is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main performed acquire on M:m, hangs.c:7$' hangs.txt)" "1 1"
-is "with who waits there" "$(grep -c '^again .* T:main: requests M:m, in a deadlock$' hangs.txt)" 1
+is "hang: an interrupted replay is drawn" "$? $(grep -c '^note 2  again .* T:main performed acquire on M:m, hangs.c:7$' hangs.txt)" "1 1"
+is "hang: notes list the request in the deadlock" "$(grep -c '^again .* T:main: requests M:m, in a deadlock$' hangs.txt)" 1
 
-# ---- nothing to draw ----
-is "where it did the same nothing is drawn, and that is said" "$(picture stops same.txt)" \
+# ---- no divergence ----
+is "no divergence: replay says so" "$(picture stops same.txt)" \
     "0 poet replay: no divergence in $(figure stops.poet events) events
 poet replay: no divergence; no diagram written"
-is "there is no file" "$(ls same.txt 2>/dev/null)" ""
-is "quietly" "$(picture stops same.txt -q)" "0 "
-like "what has no picture is wrong usage, and nothing is run" "$(picture stops same.html)" '^2 .*must end in \.pdf, \.svg, \.png or \.txt'
-is "as is a name without an ending" "$(picture stops same | head -c 1)" 2
-like "what cannot be written is said" "$(picture other nix/other.svg ./other 1)" '^poet replay: nix/other.svg: '
+is "no divergence: no file is written" "$(ls same.txt 2>/dev/null)" ""
+is "no divergence with -q: no output" "$(picture stops same.txt -q)" "0 "
+like "an unsupported file type is a usage error, and the program is not run" "$(picture stops same.html)" '^2 .*must end in \.pdf, \.svg, \.png or \.txt'
+is "a file name without an extension is a usage error" "$(picture stops same | head -c 1)" 2
+like "an unwritable file is reported" "$(picture other nix/other.svg ./other 1)" '^poet replay: nix/other.svg: '
 done_testing
