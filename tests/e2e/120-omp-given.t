@@ -1,6 +1,6 @@
 #!/bin/bash
-# OpenMP's work that is given out as threads come, in a run that is repeated: each thread has the iterations, sections and single
-# blocks that it had.
+# Replay of OpenMP worksharing: each thread gets the recorded iterations of dynamic loops, sections and single
+# blocks.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4
 here=$root/tests/e2e
@@ -89,7 +89,7 @@ int main(void)
     return 0;
 }
 C
-# Nothing of the runtime is called but what libpoet-omp stands before.
+# The program calls only those functions of the runtime that libpoet-omp intercepts.
 cat >bare.c <<'C'
 int main(void)
 {
@@ -103,8 +103,8 @@ int main(void)
 }
 C
 
-# One thread comes to the loop late where LATE is set, as it is while the program is recorded, and early where it is not: what
-# it has must not depend on that.  (A pause makes it likely that it is early; the comparison holds in any case.)
+# One thread comes to the loop late if LATE is set, as during recording, and early if not: its iterations must not
+# depend on that. (A pause makes it likely that it is early; the comparison holds in any case.)
 cat >late.c <<'C'
 #include <omp.h>
 #include <sched.h>
@@ -150,7 +150,7 @@ int main(void)
 }
 C
 
-# repeats COMPILER: the program of that compiler, recorded three times, each repeated twice
+# repeats COMPILER: records the program of this compiler three times and replays each recording twice
 repeats() {
     CC=$1 poetcc -trace -g -fopenmp given.c -o given || return
     equal=0
@@ -165,36 +165,36 @@ repeats() {
             until_true finished again.poet
         done
     done
-    is "$1: each thread has the same again, six times of six" "$equal" 6
-    is "$1: event for event" "$(python3 "$here/same.py" given.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
-    check "$1: a trace of it is one as any other: sound" sound again.poet
-    is "$1: one is chosen for each single block, three are not" "$(poet dump given.poet | grep -c ' chosen ') $(poet dump given.poet | grep -c ' not_chosen ')" "10 30"
+    is "$1: the output of a replay is that of the recorded run, six times of six" "$equal" 6
+    is "$1: the events of a replay are those of the recorded run" "$(python3 "$here/same.py" given.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+    check "$1: the trace of a replay passes poet check" sound again.poet
+    is "$1: each single block has one chosen event and three not_chosen events" "$(poet dump given.poet | grep -c ' chosen ') $(poet dump given.poet | grep -c ' not_chosen ')" "10 30"
     CC=$1 poetcc -trace -g -fopenmp bare.c -o bare
     POET_OUTPUT=bare.poet timeout 60 ./bare
-    is "$1: a program that calls nothing else of its runtime runs" $? 0
+    is "$1: a program that calls no other function of the OpenMP runtime exits with status 0" $? 0
     until_true finished bare.poet
-    is "$1: 30 chunks" "$(poet dump bare.poet | grep -c ' chunk ')" 30
+    is "$1: the trace has an event for each of the 30 chunks" "$(poet dump bare.poet | grep -c ' chunk ')" 30
     POET_OMP_CHUNKS=0 POET_OUTPUT=none.poet timeout 60 ./bare
     until_true finished none.poet
-    is "$1: none, where they are not wanted" "$(poet dump none.poet | grep -c ' chunk \| nothing ')" 0
+    is "$1: POET_OMP_CHUNKS=0: the trace has no chunk events" "$(poet dump none.poet | grep -c ' chunk \| nothing ')" 0
     CC=$1 poetcc -trace -g -fopenmp late.c -o late
     LATE=1 POET_OUTPUT=late.poet timeout 60 ./late >first
     until_true finished late.poet
     timeout 60 poet replay late.poet -o late-again.poet >second 2>said || cat said
-    is "$1: iterations are where they were, whenever a thread came" "$(cat second)" "$(cat first)"
+    is "$1: replay gives threads the recorded iterations even if a thread comes at another time" "$(cat second)" "$(cat first)"
     CC=$1 poetcc -trace -g -fopenmp ordered.c -o ordered
     POET_OUTPUT=ordered.poet timeout 60 ./ordered
-    is "$1: a program with an ordered loop runs" $? 0
+    is "$1: a program with an ordered loop exits with status 0" $? 0
     until_true finished ordered.poet
     asks=$(poet dump ordered.poet | grep -c ' asks ')
     [ "$1" = gcc ] && given=$asks || given=$(poet dump ordered.poet | grep -c ' chunk ')
-    is "$1: 15 times a thread asks for iterations of an ordered loop and gets some" "$given" 15
+    is "$1: threads get iterations of the ordered loop 15 times" "$given" 15
     rm -f late.poet late-again.poet ordered.poet
 }
 repeats gcc
 if clang_has_openmp; then
     repeats clang
 else
-    skip "there is no clang with OpenMP"
+    skip "clang with OpenMP is not installed"
 fi
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# MPI in a run that is repeated: which of several requests were done, and when: by Waitsome, Testsome, Testany and Testall, with sends
-# among them; how many misses there were before is not told.
+# Replay of MPI_Waitsome, MPI_Testsome, MPI_Testany and MPI_Testall: the same requests complete in the same calls,
+# sends among them; the number of unsuccessful tests is not recorded.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
@@ -21,7 +21,7 @@ static void late(void)
 static int from[8];
 static MPI_Request r[8];
 static MPI_Status s[8];
-static void begin(bool anybody) /* (both at once could take what another one waits for) */
+static void begin(bool anybody) /* (two receives at once could take a message that another one waits for) */
 {
     for (int i = 0; i < n - 1; i++)
         MPI_Irecv(&from[i], 1, MPI_INT, anybody ? MPI_ANY_SOURCE : i + 1, MPI_ANY_TAG, MPI_COMM_WORLD, &r[i]);
@@ -59,14 +59,14 @@ static void tests_any(void)
         say("testany", there, &which);
     }
 }
-static void tests_all(void) /* others look meanwhile whether something else is there */
+static void tests_all(void) /* others test meanwhile whether another request is complete */
 {
     int there = 0, which[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     while (!there)
         MPI_Testall(n - 1, r, &there, s);
     say("testall", n - 1, which);
 }
-static void sends_too(void) /* a send to oneself among them, which those from anybody would take */
+static void sends_too(void) /* includes a send to the rank itself, that receives from any source would take */
 {
     int to = 5, got, done, which[8], index[8];
     MPI_Request all[8], own;
@@ -84,7 +84,7 @@ static void sends_too(void) /* a send to oneself among them, which those from an
     }
     MPI_Wait(&own, MPI_STATUS_IGNORE);
 }
-static MPI_Request prepared[8], copies[8]; /* receives from anybody that are started again and again; copies are awaited */
+static MPI_Request prepared[8], copies[8]; /* persistent receives from any source that are started repeatedly; copies of the requests are waited for */
 static void prepare(void)
 {
     for (int i = 0; i < n - 1; i++)
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 C
 for mpi in mpich openmpi; do
     if ! command -v mpicc.$mpi >/dev/null; then
-        skip "there is no $mpi"
+        skip "$mpi is not installed"
         continue
     fi
     mpicc.$mpi -g -w some.c -o some || exit 1
@@ -151,8 +151,8 @@ for mpi in mpich openmpi; do
             until_true finished again.poet
         done
     done
-    is "$mpi: the same are done, six times of six" "$equal" 6
-    is "$mpi: all events are the same" "$same" 6
-    check "$mpi: its trace is sound" sound some.poet
+    is "$mpi: the same requests complete in replay, six times of six" "$equal" 6
+    is "$mpi: replay exits with status 0, six times of six" "$same" 6
+    check "$mpi: the trace passes poet check" sound some.poet
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Children that end by luck are found in the order in which they were found: by wait, waitpid, wait4 and waitid, waiting or only looking,
-# and with or without taking the end away.
+# Replay of wait, waitpid, wait4 and waitid, blocking or with WNOHANG, with and without WNOWAIT: children that
+# exit in any order are returned in the recorded order.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >waits.c <<'END'
@@ -36,7 +36,7 @@ int main(void)
     for (int i = 0; i < CHILDREN; i++)
         if ((children[i] = fork()) == 0) {
             usleep((unsigned)(now.tv_nsec / 1000 * (i * 7 + 3) % 3000));
-            pthread_mutex_lock(&m); /* a child that does nothing that is recorded is none that the trace knows */
+            pthread_mutex_lock(&m); /* a child without recorded events has no line in the trace */
             _exit(i);
         }
     for (int i = 0, misses = 0; i < CHILDREN;) {
@@ -47,7 +47,7 @@ int main(void)
         switch ((i + misses) % 5) {
         case 0: pid = look(0); break;
         case 1: pid = look(WNOHANG); break;
-        case 2: /* seen first, and taken then */
+        case 2: /* WNOWAIT first, then reaped */
             pid = look(WNOWAIT);
             if (waitid(P_PID, (id_t)pid, &info, WEXITED) || info.si_pid != pid)
                 return 1;
@@ -75,14 +75,14 @@ for how in traced plain; do
     for i in 1 2 3 4; do
         rm -f run.poet
         if [ $how = traced ]; then POET_OUTPUT=run.poet timeout 60 ./traced >first; else timeout 60 poet record -o run.poet -- ./plain >first; fi
-        is "$how: recorded, the $i." $? 0
+        is "$how: recording $i exits with status 0" $? 0
         until_true finished run.poet
         for j in 1 2; do
             rm -f again.poet
             timeout 60 poet replay run.poet -o again.poet >second 2>said
-            is "the same are found" "$? $(grep -v nobody first | cmp - <(grep -v nobody second))$(grep -vE 'no divergence|runs the recorded command' said)" "0 "
+            is "$how: a replay returns the children of recording $i in the recorded order" "$? $(grep -v nobody first | cmp - <(grep -v nobody second))$(grep -vE 'no divergence|runs the recorded command' said)" "0 "
         done
     done
-    check "its trace is sound" sound run.poet
+    check "$how: the trace passes poet check" sound run.poet
 done
 done_testing

@@ -1,30 +1,30 @@
 #!/bin/bash
-# Programs that nobody here wrote do the same again, byte for byte and event for event: those that compress and sort with
-# several threads, their locks within the program or within a library.
+# Replay of programs that use threads to compress or sort: output and events are those of the recorded run, with
+# locks inside the program or inside a library.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 perl -e 'srand 1; print int rand 1e9, "\n" for 1 .. 100000' >numbers
-# again NAME COMMAND...: recorded twice, each trace repeated twice
+# again NAME COMMAND...: records twice and replays each trace twice
 again() {
-    command -v "$1" >/dev/null || { skip "there is no $1"; return; }
+    command -v "$1" >/dev/null || { skip "$1 is not installed"; return; }
     for i in 1 2; do
         rm -f run.poet
         poet record $libraries -o run.poet -- "$@" >first 2>first.err
-        is "$1: recorded, the $i." $? 0
+        is "$1: recording $i exits with status 0" $? 0
         until_true finished run.poet
         for j in 1 2; do
             rm -f again.poet
             timeout 60 poet replay run.poet -o again.poet >second 2>said
-            is "repeated, the $j." "$? $(cmp first second) $(tail -n 1 said | grep -o 'no divergence')" "0  no divergence"
+            is "$1: replay $j exits with status 0, with the same output and without divergence" "$? $(cmp first second) $(tail -n 1 said | grep -o 'no divergence')" "0  no divergence"
             until_true finished again.poet
-            if grep -q "additional records\?" said; then # a thread that the end of the program cut off
-                ok "and each event that was recorded is"
+            if grep -q "additional records\?" said; then # a thread that the end of the program interrupted
+                ok "$1: replay $j has each recorded event"
             else
-                like "and each event is" "$(python3 "$root/tests/e2e/same.py" run.poet again.poet 2>&1 | tail -n 1)" "^the same: [0-9]{3,} events"
+                like "$1: replay $j has the same events" "$(python3 "$root/tests/e2e/same.py" run.poet again.poet 2>&1 | tail -n 1)" "^the same: [0-9]{3,} events"
             fi
         done
     done
-    check "$1: its trace is sound" sound run.poet
+    check "$1: the trace passes poet check" sound run.poet
 }
 libraries=
 again pigz -p 4 -b 128 -c numbers

@@ -1,10 +1,10 @@
 #!/bin/bash
-# A server that nobody here wrote, memcached, under a client that does the same each time: it is repeated up to the first
-# difference that time or the network makes, which is named, and serves its client all along.
+# Replay of memcached under a deterministic client: the first divergence that timing or the network causes is
+# reported, and the client is served to the end.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 if ! command -v memcached >/dev/null; then
-    skip "there is no memcached"
+    skip "memcached is not installed"
     done_testing
     exit
 fi
@@ -34,7 +34,7 @@ f.flush()
 f.readline()
 print(stored)
 END
-# serve COMMAND...: what the client got, then the status
+# serve COMMAND...: prints what the client got, then the status
 serve() {
     rm -f m.sock
     timeout 100 "$@" >out 2>said &
@@ -44,11 +44,11 @@ serve() {
     echo "status $?"
 }
 user=$(id -un)
-is "recorded" "$(serve poet record --with-input -o m.poet -- memcached -u "$user" -t 2 -s m.sock -A | xargs)" "10 status 0"
+is "memcached: a recorded server serves its client" "$(serve poet record --with-input -o m.poet -- memcached -u "$user" -t 2 -s m.sock -A | xargs)" "10 status 0"
 until_true finished m.poet
-check "its trace is sound" sound m.poet
-is "repeated, it serves its client" "$(serve poet replay m.poet -o again.poet | head -n 1)" 10
-like "the first difference is named, or there is none" "$(cat said)" "poet replay: (divergence: T:[^ ]+ .*; [0-9]+ of [0-9]+ events were replayed|no divergence in )"
+check "memcached: the trace passes poet check" sound m.poet
+is "memcached: a replayed server serves its client" "$(serve poet replay m.poet -o again.poet | head -n 1)" 10
+like "memcached: replay reports the first divergence, or none" "$(cat said)" "poet replay: (divergence: T:[^ ]+ .*; [0-9]+ of [0-9]+ events were replayed|no divergence in )"
 repeated=$(sed -n 's/.*; \([0-9]*\) of .*/\1/p' said)
-check "far behind its beginning" [ "${repeated:-1000000}" -gt 1000 ]
+check "memcached: more than 1000 events are replayed before a divergence" [ "${repeated:-1000000}" -gt 1000 ]
 done_testing

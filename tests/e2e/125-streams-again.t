@@ -1,5 +1,6 @@
 #!/bin/bash
-# Bytes of pipes and sockets come again as they came: in the same portions, from whom they came first, found ready or not.
+# Replay of pipes and sockets: reads return the recorded portions, from the recorded writers, and poll and select
+# the recorded readiness.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cc -g -O1 -w "$root/tests/e2e/streams.c" -o streams -pthread
@@ -7,18 +8,18 @@ for how in pair poll again both select counts programs; do
     for i in 1 2 3; do
         rm -f run.poet
         timeout 60 poet record -o run.poet -- ./streams $how >first
-        is "$how: recorded, the $i." $? 0
+        is "$how: recording $i exits with status 0" $? 0
         until_true finished run.poet
         for j in 1 2; do
             rm -f again.poet
             timeout 60 poet replay run.poet -o again.poet >second 2>said
-            is "and repeated" "$? $(cmp first second)$(tail -n 1 said | grep -v 'no divergence')" "0 "
+            is "$how: a replay of recording $i has the same output and no divergence" "$? $(cmp first second)$(tail -n 1 said | grep -v 'no divergence')" "0 "
         done
     done
-    check "its trace is sound" sound run.poet
+    check "$how: the trace passes poet check" sound run.poet
 done
 
-# ---- what differs is named, and nothing hangs ----
+# ---- a divergence is reported, and the replay does not hang ----
 cat >other.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,5 +49,5 @@ cc -g -w other.c -o other
 poet record -o other.poet -- ./other
 until_true finished other.poet
 FEWER=1 timeout 30 poet replay other.poet -o again.poet 2>said
-is "fewer bytes are a difference" "$? $(grep -c 'divergence: ' said)" "1 1"
+is "fewer bytes in a pipe are reported as a divergence" "$? $(grep -c 'divergence: ' said)" "1 1"
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/sh
-# A server that was killed goes on with its file where it got to: agents send what is missing and no more, nothing is there twice, and
-# the order is that of a run that nobody disturbed.
+# A server that was killed and restarted resumes its trace file: agents send only what is missing, no event is
+# duplicated, and the order is that of an undisturbed run.
 . "$(dirname "$0")/lib.sh"
 
 far=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 }
 C
 poetcc -trace -g rate.c -o rate -pthread && cp rate portions
-server() { # on the same file, each time
+server() { # on the same file each time
     rm -f server.sock
     poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o "${1:-all.poet}" 2>>server.log &
     server=$!
@@ -67,7 +67,7 @@ cut_off() {
 }
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
 size() { stat -c %s "$1" 2>/dev/null || echo 0; }
-# bytes of agents that the newest server has read, once they are gone
+# read_of: the bytes that the newest server has read from agents, once they have disconnected
 read_of() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | sed -n 's/.* disconnected after \([0-9]*\) bytes.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'; }
 begin() { # begin RUN ROUNDS [AGENT]
     mkfifo "$1.fifo"
@@ -75,8 +75,8 @@ begin() { # begin RUN ROUNDS [AGENT]
     running=$!
     exec 5>"$1.fifo"
 }
-more() { printf . >&5; } # so many rounds: there is always something to come
-go_on() { # the program, to its end
+more() { printf . >&5; } # lets the program do another batch of rounds: there is always more to come
+go_on() { # lets the program run to its end
     echo >&5
     exec 5>&-
     wait $running
@@ -88,7 +88,7 @@ leave() {
     until_true gone
 }
 
-# ---- undisturbed, for what it takes ----
+# ---- an undisturbed run, to measure the bytes of a whole transfer ----
 server whole.poet
 agent one
 begin whole 25000
@@ -101,7 +101,7 @@ kill $server
 wait $server 2>/dev/null
 agent one
 
-# ---- killed again and again, at full rate ----
+# ---- killed repeatedly, at full rate ----
 server
 begin job 25000
 killed=0
@@ -115,24 +115,24 @@ while [ $killed -lt 5 ]; do
     more
     server
 done
-is "the server was killed in the middle of it, and started on the same file" $killed 5
-is "each time it went on" "$(grep -c 'run 1 "job" resumed: all.poet' server.log)" 5
-is "and from what was there" "$(grep 'cannot resume' server.log)" ""
+is "the server is killed while it records and restarted on the same file five times" $killed 5
+is "each restarted server resumes the file" "$(grep -c 'run 1 "job" resumed: all.poet' server.log)" 5
+is "no restarted server rejects the saved state" "$(grep 'cannot resume' server.log)" ""
 much() { [ "$(figure "unix:$work/server.sock#job" events)" -gt 1000000 ]; }
-check "and came to most of it" until_true much
+check "the restarted server records more than 1000000 events" until_true much
 cut_off
 server
 go_on
 until_true finished all.poet
 leave
-check "the end comes: sound" sound all.poet
-is "nothing is missing" "$(figure all.poet events)" "$(figure one-kept/job-*.poet events)"
-is "nothing twice, and the order is that of one server that nobody killed" "$(events all.poet)" "$(events one-kept/job-*.poet)"
-is "nothing contradicts, nothing waits" "$(figure all.poet inconsistent)$(figure all.poet pending)" 00
-is "it is kept nowhere else" "$(ls all-*.poet 2>/dev/null)" ""
-check "agents did not send it all again (bytes: $(read_of) of $whole)" test "$(read_of)" -lt $((whole / 2))
+check "the resumed file passes poet check" sound all.poet
+is "the resumed file has as many events as the agent's journal" "$(figure all.poet events)" "$(figure one-kept/job-*.poet events)"
+is "the resumed file has the events and the order of the agent's journal" "$(events all.poet)" "$(events one-kept/job-*.poet)"
+is "the resumed file has no inconsistent or pending events" "$(figure all.poet inconsistent)$(figure all.poet pending)" 00
+is "no backup file is made of a resumed file" "$(ls all-*.poet 2>/dev/null)" ""
+check "agents send less than half of the run again ($(read_of) of $whole bytes)" test "$(read_of)" -lt $((whole / 2))
 
-# ---- what is not to be gone on with ----
+# ---- files that are not resumed ----
 kill $server
 wait $server 2>/dev/null
 rm -f all*.poet server.sock
@@ -141,36 +141,36 @@ server
 begin left 100
 some() { [ "$(figure "unix:$work/server.sock#left" events)" -gt 500 ]; }
 until_true some
-kill -KILL $agent # and nobody comes for it any more
+kill -KILL $agent # no agent reconnects for this run
 wait $agent 2>/dev/null
-like "two servers on one file: the second one is told" "$(poet server -l "unix:$work/second.sock" -o all.poet 2>&1)" "all.poet: in use by another server"
+like "two servers on one file: the second one exits with an error" "$(poet server -l "unix:$work/second.sock" -o all.poet 2>&1)" "all.poet: in use by another server"
 cut_off
 left=$(figure all.poet events)
 cp all.poet copy.poet
 server
-is "what is there is shown at once" "$(figure "unix:$work/server.sock#left" events)" "$left"
+is "a restarted server shows the recorded events at once" "$(figure "unix:$work/server.sock#left" events)" "$left"
 rm -rf one-kept
 agent one
 exec 5>&-
 POET_SERVER="unix:$work/one.sock" POET_RUN=next ./rate 100 </dev/null >/dev/null
 next() { head -c 48 all.poet | grep -qa next && finished all.poet; }
-check "another run takes the file" until_true next
-is "what was there is kept" "$(figure all-before.poet events)" "$left"
-is "and can be merged" "$(cp all-before.poet was.poet; poet merge was.poet -o merged.poet && figure merged.poet events)" "$left"
-like "which is said" "$(cat server.log)" "all.poet: another run begins; its contents are kept as all-before.poet"
+check "another run takes over the file" until_true next
+is "the previous contents are kept in a backup file" "$(figure all-before.poet events)" "$left"
+is "poet merge accepts the backup file" "$(cp all-before.poet was.poet; poet merge was.poet -o merged.poet && figure merged.poet events)" "$left"
+like "the backup file is reported" "$(cat server.log)" "all.poet: another run begins; its contents are kept as all-before.poet"
 kill $server $agent
 wait $server $agent 2>/dev/null
-cp copy.poet all.poet # half a batch is at its end, which was not there
+cp copy.poet all.poet # append a truncated batch to its end
 head -c 300 copy.poet | tail -c 172 >>all.poet
 server
-is "what was written in part is cut off" "$(figure "unix:$work/server.sock#left" events)" "$left"
+is "a truncated batch at the end of the file is cut off" "$(figure "unix:$work/server.sock#left" events)" "$left"
 cut_off
 
 # ---- the same through NATS ----
 . "$root/tests/e2e/nats.sh"
-printf 'max_payload: 4096\n' >small.conf # batches are cut into parts
+printf 'max_payload: 4096\n' >small.conf # batches are split into messages
 nats_start -1 -c "$work/small.conf"
-reader() { # on the same file, each time
+reader() { # on the same file each time
     rm -f reader.sock
     poet server --from "$url#$1" -l "unix:$work/reader.sock" -o read.poet 2>>reader.log &
     reader=$!
@@ -194,14 +194,14 @@ while [ $killed -lt 5 ]; do
 done
 go_on
 until_true finished read.poet
-is "NATS: the reading server was killed in the middle, and started on the same file" $killed 5
-is "each time it went on" "$(grep -c 'run 1 "parts" resumed: read.poet' reader.log)" 5 || cat reader.log
-check "sound" sound read.poet
-is "nothing is missing, nothing twice, and the order is that of one server" "$(events read.poet)" "$(events three-kept/parts-*.poet)"
-is "it is kept nowhere else" "$(ls read-*.poet 2>/dev/null)" ""
+is "NATS: the reading server is killed while it records and restarted on the same file five times" $killed 5
+is "NATS: each restarted server resumes the file" "$(grep -c 'run 1 "parts" resumed: read.poet' reader.log)" 5 || cat reader.log
+check "NATS: the resumed file passes poet check" sound read.poet
+is "NATS: the resumed file has the events and the order of the agent's journal" "$(events read.poet)" "$(events three-kept/parts-*.poet)"
+is "NATS: no backup file is made of a resumed file" "$(ls read-*.poet 2>/dev/null)" ""
 sed -n 's/.*is read from its message \([0-9]*\) on.*/\1/p' reader.log >began
-is "where it was, and no earlier" "$(sort -n began | cksum)" "$(cksum <began)"
-check "not from the begin" test "$(tail -n 1 began)" -gt 1
+is "NATS: each restarted server begins to read where the previous one stopped" "$(sort -n began | cksum)" "$(cksum <began)"
+check "NATS: the last restarted server does not read from the begin of the stream" test "$(tail -n 1 began)" -gt 1
 kill $reader
 wait $reader 2>/dev/null
 nats_kill
