@@ -1,5 +1,5 @@
 #!/bin/sh
-# make demo-cluster: three machines, NATS between them; and nothing of it is left, also when it is interrupted.
+# make demo-cluster: records a run of three hosts over NATS, and leaves nothing behind, even if it is interrupted.
 . "$(dirname "$0")/lib.sh"
 
 mkdir tmp
@@ -12,16 +12,16 @@ case $said in
     exit 0
     ;;
 esac
-like "it says where the picture is" "$said" "^demo-cluster: cluster.poet, drawn in cluster.pdf"
-like "and shows it in words" "$said" "A:host3 "
-check "the trace is sound" sound cluster.poet
-is "three hosts" "$(poet stat --json cluster.poet | grep -o '"host":"[^"]*","first"' | sort -u | wc -l)" 3
-is "every word that came was sent" "$(poet dump --json cluster.poet | grep '"type":"receive"' | grep -vc '"partner":null')" 24
-like "a picture" "$(head -c 5 cluster.pdf)" '%PDF-'
-is "nothing is left" "$(ls -A tmp)" ""
+like "demo-cluster: the output names the trace and the picture" "$said" "^demo-cluster: cluster.poet, drawn in cluster.pdf"
+like "demo-cluster: the output contains the diagram as text" "$said" "A:host3 "
+check "demo-cluster: the trace passes poet check" sound cluster.poet
+is "demo-cluster: the trace has three hosts" "$(poet stat --json cluster.poet | grep -o '"host":"[^"]*","first"' | sort -u | wc -l)" 3
+is "demo-cluster: 24 received messages have their sends" "$(poet dump --json cluster.poet | grep '"type":"receive"' | grep -vc '"partner":null')" 24
+like "demo-cluster: the picture is a PDF file" "$(head -c 5 cluster.pdf)" '%PDF-'
+is "demo-cluster: no temporary files remain" "$(ls -A tmp)" ""
 rm cluster.*
 
-# Ctrl-C, once its agents are there
+# Press Ctrl-C once the agents are running.
 TMPDIR="$work/tmp" B="$B" perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$root/tests/democluster.sh" >interrupted 2>&1 &
 demo=$!
 pids="$pids $demo"
@@ -29,8 +29,8 @@ there() { ls tmp/poet-cluster.*/1.sock; }
 until_true there
 kill -INT $demo
 wait $demo
-is "interrupted" $? 130
+is "interrupted demo-cluster: the exit status is 130" $? 130
 none() { [ -z "$(own_processes)$(ls -A tmp)" ]; }
-check "nothing runs on, nothing is left" until_true none
-is "nor anything where it was started" "$(ls | grep -c cluster)" 0
+check "interrupted demo-cluster: no process and no temporary file remains" until_true none
+is "interrupted demo-cluster: no files remain in the current directory" "$(ls | grep -c cluster)" 0
 done_testing

@@ -1,16 +1,17 @@
 #!/bin/sh
-# Two machines (network namespaces) with an agent each: the bytes of TCP connections between them are followed, whoever
-# writes and reads them, and where that cannot be it is said.
+# TCP connections between two hosts (network namespaces) with an agent each: each read is ordered after the writes
+# of its bytes, whichever processes and threads use the sockets; where that is not known, the read is marked
+# uncertain.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
 
 two_hosts 133
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
-# on HOST COMMAND: there, with the agent of that host, and a clock of its own where one is wanted
+# on HOST COMMAND: runs it on that host with the agent there, and with a clock of its own if one is set
 clock_a= clock_b=
 on() {
     eval "clock=\$clock_$1"
@@ -22,7 +23,7 @@ serve() {
     on a "exec poet server -q -l poet://10.133.0.1:7711 -l unix:$work/server.sock -o $1.poet" 2>>server.log &
     until_true poet runs "unix:$work/server.sock"
 }
-hosts_up() { # hosts_up WHERE: a server of all, and agents that keep their journals
+hosts_up() { # hosts_up WHERE: a server for both hosts, and agents that keep their journals
     rm -f ./*.sock
     serve "$1"
     for host in a b; do
@@ -45,10 +46,10 @@ judged() { # judged TRACE LOG...
     poet dump --json "$trace" >dump.json
     python3 "$root/tests/e2e/far-log.py" dump.json "$@" 2>&1
 }
-cc -O1 -g "$root/tests/e2e/far-talk.c" -o talk || { not_ok "it compiles"; done_testing; exit 1; }
+cc -O1 -g "$root/tests/e2e/far-talk.c" -o talk || { not_ok "far-talk.c compiles"; done_testing; exit 1; }
 poet key >/dev/null
 
-# clocks that are seconds apart and drift
+# Clocks that are seconds apart and drift.
 since=$(python3 -c 'import time; print(time.monotonic_ns())')
 clock_a=4999871000,150,$since,${hosts}a clock_b=0,-120,$since,${hosts}b
 hosts_up one
@@ -57,18 +58,18 @@ talks=$!
 on b "export POET_RUN=one
 for i in 1 2 3; do poet record -- ./talk client 10.133.0.1 9000 30 one.c\$i \$i & done; wait"
 wait $talks
-check "a server and three clients on two hosts" until_true ended one 4
-check "is sound" sound one.poet
-like "each read is after the writes of its bytes, and not before" "$(judged one.poet one.s one.c*)" \
+check "one server, three clients: the run ends" until_true ended one 4
+check "one server, three clients: the trace passes poet check" sound one.poet
+like "one server, three clients: each read is after the writes of its bytes and not before" "$(judged one.poet one.s one.c*)" \
     "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 6 ends, 0 in doubt, 0 of nobody"
-like "by these clocks are tied" "$(poet stat one.poet)" "host +${hosts}.: clock [-+](4\\.99|5\\.00)"
+like "one server, three clients: the clocks are related by the messages" "$(poet stat one.poet)" "host +${hosts}.: clock [-+](4\\.99|5\\.00)"
 hosts_down
 clock_a= clock_b=
 poet merge one.a/*.poet one.b/*.poet -o merged.poet 2>merge.log
-like "poet merge says the same" "$(judged merged.poet one.s one.c*)" \
+like "one server, three clients: poet merge orders the reads in the same way" "$(judged merged.poet one.s one.c*)" \
     "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 6 ends, 0 in doubt, 0 of nobody"
 
-# a process for each connection
+# A process for each connection.
 hosts_up forks
 on a "POET_RUN=forks exec poet record -- ./talk server 9000 12 forks.s forks" &
 talks=$!
@@ -76,13 +77,13 @@ on b "export POET_RUN=forks
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do poet record -- ./talk client 10.133.0.1 9000 10 forks.c\$i \$i & done; wait"
 wait $talks
 until_true ended forks 25
-check "a server that forks: sound" sound forks.poet
-like "each read is after the writes of its bytes there" "$(judged forks.poet forks.s forks.c*)" \
+check "forking server: the trace passes poet check" sound forks.poet
+like "forking server: each read is after the writes of its bytes" "$(judged forks.poet forks.s forks.c*)" \
     "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 24 ends, .* 0 of nobody"
 hosts_down
 
 python=$(python3 -c "import sys; print(sys.executable)") # (python3 may be a script)
-# what is outside, what nobody sees, who is killed
+# An untraced peer, untraced calls, and a killed client.
 hosts_up odd
 ip netns exec ${hosts}b python3 - <<'P' &
 import socket
@@ -114,11 +115,11 @@ until_true ip netns exec ${hosts}a python3 -c 'import socket; socket.create_conn
 on a "POET_RUN=odd exec poet record -- $python ask.py 10.133.0.2 9001" &
 until_true test -e asked
 heard() { [ "$(poet dump --json "unix:$work/server.sock" | grep -c '"type":"read".*"state":"ordered".*"uncertain":"stream"')" = 2 ]; }
-check "whose other end is not traced is waited for a while only" until_true heard
+check "untraced peer: its bytes do not delay the order for long" until_true heard
 for pid in $(ip netns pids ${hosts}a); do
     grep -q server.sock "/proc/$pid/cmdline" 2>/dev/null && kill -KILL "$pid"
 done
-is "who reads the file of a server that was killed knows the same" \
+is "untraced peer: a server that was killed has recorded the uncertain reads" \
     "$(poet dump --json odd.poet 2>/dev/null | grep -c '"type":"read".*"state":"ordered".*"uncertain":"stream"')" 2
 serve odd
 until_true heard
@@ -131,16 +132,16 @@ answered() { [ "$(grep -c read odd.c2)" -gt 20 ] && [ "$(tail -n 1 odd.c2 | cut 
 until_true answered
 kill -KILL "$(awk 'NR == 1 { print $1 }' odd.c2)"
 touch go
-check "the run ends" until_true ended odd 4
-check "nothing is pending in it" sound odd.poet
-like "what an unseen call wrote is in doubt, what is behind it is not" "$(judged odd.poet odd.s odd.c1 odd.c2)" \
+check "untraced peer: the run ends" until_true ended odd 4
+check "untraced peer: the trace passes poet check" sound odd.poet
+like "untraced calls: reads of their bytes are uncertain, later reads are not" "$(judged odd.poet odd.s odd.c1 odd.c2)" \
     "^[0-9]+ reads, [1-9][0-9]? in doubt, 0 wrong, 0 early"
 read=$(grep '"type":"read".*"partner":null.*"uncertain":"stream"' dump.json | head -n 1 | sed 's/{"event":"\([0-9:]*\)".*/\1/')
 other=$(grep '"type":"write"' dump.json | grep -v "\"event\":\"${read%%:*}:" | head -n 1 | sed 's/{"event":"\([0-9:]*\)".*/\1/')
-like "poet order does not know what is before what came from outside" "$(poet order odd.poet "$other" "$read" 2>&1)" "^unknown"
+like "untraced peer: poet order answers unknown for a read from it" "$(poet order odd.poet "$other" "$read" 2>&1)" "^unknown"
 hosts_down
 
-# a program that nobody here wrote, and a link that is cut
+# Redis as an unmodified server, and a link that is cut.
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
     hosts_up redis
     on a "POET_RUN=redis exec poet record -- redis-server --bind 10.133.0.1 --port 9002 --save '' --appendonly no --protected-mode no" >redis.out 2>&1 &
@@ -152,18 +153,18 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
     ip -n ${hosts}b link set ${hosts}vb up
     wait $bench
     on b "POET_RUN=redis exec poet record -- redis-cli -h 10.133.0.1 -p 9002 shutdown nosave" >/dev/null 2>&1
-    check "redis" until_true ended redis 3
-    check "is sound" sound redis.poet
+    check "redis: the run ends" until_true ended redis 3
+    check "redis: the trace passes poet check" sound redis.poet
     poet dump --json redis.poet >dump.json
     reads() { grep '"type":"read"' dump.json | grep -c "$1"; }
-    like "its reads are after writes of the other host" "$(reads '"partner":["[].*"uncertain":null')" "^[0-9]{3,}"
-    is "none is in doubt but those of who was not traced" "$(reads '"uncertain":"stream"')" "$(reads '"partner":null')"
+    like "redis: reads are after writes of the other host" "$(reads '"partner":["[].*"uncertain":null')" "^[0-9]{3,}"
+    is "redis: only reads from untraced peers are uncertain" "$(reads '"uncertain":"stream"')" "$(reads '"partner":null')"
     hosts_down
 else
-    skip "redis is not here"
+    skip "redis is not installed"
 fi
 
-# through NATS
+# Agents that forward through NATS.
 if command -v nats-server >/dev/null && ! poet server --from nats://127.0.0.1:1 2>&1 | grep -q "built without"; then
     ip netns exec ${hosts}a nats-server -js -sd "$work/nats" -a 10.133.0.1 -p 4222 >nats.log 2>&1 &
     until_true grep -q "Server is ready" nats.log
@@ -179,12 +180,12 @@ for i in 1 2; do poet record -- ./talk client 10.133.0.1 9000 10 nats.c\$i \$i &
     wait $talks
     on a "exec poet server -q --from nats://10.133.0.1:4222#nats -l unix:$work/reads.sock -o nats.poet" 2>reads.log &
     until_true ended nats 3
-    check "through NATS: sound" sound nats.poet
-    like "and the same" "$(judged nats.poet nats.s nats.c*)" \
+    check "NATS: the trace passes poet check" sound nats.poet
+    like "NATS: each read is after the writes of its bytes and not before" "$(judged nats.poet nats.s nats.c*)" \
         "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 4 ends, 0 in doubt, 0 of nobody"
     hosts_down
 else
-    skip "no NATS server is here, or this Poet was built without libnats"
+    skip "nats-server is not installed, or this build of Poet lacks libnats"
 fi
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Clocks of hosts whose agents publish through NATS: whoever reads asks all of them, and bounds hold what is true; also when
-# readers come and go.
+# Clocks of hosts whose agents publish through NATS: a reading server exchanges messages with all of them, and the
+# bounds contain the true offsets, even if readers are killed and restarted.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/nats.sh"
 . "$root/tests/e2e/clocks.sh"
@@ -11,7 +11,7 @@ for h in A B C D; do
     pids="$pids $!"
     until_true test -S $h.sock
 done
-# The reader's own clock is another one; no program runs on its host.
+# The reader has another clock; no program runs on its host.
 read_it() { # read_it RUN SOCKET FILE
     rm -f "$2.sock"
     POET_TEST_CLOCK="-2500000000,120,$since,reader-$2" poet server --from "$url#$1" -l "unix:$work/$2.sock" -o "$3" 2>>"$2.log" &
@@ -23,7 +23,7 @@ one_way=yes
 read_it once server once.poet
 ring once 200 B C
 until_true finished once.poet
-is "messages one way, and what the reader asked" "$(truth once.poet B C)" \
+is "one-way messages: exchanges with the reader give the clock bounds" "$(truth once.poet B C)" \
     "2 clocks, 0 unknown, wrong: none; 200 messages, 0 before they went; within 1 s"
 kill $reader
 wait $reader
@@ -35,10 +35,10 @@ ring four 400 A B C D
 until_true finished four.poet
 until_true finished second.poet
 four="4 clocks, 0 unknown, wrong: none; 1600 messages, 0 before they went; within 1 s"
-is "four hosts" "$(truth four.poet A B C D)" "$four"
-is "and as a second reader has them" "$(truth second.poet A B C D)" "$four"
+is "four hosts: clock bounds contain the true offsets" "$(truth four.poet A B C D)" "$four"
+is "four hosts: a second reader has the same result" "$(truth second.poet A B C D)" "$four"
 
-again() { # the reader is killed, and another one goes on with its file
+again() { # kills the reader and starts another one on its file
     kill -KILL $reader
     wait $reader 2>/dev/null
     read_it round server round.poet
@@ -48,11 +48,11 @@ meanwhile=again
 read_it round server round.poet
 ring round 400 D A B
 until_true finished round.poet
-is "a reader that was killed" "$(truth round.poet D A B)" \
+is "reader killed and restarted: clock bounds contain the true offsets" "$(truth round.poet D A B)" \
     "3 clocks, 0 unknown, wrong: none; 1200 messages, 0 before they went; within 1 s"
 
-# Whoever reads when the agents have gone has the programs' messages alone.
+# A reader that starts after the agents have exited has only the messages of the programs.
 read_it once late late.poet
 until_true finished late.poet
-like "a reader that came late says that it does not know" "$(truth late.poet B C)" "^2 clocks, [01] unknown, wrong: none; 200 messages, 0 before they went"
+like "reader started after the agents exited: wrong bounds are not given" "$(truth late.poet B C)" "^2 clocks, [01] unknown, wrong: none; 200 messages, 0 before they went"
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/sh
-# A program in one container, its agent in another, a socket in a directory that both have; and what goes by the number of a process,
-# of a user or of a file there: it is told apart, or said not to be known.  Then launch trees: ssh and Open MPI, over two hosts.
+# A program and its agent in two containers with a shared socket directory: what is identified by a PID, user id
+# or inode number is told apart, or reported as unknown. Then launch trees over two hosts with ssh and Open MPI.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
 
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
@@ -14,11 +14,11 @@ if [ "$(id -u)" != 0 ] && unshare --user --map-current-user true 2>/dev/null; th
     container="unshare --user --map-current-user --mount --pid --fork --mount-proc --ipc --uts"
 fi
 if ! $container true 2>unshare.log; then
-    skip "no containers can be made here: $(head -n 1 unshare.log)"
+    skip "containers cannot be created here: $(head -n 1 unshare.log)"
     done_testing
     exit 0
 fi
-apart="$container --net" # no network at all
+apart="$container --net" # without a network
 poet key >/dev/null
 far=$(free_port)
 poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>server.log &
@@ -51,7 +51,7 @@ static void three(void)
         pthread_join(t, NULL);
     }
 }
-/* work forks N: each child is waited for; work wait: until it is killed; work shared FILE: a lock in a file */
+/* work forks N: waits for each child; work wait: until it is killed; work shared FILE: a lock in a file */
 static void fork_some(int n)
 {
     for (int i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 }
 C
 poetcc -trace -g work.c -o work -pthread && cc -g work.c -o plain -pthread
-agent() { # agent NAME COMMAND...: in its container
+agent() { # agent NAME COMMAND...: in its own container
     name=$1
     shift
     "$@" sh -c "hostname pod-$name 2>/dev/null; exec poet server --to poet://127.0.0.1:$far -l unix:$work/shared/$name.sock -o $work/$name-kept/" 2>"$name.log" &
@@ -114,7 +114,7 @@ in_pod() { # in_pod RUN COMMAND...: beside the agent `pod`
 served() { ls served/"$1"-*.poet 2>/dev/null | head -n 1; }
 ended() { [ -s "$(served "$1")" ] && finished "$(served "$1")"; }
 dumped() { poet dump "$(served "$1")"; }
-# Programs of one run wait for a file until all of them are there: whoever is there alone may end the run.
+# The programs of a run wait for a file until all of them are connected: a program that is alone could end the run.
 all_of() { # all_of RUN COUNT
     arrived() { [ "$(poet runs --json "unix:$work/server.sock" | grep "\"$1\"" | grep -o '"connected":[0-9]*')" = "\"connected\":$2" ]; }
     until_true arrived "$1" "$2"
@@ -122,22 +122,22 @@ all_of() { # all_of RUN COUNT
     unset WAIT_FOR
 }
 
-# ---- a program, and its agent ----
+# ---- a program and its agent ----
 agent pod $container
 said=$(in_pod threads ./work 2>&1)
-is "a program in a container: nothing is said" "$said" ""
+is "container: the program prints nothing" "$said" ""
 until_true ended threads
-check "it is sound" sound "$(served threads)"
-is "by the agent in another one" "$(grep -c 'agent of pod-pod connected' server.log)" 1
-is "with the number that it has there" "$(poet stat "$(served threads)" | grep -c '^program.*, process [1-9] on')" 1
-is "its names and places are known" "$(dumped threads | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
+check "container: the trace passes poet check" sound "$(served threads)"
+is "container: the agent of the other container forwards the run" "$(grep -c 'agent of pod-pod connected' server.log)" 1
+is "container: the program has its PID of the container" "$(poet stat "$(served threads)" | grep -c '^program.*, process [1-9] on')" 1
+is "container: names and call sites are resolved" "$(dumped threads | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
 in_pod recorded poet record -- ./plain 2>said
 until_true ended recorded
-check "the same under poet record" sound "$(served recorded)"
-is "with names" "$(dumped recorded | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
-is "and nothing said" "$(cat said)" ""
+check "container with poet record: the trace passes poet check" sound "$(served recorded)"
+is "container with poet record: names and call sites are resolved" "$(dumped recorded | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
+is "container with poet record: no messages are printed" "$(cat said)" ""
 
-# ---- who is alive ----
+# ---- whether a program is alive ----
 in_pod killed "$work/work" wait 2>/dev/null &
 within=$!
 pids="$pids $within"
@@ -145,13 +145,13 @@ there() { [ "$(figure "unix:$work/server.sock#killed" events)" -gt 300 ]; }
 until_true there
 end_own_processes work
 wait $within 2>/dev/null
-check "killed: its end is seen, though it has another number here" until_true ended killed
-is "all is there" "$(figure "$(served killed)" lost)$(figure "$(served killed)" pending)" 00
+check "program killed in a container: its exit is detected despite another PID" until_true ended killed
+is "program killed in a container: no event is lost or pending" "$(figure "$(served killed)" lost)$(figure "$(served killed)" pending)" 00
 
-# ---- /proc of whom ----
-is "of whom the agent cannot see nothing is made up" "$(poet usage "$(served killed)" 2>&1 | grep -c ' /proc')" 0
-like "which is said" "$(poet states "$(served killed)" 2>&1)" "its process cannot be seen from there, as in a container"
-# an agent whose /proc is that of others than those whose numbers it knows
+# ---- which process /proc shows ----
+is "program killed in a container: no usage figures are taken from another process in /proc" "$(poet usage "$(served killed)" 2>&1 | grep -c ' /proc')" 0
+like "program killed in a container: poet states says that its process could not be seen" "$(poet states "$(served killed)" 2>&1)" "its process cannot be seen from there, as in a container"
+# An agent whose /proc is that of another PID namespace.
 cat >wrong.sh <<X
 poet server --to poet://127.0.0.1:$far -l unix:$work/shared/wrong.sock -o $work/wrong-kept/ 2>$work/wrong.log &
 while [ ! -S $work/shared/wrong.sock ]; do sleep 0.05; done
@@ -166,10 +166,10 @@ pids="$pids $within"
 wrong_there() { [ "$(figure "unix:$work/server.sock#wrong" events)" -gt 300 ]; }
 until_true wrong_there
 end_own_processes work
-check "an agent with the /proc of others: the end comes" until_true ended wrong
-is "and nothing is said of a process that has the same number there" "$(poet usage "$(served wrong)" | grep -c ' /proc')" 0
+check "agent with the /proc of another namespace: the run ends" until_true ended wrong
+is "agent with the /proc of another namespace: no usage figures are taken from a process with the same PID" "$(poet usage "$(served wrong)" | grep -c ' /proc')" 0
 
-# in a container within the agent's, where its process is seen and has another number
+# A program in a container inside that of the agent: the agent sees it under another PID.
 export POET_SERVER="unix:$work/shared/here.sock" POET_RUN=inner
 poet server --to poet://127.0.0.1:$far -l "$POET_SERVER" -o here-kept/ 2>here.log &
 pids="$pids $!"
@@ -178,14 +178,14 @@ $apart "$work/work" wait 2>/dev/null &
 within=$!
 pids="$pids $within"
 one_thread() { [ "$(poet usage "unix:$work/server.sock#inner" | awk '$3 == "threads" && /\/proc/ { print $4 }')" = 1 ]; }
-check "a process within: figures are its own, of its one thread in the end" until_true one_thread
+check "nested container: usage figures count the one remaining thread" until_true one_thread
 end_own_processes work
 wait $within 2>/dev/null
 unset POET_SERVER POET_RUN
 until_true ended inner
-like "of its threads, whose numbers are others, it is not said" "$(poet states "$(served inner)")" "other numbers, in a PID namespace of its own"
+like "nested container: poet states says that thread ids differ" "$(poet states "$(served inner)")" "other numbers, in a PID namespace of its own"
 
-# ---- what has a number in each of them ----
+# ---- ids that are unique within one container only ----
 export WAIT_FOR="$work/forks.go"
 in_pod forks ./work forks 20 &
 first=$!
@@ -196,8 +196,8 @@ third=$!
 all_of forks 3
 wait $first $second $third
 all_there() { ended forks && [ "$(poet stat "$(served forks)" | grep -c ^program)" = 63 ]; }
-check "children in two containers, and behind two agents" until_true all_there
-check "are sound" sound "$(served forks)"
+check "child processes in two containers with two agents: the run ends with all of them" until_true all_there
+check "child processes in two containers: the trace passes poet check" sound "$(served forks)"
 cat >forks.py <<'P'
 """Does each child begin after one fork, and each fork make one child?"""
 import json, sys
@@ -206,7 +206,7 @@ forks = [e for e in events if e['type'] == 'fork']
 partners = [e['partner'] if isinstance(e['partner'], list) else [e['partner']] for e in forks]
 print(len(forks), sum(len(p) == 1 and p[0] is not None for p in partners), len({p[0] for p in partners}))
 P
-is "and each has one parent" "$(poet dump --json "$(served forks)" | python3 forks.py)" "60 60 60"
+is "child processes in two containers: each one has one parent" "$(poet dump --json "$(served forks)" | python3 forks.py)" "60 60 60"
 POET_SERVER=none ./work make locks
 export WAIT_FOR="$work/locks.go"
 in_pod locks ./work shared "$work/locks" &
@@ -216,9 +216,9 @@ second=$!
 all_of locks 2
 wait $first $second
 until_true ended locks
-check "two containers, one agent, a lock in a file of both: sound" sound "$(served locks)"
+check "file lock shared by two containers with one agent: the trace passes poet check" sound "$(served locks)"
 shared_lines() { dumped "$1" | awk '$3 == "acquired" && $4 !~ /unmistakable/ { split($1, at, ":"); print at[1] }' | sort | uniq -c | awk '{ print $1 }' | xargs; }
-is "one line" "$(shared_lines locks)" 100
+is "file lock shared by two containers with one agent: one line" "$(shared_lines locks)" 100
 export WAIT_FOR="$work/apart.go"
 POET_SERVER="unix:$work/shared/here.sock" POET_RUN=apart ./work shared "$work/locks" &
 first=$!
@@ -227,52 +227,52 @@ second=$!
 all_of apart 2
 wait $first $second
 until_true ended apart
-check "two agents, which number it each by themselves: sound" sound "$(served apart)"
-is "a line each" "$(shared_lines apart)" "50 50"
+check "file lock with two agents that number it independently: the trace passes poet check" sound "$(served apart)"
+is "file lock with two agents: a line for each agent" "$(shared_lines apart)" "50 50"
 
-# ---- a program that is not there where somebody looks ----
+# ---- an executable that the agent cannot read ----
 cat >elsewhere.sh <<X
 mount -t tmpfs none $work/image && cp $work/work $work/image/other && exec $work/image/other
 X
 in_pod image sh elsewhere.sh
 until_true ended image
-is "its program is nowhere here" "$(ls image)" ""
-like "call sites are told as they can be" "$(dumped image)" "lock .* at other\+0x[0-9a-f]+"
+is "executable in a private mount: its path is empty outside" "$(ls image)" ""
+like "executable in a private mount: call sites are given as offsets" "$(dumped image)" "lock .* at other\+0x[0-9a-f]+"
 cp plain image/other
-is "those of another one there are not taken for its own" "$(dumped image | grep -c ' at work.c:')" 0
+is "executable in a private mount: another file of the same path is not used" "$(dumped image | grep -c ' at work.c:')" 0
 cp work image/other
-is "those of its own are" "$(dumped image | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
+is "executable in a shared directory: call sites are resolved" "$(dumped image | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
 
-# ---- of which user ----
+# ---- users ----
 user_says() { "$@" ./work 2>&1 | head -n 1; }
 at=unix:$work/shared/here.sock
 if [ "$(id -u)" = 0 ] && setpriv --reuid 4242 --clear-groups true 2>/dev/null; then
     chmod 755 "$work" shared
-    like "another user: one line says what to do" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
+    like "another user: the message says to run both as the same user" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
         "^poet: $at: Permission denied: owned by another user; run both as the same user: tracing disabled$"
     chmod 777 shared/here.sock
-    like "also where the socket is open to all" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
+    like "another user and a socket open to all: the message says to run both as the same user" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
         "^poet: $at: server is owned by another user \(0; you are 4242\); run both as the same user: tracing disabled$"
     chmod 700 shared/here.sock "$work"
-    check "and in its log, too" grep -q "peer [0-9]*: server is owned by another user (0; you are 4242); run both as the same user: dropped" here.log
+    check "another user and a socket open to all: the log of the server says so" grep -q "peer [0-9]*: server is owned by another user (0; you are 4242); run both as the same user: dropped" here.log
 else
-    skip "only root can be another user"
+    skip "the test does not run as root"
 fi
 if unshare --user true 2>/dev/null; then
-    like "users that have no number here are nobody in particular" "$(POET_SERVER=$at user_says unshare --user)" \
+    like "user without a mapping in the user namespace: the message says so" "$(POET_SERVER=$at user_says unshare --user)" \
         "^poet: $at: the server is owned by a user that this user namespace does not have: not used; map that user into it, or run both in one: tracing disabled$"
 else
-    skip "no user namespaces can be made here"
+    skip "user namespaces cannot be created here"
 fi
 if [ "$(id -u)" = 0 ] && unshare --user --map-user=1000 true 2>/dev/null; then
     POET_SERVER=$at POET_RUN=mapped unshare --user --map-user=1000 --map-group=1000 ./work
     until_true ended mapped
-    check "a user that has another number there is the same" sound "$(served mapped)"
+    check "same user with another id in a user namespace: the trace passes poet check" sound "$(served mapped)"
 else
-    skip "no user namespaces can be made here"
+    skip "user namespaces cannot be created here"
 fi
 
-# ---- two hosts: what one starts on the other is of its run ----
+# ---- launch trees over two hosts ----
 two_hosts 135
 cat >ssh <<X
 #!/bin/bash
@@ -303,12 +303,12 @@ X
 chmod +x tree.sh
 ssh 10.135.0.1 "POET_SERVER=10.135.0.1:7711 POET_RUN=tree poet record -- sh ./tree.sh" 2>said
 tree_there() { far_ended tree && [ "$(poet stat --json "$(far_of tree)" | grep -o "\"host\":\"${hosts}b\"" | wc -l)" -ge 4 ]; }
-check "a script that starts programs over ssh: one run" until_true tree_there
-check "it is sound" sound "$(far_of tree)"
-is "and nothing is said" "$(cat said)" ""
+check "ssh: programs started on another host are in the same run" until_true tree_there
+check "ssh: the trace passes poet check" sound "$(far_of tree)"
+is "ssh: no messages are printed" "$(cat said)" ""
 
 if ! command -v mpirun.openmpi >/dev/null; then
-    skip "Open MPI is not here"
+    skip "Open MPI is not installed"
     done_testing
     exit 0
 fi
@@ -317,10 +317,10 @@ ssh 10.135.0.1 "exec timeout 100 mpirun.openmpi --allow-run-as-root --mca plm_rs
     --mca btl tcp,self --mca oob_tcp_if_include 10.135.0.0/24 --mca btl_tcp_if_include 10.135.0.0/24 \
     --host 10.135.0.1:2,10.135.0.2:2 -n 4 --map-by node --oversubscribe \
     -x POET_SERVER=10.135.0.1:7711 -x POET_RUN=ompi -x POET_QUIET=1 ./mpi-log" >mpi.out 2>&1
-is "Open MPI on two hosts ends as it does" $? 0
-check "its ranks are one run" until_true far_ended ompi
-check "it is sound" sound "$(far_of ompi)"
-is "of both hosts" "$(poet stat --json "$(far_of ompi)" | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:${hosts}a host:${hosts}b"
-like "each receive has its send, from wherever" \
+is "Open MPI on two hosts: mpirun exits with status 0" $? 0
+check "Open MPI on two hosts: all ranks are in one run" until_true far_ended ompi
+check "Open MPI on two hosts: the trace passes poet check" sound "$(far_of ompi)"
+is "Open MPI on two hosts: the run has both hosts" "$(poet stat --json "$(far_of ompi)" | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:${hosts}a host:${hosts}b"
+like "Open MPI on two hosts: each receive is matched with its send" \
     "$(poet dump --json "$(far_of ompi)" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
 done_testing

@@ -1,10 +1,11 @@
 #!/bin/sh
-# What goes over a network cannot be read, nobody comes in who should not, and an agent that has the key and means harm harms its own lines alone.
+# Network security: traffic is encrypted, connections without the key are refused, and a malicious agent that has
+# the key affects only its own lines.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
 
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    skip "this Poet was built without GnuTLS and zstd"
+    skip "this build of Poet lacks GnuTLS and zstd"
     done_testing
     exit 0
 fi
@@ -44,7 +45,7 @@ poet key >/dev/null
 key=$(cat .config/poet/key)
 POET_KEY_FILE=$work/other poet key >/dev/null
 
-# ---- who comes in ----
+# ---- authentication ----
 far=$(free_port)
 poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>server.log &
 server=$!
@@ -60,11 +61,11 @@ refused() { # refused NAME ARGUMENT...
     shift
     knock "$@"
     said() { [ "$(since 'dropped')" = 1 ]; }
-    check "$name: refused, and logged" until_true said
-    is "$name: in one line" "$(tail -n +$((lines + 1)) server.log | wc -l)" 1
+    check "$name: refused" until_true said
+    is "$name with one log line" "$(tail -n +$((lines + 1)) server.log | wc -l)" 1
 }
 if command -v openssl >/dev/null; then
-    printf '\003\000\000\000\050\000PO\001\002\003' >first.words # an AGENT that is none: it is answered by name where TLS let it in
+    printf '\003\000\000\000\050\000PO\001\002\003' >first.words # a malformed AGENT message: the server answers it once TLS has accepted the key
     lines=$(wc -l <server.log)
     mkfifo words
     openssl s_client -connect 127.0.0.1:$far -quiet -tls1_3 -psk "$key" -psk_identity poet <words >in.out 2>&1 &
@@ -72,20 +73,20 @@ if command -v openssl >/dev/null; then
     exec 6>words
     cat first.words >&6
     let_in() { tail -n +$((lines + 1)) server.log | grep -q "different version of Poet\|install the same Poet"; }
-    check "the key and TLS 1.3: let in (so what follows can fail)" until_true let_in
+    check "correct key and TLS 1.3: accepted (so that the following refusals mean something)" until_true let_in
     exec 6>&-
     wait $knocks
-    refused "another key" -tls1_3 -psk "$(cat other)" -psk_identity poet
-    refused "the key by another name" -tls1_3 -psk "$key" -psk_identity somebody
+    refused "wrong key" -tls1_3 -psk "$(cat other)" -psk_identity poet
+    refused "correct key with another identity" -tls1_3 -psk "$key" -psk_identity somebody
     refused "no key" -tls1_3
-    refused "the key and TLS 1.2" -tls1_2 -psk "$key" -psk_identity poet -cipher 'PSK:ECDHE-PSK:DHE-PSK:@SECLEVEL=0'
-    refused "TLS 1.2 without one" -tls1_2
-    refused "a cipher without a check of what it says" -tls1_2 -psk "$key" -psk_identity poet -cipher 'NULL-SHA256:PSK-NULL-SHA256:@SECLEVEL=0'
+    refused "correct key with TLS 1.2" -tls1_2 -psk "$key" -psk_identity poet -cipher 'PSK:ECDHE-PSK:DHE-PSK:@SECLEVEL=0'
+    refused "TLS 1.2 without a key" -tls1_2
+    refused "cipher without encryption" -tls1_2 -psk "$key" -psk_identity poet -cipher 'NULL-SHA256:PSK-NULL-SHA256:@SECLEVEL=0'
 else
-    skip "openssl is not here"
+    skip "openssl is not installed"
 fi
 
-# ---- harm ----
+# ---- a malicious agent ----
 record() { # record NAME TO: between the agent NAME and a server
     python3 "$root/tests/e2e/attack.py" record "$work/$1.between" "$2" "$1.chunks" 2>"$1.err" &
     pids="$pids $!"
@@ -111,7 +112,7 @@ exec 5>go
 begun() { [ -s victim.chunks ] && [ "$(figure "unix:$work/server.sock#job" events)" -gt 300 ]; }
 until_true begun
 attack() { python3 "$root/tests/e2e/attack.py" attack "$work/server.sock" maker.chunks victim.chunks "$1" "$2"; }
-check "an agent that means harm, 1000 times" attack 136 1000
+check "malicious agent: 1000 modified streams are sent" attack 136 1000
 echo >&5
 exec 5>&-
 wait $running
@@ -120,20 +121,20 @@ theirs() { poet dump --json "unix:$work/server.sock#job" >all.json && python3 "$
 own >own.said
 whole() { theirs >theirs.said && [ "$(wc -l <theirs.said)" -ge "$(wc -l <own.said)" ]; }
 until_true whole
-check "there is something to compare ($(wc -l <own.said) events)" test "$(wc -l <own.said)" -gt 900
-is "what others said of their lines is as it was" "$(diff own.said theirs.said | head -n 5)" ""
-like "harm is logged" "$(cat server.log)" "tells events on a line of another program: dropped"
-check "and the server goes on" poet runs "unix:$work/server.sock"
-is "without a fault" "$(grep -c 'AddressSanitizer\|runtime error' server.log)" 0
+check "the victim has more than 900 events to compare ($(wc -l <own.said) events)" test "$(wc -l <own.said)" -gt 900
+is "malicious agent: events of other agents are unchanged" "$(diff own.said theirs.said | head -n 5)" ""
+like "malicious agent: events on lines of another program are logged and dropped" "$(cat server.log)" "tells events on a line of another program: dropped"
+check "malicious agent: the server still answers" poet runs "unix:$work/server.sock"
+is "malicious agent: AddressSanitizer and UBSan report nothing in the server" "$(grep -c 'AddressSanitizer\|runtime error' server.log)" 0
 attack 137 40 &
 attacking=$!
 POET_SERVER="unix:$work/server.sock" POET_RUN=after ./template </dev/null
 wait $attacking
 after() { finished "$(ls served/after-*.poet)"; }
 until_true after
-check "also for another run" sound "$(ls served/after-*.poet)"
+check "malicious agent: another run at the same time passes poet check" sound "$(ls served/after-*.poet)"
 
-# ---- what can be read on the way ----
+# ---- eavesdropping ----
 two_hosts 136
 cat >capture.py <<'P'
 """All that goes through an interface, into a file; on a signal it ends."""
@@ -164,12 +165,12 @@ pids="$pids $!"
 until_true test -S agent.sock
 POET_SERVER="unix:$work/agent.sock" POET_RUN=unmistakable_run ./unmistakable_program </dev/null
 until_true finished host.poet
-ip netns exec ${hosts}b poet dump "poet://10.136.0.1:7711#unmistakable_run" >seen.dump # a viewer, too
+ip netns exec ${hosts}b poet dump "poet://10.136.0.1:7711#unmistakable_run" >seen.dump # the traffic of a viewer as well
 kill $capture
 wait $capture
 found() { grep -c -a -i -E 'unmistakable|pthread|work\.c' "$1"; }
-is "nothing of it can be read on the way" "$(found wire.bytes)" 0
-check "(all of it was caught: $(stat -c %s wire.bytes) bytes)" test "$(stat -c %s wire.bytes)" -gt 10000
-[ "$(found "$(ls agent-kept/*.poet)")" -gt 0 ] && ok "(the same search finds it in what went)" || not_ok "(the same search finds it in what went)"
-is "(and the viewer saw it)" "$(grep -c -m 1 unmistakable_lock seen.dump)" 1
+is "captured traffic does not contain names of the program" "$(found wire.bytes)" 0
+check "the captured traffic has more than 10000 bytes ($(stat -c %s wire.bytes))" test "$(stat -c %s wire.bytes)" -gt 10000
+[ "$(found "$(ls agent-kept/*.poet)")" -gt 0 ] && ok "the same search finds the names in the agent's journal" || not_ok "the same search finds the names in the agent's journal"
+is "the viewer received the names" "$(grep -c -m 1 unmistakable_lock seen.dump)" 1
 done_testing

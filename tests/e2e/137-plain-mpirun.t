@@ -1,5 +1,6 @@
 #!/bin/bash
-# MPI programs that were compiled with -trace and that mpirun alone started are repeated: ranks are known by their numbers.
+# Replay of MPI programs that were compiled with -trace and started by mpirun without poet record: ranks are
+# identified by their numbers.
 . "$(dirname "$0")/lib.sh"
 here=$root/tests/e2e
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
 C
 for mpi in mpich openmpi; do
     if ! command -v mpicc.$mpi >/dev/null || ! command -v mpirun.$mpi >/dev/null; then
-        skip "$mpi is not here"
+        skip "$mpi is not installed"
         continue
     fi
     CC=mpicc.$mpi poetcc -trace -g luck.c -o luck -pthread
@@ -68,9 +69,9 @@ for mpi in mpich openmpi; do
             cmp -s first second && same=$((same + 1))
         done
     done
-    is "$mpi: three runs, each three times again: the same events" "$equal" 9
-    is "$mpi: and the same output" "$same" 9
-    is "$mpi: what started them is to be said" "$(poet replay run.poet 2>&1 | head -n 1; poet replay run.poet >/dev/null 2>&1; echo $?)" \
+    is "$mpi: replay exits with status 0 and the same events, nine times of nine" "$equal" 9
+    is "$mpi: the output of a replay is that of the recorded run, nine times of nine" "$same" 9
+    is "$mpi: replay without a command asks for the launcher" "$(poet replay run.poet 2>&1 | head -n 1; poet replay run.poet >/dev/null 2>&1; echo $?)" \
         "poet replay: run.poet has 3 processes whose launcher is not in the trace; specify it, as in poet replay run.poet -- mpirun -n 3 ./luck
 2"
 done

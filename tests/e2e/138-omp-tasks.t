@@ -1,6 +1,6 @@
 #!/bin/bash
-# OpenMP's tasks in a run that is repeated: each thread runs the tasks that it ran, in its order, whoever is idle now; and where the
-# program does something else, it goes on by itself, and no task is left over.
+# Replay of OpenMP tasks: each thread runs the recorded tasks in the recorded order; after a divergence tasks run
+# freely, and none is left unexecuted.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 OMP_MAX_ACTIVE_LEVELS=2
 here=$root/tests/e2e
@@ -56,7 +56,7 @@ static void nest(void)
                 did(&nested[t][i]);
             }
         }
-#ifdef __clang__ /* whose threads serve which of two regions at once is luck in its runtime */
+#ifdef __clang__ /* which threads serve which of two concurrent regions depends on the runtime's timing */
 #pragma omp taskwait
 #endif
     }
@@ -155,7 +155,7 @@ int main(void)
     return 0;
 }
 C
-cat >many.c <<'C' # more than are put off
+cat >many.c <<'C' # more tasks than the runtime defers
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     return 0;
 }
 C
-cat >reduces.c <<'C' # the runtime has to know of these itself
+cat >reduces.c <<'C' # task reductions, that the runtime has to schedule itself
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -251,7 +251,7 @@ again() { # again TRACE PROGRAM [ARG...]: what it prints
     shift
     timeout 60 poet replay "$trace" -o again.poet -- "$@" 2>said
 }
-# repeats COMPILER PROGRAM: recorded three times, each repeated twice
+# repeats COMPILER PROGRAM: records three times and replays each recording twice
 repeats() {
     equal=0
     for i in 1 2 3; do
@@ -263,36 +263,36 @@ repeats() {
                 python3 "$here/same.py" first.poet again.poet >same && equal=$((equal + 1)) || cat said same
         done
     done
-    is "$1: $2: each thread has the same tasks again, six times of six, event for event" "$equal" 6
-    check "$1:   a trace of it is one as any other: sound" sound again.poet
+    is "$1: $2: replay gives each thread the recorded tasks and events, six times of six" "$equal" 6
+    check "$1: $2: the trace of a replay passes poet check" sound again.poet
 }
 every() {
     CC=$1 poetcc -trace -g -fopenmp tasks.c -o tasks && repeats $1 tasks
-    like "$1:   they were run by all four" "$(sed -n 2p first | fold -w 1 | sort -u | tr -d '\n')" 0123
+    like "$1: tasks: all four threads run tasks" "$(sed -n 2p first | fold -w 1 | sort -u | tr -d '\n')" 0123
     $1 -g -fopenmp tasks.c -o plain
     rm -f plain.poet
     timeout 60 poet record -o plain.poet -- ./plain >first
     until_true finished plain.poet
-    is "$1: not compiled for it, it prints the same again" "$(again plain.poet ./plain)" "$(cat first)"
-    like "$1:   the same events" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-    is "$1:   each at a place of the program" "$(poet dump plain.poet | grep -c ' spawn .* at lib')" 0
+    is "$1: tasks without -trace: the output of a replay is that of the recorded run" "$(again plain.poet ./plain)" "$(cat first)"
+    like "$1: tasks without -trace: replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
+    is "$1: tasks without -trace: each spawn event has a call site in the program" "$(poet dump plain.poet | grep -c ' spawn .* at lib')" 0
     CC=$1 poetcc -trace -g -fopenmp many.c -o many && repeats $1 many
-    is "$1: another number of them: it goes on freely, and none is left over" "$(again first.poet ./many 1)" "130 2000"
-    like "$1:   and it is said where" "$(cat said)" '^poet replay: divergence: '
+    is "$1: many: after a divergence all tasks are executed" "$(again first.poet ./many 1)" "130 2000"
+    like "$1: many: replay reports the divergence" "$(cat said)" '^poet replay: divergence: '
     rm -f killed.poet
     { POET_OUTPUT=killed.poet timeout 60 ./many 0 die; } 2>/dev/null
     until_true finished killed.poet
-    is "$1: where the trace ends in between, it goes on from there" "$(again killed.poet ./many | tail -n 1)" "63 2000"
-    like "$1:   and all of it was repeated" "$(cat said)" '^poet replay: no divergence in '
+    is "$1: many: a replay of a truncated trace continues after its end" "$(again killed.poet ./many | tail -n 1)" "63 2000"
+    like "$1: many: a replay of a truncated trace reports no divergence" "$(cat said)" '^poet replay: no divergence in '
     CC=$1 poetcc -trace -g -fopenmp reduces.c -o reduces
     POET_OUTPUT=reduces.poet ./reduces >first
     until_true finished reduces.poet
-    is "$1: those that the runtime has to know of are left to it" "$(again reduces.poet ./reduces)" "$(cat first)"
+    is "$1: reduces: the output of a replay with task reductions is that of the recorded run" "$(again reduces.poet ./reduces)" "$(cat first)"
 }
 every gcc
 if clang_has_openmp; then
     every clang
 else
-    skip "there is no clang with OpenMP"
+    skip "clang with OpenMP is not installed"
 fi
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# More of recorded input: bytes into several places, at places in files, messages with their senders, other clocks and
-# random numbers, as the compiler checks them, and in static programs.
+# Recorded input of further calls: readv, pread, recvmsg with senders, other clocks and random numbers, the
+# checked variants of the compiler, and static programs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >more.c <<'C'
@@ -50,7 +50,7 @@ static int reads(const char *name)
     size_t other = getenv("OTHER") != NULL;
     char one[1];
     three(fd, 7 + other);
-    three(fd, 9000); /* in pieces */
+    three(fd, 9000); /* in several parts */
     while (three(fd, 15000) > 0) {}
     say("pread", pread(fd, b, most, 5));
     say("pread64", pread64(fd, b, most, 6));
@@ -135,13 +135,13 @@ static int messages(void) /* standard input has eight of them */
     int on = 1;
     from(most, sizeof(struct sockaddr_in), MSG_PEEK);
     from(getenv("OTHER") ? most - 1 : most, sizeof(struct sockaddr_in), 0);
-    from(most, 4, 0); /* no room for all of the sender */
+    from(most, 4, 0); /* a buffer too small for the sender's address */
     from(most, 0, 0);
-    from(4, 0, MSG_TRUNC); /* more than there is room for */
+    from(4, 0, MSG_TRUNC); /* more than the buffer holds */
     message(most, sizeof(struct sockaddr_in), 0, 0);
     setsockopt(0, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on);
     message(most, sizeof(struct sockaddr_in), sizeof ctl, 0);
-    message(most, 0, 5, 0); /* nor for its time */
+    message(most, 0, 5, 0); /* nor a buffer for its timestamp */
     message(2, 0, 0, 0);
     from(most, sizeof(struct sockaddr_in), MSG_DONTWAIT);
     message(most, sizeof(struct sockaddr_in), sizeof ctl, MSG_DONTWAIT);
@@ -200,19 +200,19 @@ PY
 gcc -w -g more.c -o plain -pthread || exit 1
 poetcc -trace -w -g more.c -o traced || exit 1
 poetcc -trace -w -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 more.c -o checked || exit 1
-is "one has its calls checked" "$(nm -D checked | grep -o 'U __\(pread\|pread64\|recvfrom\)_chk' | sort | xargs)" "U __pread64_chk U __pread_chk U __recvfrom_chk"
+is "the program checked uses the _chk functions" "$(nm -D checked | grep -o 'U __\(pread\|pread64\|recvfrom\)_chk' | sort | xargs)" "U __pread64_chk U __pread_chk U __recvfrom_chk"
 programs="plain traced checked"
 if poetcc -trace -static -w -g -DFIXED=1 more.c -o fixed 2>/dev/null; then
     poetcc -trace -static -w -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -DFIXED=1 more.c -o fixed-checked || exit 1
     programs="$programs fixed fixed-checked"
 else
-    skip "no static C library"
+    skip "the static C library is not installed"
 fi
 elsewhere=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m 1 '^[0-9.]*$')
-[ "$elsewhere" ] || skip "no address but this machine's own"
+[ "$elsewhere" ] || skip "this machine has only loopback addresses"
 
-# (what is compiled for it is repeated without what follows pipes)
-input() { # input WHAT WORD COMMAND...: with what it is to read
+# (a program built with poetcc is replayed without the wrappers of pipes)
+input() { # input WHAT WORD COMMAND...: runs it with that input
     case $1 in
     messages) python3 giver.py "${@:2}" ;;
     *) (printf "$2 %s" one; sleep 0.1; printf two) | "${@:3}" ;;
@@ -228,7 +228,7 @@ record() { # record PROGRAM WHAT [ARGUMENT]
     until_true finished in.poet
     seq -s - 9000 >file
 }
-replay() { # replay WHAT [SETTING]: there is something else to be read
+replay() { # replay WHAT [SETTING]: with other live input
     rm -f again.poet
     input $1 else timeout 60 env ${2:-A=} poet replay in.poet -o again.poet >second 2>said
     status=$?
@@ -238,39 +238,39 @@ replay() { # replay WHAT [SETTING]: there is something else to be read
 for program in $programs; do
     for what in reads numbers messages; do
         record $program $what
-        is "$program: $what: it is repeated" "$(replay $what; echo $?)" 0
-        check "$program: $what: and prints the same" cmp first second
-        like "$program: $what: which is said" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-        like "$program: $what: the new trace has it, too" "$(poet stat again.poet | grep '^recorded input')" "$(poet stat in.poet | grep '^recorded input')"
-        check "$program: $what: the trace is sound" poet check in.poet
+        is "$program: $what: replay exits with status 0" "$(replay $what; echo $?)" 0
+        check "$program: $what: the output of the replay is that of the recorded run" cmp first second
+        like "$program: $what: replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
+        like "$program: $what: the trace of the replay contains the recorded input" "$(poet stat again.poet | grep '^recorded input')" "$(poet stat in.poet | grep '^recorded input')"
+        check "$program: $what: the trace passes poet check" poet check in.poet
         mv again.poet twice.poet && mv twice.poet in.poet
         replay $what
-        check "$program: $what: so that it can be repeated as well" cmp first second
+        check "$program: $what: the trace of a replay can be replayed itself" cmp first second
     done
     record $program messages
-    like "$program: errors are what they were" "$(tail -n 2 first)" '^-1 Resource temporarily unavailable  0/0 16$'
-    is "$program: without a recording it is as it is then" \
+    like "$program: errno of failed calls is that of the recorded run" "$(tail -n 2 first)" '^-1 Resource temporarily unavailable  0/0 16$'
+    is "$program: without recorded input the program reads live input" \
         "$(env -u POET_INPUT python3 giver.py else ./$program messages | grep -c '^[0-9].*el')" 9
     if [ "$elsewhere" ]; then
         ELSE=1 record $program anybody $elsewhere
-        like "$program: datagrams from elsewhere are input" "$(poet stat in.poet)" '^recorded input +3 calls$'
-        is "$program: and given back, others are received again" "$(replay anybody; echo $?; diff first second)" 0
-        like "$program: of the new run's own" "$(grep -c '^1 1' second)$(tail -n 1 second)" "^3[0-9]* [0-9]* is 5 $elsewhere "
-        is "$program: as in one that is recorded anew" "$(mv again.poet in.poet; replay anybody; echo $?; diff first second)" 0
+        like "$program: datagrams from other hosts are recorded input" "$(poet stat in.poet)" '^recorded input +3 calls$'
+        is "$program: replay supplies recorded datagrams, and receives those of the replayed program itself" "$(replay anybody; echo $?; diff first second)" 0
+        like "$program: datagrams of the replayed program come from its own socket" "$(grep -c '^1 1' second)$(tail -n 1 second)" "^3[0-9]* [0-9]* is 5 $elsewhere "
+        is "$program: the trace of a replay with datagrams can be replayed itself" "$(mv again.poet in.poet; replay anybody; echo $?; diff first second)" 0
     fi
-    # ---- differences ----
+    # ---- divergences ----
     record $program differs
     for other in "length pread.(99).pread.(100)" "at pread.(3).pread.(2)" "vector readv.(108).readv.(107)"; do
         set -- $other
-        is "$program: $1: differs" "$(replay differs OTHER=$1; echo $?)" 1
-        like "$program: $1: which is told" "$(cat said)" "^poet replay: divergence: T:main called $(echo "$2" | sed 's/)\./), recorded was /; s/\./ /g; s/[()]/\\&/g')"
+        is "$program: $1: another argument is a divergence" "$(replay differs OTHER=$1; echo $?)" 1
+        like "$program: $1: replay reports the diverging call" "$(cat said)" "^poet replay: divergence: T:main called $(echo "$2" | sed 's/)\./), recorded was /; s/\./ /g; s/[()]/\\&/g')"
     done
     record $program messages
-    is "$program: a message of another length: differs" "$(replay messages OTHER=1; echo $?)" 1
-    like "$program: which is told, too" "$(cat said)" '^poet replay: divergence: T:main called recvfrom \(99\), recorded was recvfrom \(100\)'
+    is "$program: a datagram of another length is a divergence" "$(replay messages OTHER=1; echo $?)" 1
+    like "$program: a datagram of another length: replay reports the diverging call" "$(cat said)" '^poet replay: divergence: T:main called recvfrom \(99\), recorded was recvfrom \(100\)'
 done
 
-# ---- what cannot be read fails as it does without us, and a descriptor does not come again ----
+# ---- failing calls fail as without Poet, and received descriptors are not reproduced ----
 cat >odd.c <<'C'
 #define _GNU_SOURCE
 #include <errno.h>
@@ -353,16 +353,16 @@ for program in $(echo "$programs" | sed 's/ checked//; s/ fixed-checked//'); do
     *) POET_INPUT=1 POET_OUTPUT=in.poet python3 passing.py abc ./$program file >first ;;
     esac
     until_true finished in.poet
-    check "$program: odd calls do what they do without us" cmp bare first
-    is "$program: and are repeated" "$(timeout 60 python3 passing.py else poet replay in.poet -o again.poet >second 2>said; echo $?)" 0
-    is "$program: the descriptor was cut off" "$(diff first second)" "2,3c2
+    check "$program: unusual calls give the same results as without Poet" cmp bare first
+    is "$program: unusual calls: replay exits with status 0" "$(timeout 60 python3 passing.py else poet replay in.poet -o again.poet >second 2>said; echo $?)" 0
+    is "$program: unusual calls: a received file descriptor is cut off in replay" "$(diff first second)" "2,3c2
 < abc flags 0 control 24
 < 1:1
 ---
 > abc flags $(printf %x 8) control 0"
 done
 
-# ---- what C's stdio reads is not recorded, and that is said ----
+# ---- input read through stdio is not recorded, and that is reported ----
 cat >stdio.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -382,9 +382,9 @@ poetcc -trace -w -g stdio.c -o traced
 poetcc -trace -w -static -g stdio.c -o fixed 2>/dev/null
 for program in $(echo "$programs" | sed 's/ checked//; s/ fixed-checked//'); do
     record $program read
-    is "$program: poet stat says that stdio reads" "$(poet stat in.poet | grep '^recorded input')" "recorded input  1 call; excludes stdio"
-    is "$program: in JSON, too" "$(poet stat --json in.poet | python3 -c 'import json,sys; print(json.load(sys.stdin)["input"]["stdio"])')" True
-    is "$program: it is repeated with what is there" "$(replay read; echo $? $(cat second))" "0 $(sed 's/abc/else/' first)"
-    like "$program: which is said" "$(cat said)" "^poet replay: stdio input was not recorded; live input is used$"
+    is "$program: poet stat reports excluded stdio input" "$(poet stat in.poet | grep '^recorded input')" "recorded input  1 call; excludes stdio"
+    is "$program: poet stat --json reports stdio input" "$(poet stat --json in.poet | python3 -c 'import json,sys; print(json.load(sys.stdin)["input"]["stdio"])')" True
+    is "$program: replay of a program that uses stdio reads live input" "$(replay read; echo $? $(cat second))" "0 $(sed 's/abc/else/' first)"
+    like "$program: replay reports that stdio input was not recorded" "$(cat said)" "^poet replay: stdio input was not recorded; live input is used$"
 done
 done_testing
