@@ -1,10 +1,10 @@
 #!/bin/bash
-# An object that processes share lives from its initialisation to the next one at its place: what comes
-# after is another line, in whatever process, thread, file or kind.
+# The lifetime of a process-shared object: it lasts from its initialization to the next initialization at the same
+# address; an object that follows is another line, in whatever process, thread, file or kind.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
-# Marks are notes.  Order that no call shows: a byte in memory that all share.
+# Marks are notes. Order that no traced call shows: a byte in shared memory.
 cat >mark.h <<'C'
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void rwlock_make(pthread_rwlock_t *l)
     MUST(!pthread_rwlockattr_init(&a) && !pthread_rwlockattr_setpshared(&a, PTHREAD_PROCESS_SHARED));
     MUST(!pthread_rwlock_init(l, &a));
 }
-/* One of each kind is made, used and destroyed at one place. */
+/* An object of each kind is initialized, used and destroyed at one address. */
 static void use_all(char *at, const char *name)
 {
     char mark[80];
@@ -72,7 +72,8 @@ static void use_all(char *at, const char *name)
     MUST(!sem_post(s) && !sem_destroy(s));
 }
 C
-# orders.py TRACE TRUTH...: "a<b", "a|b" of marks; prints those that are answered otherwise, and "done"
+# orders.py TRACE TRUTH...: TRUTH is "a<b" or "a|b" of marks; prints each that poet order answers differently, and
+# "done"
 cat >orders.py <<'P'
 import json, re, subprocess, sys
 trace, marks = sys.argv[1], {}
@@ -95,11 +96,11 @@ pairs() { for k in $KINDS; do echo "$1-$k$2$3-$k"; done; } # pairs A RELATION B
 run() { # run NAME PROGRAM ARG...: its trace is NAME.poet
     trace=$1
     shift
-    check "$trace: it runs" env POET_OUTPUT="$trace.poet" ./"$@"
-    check "$trace: the trace is sound" sound "$trace.poet"
+    check "$trace: the program exits with status 0" env POET_OUTPUT="$trace.poet" ./"$@"
+    check "$trace: the trace passes poet check" sound "$trace.poet"
 }
 
-# ---- threads that never meet ----
+# ---- threads that reinitialize objects at the same address ----
 cat >threads.c <<'C'
 #include "mark.h"
 static char *at;
@@ -118,9 +119,9 @@ int main(void)
 C
 poetcc -trace -g threads.c -o threads
 run threads threads
-is "threads that never meet are concurrent" "$(orders threads.poet $(pairs a '|' b))" done
+is "threads: uses of an object before and after reinitialization are concurrent" "$(orders threads.poet $(pairs a '|' b))" done
 
-# ---- processes: one knows the place from before ----
+# ---- processes: one of them knows the object from before ----
 cat >processes.c <<'C'
 #include "mark.h"
 int main(void)
@@ -138,7 +139,7 @@ int main(void)
         MUST(!sem_post(s));
         go(0);
         pause_until(1);
-        mutex_use(m, "again"); /* the one that the other process made */
+        mutex_use(m, "again"); /* the mutex that the other process initialized */
         MUST(!sem_wait(s));
         MARK("retaken");
         return 0;
@@ -146,7 +147,7 @@ int main(void)
     if (fork() == 0) {
         pause_until(0);
         use_all(at, "b");
-        mutex_make(m, 0); /* in place of one that was not destroyed */
+        mutex_make(m, 0); /* replaces one that was not destroyed */
         mutex_use(m, "second");
         MUST(!sem_init(s, 1, 0));
         MARK("posting");
@@ -161,10 +162,10 @@ int main(void)
 C
 poetcc -trace -g processes.c -o processes
 run processes processes
-is "processes that never meet are concurrent, those that do are not" \
+is "processes: uses of different objects at one address are concurrent, uses of the same object are ordered" \
     "$(orders processes.poet $(pairs a '|' b) 'first|second' 'second<again' 'first<again' 'taken|posting' 'posting<retaken' 'taken<retaken')" done
 
-# ---- files: one that is used again, and one that gets the inode number of another ----
+# ---- files: one that is truncated and reused, and one that gets the inode number of another ----
 cat >files.c <<'C'
 #include "mark.h"
 static void use(const char *name, const char *mark, int again)
@@ -202,11 +203,11 @@ int main(void)
 C
 poetcc -trace -processes -g files.c -o files
 run files files
-is "a file that is used again has other objects" "$(orders files.poet $(pairs a '|' b))" done
-is "and so has another file" "$(orders files.poet $(pairs a '|' c) $(pairs b '|' c))" done
-is "the lock of a file is that of one file" "$(orders files.poet 'a-flock<b-flock' 'a-flock|c-flock' 'b-flock|c-flock')" done
+is "files: objects in a reused file are new objects" "$(orders files.poet $(pairs a '|' b))" done
+is "files: objects in another file with the same inode number are new objects" "$(orders files.poet $(pairs a '|' c) $(pairs b '|' c))" done
+is "files: a flock orders uses of the same file only" "$(orders files.poet 'a-flock<b-flock' 'a-flock|c-flock' 'b-flock|c-flock')" done
 
-# ---- a library that is not recorded initialises ----
+# ---- an untraced library initializes the object ----
 cat >makes.c <<'C'
 #include <pthread.h>
 void makes(pthread_mutex_t *m)
@@ -244,14 +245,14 @@ C
 cc -shared -fPIC makes.c -o libmakes.so
 poetcc -trace -g unrecorded.c -o unrecorded -L. -lmakes -Wl,-rpath,"$PWD"
 run unrecorded unrecorded
-is "whoever initialises it" "$(orders unrecorded.poet 'a|b')" done
+is "untraced initialization: uses before and after it are concurrent" "$(orders unrecorded.poet 'a|b')" done
 
-# ---- at random, against the clocks of the program itself ----
+# ---- random programs, compared with vector clocks that they keep themselves ----
 poetcc -trace -g -O1 "$root/tests/e2e/lifetimes.c" -o lifetimes
 for shape in "1 6" "3 3"; do
     run "random-${shape/ /x}" lifetimes $shape 700 "${SEED:-1}"
     python3 "$root/tests/e2e/lifetimes.py" "random-${shape/ /x}.poet" 15000 1 >answers
-    is "$shape: no answer is wrong" "$(grep -v '^[a-z]* [0-9].* ' answers)" "wrong 0"
-    like "$shape: some are concurrent" "$(cat answers)" 'concurrent [1-9][0-9][0-9]'
+    is "random programs $shape: poet order gives no wrong answer" "$(grep -v '^[a-z]* [0-9].* ' answers)" "wrong 0"
+    like "random programs $shape: 100 pairs of events or more are concurrent" "$(cat answers)" 'concurrent [1-9][0-9][0-9]'
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the prepare handlers of a fork do, and what was done before in the locks that they take, is before
-# the child: pthread_atfork is made for that.
+# fork: the prepare handlers of pthread_atfork, and what was done before under the locks that they take, happen
+# before the child.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >prepared.c <<'C'
@@ -23,7 +23,7 @@ static void *work(void *p)
 {
     pthread_mutex_lock(&outer);
     sem_post(&held);
-    usleep(20000); /* so that the handler mostly waits */
+    usleep(20000); /* makes it likely that the handler waits */
     MARK("worked");
     pthread_mutex_unlock(&outer);
     return p;
@@ -74,7 +74,8 @@ int main(void)
     return 0;
 }
 C
-# orders.py TRACE TRUTH...: "a<b", "a|b" of the first marks so called; prints those that are answered otherwise, and "done"
+# orders.py TRACE TRUTH...: TRUTH is "a<b" or "a|b" of the first marks with these names; prints each that poet
+# order answers differently, and "done"
 cat >orders.py <<'P'
 import json, re, subprocess, sys
 trace, marks = sys.argv[1], {}
@@ -93,17 +94,17 @@ print("done")
 P
 prepared_truths="calls<prepares prepares<has-outer worked<has-outer has-outer<has-inner has-inner<child has-outer<child worked<child
     has-inner<parent child<child-has-outer child|parent child|parent-has-outer child-has-outer<grandchild worked<grandchild"
-try() { # try NAME: the program, its trace and orders
-    check "$1: it runs" env POET_OUTPUT="$1.poet" "./$1" 
-    check "$1: the trace is sound" sound "$1.poet"
+try() { # try NAME: runs the program and checks its trace
+    check "$1: the program exits with status 0" env POET_OUTPUT="$1.poet" "./$1" 
+    check "$1: the trace passes poet check" sound "$1.poet"
 }
 for how in "" "-static"; do
     poetcc -trace -g $how prepared.c -o prepared
     try prepared
-    is "what prepares a fork is before the child ${how:+(static)}" "$(python3 orders.py prepared.poet $prepared_truths)" done
+    is "fork: prepare handlers happen before the child ${how:+(static)}" "$(python3 orders.py prepared.poet $prepared_truths)" done
     poetcc -trace -g $how plain.c -o plain
     try plain
-    is "a fork without handlers ${how:+(static)}" "$(python3 orders.py plain.poet 'before<child' 'child|after')" done
+    is "fork without handlers: events before it happen before the child, events after it are concurrent ${how:+(static)}" "$(python3 orders.py plain.poet 'before<child' 'child|after')" done
     rm -f ./*.poet
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# An initialiser that does not return, because it throws or its thread is cancelled, is before the one that
-# runs in its place.
+# pthread_once and std::call_once: an initializer that does not return, because it throws or its thread is
+# canceled, happens before the initializer that is called next.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >thrown.cc <<'C'
@@ -54,7 +54,7 @@ static void init_first(void) { MARK("first"); }
 static void init_second(void) { MARK("second"); }
 static void *first(void *p) { pthread_once(&once, init); return p; }
 static void *second(void *p) { while (!begun) sched_yield(); pthread_once(&once, init); MARK("after"); return p; }
-/* Two that never meet: the flag is set back, which makes another one of it. */
+/* Two threads without order: the flag is reset, which makes it another object. */
 static void *third(void *p) { pthread_once(&other, init_first); used = 1; return p; }
 static void *fourth(void *p)
 {
@@ -79,7 +79,8 @@ int main(void)
     return 0;
 }
 C
-# orders.py TRACE TRUTH...: "a<b", "a|b" of marks; prints those that are answered otherwise, and "done"
+# orders.py TRACE TRUTH...: TRUTH is "a<b" or "a|b" of marks; prints each that poet order answers differently, and
+# "done"
 cat >orders.py <<'P'
 import json, re, subprocess, sys
 trace, marks = sys.argv[1], {}
@@ -96,16 +97,16 @@ for (a, how, b), got in zip(truths, answers, strict=True):
         print("%s%s%s: %s" % (a, how, b, got))
 print("done")
 P
-try() { # try NAME: the program and its trace
-    check "$1: it runs" env POET_OUTPUT="$1.poet" "./$1"
-    check "$1: the trace is sound" sound "$1.poet"
+try() { # try NAME: runs the program and checks its trace
+    check "$1: the program exits with status 0" env POET_OUTPUT="$1.poet" "./$1"
+    check "$1: the trace passes poet check" sound "$1.poet"
 }
 poetcc++ -trace -g thrown.cc -o thrown
 try thrown
-is "an initialiser that throws is before the next one" \
+is "an initializer that throws happens before the next initializer" \
     "$(python3 orders.py thrown.poet 'thrown<initialised' 'thrown<after-b' 'thrown<after-c' 'initialised<after-b' 'initialised<after-c' 'caught|initialised')" done
 poetcc -trace -g cancelled.c -o cancelled
 try cancelled
-is "so is one that is cancelled, but not one that returned" \
+is "a canceled initializer happens before the next one; after a completed one and a reset, there is no order" \
     "$(python3 orders.py cancelled.poet 'cancelled<initialised' 'initialised<after' 'first|second')" done
 done_testing

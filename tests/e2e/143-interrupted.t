@@ -1,6 +1,6 @@
 #!/bin/bash
-# A signal handler may run while its thread waits in any call, and lock, post or wait itself: the trace
-# obeys the description all the same.
+# A signal handler that locks, posts or waits while its thread is blocked in any call: the trace conforms to its
+# target description.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >interrupted.c <<'C'
@@ -34,7 +34,7 @@ static void handler(int number)
         pthread_mutex_lock(&in_handler);
         pthread_mutex_unlock(&in_handler);
     }
-    if (pthread_create(&t, NULL, nothing, NULL) == 0) /* waits within what waits */
+    if (pthread_create(&t, NULL, nothing, NULL) == 0) /* waits inside a call that waits */
         pthread_join(t, NULL);
     sem_post(&handled);
 }
@@ -45,7 +45,7 @@ static void initialise(void)
 }
 static void *initialises(void *p) { pthread_once(&once, initialise); return p; }
 static void *waits_here(void *p) { sem_wait(&leave); return p; }
-/* What it waits in, each until it was interrupted and is let out. */
+/* The calls that are interrupted: each waits until its handler has run and it is released. */
 static void *waits(void *what)
 {
     pthread_t t;
@@ -66,7 +66,7 @@ static void *waits(void *what)
     }
     return NULL;
 }
-/* Until the thread sleeps in the kernel: its handler then comes in between. */
+/* Waits until the thread sleeps in the kernel: its handler then interrupts the call. */
 static void until_it_sleeps(pid_t id)
 {
     char path[64], text[256], *at = NULL;
@@ -131,14 +131,14 @@ C
 poetcc -trace -processes -g interrupted.c -o interrupted
 names=(join lock condition semaphore rdlock barrier once timedlock timedjoin flock)
 for what in "${!names[@]}"; do
-    check "${names[what]}: it runs" env POET_OUTPUT="$what.poet" ./interrupted "$what"
-    check "${names[what]}: the trace is sound" sound "$what.poet"
+    check "handler during ${names[what]}: the program exits with status 0" env POET_OUTPUT="$what.poet" ./interrupted "$what"
+    check "handler during ${names[what]}: the trace passes poet check" sound "$what.poet"
 done
-# a wait that ended once does not end again
+# A wait that has ended does not end a second time.
 cat >twice.py <<'P'
 import json, subprocess, sys
 kinds = [json.loads(l)["type"] for l in subprocess.run(["poet", "dump", "--json", "0.poet"], capture_output=True, text=True).stdout.splitlines() if '"event"' in l]
 print("joins" if kinds.count("join") == kinds.count("joined") else "other")
 P
-is "each join ends once" "$(python3 twice.py)" joins
+is "handler during join: each join event has one joined event" "$(python3 twice.py)" joins
 done_testing

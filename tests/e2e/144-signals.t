@@ -1,8 +1,8 @@
 #!/bin/sh
-# Which waits leave a doubt about the signal that woke them, and which do not.
+# Condition variables: wakeups whose waking signal is certain, and wakeups with several possible signals.
 . "$(dirname "$0")/lib.sh"
 
-# the note that a thread wrote: p and q stand for the events of their notes
+# note_of FILE NAME: the event with the note NAME; answer FILE: how poet order relates notes p and q
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
 answer() { poet order "$1" "$(note_of "$1" p)" "$(note_of "$1" q)" 2>why; }
 doubtful() { poet dump "$1" --json | grep -cE '"uncertain":"(signal|thread)"'; }
@@ -78,19 +78,19 @@ int main(int argc, char **argv)
 C
 
 for kind in threads processes; do
-    check "$kind: compiles" poetcc -trace -g $kind.c -o $kind
+    check "$kind: the program compiles" poetcc -trace -g $kind.c -o $kind
     POET_OUTPUT=$kind.poet ./$kind
-    check "$kind: signals with the mutex held: the trace is sound" sound $kind.poet
-    is "$kind: no wake is doubtful" "$(doubtful $kind.poet)" 0
-    like "$kind: that it is not known which signal woke a thread stands there" \
+    check "$kind: signals with the mutex held: the trace passes poet check" sound $kind.poet
+    is "$kind: signals with the mutex held: no wakeup is uncertain" "$(doubtful $kind.poet)" 0
+    like "$kind: signals with the mutex held: texts name the possible wakers" \
         "$(texts $kind.poet 'possible wakers\|may have signaled')" '^[1-9]'
-    is "$kind: what is not ordered is concurrent" "$(answer $kind.poet)" concurrent
+    is "$kind: signals with the mutex held: unordered notes are concurrent" "$(answer $kind.poet)" concurrent
 done
 POET_OUTPUT=bare.poet ./processes unlocked
-check "processes: signals without the mutex: the trace is sound" sound bare.poet
-like "processes: wakes are doubtful" "$(doubtful bare.poet)" '^[1-9]'
+check "processes: signals without the mutex: the trace passes poet check" sound bare.poet
+like "processes: signals without the mutex: wakeups are uncertain" "$(doubtful bare.poet)" '^[1-9]'
 
-# ---- two mutexes, one after the other; a signal by code that is not recorded ----
+# ---- two mutexes, one after the other; a signal by untraced code ----
 echo '#include <pthread.h>
 static void *signals(void *c) { pthread_cond_signal(c); return c; }
 void hidden(pthread_cond_t *c) { pthread_t t; pthread_create(&t, 0, signals, c); pthread_join(t, 0); }' >hidden.c
@@ -121,7 +121,7 @@ static void meet(void)
     waits = go = 0;
     pthread_create(&t, 0, waiter, 0);
     for (int ready = 0; !ready;) { pthread_mutex_lock(mutex); ready = waits; pthread_mutex_unlock(mutex); }
-    if (how == 2) pthread_mutex_lock(mutex); /* so the waiter does not wake before the last signal */
+    if (how == 2) pthread_mutex_lock(mutex); /* so that the waiter does not wake before the last signal */
     pthread_create(&s, 0, signaller, 0);
     pthread_join(s, 0);
     if (how < 2) pthread_mutex_lock(mutex);
@@ -146,13 +146,13 @@ int main(int argc, char **argv)
 C
 poetcc -trace -g mixed.c -o mixed -L. -lhidden -Wl,-rpath,"$work"
 POET_OUTPUT=mixed.poet ./mixed
-check "one mutex after the other: the trace is sound" sound mixed.poet
-is "no wake is doubtful" "$(doubtful mixed.poet)" 0
+check "one mutex after the other: the trace passes poet check" sound mixed.poet
+is "one mutex after the other: no wakeup is uncertain" "$(doubtful mixed.poet)" 0
 POET_OUTPUT=hidden.poet ./mixed hidden
-check "a signal of a thread that is not recorded: the trace is sound" sound hidden.poet
-like "the wake is doubtful" "$(doubtful hidden.poet)" '^[1-9]'
+check "signal of an untraced thread: the trace passes poet check" sound hidden.poet
+like "signal of an untraced thread: the wakeup is uncertain" "$(doubtful hidden.poet)" '^[1-9]'
 POET_OUTPUT=several.poet ./mixed without mutex
-check "signals of several threads, one without the mutex: the trace is sound" sound several.poet
-is "both wakes are doubtful" "$(doubtful several.poet)" 2
+check "signals of several threads, one without the mutex: the trace passes poet check" sound several.poet
+is "signals of several threads, one without the mutex: both wakeups are uncertain" "$(doubtful several.poet)" 2
 
 done_testing

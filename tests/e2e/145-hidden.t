@@ -1,5 +1,6 @@
 #!/bin/sh
-# A library that is not recorded uses the program's own objects: what that orders is hidden, and the answer says so.
+# An untraced library uses synchronization objects of the program: poet order answers unknown where these uses may
+# order events.
 . "$(dirname "$0")/lib.sh"
 
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
@@ -22,7 +23,7 @@ void lib_spin(pthread_spinlock_t *s) { pthread_spin_lock(s); }
 void lib_unspin(pthread_spinlock_t *s) { pthread_spin_unlock(s); }
 void lib_once(pthread_once_t *o, void (*f)(void)) { pthread_once(o, f); }
 void lib_barrier(pthread_barrier_t *b) { pthread_barrier_wait(b); }
-/* past everything that stands before the C library */
+/* past all interposed functions, directly to the C library */
 void lib_around(sem_t *s)
 {
     int (*post)(sem_t *) = 0;
@@ -57,7 +58,7 @@ static void p(void) { poet_text("note p"); }
 static void q(void) { poet_text("note q"); }
 static void initialise(void) { atomic_store(&begun, 1); p(); }
 
-/* What the main thread does is before note q, each time by an object that the library uses. */
+/* What the main thread does happens before note q, each time through an object that the library uses. */
 static void *second(void *a)
 {
     if (is("post") || is("around")) sem_wait(&s);
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
     sem_init(&s, 0, 0);
     pthread_spin_init(&sp, 0);
     pthread_barrier_init(&b, 0, 2);
-    if (is("alone")) { /* one thread alone, by both hands: nothing is hidden */
+    if (is("alone")) { /* one thread alone uses the object, traced and untraced: no order is hidden */
         lib_lock(&m);
         lib_unlock(&m);
         lib_lock(&m);
@@ -116,23 +117,23 @@ int main(int argc, char **argv)
 }
 C
 cc -shared -fPIC helper.c -o libhelper.so
-check "a program whose objects a library uses compiles" \
+check "the program compiles with the untraced library" \
     poetcc -trace -g hands.c -o hands -L. -lhelper -Wl,-rpath,"$work"
 
 for how in post around take mutex both rwlock release spin once ran barrier passed; do
     POET_OUTPUT=$how.poet ./hands $how
-    check "$how: the trace is sound" sound $how.poet
-    is "$how: what is before the other by the library's hands alone is unknown" \
+    check "$how: the trace passes poet check" sound $how.poet
+    is "$how: events that only untraced uses order are unknown to poet order" \
         "$(poet order $how.poet "$(note_of $how.poet p)" "$(note_of $how.poet q)" 2>why)" unknown
     reason="untraced code used an object of the program"
     [ $how = barrier ] && reason="barrier rounds could not be distinguished"
-    like "$how: and the reason" "$(cat why)" "$reason"
+    like "$how: poet order gives the reason" "$(cat why)" "$reason"
 done
 for how in own alone; do
     POET_OUTPUT=$how.poet ./hands $how
-    check "$how: the trace is sound" sound $how.poet
-    is "$how: nothing of the program's is hidden" "$(doubtful $how.poet)" 0
-    is "$how: the notes are concurrent" \
+    check "$how: the trace passes poet check" sound $how.poet
+    is "$how: no event is uncertain" "$(doubtful $how.poet)" 0
+    is "$how: poet order answers concurrent for the notes" \
         "$(poet order $how.poet "$(note_of $how.poet p)" "$(note_of $how.poet q)" 2>why)" concurrent
 done
 

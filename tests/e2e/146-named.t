@@ -1,21 +1,21 @@
 #!/bin/sh
-# Communication that is not traced, but known to be there: an answer `concurrent` bears it as its reason.
+# Untraced communication that Poet detects: the answer concurrent of poet order names it as a reason for doubt.
 . "$(dirname "$0")/lib.sh"
 
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
 
-# named NAME REASON COMMAND...: of the program's two notes
+# named NAME REASON COMMAND...: checks the relation of the two notes of the program
 named() {
     program=$1 reason=$2
     shift 2
     POET_OUTPUT="$program.poet" "$@" >/dev/null 2>&1
-    check "$program: the trace is sound" sound "$program.poet"
-    is "$program: no order is recorded" \
+    check "$program: the trace passes poet check" sound "$program.poet"
+    is "$program: poet order answers concurrent" \
         "$(poet order "$program.poet" "$(note_of "$program.poet" p)" "$(note_of "$program.poet" q)" 2>why)" concurrent
-    like "$program: the answer bears the reason" "$(cat why)" "$reason"
+    like "$program: poet order names the untraced communication" "$(cat why)" "$reason"
 }
 
-# The program hands something from note p to note q, by PASS and TAKE.
+# The program passes something from note p to note q by PASS and TAKE.
 program() { # program NAME INCLUDES PASS TAKE
     cat >"$1.${5:-c}" <<C
 #define _GNU_SOURCE
@@ -84,9 +84,9 @@ static void begin(void) { }' 'flag = 1;' 'while (!flag) sched_yield();' cc
 program plain 'static void begin(void) { }' '' ''
 
 for program in signals rings file place flag plain; do
-    check "$program: compiles" poetcc -trace -g $program.c -o $program
+    check "$program: the program compiles" poetcc -trace -g $program.c -o $program
 done
-check "flagxx: compiles" poetcc++ -trace -g flagxx.cc -o flagxx
+check "flagxx: the program compiles" poetcc++ -trace -g flagxx.cc -o flagxx
 named signals 'reads from a signalfd' ./signals
 named rings 'io_uring' ./rings
 named file 'memory mapped from files' ./file
@@ -94,10 +94,10 @@ named place 'written and read at offsets' ./place
 named flag 'atomic operations are not traced: <stdatomic.h>' ./flag
 named flagxx 'atomic operations are not traced: <atomic>' ./flagxx
 named plain '^$' ./plain
-check "no warning of the headers, whatever the compiler is to warn of" \
+check "poet headers: no warnings with -Wall -Wextra -Wpedantic" \
     poetcc -trace -std=c11 -Wall -Wextra -Wpedantic -Werror -c flag.c -o flag.o
 
-# ---- an event loop of a library, in a program that was not compiled for it ----
+# ---- an event loop of a library, in a program that was not compiled with poetcc ----
 if [ -e /usr/include/event2/thread.h ]; then
     program loop '#include <event2/event.h>
 #include <event2/thread.h>
@@ -111,14 +111,14 @@ static void begin(void)
     event = event_new(base, -1, EV_PERSIST, called, 0);
     event_add(event, 0);
 }' 'event_active(event, EV_READ, 0);' 'event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY);'
-    check "loop: compiles" poetcc -trace -g loop.c -o loop -levent -levent_pthreads
+    check "loop: the program compiles" poetcc -trace -g loop.c -o loop -levent -levent_pthreads
     named loop 'work passed to an event loop' ./loop
     sed 's/poet_text("note \([pq]\)")/pthread_mutex_lock(\&\1), pthread_mutex_unlock(\&\1)/
         s/^static void begin/static pthread_mutex_t p = PTHREAD_MUTEX_INITIALIZER, q = PTHREAD_MUTEX_INITIALIZER;\n&/' loop.c >bare.c
     cc -g bare.c -o bare -I "$B/include" -levent -levent_pthreads -pthread
     poet record -o bare.poet -- ./bare 2>record.log
-    check "under poet record: the trace is sound" sound bare.poet
-    like "the figures name it" "$(poet stat bare.poet)" 'work passed to an event loop'
+    check "event loop under poet record: the trace passes poet check" sound bare.poet
+    like "event loop under poet record: poet stat names the untraced communication" "$(poet stat bare.poet)" 'work passed to an event loop'
 fi
 
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What tasks of a runtime take, where more of them are there than run.
+# The processor time of ended tasks of a runtime that has more tasks than worker threads.
 . "$(dirname "$0")/lib.sh"
 
 cat >idle.c <<'C'
@@ -17,15 +17,15 @@ void uc_main(void)
     task_make(&first, "brief", brief, 0);
     task_make(&second, "works", works, 0);
     object_delete(&second);
-    object_delete(&first); /* which has ended long ago, and has run nowhere since */
+    object_delete(&first); /* which exited long ago and has not run since */
 }
 C
-check "tasks compile" poetcc -profile -g -I "$root/examples/ucpp" idle.c "$root/examples/ucpp/ucpp.c" -o idle
+check "the program compiles" poetcc -profile -g -I "$root/examples/ucpp" idle.c "$root/examples/ucpp/ucpp.c" -o idle
 for processors in 1 2; do
     POET_MEASURE=calls UCPP_PROCESSORS=$processors POET_OUTPUT=idle$processors.poet ./idle
-    check "$processors: the trace is sound" sound idle$processors.poet
+    check "$processors processors: the trace passes poet check" sound idle$processors.poet
     poet calls --json idle$processors.poet >calls.json
-    is "$processors: an ended task takes no processor time in the call that it never leaves" "$(python3 -c '
+    is "$processors processors: an ended task has no processor time in the call that it never leaves" "$(python3 -c '
 import json
 cpu = {}
 for line in open("calls.json"):

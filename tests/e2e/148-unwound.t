@@ -1,14 +1,14 @@
 #!/bin/bash
-# Calls that end without returning: by longjmp, by a jump that no function makes, by an exception, by the end of a part
-# around them.  Whatever ends them, what a function and all within it took of themselves is what it took in all.
+# Calls that end without returning: by longjmp, by __builtin_longjmp, by an exception, by the end of a region
+# around them. The self times of a function and its callees add up to its total time in each case.
 . "$(dirname "$0")/lib.sh"
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
 # of PATH COLUMN: 3 calls, 4 ended, 6 real, 7 own, 8 off
 of() { awk -v path="$1" -v column="$2" '$2 == path { sum += $column } END { printf "%.0f\n", sum }' out; }
-# balanced PATH: own + off of all that is called below it is its real time (to a millionth), and none of it counts twice
+# balanced PATH: whether own + off of all calls below it are its real time (up to a millionth), counted once
 balanced() { awk -v path="$1" 'index($2 "/", path "/") == 1 { sum += $7 + $8 } $2 == path { real = $6 }
     END { d = (sum - real) / real; print (d < 1e-6 && d > -1e-6 ? "yes" : sum " of " real) }' out; }
-# asleep PATH: it slept for nearly all of its time
+# asleep PATH: whether it slept for nearly all of its time
 asleep() { awk -v path="$1" '$2 == path { own += $7; off += $8 } END { print (off > 3 * own ? "yes" : "ran " own ", slept " off) }' out; }
 
 cat >rest.h <<'C'
@@ -42,12 +42,12 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 jumps.c -o jumps
 POET_MEASURE=calls=cpu measured ./jumps
-is 'longjmp: calls' "$(of /main/by_longjmp/jumps 3) $(of /main/by_longjmp/after 3)" '5 5'
-is 'longjmp: the call that it ends slept' "$(asleep /main/by_longjmp/jumps)" yes
-is 'a jump that the compiler makes: the call that it ends slept' "$(asleep /main/by_builtin/inner/unseen)" yes
-is 'the end of a part: the call that it ends slept' "$(asleep '/main/by_part/[part]/open_within')" yes
+is 'longjmp: the number of calls' "$(of /main/by_longjmp/jumps 3) $(of /main/by_longjmp/after 3)" '5 5'
+is 'longjmp: the time of the ended call is off-CPU time' "$(asleep /main/by_longjmp/jumps)" yes
+is '__builtin_longjmp: the time of the ended call is off-CPU time' "$(asleep /main/by_builtin/inner/unseen)" yes
+is 'end of a region: the time of the ended call is off-CPU time' "$(asleep '/main/by_part/[part]/open_within')" yes
 for path in /main /main/by_longjmp /main/by_builtin /main/by_part; do
-    is "$path: all times within it are its time" "$(balanced $path)" yes
+    is "$path: self times of all calls within it add up to its time" "$(balanced $path)" yes
 done
 
 cat >throws.cc <<'C'
@@ -63,18 +63,18 @@ int main()
 }
 C
 for compiler in g++ clang++; do
-    if ! command -v $compiler >/dev/null; then skip "no $compiler here"; continue; fi
+    if ! command -v $compiler >/dev/null; then skip "$compiler is not installed"; continue; fi
     CXX=$compiler poetcc++ -profile -no-pie -O1 throws.cc -o throws
     POET_MEASURE=calls=cpu measured ./throws
-    is "$compiler: the call that an exception leaves slept" "$(asleep /main/tries/between/fails)" yes
-    is "$compiler: all times within main are its time" "$(balanced /main)" yes
-    is "$compiler: and within what catches" "$(balanced /main/tries)" yes
+    is "$compiler: the time of a call that an exception leaves is off-CPU time" "$(asleep /main/tries/between/fails)" yes
+    is "$compiler: self times of all calls within main add up to its time" "$(balanced /main)" yes
+    is "$compiler: self times of all calls within the catching function add up to its time" "$(balanced /main/tries)" yes
 done
-# ---- what the command shows ----
+# ---- poet calls ----
 poetcc -profile -g jumps.c -o shown
 poet record -o shown.poet -- ./shown 2>record.err
 until_true finished shown.poet
 poet calls shown.poet >calls.out
-like 'a table' "$(cat calls.out)" '^by_longjmp .* 5 '
-is 'no more time is shown than the thread lived' "$(grep -c 'before the first events of threads' calls.out)" 0
+like 'poet calls: the row of by_longjmp has 5 calls' "$(cat calls.out)" '^by_longjmp .* 5 '
+is 'poet calls: no time lies outside the events of threads' "$(grep -c 'before the first events of threads' calls.out)" 0
 done_testing

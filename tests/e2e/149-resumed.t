@@ -1,9 +1,9 @@
 #!/bin/bash
-# Coroutines (ucontext), by what the program itself counts: a call that goes on after a coroutine was resumed is one
-# call, of its outermost function as of any other; what never ends is marked; threads may take turns at one.
+# Coroutines (ucontext) compared with what the program counts itself: a call that continues after a coroutine was
+# resumed is one call; calls that never end are marked; different threads may resume one coroutine.
 . "$(dirname "$0")/lib.sh"
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
-# of NAME COLUMN: 3 calls, 4 ended; of all paths that end so, summed over threads
+# of NAME COLUMN: 3 calls, 4 ended; of all paths that end with NAME, summed over threads
 of() { awk -v name="$1" -v column="$2" '$2 ~ "/" name "[*]?$" { sum += $column } END { print sum + 0 }' out; }
 
 cat >turns.c <<'C'
@@ -26,7 +26,7 @@ static void make(ucontext_t *c, void (*body)(void))
     getcontext(c);
     c->uc_stack.ss_sp = malloc(65536);
     c->uc_stack.ss_size = 65536;
-    c->uc_link = NULL; /* set where it ends */
+    c->uc_link = NULL; /* set where it returns */
     makecontext(c, body, 0);
 }
 NI static void drive(ucontext_t *c) { back = &here; swapcontext(&here, c); }
@@ -54,19 +54,19 @@ C
 poetcc -profile -no-pie -O1 turns.c -o turns -g
 for level in counts cpu; do
     POET_MEASURE=calls=$level measured ./turns
-    is "calls=$level: calls, as the program counts them" "$(awk '$2 ~ /_body$/ { sum += $3 } END { print sum }' out) $(of inner 3) \
+    is "calls=$level: the numbers of calls are those that the program counts" "$(awk '$2 ~ /_body$/ { sum += $3 } END { print sum }' out) $(of inner 3) \
 $(of step 3)" "$(head -n 1 out)"
-    is "calls=$level: what ended has ended" "$(of ends_body 3) $(of ends_body 4) $(of hangs_body 3) $(of hangs_body 4)" '1 1 1 0'
-    is "calls=$level: one that moves to another thread and back is called once" "$(of moves_body 3)" 1
-    is "calls=$level: nothing is mismatched" "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
+    is "calls=$level: returned calls are marked as ended, suspended ones are not" "$(of ends_body 3) $(of ends_body 4) $(of hangs_body 3) $(of hangs_body 4)" '1 1 1 0'
+    is "calls=$level: a coroutine that another thread resumes is called once" "$(of moves_body 3)" 1
+    is "calls=$level: no mismatched entries and exits" "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
 done
-is 'what coroutines took is not what the thread took besides' "$(awk 'NF > 9 && $2 != "/" { sum[$1] += $7 + $8 }
+is 'time in coroutines is not counted in the calls of the resuming threads as well' "$(awk 'NF > 9 && $2 != "/" { sum[$1] += $7 + $8 }
     $2 == "/main" || $2 == "/other" { real[$1] = $6 } END { for (t in real) print (sum[t] > 0 && sum[t] <= real[t]) }' out)" "1
 1"
 poet record -o turns.poet -- ./turns >program.out 2>record.err
 until_true finished turns.poet
 poet calls turns.poet >calls.out
-like 'a coroutine that is suspended for good is marked' "$(grep '^hangs_body' calls.out)" ' 1 .*INCOMPLETE$'
-is 'the one that ended is not' "$(grep '^ends_body' calls.out | grep -c INCOMPLETE)" 0
-like 'it was called once' "$(grep '^ends_body' calls.out)" '^ends_body \(turns\.c:[0-9]+\) +1 '
+like 'poet calls: a coroutine that stays suspended is marked INCOMPLETE' "$(grep '^hangs_body' calls.out)" ' 1 .*INCOMPLETE$'
+is 'poet calls: a coroutine that returned is not marked INCOMPLETE' "$(grep '^ends_body' calls.out | grep -c INCOMPLETE)" 0
+like 'poet calls: a coroutine that returned has one call' "$(grep '^ends_body' calls.out)" '^ends_body \(turns\.c:[0-9]+\) +1 '
 done_testing
