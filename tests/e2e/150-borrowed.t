@@ -1,12 +1,12 @@
 #!/bin/bash
-# Calls while something else is in the thread's place.  A child of vfork runs in its parent's memory on a processor clock
-# of its own: what it does is its parent's, which does not run meanwhile.  A signal handler comes in between wherever a
-# call begins or ends, and jumps out.  No time is counted twice.
+# Call profiles with vfork and signal handlers: a child of vfork runs in its parent's memory, and its calls count
+# as calls of the parent, which is off-CPU meanwhile; a handler may run at the entry or exit of any call and leave
+# by longjmp. No time is counted twice.
 . "$(dirname "$0")/lib.sh"
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
 # of PATH COLUMN: 3 calls, 4 ended, 6 real, 7 own, 8 off
 of() { awk -v path="$1" -v column="$2" '$2 == path { sum += $column } END { printf "%.0f\n", sum }' out; }
-# balanced PATH: own + off of all that is called below it is its real time (to a millionth), and none of it counts twice
+# balanced PATH: whether own + off of all calls below it are its real time (up to a millionth), counted once
 balanced() { awk -v path="$1" 'index($2 "/", path "/") == 1 { sum += $7 + $8 } $2 == path { real = $6 }
     END { d = (sum - real) / real; print (d < 1e-6 && d > -1e-6 ? "yes" : sum " of " real) }' out; }
 
@@ -36,19 +36,19 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 vforks.c -o vforks
 POET_MEASURE=calls=cpu measured ./vforks
-is 'what the child calls is counted' "$(of /main/launch/child/turns 3) $(of /main/launch/child/rests 3)" '3 3'
-is 'all times within main are its time' "$(balanced /main)" yes
-is 'and within what made the child' "$(balanced /main/launch)" yes
-is 'while the child runs its parent does not' \
+is 'vfork: calls of the child are counted' "$(of /main/launch/child/turns 3) $(of /main/launch/child/rests 3)" '3 3'
+is 'vfork: self times of all calls within main add up to its time' "$(balanced /main)" yes
+is 'vfork: self times of all calls within the launching function add up to its time' "$(balanced /main/launch)" yes
+is 'vfork: the parent is off-CPU while the child runs' \
     "$(awk '$2 ~ /launch/ { own += $7; off += $8 } END { print (off > 3 * own ? "yes" : "ran " own ", did not " off) }' out)" yes
-is 'nothing is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
+is 'vfork: no mismatched entries and exits' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
 poetcc -profile -g vforks.c -o shown
 poet record -o shown.poet -- ./shown 2>record.err
 until_true finished shown.poet
 poet calls shown.poet >calls.out
-like 'a table' "$(cat calls.out)" '^launch .* 3 '
-is 'no more time is shown than the thread lived' "$(grep -c 'before the first events of threads' calls.out)" 0
-# ---- jumps out of handlers, wherever they came in between ----
+like 'poet calls: the row of launch has 3 calls' "$(cat calls.out)" '^launch .* 3 '
+is 'poet calls: no time lies outside the events of threads' "$(grep -c 'before the first events of threads' calls.out)" 0
+# ---- longjmp out of handlers, wherever they interrupted ----
 cat >jumps.c <<'C'
 #include <setjmp.h>
 #include <signal.h>
@@ -87,17 +87,17 @@ C
 poetcc -profile -no-pie -O1 jumps.c -o jumps
 for i in 1 2 3; do
     POET_MEASURE=calls=cpu measured ./jumps
-    is "run $i: calls" "$(of /main/again 3) $(of /main/again/handler 3)" "$(of /main/again 4) 0"
-    # never more than passed, and no more than the calls that were left half done took is lost: of the time in which it ran,
-    # as it may have lost its processor in each of those
-    is "run $i: the times within main are its time" "$(awk 'index($2 "/", "/main/") == 1 { sum += $7 + $8; own += $7 }
+    is "run $i: the number of calls" "$(of /main/again 3) $(of /main/again/handler 3)" "$(of /main/again 4) 0"
+    # Times never exceed the elapsed time, and only time of calls that were entered partly is missing: CPU time,
+    # as the thread may have been preempted in each of them.
+    is "run $i: self times within main add up to its time" "$(awk 'index($2 "/", "/main/") == 1 { sum += $7 + $8; own += $7 }
         $2 == "/main" { real = $6 } $1 == "main" && $2 == "ran" { ran = $3 }
         END { print (sum <= real && ran > 0 && own > real * ran / 2 ? "yes" : own " and " sum - own " of " real ", ran " ran) }' out)" yes
-    is "run $i: what functions took in all is in the order in which they call each other" \
+    is "run $i: total times decrease from caller to callee" \
         "$(awk '$2 ~ /busy\/a$/ { a = $6 } $2 ~ /busy\/a\/b$/ { b = $6 } $2 ~ /busy$/ { busy = $6 } $2 == "/main" { main = $6 }
             END { print (b > 0 && b <= a && a <= busy && busy <= main ? "yes" : b " " a " " busy " " main) }' out)" yes
-    is "run $i: a function that is open no more is not counted as open" "$(awk 'NF > 10 && $2 != "/" && $11 != 0' out)" ''
-    is "run $i: what began has ended once, wherever it was left" "$(awk '$2 ~ /^.main/ && $3 != $4' out)" ''
-    is "run $i: no function took more itself than in all" "$(awk '$2 ~ /^.main/ && $7 + $8 > $6' out)" ''
+    is "run $i: no call that was left is counted as open" "$(awk 'NF > 10 && $2 != "/" && $11 != 0' out)" ''
+    is "run $i: each call has one entry and one exit" "$(awk '$2 ~ /^.main/ && $3 != $4' out)" ''
+    is "run $i: no self time exceeds the total time of its function" "$(awk '$2 ~ /^.main/ && $7 + $8 > $6' out)" ''
 done
 done_testing

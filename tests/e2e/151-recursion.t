@@ -1,5 +1,5 @@
 #!/bin/bash
-# Functions that call themselves, each other, or themselves on threads that they make: no time counts twice.
+# Recursive functions (direct, mutual, and through threads that they create): no time is counted twice.
 . "$(dirname "$0")/lib.sh"
 
 cat >recursion.c <<'C'
@@ -15,20 +15,20 @@ C
 poetcc -profile -ignore=pass -g -O1 recursion.c -o recursion || exit 1
 POET_MEASURE=calls=every poet record -o recursion.poet -- ./recursion 2>/dev/null
 poet calls --cases --json recursion.poet >cases
-is 'each case of recursion in one thread takes as long by the clock as by its thread' \
+is 'recursion in one thread: wall-clock time equals thread time in each case' \
     "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++;
         print "$r->{class} $r->{thread_ns} $r->{elapsed_ns}\n" if $r->{thread_ns} != $r->{elapsed_ns} || !$r->{thread_ns};
         END { print "rows\n" if $n > 8 }' cases)" rows
-# means RUN: of each function whether its mean lies between its least and its most; - where it has none
+# means RUN: for each function whether its mean is between its minimum and maximum; - if it has none
 means() {
     poet calls --graph --json "$1" | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
         $s = ref $r->{function} ? $r->{function}{name} : $r->{function}; $s =~ s/ .*//; next if $seen{$s}++ || $s !~ /^(alone|ping|pong)$/;
         $m = $r->{mean_ns}; $of{$s} = !defined $m ? "-" : $m >= $r->{min_ns} && $m <= $r->{max_ns} ? "between" : "outside";
         END { print join(" ", map { "$_:$of{$_}" } sort keys %of), "\n" }'
 }
-is 'the mean of a function that calls itself is of its outer calls' "$(means recursion.poet)" 'alone:between ping:between pong:-'
+is 'recursion: the mean of a recursive function is that of its outer calls' "$(means recursion.poet)" 'alone:between ping:between pong:-'
 
-# ---- over threads: what a function took on threads that it made itself is in its total, and told apart ----
+# ---- recursion through threads: time in created threads is part of the total, and also a column of its own ----
 cat >threads.c <<'C'
 #include <pthread.h>
 #include <time.h>
@@ -53,11 +53,11 @@ row() { perl -MJSON::PP -e 'my ($f, $of, @c) = @ARGV; open F, $f; while (<F>) { 
     $s = $s->{name} if ref $s; print join(" ", map { $r->{$_} } @c), "\n" if $s =~ /^\Q$of\E\b/ }' "$@"; }
 poet calls --json threads.poet >sums
 poet calls --by thread --json threads.poet >apart
-row apart step total_ns | sort -n >each # the thread that the others are made in took longest
-is 'three threads called it' "$(row sums step calls) $(wc -l <each)" '3 3'
-is 'its total is that of all threads' "$(row sums step total_ns)" "$(awk '{ sum += $1 } END { printf "%d", sum }' each)"
-is 'and what it took on threads that it made is told apart' "$(row sums step nested_ns)" \
+row apart step total_ns | sort -n >each # the thread that creates the others took longest
+is 'recursion through threads: three threads call the function' "$(row sums step calls) $(wc -l <each)" '3 3'
+is 'recursion through threads: the total is that of all threads' "$(row sums step total_ns)" "$(awk '{ sum += $1 } END { printf "%d", sum }' each)"
+is 'recursion through threads: time in created threads is in column nested_ns' "$(row sums step nested_ns)" \
     "$(head -2 each | awk '{ sum += $1 } END { printf "%d", sum }')"
-is 'what merely runs on several threads is not nested' "$(row sums other nested_ns)" 0
-like 'a note says so' "$(poet calls threads.poet)" 'on threads that the same function created'
+is 'concurrent calls in several threads: no time is in column nested_ns' "$(row sums other nested_ns)" 0
+like 'recursion through threads: poet calls prints a note' "$(poet calls threads.poet)" 'on threads that the same function created'
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Children of fork measure their calls from the first one on, also those that do nothing that is recorded: by what the
-# program itself counts.  One that calls no function that was compiled so, and becomes another program, has no line.
+# Call profiles of forked children start with the first call, even if the child has no other events. A child that
+# calls no profiled function before exec has no line.
 . "$(dirname "$0")/lib.sh"
 calls_of() { awk -v name="$2" '$1 == name { print $3; found = 1 } END { if (!found) print 0 }' "$1"; } # calls_of TABLE FUNCTION
 
@@ -41,10 +41,10 @@ poetcc -profile -g children.c -o children
 poet record -o children.poet -- ./children 2>record.err
 until_true finished children.poet
 poet calls children.poet >calls.out
-is 'a child that records nothing' "$(calls_of calls.out pure)" 10
-is 'one that does, before that and after' "$(calls_of calls.out before_event) $(calls_of calls.out after_event)" '11 12'
-is 'one that ends by _exit' "$(calls_of calls.out at_once)" 13
-is 'the order is as it must be' "$(poet check children.poet >/dev/null 2>&1 && echo yes)" yes
+is 'a child without events: its calls are counted' "$(calls_of calls.out pure)" 10
+is 'a child with events: its calls before and after them are counted' "$(calls_of calls.out before_event) $(calls_of calls.out after_event)" '11 12'
+is 'a child that ends by _exit: its calls are counted' "$(calls_of calls.out at_once)" 13
+is 'the trace passes poet check' "$(poet check children.poet >/dev/null 2>&1 && echo yes)" yes
 
 cat >returns.c <<'C'
 #include <sys/wait.h>
@@ -60,8 +60,8 @@ poetcc -profile -g returns.c -o returns
 poet record -o returns.poet -- ./returns 2>record.err
 until_true finished returns.poet
 poet calls returns.poet >calls.out
-is 'parent and child measure what they call' "$(calls_of calls.out work)" 2
-is 'a child that returns from what its parent began ends nothing of its own' "$(grep -c 'had no begin' calls.out)" 0
+is 'parent and child: the calls of each are counted' "$(calls_of calls.out work)" 2
+is 'a child that returns from calls of its parent: no exit without entry' "$(grep -c 'had no begin' calls.out)" 0
 
 cat >daemons.c <<'C'
 #include <stdlib.h>
@@ -82,6 +82,6 @@ poetcc -profile -g daemons.c -o daemons
 start_server
 POET_QUIET=1 ./daemons
 served() { poet calls --json latest 2>/dev/null | grep -q '"function":"serve [^}]*"calls":40'; }
-check 'a daemon measures what it does' until_true served
+check 'a daemon: its calls are counted' until_true served
 stop_server
 done_testing

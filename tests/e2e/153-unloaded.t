@@ -1,5 +1,6 @@
 #!/bin/bash
-# Libraries that are opened and closed while the program runs: each bears its own names, and what was opened has names.
+# Shared libraries that are opened and closed at run time: addresses are resolved to the library that was mapped
+# at the time.
 . "$(dirname "$0")/lib.sh"
 
 cat >part.c <<'C'
@@ -42,27 +43,27 @@ for part in one two; do
 done
 poetcc -profile -trace -g -O1 host.c -o host || exit 1
 
-# calls FILE: how often each function was called that draws
+# calls FILE: the number of calls of each draw function
 calls() { poet calls --json "$1" | perl -ne 'print "$1 $2\n" if /"function":"(\w+_draw) .*?"calls":(\d+)/' | sort; }
-# taken FILE: how many blocks each took
+# taken FILE: the number of allocations of each draw function
 taken() { poet memory --json "$1" | perl -ne 'print "$1 $2\n" if /"function":"(\w+_draw) .*?"allocations":(\d+)/' | sort; }
 both=$(printf '%s\n' 'one_draw 3' 'two_draw 70')
 for of in 'close .so' 'close -bare.so' 'keep -bare.so'; do
     way=${of% *} library=${of#* }
     run=$way$library.poet
     poet record -m calls,memory -o $run -- ./host $way ./one$library 3 ./two$library 70 2>/dev/null
-    is "$of: the program ends as it does by itself" $? 0
-    is "$of: calls stand under their own names" "$(calls $run)" "$both"
-    is "$of: so does what was taken" "$(taken $run)" "$both"
+    is "$of: the program exits with status 0" $? 0
+    is "$of: calls are listed under functions of their library" "$(calls $run)" "$both"
+    is "$of: allocations are listed under functions of their library" "$(taken $run)" "$both"
 done
 poet dump --json close.so.poet >events
-is 'so do events' "$(for f in one two; do grep -c "\"calls\":\[\"${f}_draw " events; done | xargs)" \
+is 'events: call stacks name functions of their library' "$(for f in one two; do grep -c "\"calls\":\[\"${f}_draw " events; done | xargs)" \
     "$(perl -e 'my $n = `grep -c one_draw events`; print "$n " . $n / 3 * 70 if $n' | xargs)"
 
-# Of many libraries only some leave their addresses unused: the program runs on.
+# Only some of many libraries leave their addresses unused: the program keeps running.
 many=$(for i in $(seq 150); do echo ./one.so 1 ./two.so 1; done)
 poet record -m calls -o many.poet -- ./host close $many 2>/dev/null
-is 'libraries may be opened and closed as often as one likes' $? 0
-is 'a limit of address space is the program'\''s own' "$( (ulimit -v 4000000; poet record -m calls -o limit.poet -- \
+is 'a program may open and close any number of libraries' $? 0
+is 'a limit on the address space affects the program as without Poet' "$( (ulimit -v 4000000; poet record -m calls -o limit.poet -- \
     ./host close ./one.so 3 ./two.so 70 2>/dev/null; echo $?))" 0
 done_testing

@@ -1,4 +1,4 @@
-# Which run `latest` is, and that each table says which run it is about.
+# Which run `latest` names, and the header line in which each table names its run.
 . "$(dirname "$0")/lib.sh"
 
 cat >early.c <<'X'
@@ -26,27 +26,27 @@ has_early() { [ -n "$(trace_of early)" ] && [ "$(figure "$(trace_of early)" even
 until_true has_early
 ./late 2>/dev/null
 until_true finished "$(trace_of late)"
-is "beside a live run that began before, the newest is another" \
+is "latest: a live run that began later takes precedence" \
     "$(poet stat --json | perl -ne 'print $1 if /"run":"([^"]*)"/')" late
 kill "$early"
 wait "$early" 2>/dev/null
 until_true finished "$(trace_of early)"
 touch -d '+1 hour' "$(trace_of early)"
 touch -d '-1 hour' "$(trace_of late)"
-is "the newest run is the one that began last, whenever its file was written" \
+is "latest: the run that began last, whichever file was written last" \
     "$(poet dump | md5sum)" "$(poet dump "$(trace_of late)" | md5sum)"
-is "as poet ls has it" "$(poet ls | awk 'NR == 2 { print $1 }')" "$(trace_of late)"
-check "the file is whole" poet check "$(trace_of late)"
+is "poet ls lists the run that began last first" "$(poet ls | awk 'NR == 2 { print $1 }')" "$(trace_of late)"
+check "the trace passes poet check" poet check "$(trace_of late)"
 
-like "a table says which run it is of, and when that began" "$(poet states | head -n 1)" \
+like "tables name their run and its start in the first line" "$(poet states | head -n 1)" \
     "^late: .*; run of 20[0-9-]* [0-9:]*$"
 begun=$(poet ls --json late.*.poet | perl -ne 'print $1 if /"start_ns":(\d+)/')
-like "and as JSON" "$(poet states --json | head -n 1)" "\"run\":\"late\",\"start_ns\":$begun,"
-# What the head says of it is not believed where it is damaged.
+like "tables in JSON name their run and its start" "$(poet states --json | head -n 1)" "\"run\":\"late\",\"start_ns\":$begun,"
+# A damaged file header is ignored.
 cp "$(trace_of early)" bad.poet
 printf '\377' | dd of=bad.poet bs=1 seek=103 conv=notrunc 2>/dev/null
 touch -d '-2 hours' bad.poet
-is "a damaged begin is not believed" \
+is "latest: a start time in a damaged header is ignored" \
     "$(poet dump | md5sum)" "$(poet dump "$(trace_of late)" | md5sum)"
-like "and said to be damaged" "$(poet check bad.poet 2>&1)" "damage|cannot be read"
+like "poet check reports the damaged header" "$(poet check bad.poet 2>&1)" "damage|cannot be read"
 done_testing

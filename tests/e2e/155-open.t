@@ -1,4 +1,4 @@
-# Calls and threads that are open when the program is killed or left: what is not known of them is not said to be 0.
+# Calls and threads that have not ended when the program is killed or exits: unknown figures are null, not 0.
 . "$(dirname "$0")/lib.sh"
 
 cat >open.c <<'X'
@@ -19,7 +19,7 @@ __attribute__((no_instrument_function)) static long long used_ns(void)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Runs for 200 ms, by the processor clock of its thread. */
+/* Runs for 200 ms of the processor clock of its thread. */
 static __attribute__((noinline)) void spin(void)
 {
     long long from = used_ns();
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void for_ever(void)
 {
     spin();
     for (;;)
-        spins = 1; /* spin has ended, and its end is recorded */
+        spins = 1; /* spin has returned, and its exit is recorded */
 }
 
 static void *other(void *unused)
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 X
 poetcc -profile -g open.c -o open -pthread || exit 1
 
-# of FILE ROW COLUMN: a cell of the row whose first column begins so
+# of FILE ROW COLUMN: a cell of the row whose first column begins with ROW
 of() {
     python3 - "$@" <<'P'
 import json, sys
@@ -88,16 +88,16 @@ for how in kill _exit main; do
     main) open=for_ever thread=T:other ;;
     *) open=leave thread=T:main ;;
     esac
-    is "$how: spin, which ended, has its processor time" "$(($(of calls spin cpu_ns) >= 150000000))" 1
-    is "$how: $open, which is open, has its self time" "$(of calls $open self_ns | grep -c '^[1-9]')" 1
+    is "$how: a call that returned has its CPU time" "$(($(of calls spin cpu_ns) >= 150000000))" 1
+    is "$how: the open call $open has its self time" "$(of calls $open self_ns | grep -c '^[1-9]')" 1
     [ $how = main ] &&
-        is "$how: of the processor time of $open, which ran on, nothing is said" "$(of calls $open cpu_ns)" null
-    check "$how: the trace is sound" poet check $how.poet
+        is "$how: the CPU time of the open call $open is null" "$(of calls $open cpu_ns)" null
+    check "$how: the trace passes poet check" poet check $how.poet
     if grep -q '"context-switch records' states; then
-        check "$how: the thread lives as long as the kernel's records go on" \
+        check "$how: the lifetime of the thread extends to the last records of the kernel" \
             at_least "$(of states $thread lifetime_ns)" 150000000
     else
-        skip "no switch records here"
+        skip "context switch records are not available"
     fi
 done
 done_testing

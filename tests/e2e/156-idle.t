@@ -1,4 +1,4 @@
-# Threads of an OpenMP pool that have no work are no running threads: calls made meanwhile are not concurrent.
+# Idle threads of an OpenMP pool do not count as running: calls made meanwhile are not concurrent.
 . "$(dirname "$0")/lib.sh"
 
 cat >idle.c <<'X'
@@ -28,7 +28,7 @@ __attribute__((noinline)) static void region(void)
     static int all;
     all += 3;
 #pragma omp parallel num_threads(3)
-    { /* none is idle while one of them calls */
+    { /* no thread is idle while one of them calls */
         await(&come, all);
         within();
         await(&done, all);
@@ -40,7 +40,7 @@ int main(void)
     for (int i = 0; i < 10; i++)
         before();
     region();
-    until_others_sleep(); /* the pool has nothing to do any more */
+    until_others_sleep(); /* the pool is idle from here on */
     for (int i = 0; i < 10; i++)
         between();
     region();
@@ -51,11 +51,11 @@ int main(void)
 }
 X
 
-# concurrent FILE FUNCTION: how many of its calls were, by the sums
+# concurrent FILE FUNCTION: the number of its calls that were concurrent
 concurrent() {
     perl -ne 'print $1 if /"function":"'"$2"' .*"calls":(?:10|6),"concurrent":(\d+)/' "$1"
 }
-# cases FILE FUNCTION: the states in which it was called
+# cases FILE FUNCTION: the classes of its calls
 cases() { perl -ne 'print $1 if /"function":"'"$2"' .*?"class":"([SC])"/' "$1"; }
 
 compilers=gcc
@@ -64,14 +64,14 @@ for cc in $compilers; do
     CC=$cc poetcc -profile -g -fopenmp -I"$root/tests/e2e" idle.c -o idle || exit 1
     (POET_OUTPUT=$cc.poet POET_MEASURE=calls=every ./idle) 2>/dev/null
     until_true finished $cc.poet
-    check "$cc: the trace is sound" poet check $cc.poet
+    check "$cc: the trace passes poet check" poet check $cc.poet
     poet calls --json $cc.poet >sums
     poet calls --json --cases $cc.poet >cases
     for f in before between after; do
-        is "$cc: no call of $f was concurrent" "$(concurrent sums $f)" 0
-        is "$cc: and its cases say so" "$(cases cases $f)" S
+        is "$cc: no call of $f outside the regions is concurrent" "$(concurrent sums $f)" 0
+        is "$cc: calls of $f outside the regions have class S" "$(cases cases $f)" S
     done
-    is "$cc: those in the regions were" "$(concurrent sums within)" 6
-    is "$cc: and their cases say so" "$(cases cases within)" C
+    is "$cc: calls inside the regions are concurrent" "$(concurrent sums within)" 6
+    is "$cc: calls inside the regions have class C" "$(cases cases within)" C
 done
 done_testing

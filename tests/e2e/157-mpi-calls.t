@@ -1,9 +1,10 @@
-# Calls of MPI programs: MPI_Init and MPI_Finalize have rows, and what conc. is of is said.
+# Call profiles of MPI programs: MPI_Init and MPI_Finalize have rows, and a note says what the concurrency column
+# covers.
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 if ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null; then
-    skip "no MPI here"
+    skip "MPI is not installed"
     done_testing
     exit
 fi
@@ -16,7 +17,7 @@ cat >ranks.c <<'X'
 
 __attribute__((noinline)) static void together(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
-/* Waits for the other rank, at work: whichever calls first after it does so beside the other. */
+/* Waits for the other rank by spinning: the later call is concurrent with the earlier one. */
 static int meet(void)
 {
     int fd = open("met", O_RDWR);
@@ -42,15 +43,15 @@ CC=mpicc poetcc -profile -g ranks.c -o ranks || exit 1
 head -c 4096 /dev/zero >met
 POET_MEASURE=calls=every POET_OUTPUT=ranks.poet mpirun -n 2 ./ranks 2>mpirun.log
 until_true finished ranks.poet
-check "the trace is sound" poet check ranks.poet
+check "the trace passes poet check" poet check ranks.poet
 poet calls --json ranks.poet >sums
 for f in init finalize; do
-    like "$f is a call that waits, once in each rank" "$(grep "\"function\":\"$f\"" sums)" '"calls":2,'
+    like "poet calls: $f is listed with one call per rank" "$(grep "\"function\":\"$f\"" sums)" '"calls":2,'
 done
-like "the cases have what overlapped between ranks" "$(poet calls --cases --json ranks.poet)" \
+like "poet calls --cases: calls of different ranks are concurrent" "$(poet calls --cases --json ranks.poet)" \
     '"function":"together .*"class":"C"'
 POET_OUTPUT=sums.poet mpirun -n 2 ./ranks 2>mpirun.log
 until_true finished sums.poet
-like "where calls are summed up concurrent is of one process, and that is said" \
+like "poet calls with call sums: a note says that concurrency covers one process only" \
     "$(poet calls --json sums.poet | tail -n 1)" "concurrent covers the threads of one process only; .* 2 processes"
 done_testing

@@ -1,7 +1,7 @@
-# What tables say of themselves: widths, units, and that nothing matched.
+# Notes and formats of tables: widths of names, units, metrics without matches, unusable options.
 . "$(dirname "$0")/lib.sh"
 
-# ---- names of C++ ----
+# ---- long names of C++ ----
 cat >wide.cc <<'X'
 #include <map>
 #include <memory>
@@ -31,13 +31,13 @@ poetcc++ -profile -g wide.cc -o wide || exit 1
 (POET_OUTPUT=wide.poet ./wide) 2>/dev/null
 until_true finished wide.poet
 poet calls wide.poet >text
-is "no row is wide" "$(awk '!/^note:/ && length > 160' text)" ""
-like "a template is shortened" "$(cat text)" "fill_it<\.\.\.>.* \(wide.cc:13\)"
-like "an operator is not" "$(cat text)" "less_than::operator<.* \(wide.cc:10\)"
-like "that is said" "$(cat text)" "^note: long names are shortened: --json and --csv have all of them"
-like "JSON has all of it" "$(poet calls --json wide.poet)" "fill_it<std::.*shared_ptr<"
+is "poet calls: no row is wider than 160 columns" "$(awk '!/^note:/ && length > 160' text)" ""
+like "poet calls: template arguments are shortened" "$(cat text)" "fill_it<\.\.\.>.* \(wide.cc:13\)"
+like "poet calls: operator names are not shortened" "$(cat text)" "less_than::operator<.* \(wide.cc:10\)"
+like "poet calls: a note says that names are shortened" "$(cat text)" "^note: long names are shortened: --json and --csv have all of them"
+like "poet calls --json: names are complete" "$(poet calls --json wide.poet)" "fill_it<std::.*shared_ptr<"
 
-# ---- metrics of one's own ----
+# ---- user-defined metrics ----
 cat >counts.c <<'X'
 #include <poet.h>
 #include <pthread.h>
@@ -56,9 +56,9 @@ X
 poetcc -profile -g counts.c -o counts || exit 1
 (POET_OUTPUT=counts.poet ./counts) 2>/dev/null
 until_true finished counts.poet
-like "percentiles have the unit of the rest" "$(poet metrics counts.poet)" \
+like "poet metrics: percentiles have the unit of the other columns" "$(poet metrics counts.poet)" \
     "^request .* 2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms"
-like "in JSON they are numbers, too" "$(poet metrics --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
+like "poet metrics --json: percentiles are numbers" "$(poet metrics --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
 cat >w.meters <<'X'
 metrics = (
     { name = "held"; start = "lock"; end = "released"; },
@@ -69,24 +69,24 @@ metrics = (
 );
 X
 poet metrics -m w.meters counts.poet >text
-is "what matched is not said not to" "$(grep -c '^note: held' text)" 0
-like "no event begins it" "$(cat text)" "^note: no begin: no match: no event of type nosuch$"
-like "none ends it" "$(cat text)" "^note: no end: no match: no event of type nosuch$"
-like "none ends it that comes later" "$(cat text)" \
+is "poet metrics: no note about a metric that matched" "$(grep -c '^note: held' text)" 0
+like "poet metrics: a note about a start type without events" "$(cat text)" "^note: no begin: no match: no event of type nosuch$"
+like "poet metrics: a note about an end type without events" "$(cat text)" "^note: no end: no match: no event of type nosuch$"
+like "poet metrics: a note about start events without a later end event" "$(cat text)" \
     "^note: backwards: no match: no thread performed an end event \(lock\) after a start event$"
-like "nothing to count" "$(cat text)" "^note: none: no match: no event of type nosuch$"
+like "poet metrics: a note about a counted type without events" "$(cat text)" "^note: none: no match: no event of type nosuch$"
 
 # ---- memory ----
-like "what cannot be counted is said, and what to do" "$(POET_MEASURE=memory POET_OUTPUT=heap.poet ./counts 2>&1)" \
+like "POET_MEASURE=memory without poet record: the message says what to do" "$(POET_MEASURE=memory POET_OUTPUT=heap.poet ./counts 2>&1)" \
     "^poet: POET_MEASURE: memory: nothing is counted, .*; start it with: poet record -m memory$"
-is "under record it is counted, and nothing is said" \
+is "poet record -m memory: no message about memory" \
     "$(poet record -m memory -o heap2.poet ./counts 2>&1 | grep -c 'nothing is counted')" 0
 
 # ---- options ----
 mutex=$(poet dump counts.poet | sed -n 's/.*<> \([0-9]*\):.*/\1/p' | head -n 1)
-like "a line that is no thread" "$(poet calls --threads "$mutex" counts.poet 2>&1)" \
+like "poet calls --threads with a line that is not a thread: the message says so" "$(poet calls --threads "$mutex" counts.poet 2>&1)" \
     "none of the selected lines is a thread with a function profile"
-like "what some processors could win" "$(poet path --cpus=2 counts.poet)" \
+like "poet path --cpus: a note gives the bound of the speedup" "$(poet path --cpus=2 counts.poet)" \
     "^note: speedup on 2 CPUs is at most [0-9.]+$"
-check "as documented: --gains=5" poet path --gains=5 counts.poet
+check "poet path --gains=N is accepted" poet path --gains=5 counts.poet
 done_testing

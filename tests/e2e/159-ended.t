@@ -1,4 +1,4 @@
-# How runs ended, as poet ls says it; and what poet calls and its report say besides.
+# How runs ended, in poet ls; further notes of poet calls, poet report and poet blocked.
 . "$(dirname "$0")/lib.sh"
 
 cat >ends.c <<'X'
@@ -51,15 +51,15 @@ for how in return exec pthread_exit _exit quick_exit other_exit kill; do
 done
 ended() { poet ls --json "$1.poet" | perl -ne 'print $1 if /"status": *"([^"]*)"/'; }
 for how in return exec pthread_exit _exit quick_exit other_exit; do
-    is "a program that ends by $how has finished" "$(ended $how)" completed
+    is "poet ls: a program that ends by $how is completed" "$(ended $how)" completed
 done
-is "one that is killed is reported as killed" "$(ended kill)" killed
+is "poet ls: a killed program is killed" "$(ended kill)" killed
 
-like "the shortest and the longest call stand in the table" "$(poet calls return.poet | sed -n 2p)" \
+like "poet calls: the table has columns of the shortest and the longest call" "$(poet calls return.poet | sed -n 2p)" \
     " mean .ms. +min .ms. +max .ms. "
-like "that there is no cycle is said" "$(poet calls --cycles return.poet)" \
+like "poet calls --cycles: a note says that there are no recursion cycles" "$(poet calls --cycles return.poet)" \
     "^note: no recursion cycles$"
-like "the report says where all functions are" "$(poet report return.poet)" "only the top 5; see poet calls"
+like "poet report: a note refers to poet calls for the complete list" "$(poet report return.poet)" "only the top 5; see poet calls"
 cat >parent.c <<'X'
 #include <stdio.h>
 #include <sys/wait.h>
@@ -81,8 +81,8 @@ X
 poetcc -trace -g parent.c -o parent || exit 1
 POET_OUTPUT=parent.poet ./parent 2>/dev/null & parent=$!
 waits_for_child() { poet blocked parent.poet 2>/dev/null | grep -q "waits for the end of a child process"; }
-check "the parent waits" until_true waits_for_child
-like "a wait for any child names no object" "$(poet blocked parent.poet)" \
+check "poet blocked: the waiting parent is listed" until_true waits_for_child
+like "poet blocked: a wait for any child names no object" "$(poet blocked parent.poet)" \
     "waits for the end of a child process at .*parent\.c:15"
 kill -9 "$(cat child)"
 wait "$parent"
