@@ -1,6 +1,6 @@
 #!/bin/sh
-# A shared library that is compiled with -trace, in programs that are not: they do what they did, and what the library does
-# is recorded, wherever the C library stands.
+# A shared library compiled with -trace in programs that are not: the program's behavior is unchanged, and calls
+# of the library are recorded, wherever the C library is in the search order.
 . "$(dirname "$0")/lib.sh"
 export POET_KEEP=1 POET_QUIET=1
 cat >tally.c <<'C'
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 {
     void (*two)(void);
     void *library = dlopen("./libtally.so", RTLD_NOW | atoi(argv[1]));
-    if (!library || dlerror()) /* no error of another's is left */
+    if (!library || dlerror()) /* no error message of libpoet is left */
         return 2;
     *(void **)&two = dlsym(library, "tally_two");
     two();
@@ -82,37 +82,37 @@ int main(int argc, char **argv)
     return dlclose(library);
 }
 C
-check "a library, -trace" poetcc -trace -g -fPIC -shared tally.c -o libtally.so
-check "a program without" "${CC:-cc}" -g linked.c -L. -ltally -Wl,-rpath,"$work" -o linked -pthread
-check "one that opens it" "${CC:-cc}" -g opened.c -o opened -ldl
-is "without a server" "$(POET_SERVER=none ./linked)" done
-is "the program does what it did" "$(./linked)" done
+check "a library compiles with -trace" poetcc -trace -g -fPIC -shared tally.c -o libtally.so
+check "a program that links it compiles without -trace" "${CC:-cc}" -g linked.c -L. -ltally -Wl,-rpath,"$work" -o linked -pthread
+check "a program that opens it compiles without -trace" "${CC:-cc}" -g opened.c -o opened -ldl
+is "linked library: the program runs without a server" "$(POET_SERVER=none ./linked)" done
+is "linked library: the program runs" "$(./linked)" done
 trace=$(trace_of linked)
-check "its trace is sound" sound "$trace"
-is "each call of the library is recorded" "$(poet dump "$trace" | grep -c ' lock .* at tally.c:')" "$(poet dump "$trace" | grep -c ' unlock .* at tally.c:')"
-is "its threads" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 2
-like "a thread that the program made is marked" "$(poet dump "$trace")" ' start .* T:0x.* UNCERTAIN .*not traced from start'
+check "linked library: the trace passes poet check" sound "$trace"
+is "linked library: each lock and unlock of the library is recorded" "$(poet dump "$trace" | grep -c ' lock .* at tally.c:')" "$(poet dump "$trace" | grep -c ' unlock .* at tally.c:')"
+is "linked library: its pthread_create calls are recorded" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 2
+like "linked library: a thread that the program created is marked as uncertain" "$(poet dump "$trace")" ' start .* T:0x.* UNCERTAIN .*not traced from start'
 rm "$trace"
-is "a child of it, too" "$(./linked fork)" "7 done"
+is "linked library in a program that forks: the program runs" "$(./linked fork)" "7 done"
 trace=$(trace_of linked)
-check "its trace is sound, too" sound "$trace"
-is "with what the child did" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 3
+check "linked library in a program that forks: the trace passes poet check" sound "$trace"
+is "linked library in a program that forks: pthread_create calls of the child are recorded" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 3
 rm "$trace"
 for how in "0 locally" "256 for all" "8 before all else"; do # RTLD_LOCAL, RTLD_GLOBAL, RTLD_DEEPBIND
-    is "opened ${how#* }" "$(./opened "${how%% *}")" done
+    is "library opened ${how#* }: the program runs" "$(./opened "${how%% *}")" done
     trace=$(trace_of opened)
-    check "opened ${how#* }: a sound trace" sound "$trace"
-    is "opened ${how#* }: what it did" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 1
+    check "library opened ${how#* }: the trace passes poet check" sound "$trace"
+    is "library opened ${how#* }: its pthread_create calls are recorded" "$(poet dump "$trace" | grep -c ' create .* at tally.c:')" 1
     rm "$trace"
 done
-# What stands before the C library, and so before libpoet, is what the library's calls come to.
+# Libraries before libpoet and the C library in the search order still get the library's calls.
 for kind in thread address; do
     "${CC:-cc}" -g -fsanitize=$kind linked.c -L. -ltally -Wl,-rpath,"$work" -o "linked-$kind" -pthread || continue
-    is "with the sanitizer of $kind" "$("./linked-$kind" 2>&1)" done
+    is "linked library with the sanitizer of $kind: the program runs" "$("./linked-$kind" 2>&1)" done
 done
-check "-processes and -fopenmp" poetcc -trace -processes -fopenmp -g -fPIC -shared tally.c -o libtally.so
-is "with libpoet's other libraries" "$(./linked fork)" "7 done"
-# A function that this C library does not have fails; it is not called.
+check "a library compiles with -trace -processes -fopenmp" poetcc -trace -processes -fopenmp -g -fPIC -shared tally.c -o libtally.so
+is "linked library with -processes and -fopenmp: the program runs" "$(./linked fork)" "7 done"
+# A function that this C library lacks fails; it is not called.
 cat >none.c <<'C'
 #define _GNU_SOURCE
 #include "clients/libpoet/next_symbol.h"
@@ -126,5 +126,5 @@ int main(void)
 }
 C
 "${CC:-cc}" -I"$root" none.c -o none -ldl
-is "what is not there is not found" "$(./none)" "1 1 1"
+is "functions that this C library lacks: calls fail" "$(./none)" "1 1 1"
 done_testing

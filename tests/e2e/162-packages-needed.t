@@ -1,10 +1,11 @@
 #!/bin/sh
-# make deps installs what builds and runs Poet, make deps-test what tests need; of what is installed no service is started,
-# none is left enabled, and the machine's own policy is as before.  Here apt-get and its like are scripts.
+# make deps installs the packages to build and run Poet, make deps-test those of the tests; services of installed
+# packages are neither started nor enabled, and an existing policy-rc.d is preserved. apt-get and similar commands
+# are replaced by scripts here.
 . "$(dirname "$0")/lib.sh"
 mkdir -p bin system/usr/sbin
 policy=system/usr/sbin/policy-rc.d
-stub() { # stub NAME: its text
+stub() { # stub NAME: reads its text
     { echo '#!/bin/sh' && cat; } >"bin/$1"
     chmod +x "bin/$1"
 }
@@ -45,34 +46,34 @@ old
 L
 deps() { PATH=$work/bin:$PATH DEPS_ROOT=$work/system sh "$root/tests/deps.sh" list "$@"; }
 printf 'fonts\nold\n' >there
-is "what builds and runs" "$(deps build run)" "installing: compiler"
-is "that alone" "$(cat log)" "apt-get update
+is "deps build run: missing packages are installed" "$(deps build run)" "installing: compiler"
+is "deps build run: other packages are not installed" "$(cat log)" "apt-get update
 apt-get install -y --no-install-recommends compiler
 may a service start: 101"
-check "there is no policy where there was none" test ! -e $policy
+check "deps: no policy-rc.d remains if there was none" test ! -e $policy
 rm log
-is "where nothing is missing nothing is done" "$(deps build run)$(cat log 2>/dev/null)" ""
+is "deps: nothing is done if no package is missing" "$(deps build run)$(cat log 2>/dev/null)" ""
 printf '#!/bin/sh\nexit 104\n' >$policy
 chmod +x $policy
-is "what tests need" "$(deps build run test)" "installing: nginx redis-server"
-is "is not started, and not enabled" "$(cat log)" "apt-get update
+is "deps build run test: packages of the tests are installed" "$(deps build run test)" "installing: nginx redis-server"
+is "deps build run test: services are neither started nor enabled" "$(cat log)" "apt-get update
 apt-get install -y --no-install-recommends nginx redis-server
 may a service start: 101
 update-rc.d nginx disable
 systemctl disable nginx.service
 systemctl disable redis-server.service"
 $policy
-is "a policy of the machine's own is as before" $? 104
+is "deps: an existing policy-rc.d is preserved" $? 104
 printf 'fonts\nold\n' >there
 : >fails
-check "a failure is one" sh -c "! PATH='$work/bin:$PATH' DEPS_ROOT='$work/system' sh '$root/tests/deps.sh' list build"
+check "deps: a failed installation is a failure" sh -c "! PATH='$work/bin:$PATH' DEPS_ROOT='$work/system' sh '$root/tests/deps.sh' list build"
 $policy
-is "and leaves that policy, too" "$? $(ls system/usr/sbin)" "104 policy-rc.d"
+is "deps: an existing policy-rc.d is preserved after a failure" "$? $(ls system/usr/sbin)" "104 policy-rc.d"
 sections() { awk -v section="$1" '/^#/ { now = $2; next } now == section' "$root/packages.txt"; }
-is "no server and no MPI among what builds and runs" "$(sections build; sections run | grep -E 'server|nginx|memcached|mpi|chromium')" "$(sections build)"
+is "packages.txt: build and run need no servers and no MPI" "$(sections build; sections run | grep -E 'server|nginx|memcached|mpi|chromium')" "$(sections build)"
 for part in build run test; do
-    check "the list has packages to $part" test -n "$(sections $part)"
+    check "packages.txt has packages to $part" test -n "$(sections $part)"
 done
-is "which make deps and make deps-test name" "$(make -n -C "$root" deps deps-test 2>/dev/null | grep deps.sh)" "tests/deps.sh packages.txt build run
+is "make deps and make deps-test use packages.txt" "$(make -n -C "$root" deps deps-test 2>/dev/null | grep deps.sh)" "tests/deps.sh packages.txt build run
 tests/deps.sh packages.txt build run test"
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A static program is recorded whichever linker made it.
+# Static programs with each linker: their calls are recorded.
 . "$(dirname "$0")/lib.sh"
 export POET_KEEP=1 POET_QUIET=1
 cat >meets.c <<'C'
@@ -31,11 +31,11 @@ int main(void)
 }
 C
 for linker in bfd gold lld mold; do
-    "${CC:-cc}" -static -fuse-ld=$linker meets.c -o plain -pthread 2>/dev/null || { skip "$linker: cannot link here"; continue; }
-    check "$linker: linked" poetcc -trace -static -g -fuse-ld=$linker meets.c -o "meets-$linker"
-    is "$linker: runs" "$("./meets-$linker")" done
+    "${CC:-cc}" -static -fuse-ld=$linker meets.c -o plain -pthread 2>/dev/null || { skip "$linker cannot link static programs here"; continue; }
+    check "$linker: poetcc -static links the program" poetcc -trace -static -g -fuse-ld=$linker meets.c -o "meets-$linker"
+    is "$linker: the program runs" "$("./meets-$linker")" done
     trace=$(trace_of "meets-$linker")
-    check "$linker: a sound trace" sound "$trace"
-    is "$linker: what it did" "$(poet dump "$trace" | awk '$4 ~ /^T:work/ { print $3 }' | grep -xE 'start|lock|unlock' | sort -u | tr '\n' ' ')" "lock start unlock "
+    check "$linker: the trace passes poet check" sound "$trace"
+    is "$linker: the events of the threads are recorded" "$(poet dump "$trace" | awk '$4 ~ /^T:work/ { print $3 }' | grep -xE 'start|lock|unlock' | sort -u | tr '\n' ' ')" "lock start unlock "
 done
 done_testing

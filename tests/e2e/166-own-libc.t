@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program that defines functions of the C library itself: what libpoet needs of them it takes from the C
-# library, never from the program.  The names are those that the libraries import today.
+# A program that defines functions of the C library itself: libpoet takes those that it needs from the C library,
+# never from the program. The names are those that the libraries import at present.
 . "$(dirname "$0")/lib.sh"
 
 libc=$(ldd "$B/lib/libpoet.so" | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
@@ -8,8 +8,8 @@ nm -D --defined-only "$libc" | sed -n 's/^[0-9a-f]* [TWi] \([A-Za-z_0-9]*\)@.*/\
 for library in libpoet.so poet/libpoet-process.so poet/libpoet-omp.so poet/libpoet-memory.so; do
     readelf -rW "$B/lib/$library" | sed -nE 's/.* ([A-Za-z_0-9]+)(@GLIBC_[0-9.]+)? \+ 0$/\1/p'
 done | sort -u | comm -12 - functions >names
-like 'the names are those of many calls' "$(wc -l <names)" '^[0-9]{3}$'
-is 'among them those of allocators and runtimes' \
+like 'libpoet imports more than 99 functions' "$(wc -l <names)" '^[0-9]{3}$'
+is 'the imports contain functions of allocators and runtimes' \
     "$(grep -Excf <(printf 'malloc|calloc|abort|pthread_key_delete|strlen|dlsym\n') names)" 6
 
 # Each of these functions counts the call by its caller, and jumps to the C library's.
@@ -33,7 +33,7 @@ enum { COUNT = sizeof names / sizeof *names, CALLERS = 1 << 16 };
 void *own_real[COUNT];
 static struct { uintptr_t caller; int name; } callers[CALLERS];
 static int called;
-/* The C library's function, looked up in its tables: nothing here may call what it looks for. */
+/* The C library's function, looked up in its tables: nothing here may call the function to look up. */
 static int same(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -85,7 +85,7 @@ __attribute__((used)) void *own_called(int name, uintptr_t caller)
         callers[i].caller = caller, callers[i].name = name;
     return own_real[name];
 }
-/* All that calls may carry their arguments in is kept. */
+/* All registers that can carry arguments are saved. */
 __asm__(".text\nown_all:\n"
         "push %rax; push %rdi; push %rsi; push %rdx; push %rcx; push %r8; push %r9; push %r10\n"
         "sub $136, %rsp\n"
@@ -134,13 +134,13 @@ int main(void)
 C
 awk '{ printf "N(%s)\n", $1 }' names >names.h
 { awk '{ printf "__asm__(\".set %s_own, %d\");\n", $1, NR - 1 }' names; cat own.c; } >numbered.c
-check 'such a program is made' gcc -O1 -g -w -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE numbered.c -o own -rdynamic
-is 'it runs by itself' "$(./own)" 'calls, 0 by libpoet'
+check 'a program with these functions compiles' gcc -O1 -g -w -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE numbered.c -o own -rdynamic
+is 'a program with these functions runs without Poet' "$(./own)" 'calls, 0 by libpoet'
 for more in '' '-m memory'; do
     # shellcheck disable=SC2086
-    is "recorded${more:+ with $more}, none of its functions is called by libpoet" \
+    is "poet record $more: libpoet calls no function of the program" \
         "$(poet record -o own.poet $more -- ./own 2>err | sort -u | tail -n 5)" 'calls, 0 by libpoet'
-    check "...and its trace is sound" sound own.poet
+    check "poet record $more: the trace passes poet check" sound own.poet
     rm -f own.poet
 done
 
@@ -176,12 +176,12 @@ int main()
     std::printf("%d\n", runtime_locks);
 }
 C
-check "poetcc++ compiles for such a runtime" env CXX="$PWD/driver/u++" poetcc++ -trace -g emulated.cc -o emulated
-is "calls of pthread_* reach the runtime" "$(./emulated 2>err)" 30
+check "runtime with its own pthread_*: poetcc++ compiles" env CXX="$PWD/driver/u++" poetcc++ -trace -g emulated.cc -o emulated
+is "runtime with its own pthread_*: calls reach the runtime" "$(./emulated 2>err)" 30
 emulated=$(ls emulated.*.poet)
-check "...other calls are traced" sound "$emulated"
-like "...every one" "$(poet dump "$emulated" | grep -c sem_post)" '^30$'
-is "...and no mutex: there are the lines of main and of the semaphore" "$(figure "$emulated" lines)" 2
+check "runtime with its own pthread_*: the trace passes poet check" sound "$emulated"
+like "runtime with its own pthread_*: each sem_post is recorded" "$(poet dump "$emulated" | grep -c sem_post)" '^30$'
+is "runtime with its own pthread_*: mutexes have no lines" "$(figure "$emulated" lines)" 2
 CXX="$PWD/driver/u++ -DX=1" poetcc++ -trace -c emulated.cc -o emulated.o
-is "arguments in CXX change nothing of that" "$(nm emulated.o | grep -c 'poet_link_with_poetcc_trace__pthread')" 0
+is "runtime with its own pthread_*: arguments in CXX do not change that" "$(nm emulated.o | grep -c 'poet_link_with_poetcc_trace__pthread')" 0
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Children that a program makes by the system call itself: each records in its own name, whatever made it.
+# Child processes made by raw system calls (fork, vfork, clone, clone3): each process records under its own identity.
 . "$(dirname "$0")/lib.sh"
 cat >raw.c <<'C'
 #define _GNU_SOURCE
@@ -14,7 +14,7 @@ cat >raw.c <<'C'
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-/* raw HOW WHAT: a child made so does that, while its parent does the same with things of its own. */
+/* raw HOW WHAT: makes a child by HOW that does WHAT, while the parent does the same with objects of its own. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pid_t child(const char *how)
 {
@@ -74,19 +74,19 @@ cc -g -O1 raw.c -o raw -pthread
 for how in clone clone3 fork instruction; do
     for what in locks pipes eventfd; do
         rm -f raw.poet
-        is "$how, $what: the program does what it does by itself" "$(timeout 60 poet record -o raw.poet -- ./raw $how $what 2>err)" 5
-        check "...and its trace is sound" sound raw.poet
-        is "...in which both processes are" "$(poet dump raw.poet | grep -c ' start .*T:main')" "$([ $what = eventfd ] && echo 3 || echo 2)"
+        is "$how, $what: the program exits as without Poet" "$(timeout 60 poet record -o raw.poet -- ./raw $how $what 2>err)" 5
+        check "$how, $what: the trace passes poet check" sound raw.poet
+        is "$how, $what: the trace has both processes" "$(poet dump raw.poet | grep -c ' start .*T:main')" "$([ $what = eventfd ] && echo 3 || echo 2)"
     done
 done
 for how in clone instruction; do
     rm -f raw.poet
     poet record -o raw.poet -- ./raw $how locks >out 2>err
     until_true finished raw.poet
-    is "$how: every lock of both is there" "$(poet dump raw.poet | grep -c ' acquired .*M:m')" 20001
+    is "$how: all lock acquisitions of both processes are recorded" "$(poet dump raw.poet | grep -c ' acquired .*M:m')" 20001
 done
 rm -f raw.poet
-is "a child that shares its parent's descriptors leaves them alone" "$(timeout 60 poet record -o raw.poet -- ./raw files locks 2>err)" 5
-check "...and the parent's trace is sound" sound raw.poet
-is "...and whole" "$(poet dump raw.poet | grep -c ' acquired .*M:m')" 10001
+is "a child with CLONE_FILES: the program exits as without Poet" "$(timeout 60 poet record -o raw.poet -- ./raw files locks 2>err)" 5
+check "a child with CLONE_FILES: the trace of the parent passes poet check" sound raw.poet
+is "a child with CLONE_FILES: all lock acquisitions of the parent are recorded" "$(poet dump raw.poet | grep -c ' acquired .*M:m')" 10001
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Programs that a traced program becomes or starts find the libraries before them that they can bear.
+# LD_PRELOAD across exec: programs that a traced program executes or starts get only the libraries that they can
+# load.
 . "$(dirname "$0")/lib.sh"
 cat >parent.c <<'C'
 #define _GNU_SOURCE
@@ -11,7 +12,7 @@ cat >parent.c <<'C'
 #include <sys/wait.h>
 #include <unistd.h>
 extern char **environ;
-/* Starts the program that its arguments name in each way that there is. */
+/* Starts the program that its arguments name by each function of the exec and spawn families. */
 static void ended(const char *how, int status) { printf("%s %x\n", how, status), fflush(stdout); }
 int main(int argc, char **argv)
 {
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
     return 0;
 }
 C
-# like_bare NAME PROGRAM ARG...: a traced program does, and says on both of its outputs, what it does by itself
+# like_bare NAME PROGRAM ARG...: output and errors of a traced program are those without Poet
 like_bare() {
     name=$1
     shift
@@ -54,8 +55,8 @@ like_bare() {
     rm -f traced.poet
     poet record -o traced.poet -- "$@" >traced.out 2>traced.err
     sed -i '/^poet: recording to/d' traced.err
-    is "$name: its output" "$(cat traced.out)" "$(cat bare.out)"
-    is "$name: its errors" "$(cat traced.err)" "$(cat bare.err)"
+    is "$name: standard output is the same as without Poet" "$(cat traced.out)" "$(cat bare.out)"
+    is "$name: standard error is the same as without Poet" "$(cat traced.err)" "$(cat bare.err)"
 }
 cc parent.c -o plain
 cat >hello.c <<'C'
@@ -64,40 +65,40 @@ int main(void) { puts("hello"); return 5; }
 C
 cc hello.c -o hello
 cc -static hello.c -o fixed
-like_bare "a program" ./plain ./hello
-like_bare "...of a static one" ./plain ./fixed
+like_bare "a program that starts a dynamic one" ./plain ./hello
+like_bare "a program that starts a static one" ./plain ./fixed
 printf '#!%s\necho "script $1"\nexit 3\n' "$(command -v sh)" >script
 chmod +x script
-like_bare "...of a script" ./plain ./script
+like_bare "a program that starts a script" ./plain ./script
 if cc -fsanitize=address hello.c -o watched 2>/dev/null; then
     cc -g -fsanitize=address parent.c -o parent
-    like_bare "a program with a sanitizer" ./parent ./hello
-    like_bare "...of one that has it, too" ./parent ./watched
-    like_bare "a program that starts one with a sanitizer" ./plain ./watched
-    check "...and that is traced" sh -c "poet dump traced.poet | grep -q watched"
-    is "what had to be first is not first in what it starts" "$(poet record -o e.poet -- ./parent ./script 2>&1 | grep -c libasan)" 0
+    like_bare "a program with AddressSanitizer that starts one without" ./parent ./hello
+    like_bare "a program with AddressSanitizer that starts another one with it" ./parent ./watched
+    like_bare "a program that starts one with AddressSanitizer" ./plain ./watched
+    check "a program with AddressSanitizer started by another one is traced" sh -c "poet dump traced.poet | grep -q watched"
+    is "a program with AddressSanitizer does not pass libasan to the programs it starts" "$(poet record -o e.poet -- ./parent ./script 2>&1 | grep -c libasan)" 0
     LD_PRELOAD="$(cc -print-file-name=libasan.so) $B/lib/libpoet.so" POET_SERVER=none ./hello >out 2>&1
-    is "libpoet behind a sanitizer that begins while it looks for calls" "$? $(cat out)" "5 hello"
+    is "libpoet works behind an AddressSanitizer that initializes while libpoet resolves calls" "$? $(cat out)" "5 hello"
 else
-    skip "there is no AddressSanitizer"
+    skip "AddressSanitizer is not installed"
 fi
 if command -v musl-gcc >/dev/null && musl-gcc hello.c -o other 2>/dev/null; then
     like_bare "a program that starts one of another C library" ./plain ./other
 else
-    skip "there is no musl-gcc"
+    skip "musl-gcc is not installed"
 fi
-# A program of another kind of machine is not run here: what it would find is what its interpreter is given.
+# Programs of another architecture cannot be run here; 32-bit programs stand for them.
 if cc -m32 hello.c -o small 2>/dev/null; then
-    like_bare "a program that starts one of 32 bits" ./plain ./small
+    like_bare "a program that starts a 32-bit one" ./plain ./small
 else
-    skip "there is no compiler for 32 bits"
+    skip "the compiler cannot build 32-bit programs"
 fi
 if [ "$(id -u)" = 0 ] && mkdir -p cell/lib64 && cp hello cell/ && chroot / true 2>/dev/null; then
     ldd ./hello | grep -o '/[^ ]*' | while read -r library; do
         mkdir -p "cell$(dirname "$library")" && cp "$library" "cell$library"
     done
-    like_bare "a program that runs in another root" chroot cell /hello
+    like_bare "a program run by chroot" chroot cell /hello
 else
-    skip "only root can change it"
+    skip "the test does not run as root, or chroot is not possible"
 fi
 done_testing
