@@ -1,5 +1,6 @@
 #!/bin/bash
-# Where a trace is written: under the name that was given, and over nothing that is no trace.
+# The file name of a trace: a trace is written under the given name, and files that are not traces are never
+# overwritten.
 . "$(dirname "$0")/lib.sh"
 cat >one.c <<'C'
 #include <pthread.h>
@@ -8,22 +9,22 @@ int main(void) { return pthread_mutex_lock(&m) || pthread_mutex_unlock(&m); }
 C
 cc -g one.c -o one -pthread
 echo text >text.poet
-is "a file that is no trace is refused before the program is started" \
+is "poet record -o of a file that is not a trace: error, and the program is not run" \
     "$(poet record -o text.poet -- sh -c 'echo started' 2>&1; echo $?)" "poet record: text.poet: exists and is not a trace file; not overwritten
 1"
-is "...and stays as it was" "$(cat text.poet)" text
+is "poet record -o of a file that is not a trace: the file is unchanged" "$(cat text.poet)" text
 : >empty.poet
 poet record -o empty.poet -- ./one 2>err
-check "an empty one is no loss" sound empty.poet
+check "poet record -o of an empty file: the trace replaces it" sound empty.poet
 ln -s nothing link.poet
 poet record -o link.poet -- ./one 2>err
-check "a link to nothing makes way" sound link.poet
-is "...and no other name is written" "$(ls link*)" link.poet
+check "poet record -o of a dangling link: the trace replaces the link" sound link.poet
+is "poet record -o of a dangling link: no other file is written" "$(ls link*)" link.poet
 ln -sf empty.poet to.poet
 poet record -o to.poet -- ./one 2>err
-check "a link to a trace does, too" sound to.poet
-is "...and no other name is written" "$(ls to*)" to.poet
-check "...and that trace stays" sound empty.poet
+check "poet record -o of a link to a trace: the trace replaces the link" sound to.poet
+is "poet record -o of a link to a trace: no other file is written" "$(ls to*)" to.poet
+check "poet record -o of a link to a trace: the target is unchanged" sound empty.poet
 printf -v name 'w\xef\xbf\xbe\xef\xbf\xbfx'
 cat >noted.c <<'C'
 #include <poet.h>
@@ -34,17 +35,17 @@ if poetcc -trace -g noted.c -o noted 2>err; then
     POET_OUTPUT=noted.poet ./noted "$name" 2>err
     until_true finished noted.poet
     poet export -o noted.svg noted.poet 2>err
-    check "what is no character is in no picture: SVG is XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("noted.svg")'
-    check "...and PDF is made" poet export -o noted.pdf noted.poet
-    is "a file that is no trace is named where the program's own server refuses it" \
+    check "invalid characters in notes: the SVG is well-formed XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("noted.svg")'
+    check "invalid characters in notes: the PDF is written" poet export -o noted.pdf noted.poet
+    is "POET_OUTPUT of a file that is not a trace: tracing is disabled with a message" \
         "$(POET_OUTPUT=text.poet ./noted x 2>&1; echo $?)" "poet: text.poet: exists and is not a trace file; not overwritten: tracing disabled
 0"
-    is "...and stays as it was" "$(cat text.poet)" text
+    is "POET_OUTPUT of a file that is not a trace: the file is unchanged" "$(cat text.poet)" text
     mkdir directory.poet
-    is "so is a directory" "$(POET_OUTPUT=directory.poet ./noted x 2>&1; echo $?)" \
+    is "POET_OUTPUT of a directory without a slash: tracing is disabled with a message" "$(POET_OUTPUT=directory.poet ./noted x 2>&1; echo $?)" \
         "poet: directory.poet: is a directory; name a file, or append /: tracing disabled
 0"
 else
-    not_ok "a program with a note is made" "$(cat err)"
+    not_ok "the program with a note compiles" "$(cat err)"
 fi
 done_testing

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Waits that have not ended are rows, in no sum; a page of the drawer says that there is nothing once that is known.
+# Waits that have not ended are rows of poet waits and excluded from sums; the viewer says that there are no waits
+# only after the answer has arrived.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 export POET_QUIET=1
 
-# Two threads wait for each other's lock for ever, main for the first of them.
+# Two threads wait for each other's lock forever, and main waits for the first of them.
 cat >cycle.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
@@ -40,13 +41,13 @@ program=$!
 pids="$pids $program"
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 hangs() { [ "$(poet waits "$endpoint" --by wait --json 2>/dev/null | grep -c '"not ended"')" = 3 ]; }
-check "three threads wait" until_true hangs
+check "three threads are blocked" until_true hangs
 kill -KILL $program
 wait $program 2>/dev/null
 until_true finished cycle.poet
 stop_server
 
-# json PERL FILE: with @rows and $end of a table, and the cells of the rows that have not ended
+# json PERL FILE: evaluates PERL with @rows and $end of a table, and @open, the cells of waits that have not ended
 json() {
     FILE=$2 perl -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
@@ -59,31 +60,31 @@ poet waits cycle.poet --json >place.json
 poet waits cycle.poet --by wait --json >wait.json
 poet waits cycle.poet --by object --json >object.json
 poet waits cycle.poet --by thread --json >thread.json
-is "each is a row" "$(json 'print join " ", sort map { "$_->{thread}>$_->{object}" } @open' wait.json)" \
+is "poet waits: each unended wait is a row" "$(json 'print join " ", sort map { "$_->{thread}>$_->{object}" } @open' wait.json)" \
     "T:downwards>M:left T:main>T:upwards T:upwards>M:right"
-is "with what is known of it" "$(json 'print join " ", map { $_->{type} } sort { $a->{thread} cmp $b->{thread} } @open' wait.json)" \
+is "poet waits: unended waits have types" "$(json 'print join " ", map { $_->{type} } sort { $a->{thread} cmp $b->{thread} } @open' wait.json)" \
     "acquire join acquire"
-is "and nothing of how it ended" "$(json 'print scalar grep { defined $_->{share} || defined $_->{end_event} || defined $_->{unblocked_at} } @open' wait.json)" 0
-is "they have lasted" "$(json 'print scalar grep { $_->{waited_ns} > 0 } @open' wait.json)" 3
-is "those of one place are one row" "$(json 'print join " ", map { $_->{count} } @open' place.json)" "1 1 1"
-is "by object" "$(json 'print join " ", sort map { $_->{object} } @open' object.json)" "M:left M:right T:upwards"
-is "by thread" "$(json 'print join " ", sort map { $_->{thread} } @open' thread.json)" "T:downwards T:main T:upwards"
-is "those of one thread alone" "$(poet waits cycle.poet --threads "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{lines}[0]' wait.json)" --json |
+is "poet waits: unended waits have no share, end event or unblocking time" "$(json 'print scalar grep { defined $_->{share} || defined $_->{end_event} || defined $_->{unblocked_at} } @open' wait.json)" 0
+is "poet waits: unended waits have waited times" "$(json 'print scalar grep { $_->{waited_ns} > 0 } @open' wait.json)" 3
+is "poet waits --by place: unended waits are grouped" "$(json 'print join " ", map { $_->{count} } @open' place.json)" "1 1 1"
+is "poet waits --by object: unended waits are grouped" "$(json 'print join " ", sort map { $_->{object} } @open' object.json)" "M:left M:right T:upwards"
+is "poet waits --by thread: unended waits are grouped" "$(json 'print join " ", sort map { $_->{thread} } @open' thread.json)" "T:downwards T:main T:upwards"
+is "poet waits --threads: unended waits of other threads are left out" "$(poet waits cycle.poet --threads "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{lines}[0]' wait.json)" --json |
     grep -c '"not ended"')" 1
 for by in place wait object thread; do
-    is "the sum is of the others, $by" "$(json 'print $sum - $end->{total}{waited_ns}' $by.json)" 0
+    is "poet waits: unended waits are excluded from the sum, $by" "$(json 'print $sum - $end->{total}{waited_ns}' $by.json)" 0
 done
-like "which is said" "$(poet waits cycle.poet)" '^note: 3 waits had not ended and are excluded from the sums; '
-like "why it took so long is told once it is over" "$(poet waits cycle.poet --why "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{event}' wait.json)")" \
+like "poet waits: a note gives the number of excluded waits" "$(poet waits cycle.poet)" '^note: 3 waits had not ended and are excluded from the sums; '
+like "poet waits --why of an unended wait: the message says that it has not ended" "$(poet waits cycle.poet --why "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{event}' wait.json)")" \
     "this wait has not ended"
 
 # ---- in the viewer ----
 printf '%s\n' 'look waits' 'table waits' 'row 0' 'marks marks' 'look waits' 'drawer none' 'look path' quit >script
 timeout 100 poet view cycle.poet --script script >log 2>&1
-is "before it is known that there is none, the page does not say so" "$(grep -m 1 '^waits: ' log)" "waits: Computing..."
-is "it shows rows" "$(grep '^waits: ' log | tail -n 1)" "waits: rows"
-is "those that have not ended" "$(grep -c 'not ended' waits)" 3
-like "which mark their events" "$(cat marks)" '^events [0-9]+:[0-9]+ '
+is "viewer: the page shows Computing... before the answer has arrived" "$(grep -m 1 '^waits: ' log)" "waits: Computing..."
+is "viewer: the page shows rows" "$(grep '^waits: ' log | tail -n 1)" "waits: rows"
+is "viewer: three rows are marked as not ended" "$(grep -c 'not ended' waits)" 3
+like "viewer: the events of the unended waits are highlighted" "$(cat marks)" '^events [0-9]+:[0-9]+ '
 
 cat >alone.c <<'C'
 #include <poet.h>
@@ -94,7 +95,7 @@ POET_OUTPUT=alone.poet ./alone
 until_true finished alone.poet
 printf '%s\n' 'look waits' 'table waits' 'look waits' quit >script
 timeout 100 poet view alone.poet --script script >log 2>&1
-is "where there is none, it says so in the end" "$(grep '^waits: ' log | tr '\n' ' ')" \
+is "viewer: a trace without waits says so after Computing..." "$(grep '^waits: ' log | tr '\n' ' ')" \
     "waits: Computing... waits: No waits between threads. "
-is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+is "viewer: no warnings are printed" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What waits where a program ended by itself is listed as waiting at exit, and is no hang; where it was killed, it is.
+# Threads that wait when a program exits by itself are listed as waiting at exit and are not a hang; when it is
+# killed, they are.
 . "$(dirname "$0")/lib.sh"
 
 cat >idle.c <<'C'
@@ -75,34 +76,35 @@ gcc -g -pthread idle.c -o idle
 neutral() { # NAME FILE
     check "$1: the trace is finished" until_true finished "$2"
     said=$(poet blocked "$2")
-    is "$1: no hang" "$(echo "$said" | grep -c -E 'HANG|DEADLOCK|LOST|hang|never|last ')" 0
-    like "$1: what waits at exit is listed" "$said" '^waiting at exit \(the program exited by itself\):$'
-    like "$1: the thread that serves" "$said" '^T:serve waits on CV:more at idle.c:'
-    is "$1: none of it may be called a hang in JSON" \
+    is "$1: poet blocked reports no hang" "$(echo "$said" | grep -c -E 'HANG|DEADLOCK|LOST|hang|never|last ')" 0
+    like "$1: poet blocked lists threads that wait at exit" "$said" '^waiting at exit \(the program exited by itself\):$'
+    like "$1: poet blocked lists the serving thread" "$said" '^T:serve waits on CV:more at idle.c:'
+    is "$1: poet blocked --json classifies no wait as a hang" \
         "$(poet blocked --json "$2" | grep -c -E '"outcome":"(never|likely_never)"|"at_exit":false')" 0
     said=$(poet report "$2")
-    is "$1: nothing hangs in the report" "$(echo "$said" | grep -c -E 'Deadlocks and hangs|never resume|blocked at end')" 0
-    like "$1: the report has a table of its own" "$said" '^Waiting at exit$'
+    is "$1: poet report lists no hang" "$(echo "$said" | grep -c -E 'Deadlocks and hangs|never resume|blocked at end')" 0
+    like "$1: poet report has a table of threads that wait at exit" "$said" '^Waiting at exit$'
 }
 for how in return exit other _exit; do
     poet record -o "$how.poet" -- ./idle $how 2>/dev/null
     neutral "$how" "$how.poet"
 done
 
-# Killed as it hangs: its main thread has ended, and the other waits for a signal that nobody can make.
+# A program killed while it hangs: its main thread has ended, and the other one waits for a signal that no thread
+# can send.
 poet record -o killed.poet -- ./idle kill 2>/dev/null &
 record=$!
 pids="$pids $record"
 hangs() { poet blocked killed.poet | grep -q '^HANG: '; }
-check "as it hangs: that is said" until_true hangs
+check "killed: poet blocked reports the hang of the live run" until_true hangs
 kill -TERM "$record"
 wait "$record"
 check "killed: the trace is finished" until_true finished killed.poet
-like "killed: it is still a hang" "$(poet blocked killed.poet)" '^HANG: no remaining thread can wake the waiters of '
-is "killed: that is no waiting at exit" "$(poet blocked killed.poet | grep -c 'at exit')" 0
-like "killed: the report says so" "$(poet report killed.poet)" '^Deadlocks and hangs$'
+like "killed: poet blocked still reports the hang" "$(poet blocked killed.poet)" '^HANG: no remaining thread can wake the waiters of '
+is "killed: poet blocked lists no thread as waiting at exit" "$(poet blocked killed.poet | grep -c 'at exit')" 0
+like "killed: poet report lists the hang" "$(poet report killed.poet)" '^Deadlocks and hangs$'
 
-# A deadlock stays one, though the program ends by itself.
+# A deadlock is reported even if the program exits by itself.
 cat >dead.c <<'C'
 #include <pthread.h>
 #include "asleep.h"
@@ -126,15 +128,15 @@ int main(void)
     pthread_create(&t, 0, one, 0);
     pthread_create(&u, 0, two, 0);
     while (__atomic_load_n(&asked, __ATOMIC_SEQ_CST) < 2) usleep(1000);
-    until_others_sleep(); /* each waits for the other's */
+    until_others_sleep(); /* each waits for the other's lock */
     return 0;
 }
 C
 gcc -g -pthread -I"$root/tests/e2e" dead.c -o dead
 poet record -o dead.poet -- ./dead 2>/dev/null
-check "a deadlock: the trace is finished" until_true finished dead.poet
-like "a deadlock at exit is one" "$(poet blocked dead.poet)" '^DEADLOCK: '
-like "and in the report" "$(poet report dead.poet)" '^deadlock'
+check "deadlock at exit: the trace is finished" until_true finished dead.poet
+like "deadlock at exit: poet blocked reports the deadlock" "$(poet blocked dead.poet)" '^DEADLOCK: '
+like "deadlock at exit: poet report lists the deadlock" "$(poet report dead.poet)" '^deadlock'
 
 cat >region.c <<'C'
 #include <stdio.h>
@@ -149,9 +151,9 @@ C
 if gcc -g -fopenmp region.c -o region 2>/dev/null; then
     poet record -o region.poet -- ./region 2>/dev/null
     check "OpenMP: the trace is finished" until_true finished region.poet
-    is "OpenMP: threads of the team that wait for more work are no hang" \
+    is "OpenMP: idle threads of the team are not a hang" \
         "$(poet blocked region.poet | grep -c -E 'hang|verdict')" 0
 else
-    skip "gcc has no OpenMP"
+    skip "gcc does not support OpenMP"
 fi
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A thread that was woken by a signal that is not recorded did not wait for a processor: nobody is said to have woken it.
+# A wait that ends by an untraced signal: the waker is unknown, and the wait is not attributed to a delay by the
+# scheduler.
 . "$(dirname "$0")/lib.sh"
 
 cat >helper.c <<'C'
@@ -60,7 +61,7 @@ int main(void)
     pthread_cond_signal(&token);
     pthread_mutex_unlock(&m);
     until(&over, 1);
-    /* so long that what was late on a machine under load is little beside it */
+    /* long enough that delays on a loaded machine are small in comparison */
     late = 20 * (now_us() - begun);
     usleep(late < 200000 ? 200000 : (useconds_t)late);
     wake_one(&m, &token, &tokens);
@@ -74,17 +75,17 @@ gcc -g -shared -fPIC helper.c -o libhelper.so
 gcc -g -pthread pair.c -o pair -L. -lhelper -Wl,-rpath,"$work"
 poet record -o pair.poet -- ./pair 2>/dev/null
 check "the trace is finished" until_true finished pair.poet
-is "the wake says that who signalled is not recorded" \
+is "the wakeup event says that the signaler is not traced" \
     "$(poet dump pair.poet | grep -c 'signaler not traced')" 1
-# By wait: in the one that this wake ended, who ended it is not known, and nothing of it is spent going on.
+# The row of the wait that this wakeup ended: its waker is unknown, and no part of it counts as wakeup latency.
 wake=$(poet dump pair.poet | awk '/signaler not traced/ { print $1 }')
 poet waits --by wait --csv --columns waited_ns,unattributed_ns,resume_ns,runnable_ns,location,end_event \
     pair.poet >waits.csv 2>/dev/null
 row=$(tr -d '\r' <waits.csv | grep "take.*,\"\{0,1\}$wake\"\{0,1\}$")
-like "the wait that it ended is there" "$row" '^[0-9]{9,},'
+like "poet waits: the wait is listed" "$row" '^[0-9]{9,},'
 waited=$(echo "$row" | cut -d, -f1)
-is "all of the wait is unexplained" "$(echo "$row" | cut -d, -f2)" "$waited"
-is "none of it is spent going on" "$(echo "$row" | cut -d, -f3,4)" "0,0"
-is "no thread is said to wait for a processor" \
+is "poet waits: all of the wait is unattributed" "$(echo "$row" | cut -d, -f2)" "$waited"
+is "poet waits: the wait has no wakeup latency" "$(echo "$row" | cut -d, -f3,4)" "0,0"
+is "poet report: no CPU contention or wakeup latency is found" \
     "$(poet report pair.poet | sed -n '/^Key findings/,/^$/p' | grep -c -E 'CPU contention|wake-up latency')" 0
 done_testing

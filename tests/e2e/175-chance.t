@@ -1,10 +1,11 @@
 #!/bin/sh
-# An outcome that varies by itself confirms nothing of an order that is enforced; one that follows from it does.
+# poet confirm: an outcome that varies between uncontrolled runs as well confirms no interleaving; an outcome that
+# follows from the enforced interleaving does.
 . "$(dirname "$0")/lib.sh"
 
-# The second thread lets the first one have the lock first, unless that is held back: it looks 200 times.
-# Which thread takes the lock first decides nothing.  The status does not follow from that, but from how many runs were before:
-# two free runs end alike, and the first one that is led does not.
+# The second thread lets the first one take the lock first, unless the first one is held: it polls 200 times. The
+# exit status does not depend on the order of the lock but on the number of earlier runs: two uncontrolled runs
+# end alike, and the first controlled one does not.
 cat >varies.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -84,14 +85,14 @@ for name in varies follows; do
     check "$name: the trace is finished" until_true finished $name.poet
 done
 poet confirm varies.poet 1 >said 2>&1
-is "an outcome that varies by itself: it happened" "$?" 0
-is "and that proves nothing" "$(grep -c "confirmed in attempt" said)" 0
-like "which is said, with the numbers" "$(cat said)" \
+is "varying outcome: the interleaving occurred" "$?" 0
+is "varying outcome: the finding is not confirmed" "$(grep -c "confirmed in attempt" said)" 0
+like "varying outcome: the message counts the differing outcomes" "$(cat said)" \
     'the interleaving occurred in attempt [0-9]+; the outcome varies without it, too: the outcome differs in [0-9]+ of 10 uncontrolled runs and in [0-9]+ of 5 further runs with the interleaving'
-check "the trace of it is kept" test -s varies.confirmed.poet
-is "and nothing else" "$(ls | grep -c kept)" 0
+check "varying outcome: the trace is kept" test -s varies.confirmed.poet
+is "varying outcome: no temporary files remain" "$(ls | grep -c kept)" 0
 poet confirm follows.poet 1 >said 2>&1
-is "an outcome that follows from the order: it happened" "$?" 0
-like "that is proved, with the numbers" "$(cat said)" \
+is "outcome that follows from the order: the interleaving occurred" "$?" 0
+like "outcome that follows from the order: the finding is confirmed, and the message counts the outcomes" "$(cat said)" \
     "confirmed in attempt [0-9]+: it exits with status 1; an uncontrolled run exits with status 0; the outcome differs in 0 of 10 uncontrolled runs and in 5 of 5 further runs with the interleaving \\(Fisher's exact test: p = 0.00033\\); trace: follows.confirmed.poet"
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Threads that sleep in calls that are not traced are named: no bare "no thread is blocked" where all of them sleep.
+# Threads that sleep in untraced calls: poet blocked names them and does not just say that no thread is blocked.
 . "$(dirname "$0")/lib.sh"
 
 cat >library.c <<'C'
@@ -44,15 +44,15 @@ both() { test "$(poet blocked --json asleep.poet | grep -o '"asleep":.*"cycles"'
 has_two() { poet blocked --json asleep.poet | grep -q '"asleep"'; }
 check "the program is recorded" until_true has_two
 if ! until_true switches; then
-    skip "the kernel does not say when it switches threads"
+    skip "the kernel does not report context switches"
     done_testing
     exit
 fi
-check "both threads are said to sleep" until_true both
+check "poet blocked lists both sleeping threads" until_true both
 said=$(poet blocked asleep.poet)
-like "in calls that are not traced" "$said" '^2 threads are asleep in untraced calls'
-like "and since when, after what" "$said" '^    T:work .* after event [0-9]+:[0-9]+ at asleep.c:'
-is "no bare word that no thread waits" "$(echo "$said" | grep -c 'no thread is blocked')" 0
+like "poet blocked says that they are asleep in untraced calls" "$said" '^2 threads are asleep in untraced calls'
+like "poet blocked gives the last event of a sleeping thread and its time" "$said" '^    T:work .* after event [0-9]+:[0-9]+ at asleep.c:'
+is "poet blocked does not say that no thread is blocked" "$(echo "$said" | grep -c 'no thread is blocked')" 0
 cat >noted.c <<'C'
 #include <poet.h>
 #include <unistd.h>
@@ -67,13 +67,13 @@ poetcc -trace -g noted.c -o noted
 POET_OUTPUT=noted.poet ./noted 2>/dev/null &
 pids="$pids $!"
 noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread is asleep in an untraced call' answer; }
-check "one whose last event has a text" until_true noted || cat answer
+check "poet blocked gives the text of the last event" until_true noted || cat answer
 program=$(own_processes asleep | head -n 1)
 if [ -S "run/poet-$program.sock" ] && command -v gdb >/dev/null; then
-    like "poet attach: it does not run" "$(timeout 120 poet attach "$program" 2>&1)" \
+    like "poet attach names the call in which a thread sleeps" "$(timeout 120 poet attach "$program" 2>&1)" \
         'T:work.*: blocked in futex_wait, after event'
 else
-    skip "no gdb, or no server of the program's own"
+    skip "gdb is not installed, or the program has no server of its own"
 fi
 kill -KILL "${program:-$record}"
 wait "$record" 2>/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A barrier of OpenMP that one thread of the team never comes to: the threads wait in the program's barrier, at its source line,
-# and the one that has not come is named, wherever it is.
+# OpenMP: a barrier that one thread of the team never reaches. The others are blocked in the program's barrier, at
+# its source line, and the missing thread is named, wherever it is.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive
 
@@ -34,7 +34,7 @@ int main(void)
     omp_lock_t lock;
     omp_init_lock(&lock);
     omp_set_lock(&lock);
-    all(4, 0); /* the last thread has nothing to do with what hangs */
+    all(4, 0); /* the last thread has no part in the hang */
     all(3, &lock);
     return 0;
 }
@@ -69,7 +69,7 @@ int main(void)
 C
 line_of() { grep -n "$1" "$2" | cut -d: -f1; }
 
-# hangs NAME {COUNT PATTERN}...: recorded until so many lines are as the patterns say, then killed
+# hangs NAME {COUNT PATTERN}...: records until COUNT lines of poet blocked match each PATTERN, then kills the program
 said=
 waiting() {
     said=$(poet blocked "$1.poet" 2>/dev/null)
@@ -91,7 +91,7 @@ hangs() {
 
 for compiler in gcc clang; do
     if [ $compiler = clang ] && ! clang_has_openmp; then
-        skip "there is no clang with OpenMP"
+        skip "clang with OpenMP is not installed"
         continue
     fi
     for name in less stuck even; do
@@ -100,23 +100,23 @@ for compiler in gcc clang; do
     rm -f ./*.poet
     first=$(line_of FIRST less.c)
     hangs less 2 "^T:.* reaches a barrier of P:" 1 "^T:.* waits, having passed fewer barriers .*P:"
-    is "$compiler: two threads wait in the first barrier" \
+    is "$compiler: two threads are blocked in the first barrier" \
         "$(printf '%s\n' "$said" | grep -Ec "^T:(main|thread 1) reaches a barrier of P:.* at less.c:($first|$((first + 1)))\$")" 2
-    like "$compiler:   the third at the end of the region" "$said" \
+    like "$compiler: a thread that passed fewer barriers is blocked at the end of the region" "$said" \
         '^T:thread 2 waits, having passed fewer barriers than other threads, at the end of P:'
-    like "$compiler:   it is a hang" "$said" '^HANG: no remaining thread can wake the waiters of '
-    is "$compiler:   and that one has not come" "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p' | sort -u)" \
+    like "$compiler: a barrier that a thread skipped is a hang" "$said" '^HANG: no remaining thread can wake the waiters of '
+    is "$compiler: a barrier lists the thread that has not arrived" "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p' | sort -u)" \
         "T:thread 2 (blocked)"
     hangs stuck 2 "^T:(main|thread 2) reaches a barrier of P:" \
         1 "^T:thread 1 requests L:" 1 "^ *has not arrived: T:thread 1 \(blocked\)\$"
-    is "$compiler: one that came to no barrier is named, one of an earlier team is not" \
+    is "$compiler: a thread that never reached a barrier is listed, one of an earlier team is not" \
         "$(printf '%s\n' "$said" | sed -n 's/^ *has not arrived: //p')" "T:thread 1 (blocked)"
-    is "$compiler:   nothing is concluded from a thread without work" \
+    is "$compiler: an idle thread leads to no verdict" \
         "$(printf '%s\n' "$said" | grep -E '^[A-Z ]*HANG: ')" "$(printf '%s\n' "$said" | grep '^HANG: ')"
     poet record -o even.poet -- ./even
-    is "$compiler: a program whose threads pass as many barriers ends" "$?" 0
-    check "$compiler:   its trace is sound" sound even.poet
-    is "$compiler:   none of its events is uneven" "$(poet dump even.poet | grep -c ' uneven ')" 0
-    is "$compiler:   no verdict" "$(poet blocked even.poet | grep -c verdict)" 0
+    is "$compiler: a program with matching barriers exits with status 0" "$?" 0
+    check "$compiler: matching barriers: the trace passes poet check" sound even.poet
+    is "$compiler: matching barriers: no event is marked as uneven" "$(poet dump even.poet | grep -c ' uneven ')" 0
+    is "$compiler: matching barriers: poet blocked gives no verdict" "$(poet blocked even.poet | grep -c verdict)" 0
 done
 done_testing
