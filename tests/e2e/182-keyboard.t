@@ -1,6 +1,6 @@
 #!/bin/bash
-# Keys are never sent to what is hidden: after pages of the drawer by order and by time, Escape closes it, and keys work.
-# Keys that come before the server has answered the one before: the picture is in the end as the last one has it.
+# Keyboard of the viewer: Escape closes pages of the drawer, and keys reach the diagram afterwards. Of several
+# keys pressed before the server has answered, the last one determines the diagram.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 . "$root/tests/e2e/display.sh"
@@ -29,45 +29,45 @@ poetcc -trace -g few.c -o few
 POET_OUTPUT=few.poet ./few
 until_true finished few.poet
 
-# (more than a minute has room for)
+# (more rounds than fit into a minute)
 rounds() { for i in $(seq 2000); do printf 'await go%d\nstate told\n' $i; done; }
 { printf '%s\n' 'action start' 'await time' 'time 5'; rounds; } >script
 : >told
 poet view few.poet --script script >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
-check "a window" until_true shown '^few$'
+check "the window opens" until_true shown '^few$'
 w=$(window '^few$')
 focus '^few$'
 key() { xdotool key --window "$w" "$@"; }
 round=0
 told_more() { [ "$(wc -l <told)" -gt "$before" ]; }
-tells() { # the next state has it
+tells() { # waits for the next state, which must match
     before=$(wc -l <told)
     round=$((round + 1))
     touch go$round
     until_true told_more
     tail -n 1 told | grep -q -- "$1"
 }
-by_key() { # NAME KEY PATTERN: pressed, and again where it was lost
+by_key() { # NAME KEY PATTERN: presses the key, again if it was lost
     again key "$2" -- tells "$3" && ok "$1" || not_ok "$1" "$(tail -n 1 told)"
 }
 touch time
-by_key "the page of waits" alt+a ' drawer waits '
-by_key "the page of states, by time" alt+s ' drawer states '
-by_key "Escape closes it" Escape ' drawer none '
-by_key "F6 opens it" F6 ' drawer states '
-by_key "and closes it" F6 ' drawer none '
-by_key "a key of the picture" Right ' selected [1-9]'
-by_key "pages one after the other" alt+a ' drawer waits '
-by_key "by their keys" alt+s ' drawer states '
-by_key "a key of the picture from there" ctrl+z ' selected none '
-by_key "Escape closes it again" Escape ' drawer none '
-is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+by_key "alt+a opens the page of waits" alt+a ' drawer waits '
+by_key "alt+s opens the page of states by time" alt+s ' drawer states '
+by_key "Escape closes the drawer" Escape ' drawer none '
+by_key "F6 opens the drawer" F6 ' drawer states '
+by_key "F6 closes the open drawer" F6 ' drawer none '
+by_key "Right selects an event in the diagram" Right ' selected [1-9]'
+by_key "alt+a opens the page of waits while an event is selected" alt+a ' drawer waits '
+by_key "alt+s replaces the page of waits by that of states" alt+s ' drawer states '
+by_key "ctrl+z reaches the diagram from the page of states" ctrl+z ' selected none '
+by_key "Escape closes the drawer after ctrl+z" Escape ' drawer none '
+is "the viewer prints no warnings" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 kill $viewer
 wait $viewer 2>/dev/null
 
-# ---- by time before the whole run by order has come ----
+# ---- view by time before the whole run by order has arrived ----
 start_server -o again.poet -q
 ./few
 until_true finished again.poet
@@ -77,7 +77,7 @@ until_true finished again.poet
 poet view "unix:$XDG_RUNTIME_DIR/poet.sock" --script script >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
-check "a window on the server" until_true shown '^few'
+check "the window on the server opens" until_true shown '^few'
 w=$(window '^few')
 focus '^few'
 touch ready
@@ -101,7 +101,7 @@ by_time() {
     grep '^strips ' strips 2>/dev/null | tail -n 1 | grep -q '^strips by time'
 }
 until_true by_time
-like "the range is in ns" "$(grep '^strips ' strips | tail -n 1)" '^strips by time, -?[0-9]+ to [0-9]{8,},'
+like "view by time before the run has arrived: the range is in ns" "$(grep '^strips ' strips | tail -n 1)" '^strips by time, -?[0-9]+ to [0-9]{8,},'
 kill $viewer
 wait $viewer 2>/dev/null
 stop_server

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Lines that could not be announced hide what their objects order, and nothing else.
+# Trace lines that could not be created: poet order answers unknown where their objects may order events, and only
+# there.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0
 
@@ -10,8 +11,8 @@ cat >lines.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-/* The first thread fills its queue while the server stands still, so that the lines of the objects that it uses then
- * cannot be announced.  Each of the next ones comes after it by one of these objects, the last one does not. */
+/* The first thread fills its queue while the server is stopped, so that the lines of the objects that it uses then
+ * cannot be announced. Each of the next threads is ordered after it by one of these objects, the last one is not. */
 enum { OTHERS = 6 };
 static struct objects {
     pthread_mutex_t mutex, held;
@@ -105,7 +106,7 @@ program=$!
 exec 3>go
 until_true grep -q ready said
 begun() { [ "$(poet dump --json latest | grep -c '"begins ')" = 7 ]; }
-check "the threads have begun" until_true begun
+check "the threads begin" until_true begun
 kill -STOP "$server"
 printf x >&3
 until_true grep -q full said
@@ -113,20 +114,20 @@ kill -CONT "$server"
 printf x >&3
 exec 3>&-
 wait $program
-check "it ends" until_true finished latest
+check "the run finishes" until_true finished latest
 stop_server
-like "what was missed is said" "$(poet stat lines.poet)" '^not traced +a trace line could not be created$'
+like "poet stat reports a trace line that could not be created" "$(poet stat lines.poet)" '^not traced +a trace line could not be created$'
 first=$(note_of first)
 order() { poet order lines.poet "$1" "$2" 2>&1 | tr '\n' ' '; }
 for i in 0 1 2 3 4; do
-    is "what comes after it by object $i, which had no line, is not concurrent" \
+    is "events ordered only by object $i without a line are unknown to poet order" \
         "$(order "$first" "$(note_of "other $i")")" "poet order: unknown: a trace line could not be created unknown "
 done
-like "what it held it gives back in sight" "$(order "$first" "$(note_of "other 5")")" "before|unknown"
-is "one that meets it nowhere does not" "$(order "$first" "$(note_of "other 6")")" "concurrent "
-is "nor do those that only began" "$(order "$(note_of "begins 0")" "$(note_of "begins 1")")" "concurrent "
+like "events ordered by a release after the loss are before or unknown" "$(order "$first" "$(note_of "other 5")")" "before|unknown"
+is "events of a thread that uses none of these objects are concurrent" "$(order "$first" "$(note_of "other 6")")" "concurrent "
+is "first events of threads are concurrent" "$(order "$(note_of "begins 0")" "$(note_of "begins 1")")" "concurrent "
 
-# Random order by many mutexes, the lines of which are announced or not, against the program's own clocks.
+# Random order by many mutexes with and without lines, compared with vector clocks of the program.
 poetcc -trace -g -O1 "$root/tests/e2e/vclock.c" -o vclock
 start_server -o clocks.poet -q
 POET_MAX_STALL_MS=1 ./vclock 6 1200 7 700 4096 &
@@ -139,6 +140,6 @@ while kill -0 $clocks 2>/dev/null; do
 done
 until_true finished latest
 stop_server
-is "no answer is wrong" "$(python3 "$root/tests/e2e/vclock.py" clocks.poet 2000 1 | tail -n 1)" "wrong 0"
-is "all that is lost is counted by its lines" "$(poet stat clocks.poet | grep 'too many concurrent losses')" ""
+is "random order: poet order gives no wrong answer" "$(python3 "$root/tests/e2e/vclock.py" clocks.poet 2000 1 | tail -n 1)" "wrong 0"
+is "random order: all losses are attributed to their lines" "$(poet stat clocks.poet | grep 'too many concurrent losses')" ""
 done_testing

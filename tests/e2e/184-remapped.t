@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is mapped at an address after a file that was unmapped is another object, unless it is the same file; a named
-# semaphore that is made again is another one.
+# Objects in mapped files: after munmap, another file mapped at the same address has other objects, the same file
+# has the same ones; a named semaphore that is created again is another one.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
@@ -19,7 +19,7 @@ enum { BYTES = 4096, FILES = 4, THREADS = 9 };
 static const char *const files[FILES] = {"mutex-1", "mutex-2", "semaphore-1", "semaphore-2"};
 static const char *const named = NAME;
 static volatile int *turn;
-static void *place; /* where all are mapped: amid much room, where nothing else comes meanwhile */
+static void *place; /* where all files are mapped: within a large free range, in which nothing else is mapped meanwhile */
 static void find_place(void)
 {
     size_t room = (size_t)64 << 30;
@@ -37,7 +37,7 @@ static void *map(int which)
     return p;
 }
 static void unmap(void *p) { MUST(munmap(p, BYTES) == 0); }
-/* Another process makes all objects. */
+/* Another process creates all objects. */
 static void make_all(void)
 {
     if (fork() == 0) {
@@ -92,7 +92,7 @@ static void take_named(const char *note)
     MUST(!sem_wait(s));
     poet_text("%s", note);
 }
-/* One after another, and no call shows it. */
+/* In sequence, which no traced call shows. */
 static void *work(void *number)
 {
     int me = (int)(long)number;
@@ -126,15 +126,15 @@ int main(void)
 C
 poetcc -trace -g "-DNAME=\"/remapped-$$\"" remapped.c -o remapped
 POET_SERVER= POET_OUTPUT=remapped.poet ./remapped
-is "the program does what it does" $? 0
+is "the program exits with status 0" $? 0
 until_true finished remapped.poet
 at() { poet dump --json remapped.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"annotations":\["'"$1"'"\].*/\1/p'; }
 order() { poet order remapped.poet "$(at "$1")" "$(at "$2")" 2>/dev/null; }
-is "a mutex of another file at that address" "$(order one two) $(order two three)" "concurrent concurrent"
-is "of the same file there" "$(order one three)" before
-is "a semaphore of another file at that address" "$(order four five)" concurrent
-is "of the same file there" "$(order four six)" before
-is "a named semaphore that is made again, closed or not" "$(order seven eight) $(order seven nine) $(order eight nine)" \
+is "mutex at the address of another file: the uses are concurrent" "$(order one two) $(order two three)" "concurrent concurrent"
+is "mutex of the same file mapped again: the uses are ordered" "$(order one three)" before
+is "semaphore at the address of another file: the uses are concurrent" "$(order four five)" concurrent
+is "semaphore of the same file mapped again: the uses are ordered" "$(order four six)" before
+is "named semaphore created again, closed before or not: the uses are concurrent" "$(order seven eight) $(order seven nine) $(order eight nine)" \
     "concurrent concurrent concurrent"
-check "nothing contradicts" sound remapped.poet
+check "the trace passes poet check" sound remapped.poet
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Which calls are measured: names that are left out are whole names; what a handler calls before its
-# thread or process has begun is counted where it is called; what is not known of single calls is not said.
+# Which calls are profiled: -ignore matches whole names; calls of a signal handler before the first event of its
+# thread or process are counted; durations of single calls that are not known are null.
 . "$(dirname "$0")/lib.sh"
-measured() { # measured TRACE PROGRAM...: its exit status, once the trace is finished
+measured() { # measured TRACE PROGRAM...: its exit status after the trace is finished
     POET_MEASURE=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"
     local status=$?
     until_true finished "$1" && return $status
@@ -20,12 +20,12 @@ __attribute__((noinline)) void lonely(void) { turns++; }
 int main(void) { turn_all(); turn(); lonely(); return 0; }
 C
 ignoring() { poetcc -profile "-ignore=$1" -O1 turns.c -o turns && measured turns.poet ./turns && names turns.poet; }
-is 'a function is left out by its whole name, and what it calls is not' "$(ignoring turn_all)" \
+is '-ignore: only the named function is left out, not its callees' "$(ignoring turn_all)" \
     'lonely:1 main:1 return_:1 turn:2'
-is 'not others that have it in theirs' "$(ignoring turn)" 'lonely:1 main:1 return_:1 turn_all:1'
-is 'several, where * stands for letters' "$(ignoring '*turn_*,lonely')" 'main:1 turn:2'
+is '-ignore: functions whose names contain the given name are profiled' "$(ignoring turn)" 'lonely:1 main:1 return_:1 turn_all:1'
+is '-ignore: several names, with wildcards' "$(ignoring '*turn_*,lonely')" 'main:1 turn:2'
 poetcc -profile -ignore=lonely -O1 -c turns.c -o turns.o
-is 'what no other name has in it the compiler leaves out' "$(readelf -n turns.o | grep -c Poet)" 0
+is '-ignore of a name that matches exactly: the compiler leaves the function out' "$(readelf -n turns.o | grep -c Poet)" 0
 cat >scopes.cpp <<'C'
 volatile long n;
 namespace in { __attribute__((noinline)) void f() { n++; } }
@@ -34,11 +34,11 @@ int main() { in::f(); f(); }
 C
 poetcc++ -profile -ignore=f -O1 scopes.cpp -o scopes
 measured scopes.poet ./scopes
-is 'in C++ the scope belongs to the name' "$(names scopes.poet)" 'in::f:1 main:1'
-like 'what is neither a function nor a part of a file is refused' \
+is '-ignore in C++: the scope is part of the name' "$(names scopes.poet)" 'in::f:1 main:1'
+like '-ignore: a slash in a pattern is an error' \
     "$(poetcc -profile '-ignore=s*/' -c turns.c 2>&1)" 's\*/: one name of a function'
 
-# ---- a signal that comes before a thread's or a process' first event ----
+# ---- a signal before the first event of a thread or process ----
 cat >early.c <<'C'
 #include <pthread.h>
 #include <sched.h>
@@ -49,7 +49,7 @@ cat >early.c <<'C'
 static _Atomic int handled;
 __attribute__((noinline)) void counts(void) { handled++; }
 static void on(int s) { (void)s; counts(); }
-/* (What a handler calls once its thread has ended is not counted.) */
+/* (Calls of a handler after the end of its thread are not counted.) */
 static void *waits(void *before)
 {
     while (handled == (int)(long)before)
@@ -81,18 +81,18 @@ int main(void)
 }
 C
 poetcc -profile -O1 early.c -o early
-is 'a child of fork that a signal comes to at once ends as ever' \
+is 'early signals: the program with forked children exits with status 0' \
     "$(measured early.poet timeout 60 ./early >told; echo $?)" 0
-is 'and each call of a handler is counted, by the first event or after it' \
+is 'early signals: each call of a handler is counted' \
     "$(names early.poet | tr ' ' '\n' | sed -n 's/^counts://p')" "$(cat told)"
-is 'tasks are listed with the time of day at which each was created' \
+is 'poet states --tasks: times of day of creation' \
     "$(poet states --tasks --json early.poet | perl -MJSON::PP -MPOSIX -ne 'my $o = decode_json($_); $begun = $o->{start_ns} // $begun;
     use integer; my $r = $o->{row} or next; my $ns = $begun + $r->{created_at_ns}; $n++;
     my $at = sprintf "%s.%03d", strftime("%H:%M:%S", gmtime($ns / 1000000000)), $ns / 1000000 % 1000; print "$at is not $r->{clock} " if $at ne $r->{clock};
     END { print $n }')" 16
-check 'no process wrote in the name of another' sound early.poet
+check 'early signals: the trace passes poet check' sound early.poet
 
-# ---- a call that goes on in stretches ----
+# ---- a coroutine, whose call runs in several parts ----
 cat >stretches.c <<'C'
 #include <ucontext.h>
 static ucontext_t body_at, main_at;
@@ -121,7 +121,7 @@ int main(void)
 C
 poetcc -profile -O1 stretches.c -o stretches
 measured stretches.poet ./stretches
-is 'what one stretch took is not said to be what a call took' \
+is 'coroutine: the durations of its single calls are null' \
     "$(poet calls --json stretches.poet | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $r->{function} =~ /^(body|drive)/ or next;
     print "$1 $r->{calls} ", defined $r->{max_ns} ? "most" : "-", " ", defined $r->{mean_ns} ? "mean" : "-", "\n"' | sort | xargs)" \
     'body 1 - mean drive 6 most mean'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A server that keeps a part of a run, and gets little of the processor: its memory stays bounded.
+# A server with --keep that gets little processor time: its memory stays bounded.
 . "$(dirname "$0")/lib.sh"
 cat >many.c <<'C'
 #include <pthread.h>
@@ -18,19 +18,19 @@ int main(int argc, char **argv)
 }
 C
 compile_here() { poetcc -trace -O1 -g many.c -o many; }
-check "a program" compile_here
+check "the program compiles" compile_here
 
-# a step of saving in each turn, as where the loop is interrupted again and again; chunks are told whole
+# The state is saved in one step per turn, as if the event loop was interrupted each time.
 export POET_TEST_SAVE_STEP=1 POET_QUEUE_KIB=256
 start_server -q --keep 8M -o kept.poet
-check "150 000 mutexes, one after the other" ./many 150000
+check "a program with 150 000 mutexes exits with status 0" ./many 150000
 until_true finished latest
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
-is "each is a line" "$(figure $endpoint lines)" 150001
+is "the live run has 150001 lines" "$(figure $endpoint lines)" 150001
 high=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$server/status)
-[ "$high" -lt 40960 ] && ok "the server never had more than 40 MiB ($high KiB)" ||
-    not_ok "the server never had more than 40 MiB" "$high KiB"
+[ "$high" -lt 40960 ] && ok "the peak memory of the server is less than 40 MiB ($high KiB)" ||
+    not_ok "the peak memory of the server is less than 40 MiB" "$high KiB"
 stop_server
-check "the file obeys the rules" poet check kept.poet
-is "has all lines" "$(figure kept.poet lines)" 150001
+check "the saved trace passes poet check" poet check kept.poet
+is "the saved trace has 150001 lines" "$(figure kept.poet lines)" 150001
 done_testing

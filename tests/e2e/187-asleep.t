@@ -1,6 +1,6 @@
 #!/bin/bash
-# A thread that sleeps in a call that is no event is no running thread: calls made meanwhile are sequential,
-# where the kernel says when threads were switched.
+# Threads that sleep in untraced calls do not count as running: calls made meanwhile are sequential, if the kernel
+# reports context switches.
 . "$(dirname "$0")/lib.sh"
 cat >asleep.c <<'C'
 #include <pthread.h>
@@ -46,23 +46,23 @@ poetcc -profile -g -O1 -I"$root/tests/e2e" asleep.c -o asleep
 POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
 until_true finished asleep.poet
 if ! poet states asleep.poet | grep -q 'off-CPU: exact, from kernel context-switch records'; then
-    skip 'the kernel tells of no switches here'
+    skip 'the kernel does not report context switches'
     done_testing
     exit
 fi
 cases() { perl -ne 'print "$2:$1 " if /"function":"'"$1"' .*?"class":"([SC])","calls":(\d+)/' table; }
 poet calls --cases --json asleep.poet >table
-is 'calls beside one that is at work are concurrent' "$(cases beside)" '10:C '
-is 'calls beside one that is asleep are sequential' "$(cases alone)" '10:S '
+is 'poet calls --cases: calls beside a running thread have class C' "$(cases beside)" '10:C '
+is 'poet calls --cases: calls beside a sleeping thread have class S' "$(cases alone)" '10:S '
 concurrent() { perl -ne 'print "$1\n" if /"function":"'"$1"' .*?"concurrent":(\d+)/' table; }
 poet calls --json asleep.poet >table
-is 'the table of calls counts those beside one at work, too' "$(concurrent beside)" 10
-is 'and not those beside one that is asleep' "$(concurrent alone)" 0
-check 'the column is exact then' sh -c 'tr "{" "\n" <table | grep "\"concurrent\"" | grep -q "\"exact\":true"'
-like 'no note doubts it' "$(grep -c 'an upper bound' table)" '^0$'
+is 'poet calls: calls beside a running thread are concurrent' "$(concurrent beside)" 10
+is 'poet calls: calls beside a sleeping thread are not concurrent' "$(concurrent alone)" 0
+check 'poet calls --json: the column concurrent is exact' sh -c 'tr "{" "\n" <table | grep "\"concurrent\"" | grep -q "\"exact\":true"'
+like 'poet calls: no note about an upper bound' "$(grep -c 'an upper bound' table)" '^0$'
 POET_QUIET=1 POET_OUTPUT=sums.poet ./asleep
 until_true finished sums.poet
 poet calls --json sums.poet >table
-like 'where calls are summed up it is an upper bound: of calls beside one at work' "$(concurrent beside)" '^10$'
-like 'which a note says' "$(cat table)" 'concurrent is an upper bound'
+like 'call sums: calls beside a running thread are concurrent' "$(concurrent beside)" '^10$'
+like 'call sums: a note says that concurrent is an upper bound' "$(cat table)" 'concurrent is an upper bound'
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A signal that is lost and made good by a later one has happened: `poet confirm` says which was lost, and which woke the
-# waiter.
+# A lost signal that a later signal compensates: poet confirm reports that the interleaving occurred, which signal
+# was lost, and which one woke the waiter.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >healed.c <<'C'
@@ -27,7 +27,7 @@ int main(void)
     pthread_create(&t, 0, waits, 0);
     while (!looked)
         usleep(100);
-    until_others_sleep(); /* it waits, or is held back */
+    until_others_sleep(); /* the waiter waits, or is held back */
     flag = 1;
     pthread_cond_signal(&ready); /* line 26 */
     while (!done) {
@@ -46,14 +46,14 @@ number=$(poet predict --json healed.poet | python3 -c '
 import json, sys
 print(*[r["number"] for r in (json.loads(l).get("row") for l in sys.stdin) if r and r["kind"] == "lost-wakeup"])')
 poet confirm healed.poet ${number%% *} --tries 4 -o new.poet 2>said
-is "a lost signal has happened, though a later one woke its waiter" "$?" 0
-like "and it is said which it was, and which woke it" "$(cat said)" \
+is "poet confirm: a lost signal occurred even if a later one woke the waiter" "$?" 0
+like "poet confirm: the message names the lost signal and the one that woke the waiter" "$(cat said)" \
     'the interleaving occurred in attempt [1-4] without a hang: the signal of T:main at main \(healed.c:26\) \(event [0-9:]*\) was lost; a later signal of T:main at main \(healed.c:29\) \(event [0-9:]*\) woke T:waits after [0-9.]* ms; trace: new.poet'
-check "whose trace is a trace" poet check new.poet
-is "and the wake has one cause, which is certain" "$(poet dump new.poet | grep -c 'UNCERTAIN')" 0
-is "nothing else is left" "$(ls new.*)" new.poet
+check "poet confirm: the trace passes poet check" poet check new.poet
+is "poet confirm: the wakeup has one certain cause" "$(poet dump new.poet | grep -c 'UNCERTAIN')" 0
+is "poet confirm: no temporary files remain" "$(ls new.*)" new.poet
 
-# ---- who waits: what a thread keeps waiting stands before what is idle, though that waits longer ----
+# ---- poet blocked: a thread that another one keeps waiting is listed before an idle one that waits longer ----
 cat >kept.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,7 +85,7 @@ int main(void)
     pthread_create(&t[0], 0, idle, 0);
     while (!waiting)
         usleep(100);
-    pthread_mutex_lock(&lock); /* it waits now */
+    pthread_mutex_lock(&lock); /* the thread is blocked now */
     pthread_mutex_unlock(&lock);
     pthread_create(&t[1], 0, holds, 0);
     while (!has)
@@ -98,5 +98,5 @@ POET_OUTPUT=kept.poet ./kept 2>/dev/null &
 pids="$pids $!"
 waits_kept() { poet blocked kept.poet | grep -q '^T:main requests M:held' && poet blocked kept.poet | grep -q '^T:idle'; }
 until_true waits_kept
-is "what is held comes before what is idle" "$(poet blocked kept.poet | grep -o '^T:[a-z]*' | xargs)" "T:main T:idle"
+is "poet blocked: the thread that another one keeps waiting is listed first" "$(poet blocked kept.poet | grep -o '^T:[a-z]*' | xargs)" "T:main T:idle"
 done_testing

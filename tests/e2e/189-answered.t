@@ -1,6 +1,6 @@
 #!/bin/bash
-# A signal that answers what was written, or sent to a queue: its handler runs in the writer before the call that wrote has
-# come back, and is after the write nevertheless, by way of the reader and of the `kill`.
+# A signal sent in response to a write to a pipe or message queue: its handler may run before the writing call has
+# returned, and is nevertheless ordered after the write, through the reader and its kill.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >answered.c <<'C'
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     return wait(0) != child;
 }
 C
-# For each handler: the kill that it comes from, what that thread took up before, and the event that gave it.
+# For each handler: the kill that it comes from, the last read of that thread, and the write that the read took from.
 cat >chains.py <<'P'
 import json, sys
 events, last, previous = {}, {}, {}
@@ -85,19 +85,19 @@ print("wrong", wrong, "right", right > kills * 0.8)
 P
 poetcc -trace -processes -g answered.c -o answered -lrt
 look() { # look NAME FILE
-    check "$1: the trace is finished and contradicts itself nowhere" sound "$2"
-    is "$1: each handler is after what its signal answers" "$(poet dump --json "$2" | python3 chains.py)" "wrong 0 right True"
+    check "$1: the trace passes poet check" sound "$2"
+    is "$1: each handler is ordered after the write that its signal answers" "$(poet dump --json "$2" | python3 chains.py)" "wrong 0 right True"
 }
 POET_OUTPUT=pipe.poet ./answered
-is "the program is as it was" $? 0
-look "a pipe" pipe.poet
-is "each write is one" "$(poet dump pipe.poet | awk '$3 == "write"' | wc -l)" 100
+is "pipe: the program exits with status 0" $? 0
+look "pipe" pipe.poet
+is "pipe: the trace has 100 write events" "$(poet dump pipe.poet | awk '$3 == "write"' | wc -l)" 100
 POET_OUTPUT=queue.poet ./answered /poet-answered-$$
 status=$?
 if [ $status = 77 ]; then
-    skip "there are no message queues here"
+    skip "message queues are not available"
 else
-    is "with a queue the program is as it was" $status 0
-    look "a queue" queue.poet
+    is "message queue: the program exits with status 0" $status 0
+    look "message queue" queue.poet
 fi
 done_testing
