@@ -1,5 +1,5 @@
 #!/bin/bash
-# A program with little of something: it does as it does without Poet.
+# Programs with limited address space or disk space: they behave as without Poet, and lost events are reported.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
@@ -26,12 +26,12 @@ int main(void)
 }
 C
 cc -g threads.c -o threads -pthread
-is "120 MB of address space are enough for threads of a program whose heap is counted" \
+is "limited address space: a program with a heap profile can create its threads" \
     "$(poet record -m memory -o space.poet -- sh -c 'ulimit -v 120000; exec ./threads' 2>&1)" 4
 until_true finished space.poet
-like "...and each block is counted" "$(poet memory space.poet)" '^main \(threads.c:[0-9]+\) .* 1000 +24000 '
+like "limited address space: each heap block is counted" "$(poet memory space.poet)" '^main \(threads.c:[0-9]+\) .* 1000 +24000 '
 
-# ---- room for the trace ----
+# ---- disk space ----
 
 cat >locks.c <<'C'
 #include <pthread.h>
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 }
 C
 cc -g locks.c -o locks -pthread
-# recorded FILE ARG...: where a file may have 600 KiB, which is a disk that is full; what is said at the end
+# recorded FILE ARG...: records with a file size limit of 600 KiB, as on a full disk; prints the last messages
 recorded() {
     file=$1
     shift
@@ -56,10 +56,10 @@ recorded() {
     bash -c 'ulimit -f 600; exec poet record -o "$@"' - $file -- ./locks "$@" 2>&1 | sed '/recording to/d'
 }
 for way in "" at-once; do
-    like "a full disk is said at the end of the program${way:+, $way}" "$(recorded full.poet 100000 $way)" \
+    like "full disk: lost events are reported at the end of the program${way:+, $way}" "$(recorded full.poet 100000 $way)" \
         '^poet: at least [0-9]+ events lost \(no space left to write the trace\); exact number: poet stat full.poet$'
     until_true finished full.poet
     rm -f full.poet
 done
-is "where all is kept nothing is said" "$(recorded whole.poet 10)" ""
+is "sufficient disk space: nothing is reported" "$(recorded whole.poet 10)" ""
 done_testing

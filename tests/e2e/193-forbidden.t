@@ -1,5 +1,6 @@
 #!/bin/bash
-# A program that traps what its filter does not allow ends, and becomes another, without a call that is not its own.
+# A program whose seccomp filter traps all but a few system calls: exit and exec cause no system calls other than
+# its own.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
@@ -16,7 +17,7 @@ cat >traps.c <<'C'
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-/* traps HOW: lets itself write, wait, end and execute; what else is called is written down. */
+/* traps HOW: allows only write, wait, exit and exec; other calls are written down. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const unsigned allowed[] = {SYS_write, SYS_futex, SYS_exit_group, SYS_rt_sigreturn, SYS_execve};
 static void trapped(int signal, siginfo_t *info, void *context)
@@ -58,7 +59,7 @@ C
 cc traps.c -o traps -pthread
 for way in exit _exit execl execlp; do
     plain=$(./traps $way; echo $?)
-    case $plain in 77) skip "seccomp is not there"; continue ;; esac
-    is "$way" "$(poet record -o $way.poet -- ./traps $way; echo $?)" "$plain"
+    case $plain in 77) skip "seccomp is not available"; continue ;; esac
+    is "$way: the program writes down the same system calls as without Poet" "$(poet record -o $way.poet -- ./traps $way; echo $?)" "$plain"
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A runtime says on which stack a task runs: calls of coroutines by what the program counts itself, and their
-# blocks of the heap; what the operating system says of a program of tasks.
+# A runtime that announces the stacks of its tasks: calls and heap blocks of coroutines compared with what the
+# program counts itself; OS resource usage of a program with tasks.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 finished() { poet check "$1" >/dev/null 2>&1; }
@@ -57,20 +57,20 @@ for processors in 1 2; do
     UCPP_SEED=$((processors - 1)) UCPP_PROCESSORS=$processors poet record -m calls,memory -o turns.poet -- ./turns >out 2>err
     until_true finished turns.poet
     poet calls --tree turns.poet >calls
-    is "$processors processors: each resume of a coroutine is a call of its main, under the root" \
+    is "$processors processors: each resume of a coroutine is a call of its main, below the root" \
         "$(awk '/^(left|outer|inner)_main / { print $1, $3 }' calls | sort | tr '\n' ' ')" "inner_main 12 left_main 12 outer_main 12 "
-    is 'so the program counts them' "$(cat out)" '12 12'
-    is 'what is suspended for good is marked, what ended is not' \
+    is "$processors processors: the program counts as many resumes" "$(cat out)" '12 12'
+    is "$processors processors: suspended coroutines are marked INCOMPLETE, returned ones are not" \
         "$(awk '/^(left|outer|inner)_main / { print $1, /INCOMPLETE/ }' calls | sort | tr '\n' ' ')" "inner_main 1 left_main 1 outer_main 0 "
-    is 'what it calls lies below it' "$(awk '/^left_main / { on = 1; next } /^[^ ]/ { on = 0 } on && /pause_here/ { print $3 }' calls)" 12
-    is 'nothing of it lies below whoever resumed it' "$(awk '/^user_main / { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }' calls |
+    is "$processors processors: callees of a coroutine are below it" "$(awk '/^left_main / { on = 1; next } /^[^ ]/ { on = 0 } on && /pause_here/ { print $3 }' calls)" 12
+    is "$processors processors: callees of a coroutine are not below the resuming function" "$(awk '/^user_main / { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }' calls |
         sort | tr '\n' ' ')" 'go '
-    is 'every end has its begin' "$(grep -c 'without a matching entry' calls)" 0
-    is 'a block that a coroutine took is its task'"'"'s' "$(poet memory turns.poet | awk '/^take / { print $3, $4, $5 }')" 'T:user 1 77'
-    is 'its whole call stack is known' "$(poet memory --tree turns.poet | awk '{ match($0, /^ */); at[RLENGTH / 2] = $1 }
+    is "$processors processors: no exit without a matching entry" "$(grep -c 'without a matching entry' calls)" 0
+    is "$processors processors: a heap block of a coroutine belongs to its task" "$(poet memory turns.poet | awk '/^take / { print $3, $4, $5 }')" 'T:user 1 77'
+    is "$processors processors: the call stack of a heap block in a coroutine is complete" "$(poet memory --tree turns.poet | awk '{ match($0, /^ */); at[RLENGTH / 2] = $1 }
         /take \(/ { for (i = 0; i <= RLENGTH / 2; i++) printf "%s ", at[i] }')" 'run outer_main take '
-    is 'of no block it is known in part' "$(poet memory turns.poet | grep -c 'incomplete stack')" 0
+    is "$processors processors: no heap block has an incomplete stack" "$(poet memory turns.poet | grep -c 'incomplete stack')" 0
 done
-is 'what the program used in all is told at its end' "$(poet usage turns.poet | awk '$3 == "peak_resident" || $3 == "cpu_user" {
+is 'poet usage: the totals of the program are given at its end' "$(poet usage turns.poet | awk '$3 == "peak_resident" || $3 == "cpu_user" {
     print $3, /getrusage\(\) at exit/ }' | sort | tr '\n' ' ')" 'cpu_user 1 peak_resident 1 '
 done_testing

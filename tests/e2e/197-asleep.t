@@ -1,5 +1,6 @@
 #!/bin/bash
-# Threads that sleep in calls that are not traced: how many in which call, also of a run that was killed.
+# Threads that sleep in untraced calls: poet blocked counts them by call, in live runs and after the program was
+# killed.
 . "$(dirname "$0")/lib.sh"
 
 cat >library.c <<'C'
@@ -35,7 +36,7 @@ int main(void)
     return 0;
 }
 C
-# The loader's lock: a library's first function waits within dlopen, while another thread wants the lock.
+# The loader's lock: the constructor of a library waits within dlopen, while another thread needs the lock.
 cat >plugin.c <<'C'
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -75,29 +76,29 @@ done
 said() { poet blocked "$1.poet" 2>/dev/null | grep -q "$2"; }
 sleeping() { grep -q "^[0-9-]* 0x" /proc/$(own_processes asleep | head -n 1)/syscall; }
 if ! until_true sleeping; then
-    skip "which call a thread sleeps in cannot be read here"
+    skip "the call in which a thread sleeps cannot be read here"
     done_testing
     exit
 fi
 three='^3 threads are asleep in untraced calls (futex 2, poll 1), since [0-9.]* s'
 two='^2 threads are asleep in untraced calls (futex 1, loader 1), since [0-9.]* s'
-check "how many sleep in which call" until_true said asleep "$three"
-check "the loader's lock is told apart from other futexes" until_true said loads "$two"
-like "and which of them" "$(poet blocked asleep.poet)" '^    T:work.* in poll '
+check "live run: sleeping threads are counted by call" until_true said asleep "$three"
+check "live run: the lock of the loader is told apart from other futexes" until_true said loads "$two"
+like "live run: the call of each thread is given" "$(poet blocked asleep.poet)" '^    T:work.* in poll '
 end_own_processes asleep
 end_own_processes loads
 over() { poet stat --json "$1.poet" | grep -q '"finished":true'; }
 until_true over asleep && until_true over loads
-check "also once it was killed" said asleep "$three:\$"
-check "with the loader, too" said loads "$two:\$"
-like "as JSON" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
-like "in the report" "$(poet report asleep.poet)" 'note: 3 threads are asleep in untraced calls \(futex 2, poll 1\), since'
-like "with a row for each" "$(poet report asleep.poet)" '^asleep: futex +T:main '
+check "killed: sleeping threads are counted by call" said asleep "$three:\$"
+check "killed: the lock of the loader is told apart from other futexes" said loads "$two:\$"
+like "poet blocked --json: the call is given" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
+like "poet report: a note counts the sleeping threads by call" "$(poet report asleep.poet)" 'note: 3 threads are asleep in untraced calls \(futex 2, poll 1\), since'
+like "poet report: each sleeping thread has a row" "$(poet report asleep.poet)" '^asleep: futex +T:main '
 
-# ---- in the viewer: its panel, as it is read to those who do not see it ----
+# ---- the panel of the viewer, as assistive technology reads it ----
 launcher=/usr/libexec/at-spi-bus-launcher
 if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
-    skip "there is no AT-SPI"
+    skip "AT-SPI is not installed"
     done_testing
     exit
 fi
@@ -114,5 +115,5 @@ read_aloud=$(timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
     poet view asleep.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore panel.py; kill $viewer %1' 2>log | grep -v '^SpiRegistry')
-is "the viewer says so, and lists them" "$(echo $read_aloud)" "True True"
+is "the viewer shows the sleeping threads and their number" "$(echo $read_aloud)" "True True"
 done_testing

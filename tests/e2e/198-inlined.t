@@ -1,5 +1,5 @@
 #!/bin/sh
-# A source line is given with the function that it lies in, also where the compiler inlined that.
+# Inlined functions: a source line is given with the function that contains it in the source.
 . "$(dirname "$0")/lib.sh"
 cat >nested.c <<'END'
 #include <pthread.h>
@@ -51,14 +51,14 @@ for how in "gcc -g" "gcc -g -gsplit-dwarf" "clang -g"; do
     shift
     poetcc -trace -O2 "$@" nested.c -o nested
     poet record -m memory -o nested.poet ./nested 2>/dev/null
-    like "$how: a wait is in the function of its source line" "$(poet waits --csv --columns location nested.poet | tr -d '\r')" \
+    like "$how: a wait is in the function that contains its source line" "$(poet waits --csv --columns location nested.poet | tr -d '\r')" \
         '^finish \(nested.c:33\)$'
-    like "$how: a stack has the functions that were inlined" \
+    like "$how: a call stack has the inlined functions" \
         "$(poet memory --json --by path nested.poet | grep '"unfreed_bytes":100,')" \
         '"context":."make .nested.c:8.","keep .nested.c:13.","work .nested.c:19."'
-    is "$how: and so has a tree" "$(poet memory --tree --csv --columns function,unfreed_bytes nested.poet | grep nested.c | tr '\r\n' ' ;' | tr -d ' ')" \
+    is "$how: a call tree has the inlined functions" "$(poet memory --tree --csv --columns function,unfreed_bytes nested.poet | grep nested.c | tr '\r\n' ' ;' | tr -d ' ')" \
         "work(nested.c:19),110;keep(nested.c:13),100;make(nested.c:8),100;keep(nested.c:14),10;make(nested.c:8),10;"
-    like "$how: a function is named where it begins" "$(poet memory --by function --csv --columns function,unfreed_bytes nested.poet | tr -d '\r')" '^make,110$'
+    like "$how: a function is given with its own name" "$(poet memory --by function --csv --columns function,unfreed_bytes nested.poet | tr -d '\r')" '^make,110$'
     rm -f nested.poet
 done
 done_testing
