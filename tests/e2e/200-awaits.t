@@ -1,5 +1,5 @@
 #!/bin/bash
-# A task of a runtime waits for the end of another one, which no event of its own says: it is blocked, for that one's end.
+# A task that waits for the end of another task without an event of its own: it is shown as blocked until that end.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 ucpp=$root/examples/ucpp
@@ -46,41 +46,41 @@ program=$!
 pids="$pids $program"
 says() { poet blocked stuck.poet 2>/dev/null | grep -q "$1"; }
 waits='^T:main waits for the end of T:first$'
-check "whose end a task waits for, while it runs" until_true says "$waits"
-check "and that this one waits, too" until_true says '^    T:first is itself blocked on M:right and will never'
+check "live run: poet blocked shows the task and what it waits for" until_true says "$waits"
+check "live run: poet blocked shows that the awaited task is blocked itself" until_true says '^    T:first is itself blocked on M:right and will never'
 kill -KILL $program
 wait $program 2>/dev/null
-check "the trace of a program that was killed is finished" until_true finished stuck.poet
+check "killed: the trace is finished" until_true finished stuck.poet
 said=$(poet blocked stuck.poet)
-like "and says the same" "$said" "$waits"
-like "that its end never comes" "$said" '^    T:first is itself blocked on M:right and will never resume'
+like "killed: poet blocked shows the task and what it waits for" "$said" "$waits"
+like "killed: poet blocked shows that the awaited task will never resume" "$said" '^    T:first is itself blocked on M:right and will never resume'
 json() { poet blocked --json stuck.poet | python3 -c "
 import json, sys
 name = lambda of: of['label'].split()[0]
 w = [w for w in json.load(sys.stdin)['blocked'] if name(w['thread']) == 'T:main'][0]
 print($1)"; }
-is "as JSON" "$(json "w['type'], name(w['waits_for']), w['site'], w['outcome'], w['held_by']")" \
+is "poet blocked --json: the wait has type awaits end and outcome never" "$(json "w['type'], name(w['waits_for']), w['site'], w['outcome'], w['held_by']")" \
     'awaits end T:first None never []'
-is "it is no event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { print $3 }' | xargs)" 'create start'
+is "the wait is not an event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { print $3 }' | xargs)" 'create start'
 last() { poet states --list --threads T:main "$1" --json | python3 -c "
 import json, sys
 rows = [r['row'] for r in map(json.loads, sys.stdin) if r.get('row')]
 print(rows[-1]['state'], rows[-1]['object'])"; }
-is "it is blocked to the end" "$(last stuck.poet)" 'blocked T:first'
-like "in the table of waits" "$(poet waits stuck.poet)" 'awaits end +T:first +not ended'
-like "among what hangs" "$(poet report stuck.poet)" '^never resumes +T:main +T:first '
+is "poet states: the task is blocked to the end of the trace" "$(last stuck.poet)" 'blocked T:first'
+like "poet waits: the wait is a row" "$(poet waits stuck.poet)" 'awaits end +T:first +not ended'
+like "poet report: the task is listed among those that never resume" "$(poet report stuck.poet)" '^never resumes +T:main +T:first '
 
 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
-check "where the other one ends, the trace is sound" poet check ends.poet
-is "no task waits" "$(poet blocked ends.poet)" 'no thread is blocked'
-like "the wait has ended, and is explained" "$(poet waits ends.poet)" '1 +- +awaits end +T:slow '
-like "none is unexplained" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
+check "awaited task that ends: the trace passes poet check" poet check ends.poet
+is "awaited task that ends: poet blocked lists no thread" "$(poet blocked ends.poet)" 'no thread is blocked'
+like "awaited task that ends: poet waits attributes the wait" "$(poet waits ends.poet)" '1 +- +awaits end +T:slow '
+like "awaited task that ends: no wait time is unattributed" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
 
 UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends
 until_true finished chance.poet
-is "a scheduler has no life of a thread" "$(poet states chance.poet | awk '{ print $1 }' | grep -c scheduler)" 0
-like "but a line" "$(poet dump chance.poet)" 'Sch:scheduler'
+is "poet states: a scheduler is not listed as a thread" "$(poet states chance.poet | awk '{ print $1 }' | grep -c scheduler)" 0
+like "the scheduler has a line" "$(poet dump chance.poet)" 'Sch:scheduler'
 
 # ---- a lock whose holder has exited ----
 cat >abandoned.c <<'C'

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Calls of a child of vfork end with it, or as it becomes another program; and calls that are open as
-# a process ends at once, or becomes another program, last until then.  The calls of a thread that has no
-# queue are not there, and that is said.
+# Call profiles with vfork and exec: calls of a vfork child end with its exit or exec; calls that are open when a
+# process exits or executes another program last until then. Calls of a thread without a queue are missing, and a
+# note says so.
 . "$(dirname "$0")/lib.sh"
 cat >vforked.c <<'C'
 #include <sys/wait.h>
@@ -46,34 +46,34 @@ C
 poetcc -profile -g -O1 vforked.c -o vforked || exit 1
 POET_QUIET=1 POET_OUTPUT=vforked.poet ./vforked
 until_true finished vforked.poet
-check 'the trace is sound' poet check vforked.poet
+check 'the trace passes poet check' poet check vforked.poet
 poet calls --json vforked.poet >sums
 cell() { perl -ne 'print "$1\n" if /"function":"'"$1"' .*?"'"$2"'":(\d+)/' sums; }
-is 'of two children each has ended its call' "$(cell quits calls)" 2
-is 'and of those that became another program' "$(cell becomes calls)" 2
-is 'none of these is left open' "$(grep -E '"function":"(quits|becomes) ' sums | grep -c INCOMPLETE)" 0
-is 'what their parent does later is none of theirs: each counts once' "$(cell later calls)" 5
-# (later takes 20 ms each time: what of it was within another function counts in its total)
+is 'vfork and exit: calls of both children are counted' "$(cell quits calls)" 2
+is 'vfork and exec: calls of both children are counted' "$(cell becomes calls)" 2
+is 'vfork: calls of the children are not marked INCOMPLETE' "$(grep -E '"function":"(quits|becomes) ' sums | grep -c INCOMPLETE)" 0
+is 'vfork: later calls of the parent are counted once each' "$(cell later calls)" 5
+# (later takes 20 ms per call: if it was counted within another function, that function's total would show it)
 for f in quits becomes; do
-    is "the total of $f is its own time" "$(cell $f total_ns)" "$(cell $f self_ns)"
+    is "vfork: the total time of $f is its self time" "$(cell $f total_ns)" "$(cell $f self_ns)"
 done
 poet calls --tree --json vforked.poet >tree
-is 'the parent called what came later' \
+is 'vfork: the caller of later functions is main of the parent' \
     "$(perl -ne 'print "$1\n" if /"function":"later .*?"caller":"(\w+)/' tree | sort -u)" main
-is 'it called the same before and after' "$(cell again calls)" 5
-# The first main is open when the program becomes another one, the second as it ends.
-like 'calls that are open then have their processor time' "$(cell main cpu_ns)" '^[0-9]+$'
+is 'vfork: calls of the parent before and after the children are counted' "$(cell again calls)" 5
+# The first main is open at the exec, the second one at the exit.
+like 'exec: open calls have their processor time' "$(cell main cpu_ns)" '^[0-9]+$'
 perl -ne 'print if s/.*"total":\{(.*?)\}.*/$1/' sums | tr -d '"' | tr ',' '\n' >total
 part() { sed -n "s/^$1://p" total; }
-is 'self and outside are the lives' "$(($(part self_ns) + $(part unaccounted_ns)))" "$(part lifetime_ns)"
-# What came of the process after that is the second one's.
+is 'exec: self time plus unaccounted time is equal to the lifetimes' "$(($(part self_ns) + $(part unaccounted_ns)))" "$(part lifetime_ns)"
+# Records of the process after that belong to the second program.
 poet dump vforked.poet >events
 begun_us() { perl -ne 'print $1 * 1e6, "\n" if /^'"$1"':1 +([\d.]+)/' events; }
 life_us=$(poet states --json vforked.poet | perl -ne 'print int($1 / 1e3), "\n" if /"thread":"T:main[ "].*?"lifetime_ns":(\d+)/')
-like 'the first one has a life' "$life_us" '^[0-9]+$'
-check 'which ends before the second one begins' \
+like 'exec: the first program has a lifetime' "$life_us" '^[0-9]+$'
+check 'exec: the lifetime of the first program ends before the second one begins' \
     perl -e 'exit !($ARGV[0] + $ARGV[1] <= $ARGV[2])' "$(begun_us 1)" "$life_us" "$(begun_us 2)"
-# ---- a thread for whose queue there is no descriptor ----
+# ---- a thread that gets no descriptor for its queue ----
 cat >silent.c <<'C'
 #include <pthread.h>
 #include <sys/resource.h>
@@ -97,7 +97,7 @@ poetcc -profile -g -O1 silent.c -o silent || exit 1
 POET_QUIET=1 POET_OUTPUT=silent.poet ./silent
 until_true finished silent.poet
 poet calls --json silent.poet >sums
-is 'a thread that has no queue has no calls' "$(cell called calls)" 1
-like 'which is said' "$(tail -n 1 sums)" '"1 created thread recorded nothing'
-is 'and of no thread that has one' "$(poet calls --json vforked.poet | grep -c 'recorded nothing')" 0
+is 'a thread without a queue: its calls are not counted' "$(cell called calls)" 1
+like 'a thread without a queue: a note says that it recorded nothing' "$(tail -n 1 sums)" '"1 created thread recorded nothing'
+is 'threads with queues: no note' "$(poet calls --json vforked.poet | grep -c 'recorded nothing')" 0
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A step back and on restores the very picture by time; of a file that was cut
-# short before its first event nothing is good.
+# A viewer scene by time is restored exactly after a step back and forward; poet check rejects a trace that was
+# truncated before its first event.
 . "$(dirname "$0")/lib.sh"
 start_server -q
 python3 "$root/tests/e2e/pictured.py" run 14 260
@@ -10,10 +10,10 @@ cp "$run" run.poet
 stop_server
 
 head -c 600 run.poet >short.poet
-is "check: a file without a whole event is not good" "$(poet check short.poet 2>/dev/null; echo $?)" 1
-like "and it says why" "$(poet check short.poet 2>&1)" \
+is "poet check of a trace without an event: exit status 1" "$(poet check short.poet 2>/dev/null; echo $?)" 1
+like "poet check of a trace without an event: the message says so" "$(poet check short.poet 2>&1)" \
     '^poet check: short.poet: contains no complete event; nothing to check$'
-is "nor is it as JSON" "$(poet check --json short.poet 2>/dev/null; echo $?)" 1
+is "poet check --json of a trace without an event: exit status 1" "$(poet check --json short.poet 2>/dev/null; echo $?)" 1
 
 . "$root/tests/e2e/display.sh"
 cat >script <<'E2'
@@ -39,10 +39,10 @@ action redo
 scene again2
 quit
 E2
-check "the viewer is led about" timeout 100 poet view run.poet --script script
+check "the viewer runs the script" timeout 100 poet view run.poet --script script
 for at in 0 1 2; do
     like "scene $at is by time" "$(head -n 1 scene$at)" ' time [1-9]'
-    is "scene $at is the same after a step back and on" "$(cat again$at)" "$(cat scene$at)"
+    is "scene $at is the same after a step back and forward" "$(cat again$at)" "$(cat scene$at)"
 done
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sound programs, with and without Poet: which descriptors they may open, what is printed by each process of
-# a tree, that threads which ended with exec hang nowhere, and that no time jumps with the clock.
+# Side effects of tracing: limits on descriptors, messages of each process of a tree, threads that end by exec,
+# and jumps of the system clock.
 . "$(dirname "$0")/lib.sh"
 
 cat >fills.c <<'C'
@@ -10,7 +10,7 @@ cat >fills.c <<'C'
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-/* How many files may be opened, in a process and in its child, and what the limits are meanwhile. */
+/* How many files can be opened, in a process and in its child, and what the limits are meanwhile. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void fill(const char *name)
 {
@@ -47,26 +47,26 @@ for most in 40 1024; do
     name="with at most $most descriptors"
     (ulimit -Sn $most; ./fills >want)
     (ulimit -Sn $most; ./traced >got 2>err)
-    is "$name: as many may be opened as without Poet" "$(cat got err)" "$(cat want)"
+    is "$name: a program can open as many files as without Poet" "$(cat got err)" "$(cat want)"
     until_true finished latest
     is "$name: both processes are recorded" "$(poet dump latest | grep -c unlock)" 2
 done
 stop_server
 
-# a tree of processes that cannot reach their server: said once, by the first one
+# A tree of processes that cannot reach their server: the first process prints the message, once.
 poetcc -trace -x c - -o tree <<'C'
 #include <stdlib.h>
 int main(int argc, char **argv) { return argc > 1 ? system(argv[1]) : 0; }
 C
 POET_MAX_STALL_MS=soon POET_SERVER=unix:$work/none.sock ./tree "./tree; ./tree './tree; ./tree'" 2>err
-is "five processes say once that they are not traced" "$(grep -c "tracing disabled" err)" 1
-is "and once that a variable is wrong" "$(grep -c POET_MAX_STALL_MS err)" 1
+is "process tree: disabled tracing is reported once" "$(grep -c "tracing disabled" err)" 1
+is "process tree: an invalid variable is reported once" "$(grep -c POET_MAX_STALL_MS err)" 1
 POET_SERVER=unix:$work/none.sock ./tree "POET_SERVER=unix:$work/other.sock ./tree" 2>err
-is "what is wrong otherwise is said, too" "$(grep -c "tracing disabled" err)" 2
+is "process tree: a message with another reason is printed as well" "$(grep -c "tracing disabled" err)" 2
 POET_MAX_STALL_MS=soon POET_SERVER=unix:$work/none.sock ./tree "poet record -o again.poet -- ./tree" 2>err
-is "a recorded program prints its warnings itself" "$(grep -c POET_MAX_STALL_MS err)" 2
+is "process tree: a program that is recorded prints its own warnings" "$(grep -c POET_MAX_STALL_MS err)" 2
 
-# exec ends all threads of a program, whatever they waited for
+# exec ends all threads of a program, whatever they wait for.
 poetcc -trace -g -x c - -o becomes <<'C'
 #include <pthread.h>
 #include <semaphore.h>
@@ -102,25 +102,25 @@ becomes=$!
 pids="$pids $becomes"
 hangs() { poet blocked latest | grep -q 'HANG: '; }
 until_true hangs
-is "after exec, one thread of the new program waits for another" \
+is "after exec: a thread of the new program is listed as waiting" \
     "$(poet blocked latest | grep -c 'waits to join T:waiter')" 1
-is "and only the one of the program before waits at exit" \
+is "after exec: only the thread of the old program is listed as waiting at exit" \
     "$(poet blocked latest | sed -n '/^waiting at exit/,$p' | grep -c 'T:waiter.* waits on')" 1
 kill -KILL $becomes
 wait $becomes 2>/dev/null
 until_true finished latest
 poet blocked latest >blocked
-is "killed, the new program hangs as before, and the one before does not" \
+is "killed after exec: the hang of the new program is reported, the old one waits at exit" \
     "$(grep -c 'HANG: ' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits on')" "1 1"
 stop_server
 
-# somebody sets the clock of the machine an hour ahead while the program waits
+# The clock of the machine is set an hour ahead while the program waits.
 cat >jumps.c <<'C'
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-/* A wall clock that is an hour ahead once there is a file. */
+/* A wall clock that is an hour ahead once a file exists. */
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
     long result = syscall(SYS_clock_gettime, clock, t);
@@ -140,12 +140,12 @@ pids="$pids $becomes"
 hangs_here() { poet blocked j/becomes-*.poet | grep -q 'HANG: '; }
 until_true hangs_here
 touch jumped
-is "a clock that jumps makes no wait longer" \
+is "clock jump: wait times do not grow" \
     "$(poet blocked latest | grep -Ec 'for [0-9.]+ (us|ms|s), event')" 2
 kill -KILL $becomes
 wait $becomes 2>/dev/null
 until_true finished j/becomes-*.poet
-is "nor the run, which ends when its programs end" \
+is "clock jump: the end of the run is that of its programs" \
     "$(poet blocked j/becomes-*.poet | grep -Ec 'for [0-9.]+ (us|ms|s) \(until the end of the trace\), event')" 2
 rm jumped
 stop_server

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A test ends at its end what it started, and never a process of others that has got the number of one that has ended.
+# Cleanup of the tests: a test ends the processes that it started, and never a process that has got the PID of one
+# that has exited.
 . "$(dirname "$0")/lib.sh"
 cat >inner.sh <<'END'
 . "$1/lib.sh"
@@ -16,8 +17,8 @@ sleep 1000 &
 other=$!
 pids=$other
 bash inner.sh "$root/tests/e2e" $other "$work"
-check "a process of others goes on" kill -0 $other
+check "a process of another test with a reused PID survives" kill -0 $other
 gone() { ! kill -0 "$(cat "$1")" 2>/dev/null; }
-check "what was started is ended" until_true gone child
-check "and what does not inherit the test's directory" until_true gone bare
+check "processes that the test started are ended" until_true gone child
+check "a started process without the environment of the test is ended" until_true gone bare
 done_testing
