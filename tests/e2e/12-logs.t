@@ -93,7 +93,10 @@ for my $i (1 .. 40) {
                     $i, $sends ? 0 : $i, 0, 0, 0);
     message(10, pack('V', $me) . $slot);
 }
-$s->flush; shutdown($s, 1); my $rest; $s->read($rest, 100000);
+$s->flush; # neither leaves before the other has sent what it waits for
+open $there, '>', "$host.sent"; close $there;
+select undef, undef, undef, 0.01 until -e 'here.sent' && -e 'there.sent';
+shutdown($s, 1); my $rest; $s->read($rest, 100000);
 P
 start_server -q -o hosts.poet
 perl hosts.pl "$XDG_RUNTIME_DIR/poet.sock" here 0 1 & here=$!
