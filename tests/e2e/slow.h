@@ -1,4 +1,4 @@
-/* What the slow programs of 61-hints.t begin with. */
+/* What the slow programs of 61-findings.t begin with. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
