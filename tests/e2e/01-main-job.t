@@ -1,5 +1,5 @@
 #!/bin/bash
-# The four lines of the README, typed in order and with lines 2 and 3 swapped.
+# The four commands of the README's quick start work, in order and with the second and third swapped.
 . "$(dirname "$0")/lib.sh"
 cp "$root/examples/prodcons.c" .
 
@@ -8,7 +8,7 @@ display() { # a private X server, if the machine has one
     Xvfb -noreset -displayfd 3 -screen 0 1200x800x24 3>display-number >/dev/null 2>&1 &
     xvfb=$!
     pids="$pids $xvfb"
-    trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; finish' EXIT # it takes its socket away itself
+    trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; finish' EXIT # Xvfb removes its socket itself
     until_true test -s display-number || return 1
     export DISPLAY=":$(cat display-number)" GDK_BACKEND=x11 GSK_RENDERER=cairo
 }
@@ -19,28 +19,28 @@ if display; then
     poet view >view.log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
-    check "poet view: a window, and a server on the default endpoint" until_true poet runs
-    is "./prodcons" "$(./prodcons)" "sum of 10 items: 45"
+    check "poet view opens a window and starts a server on the default endpoint" until_true poet runs
+    is "./prodcons prints its result while the viewer runs" "$(./prodcons)" "sum of 10 items: 45"
     check "the viewer shows the run" until_true shown prodcons
     until_true finished latest
     check "poet export -o order.pdf" poet export -o order.pdf
-    like "it is a PDF with the names in it" "$(pdftotext order.pdf - 2>&1)" "producer"
+    like "poet export writes a PDF with the names of the threads" "$(pdftotext order.pdf - 2>&1)" "producer"
     kill "$viewer"
     wait "$viewer" 2>/dev/null
     gone() { [ ! -e "$XDG_RUNTIME_DIR/poet.sock" ]; }
-    check "the server goes when the viewer has gone" until_true gone
+    check "the viewer's server exits after the viewer" until_true gone
     rm -f order.pdf
 
-    is "line 3 first: ./prodcons" "$(./prodcons 2>note)" "sum of 10 items: 45"
-    like "one line says where the trace is" "$(cat note)" "^poet: no server running; recording to prodcons\.[0-9]+\.poet"
-    is "and only one" "$(wc -l <note)" 1
+    is "without a server ./prodcons prints its result" "$(./prodcons 2>note)" "sum of 10 items: 45"
+    like "without a server one notice names the trace file" "$(cat note)" "^poet: no server running; recording to prodcons\.[0-9]+\.poet"
+    is "without a server the notice is one line" "$(wc -l <note)" 1
     until_true finished "$(trace_of prodcons)"
     poet view >view.log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
-    check "then poet view" until_true poet runs
-    check "poet export -o order.pdf" poet export -o order.pdf
-    like "it is that run's diagram" "$(pdftotext order.pdf - 2>&1)" "consumer"
+    check "poet view starts after the program has run" until_true poet runs
+    check "poet export after the run: poet export -o order.pdf" poet export -o order.pdf
+    like "the exported diagram is that of the latest run" "$(pdftotext order.pdf - 2>&1)" "consumer"
     kill "$viewer"
 else
     skip "there is no Xvfb or no viewer"

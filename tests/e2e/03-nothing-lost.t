@@ -1,5 +1,5 @@
 #!/bin/bash
-# Complete traces: many runs, kill -9 of the program, kill -9 of the server.
+# Traces are complete: over many runs, after kill -9 of the program, and after kill -9 of the server.
 . "$(dirname "$0")/lib.sh"
 cat >locks.c <<'C'
 #include <poet.h>
@@ -16,13 +16,13 @@ static int forever;
 static void *work(void *a)
 {
     unsigned s = (unsigned)(long)a;
-    if (forever) poet_text("thread %ld", (long)a); /* lines have their numbers as they are heard of */
+    if (forever) poet_text("thread %ld", (long)a); /* trace lines are numbered in the order in which they are announced */
     for (int i = 0; i < 6250 || forever; i++) {
         s = s * 1103515245 + 12345;
         pthread_mutex_lock(&m[s >> 16 & 3]);
         pthread_mutex_unlock(&m[s >> 16 & 3]);
         done[(long)a * 8]++;
-        if (forever && i % 100 == 0) usleep(2000); /* nothing else slows it, and each dump is read */
+        if (forever && i % 100 == 0) usleep(2000); /* slows the program down, since each dump is read */
     }
     return NULL;
 }
@@ -53,7 +53,7 @@ for f in runs/*.poet; do
     [ "$(figure "$f" events)" = $((8 * 4 + 8 * 6250 * 5 + 1 + 8 * 2 + 2)) ] || bad="$bad $f:$(figure "$f" events)"
 done
 is "$runs complete traces: 0 lost, 0 pending, 0 inconsistent, every event" "$bad" ""
-check "one of them obeys every rule" poet check "$(ls runs/*.poet | head -n 1)"
+check "poet check accepts the first of the $runs traces" poet check "$(ls runs/*.poet | head -n 1)"
 rm -r runs
 
 start_server -o kills/ -q
@@ -93,11 +93,11 @@ seen=$(figure "unix:$XDG_RUNTIME_DIR/poet.sock" events)
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 check "after kill -9 of the server its file opens" poet stat killed.poet
-if [ "$(figure killed.poet events)" -ge "$seen" ]; then ok "and holds all that it had answered for"
-else not_ok "and holds all that it had answered for" "$(figure killed.poet events) of $seen"; fi
-like "it says that it was cut off" "$(poet stat killed.poet)" "truncated: the server exited first"
+if [ "$(figure killed.poet events)" -ge "$seen" ]; then ok "after kill -9 of the server its file has every event that the server had reported"
+else not_ok "after kill -9 of the server its file has every event that the server had reported" "$(figure killed.poet events) of $seen"; fi
+like "poet stat reports that the file of a killed server is truncated" "$(poet stat killed.poet)" "truncated: the server exited first"
 before=$(od -An -td8 -N8 counts)
 more() { [ "$(od -An -td8 -N8 counts)" -gt "$((before + 1000))" ]; }
-check "the program goes on" until_true more
+check "the program runs on after kill -9 of its server" until_true more
 kill -KILL $program
 done_testing

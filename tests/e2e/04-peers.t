@@ -1,5 +1,5 @@
 #!/bin/bash
-# Bad peers are answered where possible, dropped alone and logged; good ones do not notice.
+# The server refuses malformed peers with a reason, logs them, and disconnects only them; other clients are not affected.
 . "$(dirname "$0")/lib.sh"
 start_server -o peers/ -l "unix:$XDG_RUNTIME_DIR/poet.sock" 2>/dev/null
 cat >peer.pl <<'P'
@@ -11,26 +11,26 @@ while (sysread $s, my $b, 4096) { print $b }
 P
 send() { perl peer.pl "$XDG_RUNTIME_DIR/poet.sock" "$@" | strings -n 4; }
 logged() { grep -Eq "$1" server.log; }
-like "garbage is answered" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
-check "and logged with its byte" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
-like "a huge length" "$(send ffffff7f0100504f stay)" "too long"
-like "another version" "$(send 0a0000000100504f504f454d63000000010000 stay)" "protocol version mismatch \(server 1, peer 99\)"
-like "a peer from before version 1" "$(send 090000000100504f504f45540600000002 stay)" \
+like "bytes that are no Poet message are refused" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
+check "bytes that are no Poet message are logged with the byte offset" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
+like "a message that is too long is refused" "$(send ffffff7f0100504f stay)" "too long"
+like "another protocol version is refused with both versions" "$(send 0a0000000100504f504f454d63000000010000 stay)" "protocol version mismatch \(server 1, peer 99\)"
+like "a HELLO from before protocol version 1 is refused" "$(send 090000000100504f504f45540600000002 stay)" \
     "HELLO: of an older version of Poet; update the peer"
-like "no HELLO first" "$(send 000000002000504f stay)" "the first message is REQUEST, not HELLO"
+like "a first message other than HELLO is refused" "$(send 000000002000504f stay)" "the first message is REQUEST, not HELLO"
 send 0a0000000100504f504f >/dev/null
-check "half a message and a hang-up" until_true logged "connection closed within a message"
+check "a connection closed within a message is logged" until_true logged "connection closed within a message"
 viewer=090000000100504f504f454d0100000002
-like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
-like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is not a viewer message"
-like "a window of no run" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"
-like "a question without an id" "$(send ${viewer}060000002000504f000000001000 stay)" "REQUEST: request without an id"
-like "half a question" "$(send ${viewer}020000002000504f0000 stay)" "REQUEST: truncated message"
+like "a viewer's message without the magic number is refused" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
+like "a message of an unknown type is refused" "$(send ${viewer}000000005000504f stay)" "is not a viewer message"
+like "a window request without a selected run is refused" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"
+like "a request without an id is refused" "$(send ${viewer}060000002000504f000000001000 stay)" "REQUEST: request without an id"
+like "a truncated request is refused" "$(send ${viewer}020000002000504f0000 stay)" "REQUEST: truncated message"
 compile prodcons
-is "a program does not notice" "$(./prodcons)" "sum of 10 items: 45"
-check "nor its trace" sound latest
+is "a traced program prints its result after malformed peers" "$(./prodcons)" "sum of 10 items: 45"
+check "the trace of that program is sound" sound latest
 
-# A program that hands over a queue that is not sealed.
+# A program that passes a queue that is not sealed.
 cat >unsealed.c <<'C'
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -67,19 +67,19 @@ int main(int argc, char **argv)
 C
 cc -I"$root" unsealed.c "$root/wire/message.c" -o unsealed
 like "a queue that is not sealed is refused" "$(./unsealed "$XDG_RUNTIME_DIR/poet.sock" | strings)" "THREAD: a queue that is not sealed"
-check "and logged by name" until_true logged "x\[1\]: THREAD: a queue that is not sealed"
+check "the unsealed queue is logged with the name of the program" until_true logged "x\[1\]: THREAD: a queue that is not sealed"
 
-like "a second server keeps off a live socket" "$(poet server 2>&1)" "in use by another server"
-like "no door in the clear" "$(poet server -l tcp:127.0.0.1:7777 2>&1)" "unencrypted connections are not supported; use poet://HOST:PORT"
+like "a second server does not start on a socket that is in use" "$(poet server 2>&1)" "in use by another server"
+like "a server refuses to listen on an unencrypted TCP endpoint" "$(poet server -l tcp:127.0.0.1:7777 2>&1)" "unencrypted connections are not supported; use poet://HOST:PORT"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 start_server -o peers2/ -q
 check "a stale socket is replaced" poet runs
-is "the directory of sockets is the user's own" "$(stat -c %a "$XDG_RUNTIME_DIR")" 700
+is "the directory of sockets is readable by its owner only" "$(stat -c %a "$XDG_RUNTIME_DIR")" 700
 stop_server
 [ -e "$XDG_RUNTIME_DIR/poet.sock" ] && not_ok "SIGTERM removes the socket" || ok "SIGTERM removes the socket"
 
-# Twenty viewers at different places, one of them stopped, on a run at full rate.
+# Twenty viewers at different positions, one of them stopped, on a run at full rate.
 start_server -o crowd.poet -q
 cat >busy.c <<'C'
 #include <pthread.h>
@@ -99,10 +99,10 @@ for i in $(seq 20); do
 done
 bad=
 for v in $viewers; do wait "$v" || bad="$bad $v"; done
-is "20 viewers get their pictures beside one that is stopped" "$bad" ""
+is "20 viewers get their windows beside one that is stopped" "$bad" ""
 wait $program
-check "and the program's trace is complete" sound "$endpoint"
-is "every event of it" "$(figure "$endpoint" events)" $((300000 * 5 + 3))
+check "the trace of a program that 20 viewers watch is sound" sound "$endpoint"
+is "the trace of a program that 20 viewers watch has every event" "$(figure "$endpoint" events)" $((300000 * 5 + 3))
 kill -CONT $stopped
 kill $stopped
 stop_server

@@ -1,21 +1,21 @@
 #!/bin/bash
-# What goes wrong first: one line that says what happened and what to type.
+# Common mistakes of a first use are reported in one line that says what happened and what to type.
 . "$(dirname "$0")/lib.sh"
 one_line() { [ "$(printf '%s\n' "$1" | wc -l)" = 1 ]; }
 says() { # NAME TEXT PATTERN: exactly one line, and it matches
     like "$1" "$2" "$3"
-    check "$1: in one line" one_line "$2"
+    check "$1: the message is one line" one_line "$2"
 }
 cp "$root/examples/prodcons.c" .
 poetcc -trace -c prodcons.c
-like "linked without -trace" "$(poetcc prodcons.o -o p -pthread 2>&1)" "poet_link_with_poetcc_trace__sem_wait"
+like "an object file linked without -trace is named in the linker's error" "$(poetcc prodcons.o -o p -pthread 2>&1)" "poet_link_with_poetcc_trace__sem_wait"
 poetcc -c prodcons.c
 poetcc -trace prodcons.o -o prodcons
 start_server -o none/ -q
 says "a traced program that ends with no event" "$(./prodcons 2>&1 >/dev/null)" \
     "^poet: no events recorded: .* build with: poetcc -trace$"
 stop_server
-says "no display" "$(env -u DISPLAY -u WAYLAND_DISPLAY GDK_BACKEND=x11 poet view 2>&1)" \
+says "poet view without a display" "$(env -u DISPLAY -u WAYLAND_DISPLAY GDK_BACKEND=x11 poet view 2>&1)" \
     "^poet view: (no display; print the trace with: poet show latest|poet-view: not installed)"
 perl -e 'use Socket; unlink $ARGV[0]; socket my $l, AF_UNIX, SOCK_STREAM, 0; bind $l, sockaddr_un($ARGV[0]); listen $l, 5;
     while (accept my $c, $l) { sysread $c, my $b, 99999; my $t = "protocol version mismatch (server 0, peer 3): restart the server with the newer Poet";
@@ -25,8 +25,8 @@ old=$!
 until_true test -S "$XDG_RUNTIME_DIR/poet.sock"
 poetcc -trace prodcons.c -o prodcons
 says "an old server with a newer program" "$(./prodcons 2>&1 >/dev/null)" "restart the server with the newer Poet: tracing disabled"
-is "which runs all the same" "$(./prodcons 2>/dev/null)" "sum of 10 items: 45"
-like "an old server with a newer command" "$(poet stat unix:$XDG_RUNTIME_DIR/poet.sock 2>&1)" "restart the server with the newer Poet"
+is "a program runs untraced under an old server" "$(./prodcons 2>/dev/null)" "sum of 10 items: 45"
+like "an old server with a newer command is reported" "$(poet stat unix:$XDG_RUNTIME_DIR/poet.sock 2>&1)" "restart the server with the newer Poet"
 kill $old; wait $old 2>/dev/null; rm -f "$XDG_RUNTIME_DIR/poet.sock"
 
 mkdir full
@@ -40,10 +40,10 @@ C
     poetcc -trace busy.c -o busy
     check "a full disk does not stop the program" timeout 200 env POET_MAX_STALL_MS=100 ./busy
     until_true grep 'No space left' server.log
-    like "the server says it in one line" "$(cat server.log)" "No space left on device: recording paused; data written so far is safe"
-    is "once" "$(grep -c 'No space left' server.log)" 1
-    check "what was taken opens" poet stat full/*.poet
-    check "and obeys the order" sh -c '[ "$(poet stat --json full/*.poet | grep -c "\"inconsistent\":0")" = 1 ]'
+    like "the server reports a full disk in one line" "$(cat server.log)" "No space left on device: recording paused; data written so far is safe"
+    is "the server reports a full disk once" "$(grep -c 'No space left' server.log)" 1
+    check "poet stat opens the file written before the disk was full" poet stat full/*.poet
+    check "the file written before the disk was full has no inconsistent event" sh -c '[ "$(poet stat --json full/*.poet | grep -c "\"inconsistent\":0")" = 1 ]'
     stop_server
     umount full
 else
@@ -52,33 +52,33 @@ fi
 long=$(printf 'x%.0s' $(seq 120))
 says "a socket path that is too long" "$(poet server -l unix:/tmp/$long 2>&1)" \
     "socket path too long \(at most 107 bytes, this one has 125\); use a shorter one"
-says "likewise in a program" "$(POET_SERVER=unix:/tmp/$long ./prodcons 2>&1 >/dev/null)" "at most 107 bytes"
+says "a socket path that is too long, in a program" "$(POET_SERVER=unix:/tmp/$long ./prodcons 2>&1 >/dev/null)" "at most 107 bytes"
 head -c 3000 /bin/ls >ls.poet
-says "a file that is no trace" "$(poet stat ls.poet 2>&1)" "^poet stat: ls.poet: not a Poet trace file$"
+says "a file that is not a trace" "$(poet stat ls.poet 2>&1)" "^poet stat: ls.poet: not a Poet trace file$"
 : >empty.poet
-says "an empty one" "$(poet export empty.poet -o x.pdf 2>&1)" "^poet export: empty.poet: not a Poet trace file$"
+says "an empty file" "$(poet export empty.poet -o x.pdf 2>&1)" "^poet export: empty.poet: not a Poet trace file$"
 POET_QUIET=1 ./prodcons >/dev/null
 trace=$(trace_of prodcons)
 until_true finished "$trace"
 perl -e 'open F, "+<", $ARGV[0]; seek F, 4000, 0; print F "XXXX"' "$trace"
-like "a damaged one" "$(poet stat "$trace")" "^damage +damaged at byte [0-9]+: [0-9]+ bytes in 1 place are lost, the rest is shown"
-# A server that takes three seconds to begin, as on a machine under load: the user's bound says how long a program waits for it.
+like "poet stat reports how many bytes of a damaged file are lost" "$(poet stat "$trace")" "^damage +damaged at byte [0-9]+: [0-9]+ bytes in 1 place are lost, the rest is shown"
+# A server that starts after three seconds, as on a loaded machine: POET_MAX_STALL_MS bounds how long a program waits for it.
 printf '#!/bin/sh\nsleep 3\nexec "%s" "$@"\n' "$B/libexec/poet/poet-server" >slow
 chmod +x slow
 export POET_SERVER_PROGRAM="$work/slow"
-like "a slow server: the program waits" "$(POET_OUTPUT=slow.poet POET_MAX_STALL_MS=10000 ./prodcons 2>&1 >/dev/null)" "recording to slow.poet"
-printf '#!/bin/sh\nexec sleep 100\n' >slow # never
-like "at most as long as it may" "$(POET_OUTPUT=slower.poet POET_MAX_STALL_MS=1000 ./prodcons 2>&1 >/dev/null)" "no answer: tracing disabled"
+like "a program waits for a server that starts slowly" "$(POET_OUTPUT=slow.poet POET_MAX_STALL_MS=10000 ./prodcons 2>&1 >/dev/null)" "recording to slow.poet"
+printf '#!/bin/sh\nexec sleep 100\n' >slow # a server that never starts
+like "a program waits for its server at most POET_MAX_STALL_MS" "$(POET_OUTPUT=slower.poet POET_MAX_STALL_MS=1000 ./prodcons 2>&1 >/dev/null)" "no answer: tracing disabled"
 unset POET_SERVER_PROGRAM
-says "no server, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./prodcons 2>&1 >/dev/null)" \
+says "no server runs, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./prodcons 2>&1 >/dev/null)" \
     "no server is running and poet-server was not found: tracing disabled"
-is "POET_SERVER=none: untraced, and silent" "$(POET_SERVER=none ./prodcons 2>&1)" "sum of 10 items: 45"
+is "POET_SERVER=none: the program is untraced and prints no notice" "$(POET_SERVER=none ./prodcons 2>&1)" "sum of 10 items: 45"
 rm -f ./*.poet
-no_server() { ! ls "$XDG_RUNTIME_DIR" | grep -q 'sock$'; } # those of programs that have ended stay a moment
+no_server() { ! ls "$XDG_RUNTIME_DIR" | grep -q 'sock$'; } # servers of ended programs remain for a moment
 until_true no_server
-says "latest, where there is nothing" "$(poet show latest 2>&1)" "latest: no trace found; compile a program with poetcc -trace"
-# (what would hold it open lives on)
+says "latest without any trace" "$(poet show latest 2>&1)" "latest: no trace found; compile a program with poetcc -trace"
+# A server that the program started lives on and would hold the pipe open.
 printf '#!/bin/sh\n"%s" "$@"\nexec sleep 1000\n' "$B/libexec/poet/poet-server" >slow
-is "a pipe behind the program is not held open" \
+is "a pipe from the program is closed when the program exits" \
     "$(POET_SERVER_PROGRAM=$work/slow timeout 300 sh -c './prodcons 2>&1 | cat | tail -n 1')" "sum of 10 items: 45"
 done_testing

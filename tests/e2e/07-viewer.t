@@ -25,23 +25,23 @@ poetcc -trace -g ticker.c -o ticker
 poet view "unix:$XDG_RUNTIME_DIR/poet.sock" >view.log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
-check "a window, waiting" until_true shown "^Poet$"
+check "the viewer opens a window without a run" until_true shown "^Poet$"
 until_true still "^Poet$"
-xdotool key --window "$(window '^Poet$')" F9 # the panel goes, where the key comes in time: no matter
+xdotool key --window "$(window '^Poet$')" F9 # closes the panel, if the key arrives in time; either is fine
 ./ticker &
 program=$!
-check "follows the run that begins" until_true shown "ticker — live"
-# Of a window its picture alone: what stands above and below it speaks of other things, too.
+check "the viewer follows a run that begins" until_true shown "ticker — live"
+# Only the diagram of a window is compared: the panels above and below it change for other reasons.
 part=1200x360+0+160
 seen() { picture ticker $part; }
 same_as() { [ "$(seen)" = "$1" ]; }
 changed() { [ "$(seen)" != "$first" ]; }
 settle() { until_true still ticker $part; }
 first=$(seen)
-check "the picture grows by itself" until_true changed
+check "the diagram of a live run grows by itself" until_true changed
 touch enough
 wait $program
-check "when the program ends the title says so" until_true shown "^ticker$"
+check "the title shows that the run has ended" until_true shown "^ticker$"
 settle
 end=$(seen)
 first=$end
@@ -59,17 +59,17 @@ key shift+Left
 until_true changed
 settle
 key shift+Right
-check "Shift+Left and Shift+Right: the same picture again, to the pixel" until_true same_as "$two"
+check "Shift+Left, then Shift+Right restores the diagram to the pixel" until_true same_as "$two"
 first=$two
 key Home
-check "Home" until_true changed
+check "Home scrolls to the beginning" until_true changed
 key End
-check "End: the end again, to the pixel" until_true same_as "$end"
+check "End restores the diagram of the end to the pixel" until_true same_as "$end"
 settle
 first=$end
-# a click on a mark shows its details: look for one along the rows
+# A click on a mark shows its details: the test looks for one along the rows.
 clicked() {
-    for y in 95 163 230 110 144 78; do # rows are as high as there is room
+    for y in 95 163 230 110 144 78; do # the height of rows depends on the window
         for x in $(seq 300 9 900); do
             xdotool mousemove --window "$(window ticker)" "$x" "$y" click 1
             changed && return 0
@@ -78,13 +78,13 @@ clicked() {
     changed
 }
 check "a click selects an event and shows its details" until_true clicked
-check "Ctrl+S asks what is to be saved" again xdotool key --window "$(window ticker)" ctrl+s -- shown "^Export diagram$"
+check "Ctrl+S opens the export dialog" again xdotool key --window "$(window ticker)" ctrl+s -- shown "^Export diagram$"
 focus "^Export diagram$"
-check "then where to" again xdotool key --window "$(window '^Export diagram$')" alt+a -- shown "^Save as$"
+check "the export dialog opens the file dialog" again xdotool key --window "$(window '^Export diagram$')" alt+a -- shown "^Save as$"
 check "the diagram is saved" save_path "$work/diagram.pdf"
 until_true pdfinfo diagram.pdf
-like "as PDF, the names in it" "$(pdftotext diagram.pdf - | head -n 20)" "T:tick"
-check "the viewer is still there" kill -0 $viewer
+like "the saved PDF contains the names of threads" "$(pdftotext diagram.pdf - | head -n 20)" "T:tick"
+check "the viewer runs on after saving" kill -0 $viewer
 until_true not_shown "^Export diagram$"
 settle
 whole() { picture ticker; }
@@ -92,33 +92,33 @@ first=$(whole)
 told() { [ "$(whole)" != "$first" ]; }
 kill -KILL $server
 wait $server 2>/dev/null
-check "it says that the server has gone" until_true told
-check "and survives it" kill -0 $viewer
+check "the viewer reports that the server has exited" until_true told
+check "the viewer runs on after the server has exited" kill -0 $viewer
 gone() { ! kill -0 $viewer 2>/dev/null; }
 leave() { gone || { focused ticker; xdotool key ctrl+q; }; }
 check "Ctrl+Q quits" again leave -- gone
 poet view live.poet >view.log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
-check "a file, by the same program" until_true shown "^ticker$"
-kill -0 $viewer 2>/dev/null || sed 's/^/# /' view.log # it ended by itself: why
+check "poet view opens a trace file" until_true shown "^ticker$"
+kill -0 $viewer 2>/dev/null || sed 's/^/# /' view.log # if the viewer exited, its log says why
 kill $viewer
-like "no complaint" "$(grep -c CRITICAL view.log)" "^0$"
-# poet record opens it, too: on the default server, or on that of the trace file it writes
+like "the viewer logs no CRITICAL message" "$(grep -c CRITICAL view.log)" "^0$"
+# poet record --view opens the viewer on the default server, or on the server of the trace file that it writes.
 until_true gone
 gcc -w -DPLAIN -I"$B/include" ticker.c -o plain-ticker -L"$B/lib" -lpoet -Wl,-rpath,"$B/lib" -pthread
 rm enough
 poet record --view -- ./plain-ticker 2>record.log &
-check "poet record --view shows the run" until_true shown "plain-ticker — live"
+check "poet record --view shows the live run" until_true shown "plain-ticker — live"
 touch enough
 end_viewers
 wait $!
 rm enough
 poet record --view -o own.poet -- ./plain-ticker 2>>record.log &
-check "and with a trace file" until_true shown "plain-ticker — live"
+check "poet record --view -o shows the live run" until_true shown "plain-ticker — live"
 touch enough
 wait $!
-check "which is written" poet check own.poet
+check "poet record --view -o writes a sound trace" poet check own.poet
 end_viewers
-like "without a complaint" "$(grep -c 'poet record' record.log)" "^0$"
+like "poet record --view prints no message of its own" "$(grep -c 'poet record' record.log)" "^0$"
 done_testing

@@ -1,13 +1,13 @@
 #!/bin/bash
-# The programs know no environment: with every name in the description and in what the
-# program announces replaced by random ones, the picture is the same except for labels.
+# No program knows an environment by name: if all names in the description and in the
+# announcements of a program are replaced by random ones, the diagram is the same except for labels.
 . "$(dirname "$0")/lib.sh"
 cat >own.c <<'C'
 #include <poet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
-/* The same run twice, under given names: argv[1] is a prefix for every kind and type. */
+/* The same run twice, under given names: argv[1] is a prefix of every line type and event type. */
 static char *name(const char *prefix, const char *s)
 {
     char *n = malloc(200);
@@ -67,30 +67,30 @@ mkdir conf
 export POET_CONFIG="$work/conf"
 description first "" >conf/first.conf
 description second "Zq7 " >conf/second.conf
-check "the description is good" poet check conf/first.conf
-check "and under other names" poet check conf/second.conf
+check "the description is valid" poet check conf/first.conf
+check "the description under other names is valid" poet check conf/second.conf
 start_server -o named/ -q
-check "a run of its own kinds" ./own first
-check "is sound" until_true finished latest
+check "a program with line types of its own runs" ./own first
+check "the run with line types of its own finishes" until_true finished latest
 poet export latest -o first.txt --labels id --no-legend
 poet export latest -o first.svg --labels id --no-legend --no-title --lines 2,3,4,5,6
 poet dump latest >first.dump
-check "the same run under other names" ./own second "Zq7 "
-check "is sound, too" until_true finished latest
+check "the same program runs under other names" ./own second "Zq7 "
+check "the run under other names finishes" until_true finished latest
 poet export latest -o second.txt --labels id --no-legend
 poet export latest -o second.svg --labels id --no-legend --no-title --lines 2,3,4,5,6
 strip() { sed 's/Zq7 //g' "$1"; }
-is "the terminal picture is equal but for names" "$(strip second.txt)" "$(strip first.txt)"
-is "the drawing is equal, stroke by stroke" "$(grep -c . second.svg):$(strip second.svg | md5sum)" \
+is "the diagram in the terminal differs in names only" "$(strip second.txt)" "$(strip first.txt)"
+is "the exported SVG differs in names only" "$(grep -c . second.svg):$(strip second.svg | md5sum)" \
     "$(grep -c . first.svg):$(strip first.svg | md5sum)"
-like "shapes come from the description" "$(cat first.txt)" "■"
-is "no environment is named in the programs" \
+like "the shape of a mark is that of the description" "$(cat first.txt)" "■"
+is "no source file of the server or a client names an environment" \
     "$(grep -rlE '"(pthread|monitor|mutex|condvar|semaphore|petition|acquire|acquired|ucpp|mpi|process|rank|task|coroutine|actors)"' "$root"/server "$root"/render "$root"/clients/cli "$root"/clients/viewer "$root"/clients/connection "$root"/clients/sourcefile --include='*.[ch]' | sort | tr '\n' ' ')" ""
-# without any description the order is kept all the same
+# Events are ordered without any description.
 rm conf/*.conf
-check "a run without its description" ./own third
+check "a program runs without a description" ./own third
 until_true finished latest
-is "has the same order" "$(poet dump latest --json | grep -c '"state":"ordered"')" "$(poet dump "$(ls named/*.poet | head -n 1)" --json | grep -c '"state":"ordered"')"
-like "and shows what it does not know, by name" "$(poet check latest)" "begins is not in the description"
+is "without a description as many events are ordered" "$(poet dump latest --json | grep -c '"state":"ordered"')" "$(poet dump "$(ls named/*.poet | head -n 1)" --json | grep -c '"state":"ordered"')"
+like "without a description poet check names the undescribed type" "$(poet check latest)" "begins is not in the description"
 stop_server
 done_testing

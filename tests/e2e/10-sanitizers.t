@@ -1,6 +1,6 @@
 #!/bin/bash
-# libpoet under ThreadSanitizer and AddressSanitizer: linked into the program, so that
-# the sanitizer sees the calls of both.
+# libpoet has no data race and no memory error under ThreadSanitizer and AddressSanitizer: it is linked into
+# the program, so that the sanitizer sees the calls of both.
 . "$(dirname "$0")/lib.sh"
 cat >mix.c <<'C'
 #include <errno.h>
@@ -52,8 +52,8 @@ int main(void)
     return 0;
 }
 C
-# What came later: barriers made and destroyed, read-write and spin locks, once, children.
-# (Coroutines are left out: neither sanitizer is told of their switches.)
+# Barriers that are made and destroyed, read-write and spin locks, once, children.
+# Coroutines are left out: neither sanitizer is notified of their switches.
 cat >more.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -97,7 +97,7 @@ int main(void)
     return 0;
 }
 C
-# Ids of threads are given anew as soon as a thread is joined.
+# The id of a thread is reused as soon as the thread is joined.
 cat >ids.c <<'C'
 #include <pthread.h>
 static void *nothing(void *a) { return a; }
@@ -116,7 +116,7 @@ int main(void)
     return 0;
 }
 C
-# Tasks of a runtime's own that go from thread to thread, lines and keys that several threads use at once.
+# Tasks of a runtime that move between threads, trace lines and keys that several threads use at once.
 cat >tasks.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -130,7 +130,7 @@ static void *carry(void *a)
     for (int i = 0; i < 400; i++) {
         r = r * 1103515245 + 12345;
         int k = (int)(r >> 16) % TASKS;
-        pthread_mutex_lock(&lock[k]); /* whoever has it acts as the task */
+        pthread_mutex_lock(&lock[k]); /* the thread that has the lock acts as the task */
         poet_task_switch(task[k]);
         poet_enter(room, poet_type("in", NULL), poet_type("came", NULL));
         poet_text("%d", i);
@@ -170,12 +170,12 @@ int main(void)
     return 0;
 }
 C
-described() { [ "$1" != tasks ]; } # its types are in no description
+described() { [ "$1" != tasks ]; } # its event types are in no description
 export POET_SERVER_PROGRAM="$B/libexec/poet/poet-server"
 start_server -o san/ -q
 for sanitizer in thread address,undefined; do
     flags="-fsanitize=$sanitizer -fexceptions -I$root -Wno-tsan"
-    # (libpoet as it is written: of its accesses the optimiser leaves none out, and it is compiled sooner)
+    # libpoet is compiled without optimization, so that no access is left out and it compiles sooner.
     for f in "$root"/clients/libpoet/*.c "$root"/clients/libpoet/core/*.c "$root"/clients/libpoet/interpose/*.c "$root"/clients/libpoet/profile/*.c "$root"/clients/libpoet/replay/*.c "$root"/wire/message.c "$root"/wire/program_messages.c "$root"/wire/recorded_input.c "$root"/wire/endpoint.c "$root"/wire/function_names.c; do
         gcc -std=gnu17 -g1 -O0 $flags -c "$f" -o "$(printf %s "${f#"$root/"}" | tr / _).o" || exit 1
     done
@@ -187,13 +187,13 @@ for sanitizer in thread address,undefined; do
             check "$program, $sanitizer: the trace is sound" sound latest
         else
             until_true finished latest
-            is "$program, $sanitizer: the trace is whole" \
+            is "$program, $sanitizer: nothing is lost, pending or inconsistent" \
                 "$(figure latest lost)$(figure latest pending)$(figure latest inconsistent)" 000
         fi
     done
     rm ./*.o
 done
-# ten_runs PROGRAM: which of them are not sound, and why
+# ten_runs PROGRAM: prints the runs that are not sound, with the reason
 ten_runs() {
     poetcc -trace -g "$1.c" -o "$1"
     for i in $(seq 10); do
@@ -201,8 +201,8 @@ ten_runs() {
         why=$(sound latest 2>&1) || { echo "$i: $why"; poet stat latest; }
     done
 }
-is "ten runs of everything at once are sound" "$(ten_runs mix)" ""
-is "no books had to be mended" "$(poet dump latest | grep -c "release by the previous owner not traced")" 0
+is "ten runs of all primitives at once are sound" "$(ten_runs mix)" ""
+is "no release by an untraced owner is recorded" "$(poet dump latest | grep -c "release by the previous owner not traced")" 0
 is "ten runs of many short threads are sound" "$(ten_runs ids)" ""
 stop_server
 done_testing
