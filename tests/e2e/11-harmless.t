@@ -1,5 +1,5 @@
 #!/bin/bash
-# The observed program comes first: its results are those of an untraced run.
+# Tracing changes nothing for the traced program: results, errno and messages are those of an untraced run.
 . "$(dirname "$0")/lib.sh"
 odd=$root/tests/e2e/odd.c
 gcc -O1 "$odd" -o plain -pthread 2>/dev/null
@@ -8,19 +8,19 @@ start_server -o h/ -q
 ./plain >want
 wanted=$?
 ./traced >got 2>err
-is "the exit status" $? $wanted
-is "results and errno of every call" "$(cat got)" "$(cat want)"
-is "nothing on standard error" "$(cat err)" ""
+is "the exit status is that of an untraced run" $? $wanted
+is "results and errno of every call are those of an untraced run" "$(cat got)" "$(cat want)"
+is "a traced program prints nothing on standard error" "$(cat err)" ""
 check "the trace is sound" sound latest
 (ulimit -n 64; ./traced >got 2>err)
-is "with few descriptors" "$(cat got)" "$(cat want)"
+is "with few file descriptors results are those of an untraced run" "$(cat got)" "$(cat want)"
 stop_server
 ./traced >got 2>err
-is "starting its own server: no child is seen by wait()" "$(cat got)" "$(cat want)"
+is "with a server of its own no child is seen by wait()" "$(cat got)" "$(cat want)"
 POET_SERVER=none ./traced >got 2>err
-is "untraced" "$(cat got)$(cat err)" "$(cat want)"
+is "without a server results are those of an untraced run" "$(cat got)$(cat err)" "$(cat want)"
 
-# a mutex that one thread locks and another unlocks: the books are mended, the trace says so
+# A mutex that one thread locks and another one unlocks: poet dump marks the release.
 cat >handoff.c <<'C'
 #include <pthread.h>
 #include <semaphore.h>
@@ -44,9 +44,9 @@ int main(void)
 C
 poetcc -trace -g handoff.c -o handoff
 start_server -o o/ -q
-check "a mutex unlocked by another thread" ./handoff
-check "visits alternate all the same" sound latest
-is "and the trace says so" "$(poet dump latest | grep -c 'unlocked by a thread that is not the owner')" 5
+check "a mutex is unlocked by another thread" ./handoff
+check "the trace with releases by another thread is sound" sound latest
+is "releases by a thread that is not the owner are marked" "$(poet dump latest | grep -c 'unlocked by a thread that is not the owner')" 5
 stop_server
 
 cat >closes.c <<'C'
@@ -54,7 +54,7 @@ cat >closes.c <<'C'
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
-/* Closes what it does not know, as daemons do, and uses the numbers again. */
+/* Closes descriptors that it does not know, as daemons do, and reuses their numbers. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 int main(void)
 {
@@ -74,7 +74,7 @@ int main(void)
 C
 poetcc -trace closes.c -o closes
 start_server -o c/ -q
-is "a program that closes every descriptor gets nothing of ours on them" "$(timeout 200 ./closes 2>/dev/null)" 0
+is "a program that closes every descriptor and reuses the numbers gets no data of libpoet on them" "$(timeout 200 ./closes 2>/dev/null)" 0
 
 cat >many.c <<'C'
 #include <pthread.h>
@@ -105,10 +105,10 @@ int main(int argc, char **argv)
 }
 C
 poetcc -trace many.c -o many
-is "500 threads at once, 5000 one after the other: memory stays flat" "$(./many 500 5000)" flat
-check "their trace is sound" sound latest
-is "with every event" "$(figure latest events)" $((5600 * 6 + 500 * 2 + 3))
-# dropping without waiting, whatever it is that does not fit: what is there stays sound
+is "500 threads at once, 5000 one after the other: memory use does not grow" "$(./many 500 5000)" flat
+check "the trace of 5500 threads is sound" sound latest
+is "the trace of 5500 threads has every event" "$(figure latest events)" $((5600 * 6 + 500 * 2 + 3))
+# With POET_MAX_STALL_MS=0 events are dropped without waiting, of every kind; the rest of the trace stays sound.
 cat >drops.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -141,11 +141,11 @@ int main(void)
 }
 C
 poetcc -trace -w drops.c -o drops
-is "a program that never waits is not told off" "$(POET_MAX_STALL_MS=0 POET_QUEUE_KIB=16 ./drops 2>&1)" ""
-check "its trace ends" until_true finished latest
-check "something was lost" test "$(figure latest lost)" -gt 0
-is "and nothing is wrong or pending" "$(figure latest pending):$(figure latest inconsistent)" 0:0
-# a server that is stopped makes a program wait for a bounded time only; losses are numbered
+is "POET_MAX_STALL_MS=0: no notice is printed" "$(POET_MAX_STALL_MS=0 POET_QUEUE_KIB=16 ./drops 2>&1)" ""
+check "POET_MAX_STALL_MS=0: the run finishes" until_true finished latest
+check "POET_MAX_STALL_MS=0: events were lost" test "$(figure latest lost)" -gt 0
+is "POET_MAX_STALL_MS=0: no event is pending or inconsistent" "$(figure latest pending):$(figure latest inconsistent)" 0:0
+# A stopped server makes a program wait for a bounded time only; lost events are numbered.
 cat >stall.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -170,16 +170,16 @@ connected() { poet runs | grep -q stall; }
 until_true connected
 kill -STOP $server
 echo >&5
-check "a program goes on while the server is stopped" until_true test -s out
-is "and knows that events were lost" "$(cat out)" 1
+check "a program runs on while its server is stopped" until_true test -s out
+is "the program was notified that events were lost" "$(cat out)" 1
 kill -CONT $server
 caught_up() { poet runs | grep -q "stall.* live"; }
 until_true caught_up
 echo >&5
 exec 5>&-
 wait $program
-check "and ends" until_true finished latest
-is "what was lost is announced by number, nothing else is wrong" \
+check "the run finishes after the server was resumed" until_true finished latest
+is "lost events are numbered, no other fault is reported" \
     "$(figure latest pending):$(figure latest inconsistent):$(( $(figure latest events) + $(figure latest lost) ))" \
     "0:0:$((20100 * 5 + 3))"
 stop_server

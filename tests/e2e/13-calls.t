@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every call that is followed: its result, errno and side effects are those of the real one, and
-# the trace holds what docs/order.md says.
+# Each traced call has the result, errno and side effects of the real call, and
+# the trace has the order that docs/order.md states.
 . "$(dirname "$0")/lib.sh"
 cat >calls.c <<'C'
 #define _GNU_SOURCE
@@ -144,17 +144,17 @@ poetcc -trace -w -O1 calls.c -o traced
 ./plain >want
 start_server -o c/ -q
 ./traced >got 2>err
-is "results and errno of every call" "$(diff got want)" ""
-is "nothing on standard error" "$(cat err)" ""
-check "the trace is sound" sound latest
-check "and without a break of the rules" poet check latest
+is "results and errno of every call are those of an untraced run" "$(diff got want)" ""
+is "a traced program prints nothing on standard error" "$(cat err)" ""
+check "the trace of every call is sound" sound latest
+check "poet check accepts the trace of every call" poet check latest
 poet record -- ./plain >got 2>err
-is "the same under poet record" "$(diff got want)$(cat err)" ""
-check "its trace is sound" sound latest
+is "poet record: results and errno of every call are those of an untraced run" "$(diff got want)$(cat err)" ""
+check "poet record: the trace of every call is sound" sound latest
 poetcc -trace -static -w -O1 calls.c -o static
 ./static >got 2>err
-is "the same in a static program" "$(diff got want)$(cat err)" ""
-check "its trace is sound" sound latest
+is "a static program: results and errno of every call are those of an untraced run" "$(diff got want)$(cat err)" ""
+check "a static program: the trace of every call is sound" sound latest
 stop_server
 
 cat >child.c <<'C'
@@ -180,7 +180,7 @@ for static in "" -static; do
     is "children of fork and _Fork are recorded${static:+, too, in a static program}" "$(poet stat child.poet | grep -E '^(lines|program)' | wc -l) $(poet check child.poet | grep -c OK)" "4 1"
 done
 
-# One thread, every kind of object: exactly these events on each line.
+# One thread and each kind of object: exactly these events on each line.
 cat >each.c <<'C'
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -226,13 +226,13 @@ events_of() { poet dump "$1" --json | perl -ne '
     if (/^\{"line":(\d+),.*"name":"([^"]*)"/) { $name{$1} = $2 }
     if (/"event":"(\d+):\d+","type":"(\w+)"/) { push @{$e{$1}}, $2 }
     END { print "$name{$_}: @{$e{$_}}\n" for sort { $name{$a} cmp $name{$b} } grep { $e{$_} } keys %name }'; }
-is "the events of every line" "$(events_of each.*.poet | sed 's|^/poet-test-[0-9]*:|named:|')" "named: acquired sem_acquired released
+is "each line has exactly the events of its calls" "$(events_of each.*.poet | sed 's|^/poet-test-[0-9]*:|named:|')" "named: acquired sem_acquired released
 child: create start exit close
 lock: read_acquired acquire relock unlock_inner read_released write_acquired acquire lock write_released
 main: start acquire lock unlock acquire lock unlock acquire initialize initialized ready join joined lock unlock exit close
 spin: acquired unlock released"
 
-# Barriers: those who pass one round are one point; readers are not ordered, writers are.
+# Barriers: the threads that pass one round are simultaneous; readers are not ordered, writers are.
 cat >rounds.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -268,9 +268,9 @@ int main(int argc, char **argv)
 C
 poetcc -trace -w rounds.c -o rounds
 start_server -o r/ -q
-check "four threads, fifty rounds, all readers at once" ./rounds 4 4 50
-check "the trace is sound" sound latest
-is "each round is one group of four" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 "x" $2 }')" "100x4"
+check "barriers and readers: four threads, fifty rounds" ./rounds 4 4 50
+check "barriers and readers: the trace is sound" sound latest
+is "barriers: each round is one group of four" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 "x" $2 }')" "100x4"
 cat >crowd.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -278,7 +278,7 @@ static pthread_barrier_t b;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static int done;
-static void *work(void *a) /* two at a time, all alive to the end */
+static void *work(void *a) /* two at a time, all live until the end */
 {
     long turn = (long)a / 2;
     pthread_mutex_lock(&m);
@@ -301,15 +301,15 @@ int main(void)
     return 0;
 }
 C
-check "the same with the largest queues" env POET_QUEUE_KIB=65536 ./rounds 4 4 2000
-check "which are emptied in parts" sound latest
-is "and wholly" "$(figure latest events)" $((4 * 2000 * (3 + 4 + 2) + 2000 * 5 + 4 * 4 + 4 * 2 + 3))
-# 6 threads at a barrier for 2, two at a time: nobody arrives before the round before has let one go
+check "barriers and readers with the largest queues" env POET_QUEUE_KIB=65536 ./rounds 4 4 2000
+check "barriers and readers with the largest queues: the trace is sound" sound latest
+is "barriers and readers with the largest queues: every event is recorded" "$(figure latest events)" $((4 * 2000 * (3 + 4 + 2) + 2000 * 5 + 4 * 4 + 4 * 2 + 3))
+# Six threads at a barrier for two, two at a time: no thread arrives before the previous round has released one.
 poetcc -trace -w crowd.c -o crowd
-check "six threads at a barrier for two" ./crowd
-check "their trace is sound" sound latest
-is "nothing pends" "$(figure latest pending)" 0
-is "each round is one group of two" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 "x" $2 }')" "120x2"
+check "six threads at a barrier for two run to the end" ./crowd
+check "six threads at a barrier for two: the trace is sound" sound latest
+is "six threads at a barrier for two: no event is pending" "$(figure latest pending)" 0
+is "six threads at a barrier for two: each round is one group of two" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 "x" $2 }')" "120x2"
 stop_server
 
 # Coroutines: a generator, two that call each other, one that moves between threads.
@@ -358,17 +358,17 @@ int main(void)
 C
 gcc -w co.c -o plain -pthread
 poetcc -trace -w -g co.c -o co
-is "coroutines work as ever" "$(./co 2>/dev/null)" "$(./plain)"
+is "coroutines: the output is that of an untraced run" "$(./co 2>/dev/null)" "$(./plain)"
 until_true finished co.*.poet
-check "their trace is sound" sound co.*.poet
-is "the events of every coroutine, and of main" "$(events_of co.*.poet | grep -v '^carrier')" "generator: create resumed suspend resumed suspend resumed suspend resumed exit
+check "coroutines: the trace is sound" sound co.*.poet
+is "coroutines: each line has exactly the events of its calls" "$(events_of co.*.poet | grep -v '^carrier')" "generator: create resumed suspend resumed suspend resumed suspend resumed exit
 main: start resume suspended resume suspended resume suspended resume suspended resume suspended join joined join joined exit close
 ping: create resumed resume suspended resume suspended resume suspended exit
 pong: create resumed suspend resumed suspend resumed suspend
 wander: create resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend"
 
 lines_of() { poet dump "$1" --json | grep '"hidden":false' | sed -n 's/^{"line".*"name":"\([^"]*\)".*/\1/p' | sort | xargs; }
-# A library that was compiled for it, opened and closed by a program that was not.
+# A library that was compiled with -trace, opened and closed by a program that was not.
 cat >plugin.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t in = PTHREAD_MUTEX_INITIALIZER;
@@ -393,11 +393,11 @@ C
 poetcc -trace -g -shared -fPIC plugin.c -o libplugin.so
 gcc -w opens.c -o opens -ldl
 ./opens 2>/dev/null
-is "a library that is opened, traced, closed: the program goes on" $? 6
+is "a program opens, calls and closes a traced library" $? 6
 until_true finished opens.*.poet
-is "what it did is there" "$(poet dump opens.*.poet | grep -c 'plugin.c:3')" 12
+is "the calls of a closed library are in the trace" "$(poet dump opens.*.poet | grep -c 'plugin.c:3')" 12
 
-# Names: elements and members of variables; on the heap the place where the object was made.
+# Names of objects: elements and members of variables; on the heap the source line where the object was made.
 cat >names.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -420,10 +420,10 @@ for compiler in gcc clang; do
     CC=$compiler poetcc -trace -g names.c -o names-$compiler
     ./names-$compiler 2>/dev/null
     until_true finished names-$compiler.*.poet
-    is "names of objects, $compiler" "$(lines_of names-$compiler.*.poet | sed 's/main\.inner/inner/; s/main inner\(...\)/inner\1 main/')" "grid[1][2] inner[3] main names.c:10 tables[1].forks[2]"
+    is "$compiler: objects are named after their variables" "$(lines_of names-$compiler.*.poet | sed 's/main\.inner/inner/; s/main inner\(...\)/inner\1 main/')" "grid[1][2] inner[3] main names.c:10 tables[1].forks[2]"
 done
 
-# A cycle through a read-write lock with several readers, one of which waits in turn.
+# A deadlock through a read-write lock with several readers, one of which is blocked itself.
 cat >cycle.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -453,12 +453,12 @@ found() {
         grep -q "^    T:main.* waits for RW:book.*, held by T:locks" answer &&
         grep -q "^    T:locks.* waits for M:desk.*, held by T:main" answer
 }
-check "a cycle through a read-write lock is found" until_true found
+check "a deadlock through a read-write lock is found" until_true found
 both() { poet blocked latest >answer && [ "$(grep -c '^    held by T:\(reads\|locks\)' answer)" = 2 ]; }
-check "both readers are named" until_true both || cat answer
+check "the deadlock names both readers" until_true both || cat answer
 stop_server
 
-# A program that nobody compiled for it.
+# A program that was compiled without Poet.
 cat >library.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
@@ -481,31 +481,31 @@ C
 gcc -g -shared -fPIC library.c -o libinner.so && gcc -g -w user.c -o user -ldl -pthread
 record() { poet record -o "$@" 2>err; }
 record own.poet ./user
-is "the exit status is the program's" $? 5
+is "poet record: the exit status is that of the program" $? 5
 until_true finished own.poet
-is "its own calls are recorded" "$(lines_of own.poet)" "main outer"
+is "poet record: the program's own calls are recorded" "$(lines_of own.poet)" "main outer"
 record all.poet --libraries -- ./user
 until_true finished all.poet
-is "with --libraries those of a library opened meanwhile, too" "$(lines_of all.poet)" "inner main outer"
-like "whose call sites are known" "$(poet dump all.poet)" "library.c:3"
+is "poet record --libraries: the calls of a library opened later are recorded" "$(lines_of all.poet)" "inner main outer"
+like "poet record --libraries: call sites in the library are known" "$(poet dump all.poet)" "library.c:3"
 record some.poet --include 'libinner*' ./user
 until_true finished some.poet
-is "or with --include" "$(lines_of some.poet)" "inner main outer"
+is "poet record --include: the calls of the named library are recorded" "$(lines_of some.poet)" "inner main outer"
 record less.poet -l --exclude user -x libc.so.6 ./user
 until_true finished less.poet
-is "--exclude leaves out" "$(lines_of less.poet)" "inner main"
+is "poet record --exclude: the calls of the named library are left out" "$(lines_of less.poet)" "inner main"
 gcc -w -static user.c -o static 2>/dev/null || gcc -w -static -x c - -o static <<<'int main(void) { return 7; }'
 poet record -o s.poet ./static 2>err
-is "a static program is refused" "$? $(cat err)" "1 poet record: ./static: it is statically linked; link it dynamically, or compile it with poetcc -trace; not started (--force starts it)"
+is "poet record refuses a static program" "$? $(cat err)" "1 poet record: ./static: it is statically linked; link it dynamically, or compile it with poetcc -trace; not started (--force starts it)"
 poet record ./nothing 2>err
-is "one that is not there" "$? $(cat err)" "127 poet record: ./nothing: No such file or directory"
+is "poet record: a missing program exits with 127" "$? $(cat err)" "127 poet record: ./nothing: No such file or directory"
 poet record 2>/dev/null
-is "none at all" $? 2
+is "poet record without a program exits with 2" $? 2
 gcc -g -w -fsanitize=address user.c -o user-asan -ldl -pthread
 record asan.poet ./user-asan
-is "a program with AddressSanitizer runs" "$?" 5
+is "poet record: a program with AddressSanitizer keeps its exit status" "$?" 5
 until_true finished asan.poet
-is "and is recorded" "$(lines_of asan.poet)" "main outer"
+is "poet record: a program with AddressSanitizer is recorded" "$(lines_of asan.poet)" "main outer"
 cat >threads.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -530,16 +530,16 @@ for sanitizer in thread address; do
     poetcc -trace -g -fsanitize=$sanitizer threads.c -o traced
     start_server -o "$sanitizer.poet" -q
     ./traced >log 2>&1
-    is "poetcc -trace -fsanitize=$sanitizer: nothing is reported" "$? $(cat log)" "0 "
+    is "poetcc -trace -fsanitize=$sanitizer: the sanitizer reports nothing" "$? $(cat log)" "0 "
     stop_server
-    is "and all threads are there" "$(lines_of "$sanitizer.poet")" "lock main work work"
-    is "and nothing is taken for another runtime" "$(poet stat "$sanitizer.poet" | grep -c 'Rust')" 0
+    is "poetcc -trace -fsanitize=$sanitizer: all threads are in the trace" "$(lines_of "$sanitizer.poet")" "lock main work work"
+    is "poetcc -trace -fsanitize=$sanitizer: the sanitizer is not taken for a Rust runtime" "$(poet stat "$sanitizer.poet" | grep -c 'Rust')" 0
     [ $sanitizer = thread ] || record recorded.poet ./threads
     [ $sanitizer = thread ] || until_true finished recorded.poet
 done
-is "threads under AddressSanitizer are recorded as they are" "$(lines_of recorded.poet | wc -w)" 4
+is "poet record: threads under AddressSanitizer are recorded once each" "$(lines_of recorded.poet | wc -w)" 4
 gcc -g -fsanitize=thread threads.c -o threads -pthread
 poet record -o no.poet ./threads 2>err
-is "ThreadSanitizer's programs are refused" $? 1
-like "and told what to do" "$(cat err)" "compile it with poetcc -trace -fsanitize=thread"
+is "poet record refuses a program with ThreadSanitizer" $? 1
+like "poet record: the refusal of ThreadSanitizer suggests poetcc -trace" "$(cat err)" "compile it with poetcc -trace -fsanitize=thread"
 done_testing

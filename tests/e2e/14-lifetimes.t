@@ -1,5 +1,5 @@
 #!/bin/bash
-# A process may have several lives: after fork, and under a server that comes after one that went.
+# Tracing follows a process across fork and exec, and reconnects to a new server after the old one has exited.
 . "$(dirname "$0")/lib.sh"
 cat >forks.c <<'C'
 #define _GNU_SOURCE
@@ -15,9 +15,9 @@ static void child(int i)
 {
     pthread_t t;
     int status;
-    if (i == 3) _exit(40); /* does nothing that is followed */
+    if (i == 3) _exit(40); /* makes no traced call */
     poet_text("child %d", i);
-    pthread_mutex_unlock(&held); /* was taken in the parent's life */
+    pthread_mutex_unlock(&held); /* was locked by the parent before the fork */
     pthread_create(&t, NULL, work, NULL);
     work(NULL);
     pthread_join(t, NULL);
@@ -46,14 +46,14 @@ poetcc -trace -w forks.c -o traced
 start_server -o f/ -q
 POET_SERVER=none ./plain >want
 ./traced >got 2>err
-is "the results are those of an untraced run" "$(cat got err)" "$(cat want)"
-check "the trace is sound" sound latest
-is "six processes recorded something, the one that did nothing is not there" "$(poet stat latest | grep -c ^program)" 6
-is "every fork is a message to its child, and so is the exec to the new program" \
+is "fork and exec: the results are those of an untraced run" "$(cat got err)" "$(cat want)"
+check "fork and exec: the trace is sound" sound latest
+is "fork and exec: the six processes with events are listed, the one without is not" "$(poet stat latest | grep -c ^program)" 6
+is "fork and exec: each is a message to the new process or program" \
     "$(poet dump latest --json | grep '"type":"start"' | grep -c '"relation":"async"')" 5
 first=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"fork".*/\1/p' | head -n 1)
 note=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"note".*child 0.*/\1/p')
-is "what the child does comes after the fork" "$(poet order latest "$first" "$note")" before
+is "fork: events of the child come after the fork" "$(poet order latest "$first" "$note")" before
 stop_server
 
 cat >leaving.c <<'C'
@@ -75,10 +75,10 @@ int main(void)
 C
 poetcc -trace -w leaving.c -o leaving
 start_server -o le/ -q
-check "a child may end its only thread" ./leaving
+check "a child exits its only thread" ./leaving
 until_true finished latest
-is "and the parent is followed to its end" "$(poet dump latest | grep -c " lock ")" 500
-check "the trace is sound" sound latest
+is "after a child exited its only thread the parent is traced to its end" "$(poet dump latest | grep -c " lock ")" 500
+check "after a child exited its only thread the trace is sound" sound latest
 stop_server
 
 cat >forking.c <<'C'
@@ -88,12 +88,12 @@ cat >forking.c <<'C'
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-/* Forks while other threads lock, make objects and end: no child may ever hang. */
+/* Forks while other threads lock, make objects and exit: no child may ever hang. */
 static volatile int stop;
 static void *locks(void *a)
 {
     for (int i = 1; !stop; i++) {
-        if (i % 100 == 0) usleep(2000); /* nothing else slows it */
+        if (i % 100 == 0) usleep(2000); /* slows the thread down */
         pthread_mutex_t *m = malloc(sizeof *m);
         pthread_mutex_init(m, NULL);
         pthread_mutex_lock(m);
@@ -143,11 +143,11 @@ C
 poetcc -trace -w forking.c -o forking
 start_server -o g/ -q
 is "200 forks of a busy program: no child hangs" "$(timeout 500 ./forking)" 0
-check "their trace is sound" sound latest
-is "each child is in it" "$(poet stat latest | grep -c ^program)" 201
+check "200 forks of a busy program: the trace is sound" sound latest
+is "200 forks of a busy program: each child is in the trace" "$(poet stat latest | grep -c ^program)" 201
 stop_server
 
-# Objects in shared memory and semaphores with a name: one line for all processes.
+# Objects in shared memory and named semaphores: one line for all processes.
 cat >shm.c <<'C'
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
     pthread_rwlockattr_t ra; pthread_rwlockattr_init(&ra); pthread_rwlockattr_setpshared(&ra, PTHREAD_PROCESS_SHARED);
     pthread_mutex_init(&x->m, &a); pthread_rwlock_init(&x->rw, &ra); sem_init(&x->s, 1, 0);
-    char name[40]; /* others may run the same test */
+    char name[40]; /* several runs of this test do not share a name */
     snprintf(name, sizeof name, "/poet-test-%d", (int)getpid());
     sem_t *named = sem_open(name, O_CREAT, 0600, 0);
     for (int i = 0; i < 3; i++)
@@ -187,22 +187,22 @@ poetcc -trace -w shm.c -o shm
 start_server -o s/ -q
 for i in 1 2 3 4 5; do is "four processes with objects in shared memory, run $i" "$(./shm)" 150; done
 for n in 1 2 3 4 5; do check "trace $n is sound" sound "unix:$XDG_RUNTIME_DIR/poet.sock#$n"; done
-is "each object is one line" "$(poet dump latest --json | grep '"hidden":false' | grep -oE '"kind":"(mutex|rwlock|semaphore)"' | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
+is "shared objects: each is one line" "$(poet dump latest --json | grep '"hidden":false' | grep -oE '"kind":"(mutex|rwlock|semaphore)"' | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
     '1kind:mutex 1kind:rwlock 2kind:semaphore'
-is "numbered by all of them" "$(poet dump latest --json | grep -c '"event":"2:[0-9]*"')" 302
+is "shared objects: the line has the events of all processes" "$(poet dump latest --json | grep -c '"event":"2:[0-9]*"')" 302
 last=$(poet dump latest --json | sed -n 's/.*"event":"\(2:[0-9]*\)".*/\1/p' | tail -n 1)
-is "what one did in a mutex is before what the next does there" "$(poet order latest 2:1 "$last")" before
+is "shared objects: a critical section of one process is before the next one of another" "$(poet order latest 2:1 "$last")" before
 stop_server
 
-# Where no memory can be shared the queues are sent.
+# Where no memory can be shared, libpoet sends its queues through the socket.
 cc -shared -fPIC -Wl,-z,initfirst "$root/tests/e2e/unshared.c" -o unshared.so
 sent() { LD_PRELOAD="$work/unshared.so" "$@"; }
 start_server -o t/ -q
 sent ./traced >got 2>err
-is "where queues are sent the results are those of an untraced run" "$(cat got err)" "$(cat want)"
-check "the trace is sound" sound latest
-is "and has every process" "$(poet stat latest | grep -c ^program)" 6
-is "each of which has sent all that it had" "$(figure latest truncated_programs)" 0
+is "without shared memory the results are those of an untraced run" "$(cat got err)" "$(cat want)"
+check "without shared memory the trace is sound" sound latest
+is "without shared memory every process is in the trace" "$(poet stat latest | grep -c ^program)" 6
+is "without shared memory no process is truncated" "$(figure latest truncated_programs)" 0
 cat >killed.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -216,10 +216,10 @@ int main(void)
 C
 poetcc -trace -w killed.c -o killed
 { sent ./killed; } 2>/dev/null
-check "a program that is killed leaves a trace" until_true finished latest
-is "in which nothing is wrong or pending" "$(figure latest inconsistent)$(figure latest pending)" 00
-check "and all but the last queue is there" test "$(figure latest events)" -gt 80000
-is "what is missing is told" "$(figure latest truncated_programs) $(poet stat latest | grep -c '^truncated  *1 program')" "1 1"
+check "without shared memory: the run of a killed program finishes" until_true finished latest
+is "without shared memory: a killed program leaves no inconsistent or pending event" "$(figure latest inconsistent)$(figure latest pending)" 00
+check "without shared memory: a killed program loses at most its last queue" test "$(figure latest events)" -gt 80000
+is "without shared memory: poet stat reports the killed program as truncated" "$(figure latest truncated_programs) $(poet stat latest | grep -c '^truncated  *1 program')" "1 1"
 cat >leaves.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -255,11 +255,11 @@ for way in "exit 0 80001" "_exit 0 80001" "handler 0 80001" "exec 0 80001" "noex
     { POET_RUN="$1" sent ./leaves "$1"; } 2>/dev/null
     run="unix:$XDG_RUNTIME_DIR/poet.sock#$1"
     until_true finished "$run"
-    is "an end by $1 is one, or is said to be none" "$(figure "$run" truncated_programs)" "$2"
-    check "with all that must be there" test "$(figure "$run" events)" -ge "$3"
+    is "exit by $1: poet stat tells whether the program is truncated" "$(figure "$run" truncated_programs)" "$2"
+    check "exit by $1: the events before it are recorded" test "$(figure "$run" events)" -ge "$3"
 done
 stop_server
-is "and so says the file" "$(for f in t/*.poet; do figure "$f" truncated_programs; echo; done | sort -n | paste -sd' ')" "0 0 0 0 0 1 1 1"
+is "the trace files have the same numbers of truncated programs" "$(for f in t/*.poet; do figure "$f" truncated_programs; echo; done | sort -n | paste -sd' ')" "0 0 0 0 0 1 1 1"
 
 cat >long.c <<'C'
 #include <pthread.h>
@@ -294,14 +294,14 @@ kill -KILL "$server"
 wait "$server" 2>/dev/null
 start_server -o m/ -q
 again() { [ "$(figure m/*.poet events)" -gt 100 ]; }
-check "a new server is found by a program whose server was killed" until_true again
+check "a program finds a new server after its server was killed" until_true again
 echo >&5
 exec 5>&-
 wait $program
-is "which ends as ever" "$? $(cat out)" "0 done"
-like "and says once what happened" "$(cat err)" "reconnected to a server"
-check "the second trace is sound" sound latest
-is "and has all its threads" "$(poet dump latest --json | grep -c '"kind":"thread"')" 4
-check "the first is whole up to the kill" poet check l/*.poet
+is "after a change of server the program ends normally" "$? $(cat out)" "0 done"
+like "after a change of server the program prints one notice" "$(cat err)" "reconnected to a server"
+check "after a change of server the second trace is sound" sound latest
+is "after a change of server the second trace has all threads" "$(poet dump latest --json | grep -c '"kind":"thread"')" 4
+check "after a change of server the first trace is valid up to the kill" poet check l/*.poet
 stop_server
 done_testing

@@ -1,28 +1,28 @@
 #!/bin/bash
-# C++: threads by their callables, mutexes by their names, calls where the program makes them.
+# C++ programs: threads are named after their callables, mutexes after their variables, and calls have the program's source lines.
 . "$(dirname "$0")/lib.sh"
 want="300 in all, 6 entries"
 names_of() { poet dump latest --json | grep '"hidden":false' | sed -n "s/^{\"line\".*\"kind\":\"$1\".*\"name\":\"\([^\"]*\)\".*/\1/p" | sort | uniq -c | awk '{ $1 = $1; print }' | paste -sd,; }
-# sites_of TYPE: the lines of the example where such an event is made
+# sites_of TYPE: the source lines of the example where such an event is made
 sites_of() { poet dump latest --json | sed -n "s/.*\"type\":\"$1\".*\"site\":\"\(bank.cpp:[0-9]*\)\".*/\1/p" | sort -u; }
 line_of() { grep -n -- "$1" "$root/examples/bank.cpp" | head -n 1 | sed 's/:.*//'; }
 start_server -o c/ -q
-try() { # try NAME: the same for every way to compile it
+try() { # try NAME: the same for every way to compile the example
     is "$1: the result is that of an untraced run" "$("$2" 2>&1 | tail -n 1)" "$want"
     check "$1: the trace is sound" sound latest
-    is "$1: threads bear the names of what they run" "$(names_of thread)" \
+    is "$1: threads are named after what they run" "$(names_of thread)" \
         "3 Teller::work,1 async long (*)(),1 main,1 $lambda"
-    is "$1: mutexes bear theirs" "$(names_of mutex )" \
+    is "$1: mutexes are named after their variables" "$(names_of mutex )" \
         "1 accounts[0].lock,1 accounts[1].lock,1 accounts[2].lock,1 door"
-    is "$1: and shared ones" "$(names_of rwlock)" "1 ledger"
-    like "$1: a scoped_lock is where it is written" "$(sites_of acquire)" "bank.cpp:$(line_of scoped_lock)"
-    like "$1: a wait, if there was one, is where it is written" "$(sites_of wait)" "^(bank.cpp:$(line_of 'opened.wait'))?$"
-    like "$1: a notification" "$(sites_of signal)" "bank.cpp:$(line_of notify_all)"
-    like "$1: a join" "$(sites_of join)" "bank.cpp:$(line_of 'audit.join')"
+    is "$1: shared mutexes are named after their variables" "$(names_of rwlock)" "1 ledger"
+    like "$1: a scoped_lock has its source line" "$(sites_of acquire)" "bank.cpp:$(line_of scoped_lock)"
+    like "$1: a wait, if there was one, has its source line" "$(sites_of wait)" "^(bank.cpp:$(line_of 'opened.wait'))?$"
+    like "$1: a notification has its source line" "$(sites_of signal)" "bank.cpp:$(line_of notify_all)"
+    like "$1: a join has its source line" "$(sites_of join)" "bank.cpp:$(line_of 'audit.join')"
 }
 export POET_MAX_STALL_MS=10000
 for compiler in g++ clang++; do
-    command -v $compiler >/dev/null || { skip "$compiler is not there"; continue; }
+    command -v $compiler >/dev/null || { skip "$compiler is not installed"; continue; }
     for level in -O0 -O2; do
         CXX=$compiler poetcc++ -trace -g -std=c++20 $level "$root/examples/bank.cpp" -o bank
         lambda='main::{lambda()#1}'
@@ -44,7 +44,7 @@ cat >latch.cpp <<'C'
 static std::latch ready(1);
 static std::mutex m;
 static std::atomic<int> waits;
-static bool asleep() /* the thread, at the latch: it is in a call of the kernel that has its address */
+static bool asleep() /* the thread at the latch is in a futex call with the latch's address */
 {
     char path[64], *at = nullptr;
     std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", waits.load());
@@ -66,12 +66,12 @@ int main()
 }
 C
 poetcc++ -trace -g -std=c++20 latch.cpp -o latch
-check "a program with a latch runs" ./latch
-check "its trace is sound" sound latest
-check "the futex that the latch is was seen" test "$(figure latest untraced)" -gt 0
+check "a program with a std::latch runs" ./latch
+check "std::latch: the trace is sound" sound latest
+check "std::latch: its futex calls are counted as untraced" test "$(figure latest untraced)" -gt 0
 start=$(poet dump latest --json | sed -n 's/.*"event":"\([0-9:]*\)","type":"start".*/\1/p' | tail -n 1)
 lock=$(poet dump latest --json | sed -n 's/.*"event":"\(1:[0-9]*\)","type":"unlock".*/\1/p' | head -n 1)
-is "concurrent is printed" "$(poet order latest "$start" "$lock" 2>warning)" concurrent
-like "with a warning" "$(cat warning)" "raw futexes are not traced"
+is "std::latch: poet order answers concurrent" "$(poet order latest "$start" "$lock" 2>warning)" concurrent
+like "std::latch: poet order warns of untraced futexes" "$(cat warning)" "raw futexes are not traced"
 stop_server
 done_testing

@@ -1,24 +1,24 @@
 #!/bin/bash
-# Programs that nobody here wrote: their results are those of an untraced run, the traces obey every rule.
+# Installed multithreaded programs under poet record: results are those of an untraced run, the traces are sound.
 . "$(dirname "$0")/lib.sh"
 seq 1 300000 | shuf --random-source=<(yes) >numbers
 head -c 1500000 numbers >text
 start_server -o p/ -q
 
-# try NAME COMMAND...: prints what it prints, recorded or not, and ends as it ends
+# try NAME COMMAND...: output, messages and exit status are the same with and without poet record
 try() {
     what=$1
     shift
-    command -v "$1" >/dev/null || { skip "$1 is not there"; return; }
+    command -v "$1" >/dev/null || { skip "$1 is not installed"; return; }
     "$@" >want 2>want.err </dev/null
     status=$?
     poet record $how -- "$@" >got 2>got.err </dev/null
-    is "$what: exit status" $? $status
-    check "$what: output" cmp got want
-    # (which Python is called python3 decides whether Poet has a word about it)
-    is "$what: messages" "$(grep -v '^poet: Python interpreter: ' got.err)" "$(cat want.err)"
+    is "$what: the exit status is that of an untraced run" $? $status
+    check "$what: the output is that of an untraced run" cmp got want
+    # Poet prints a notice for some versions of Python.
+    is "$what: the messages are those of an untraced run" "$(grep -v '^poet: Python interpreter: ' got.err)" "$(cat want.err)"
     check "$what: the trace is sound" sound latest
-    is "$what: threads were seen" "$([ "$(poet dump latest --json | grep -c '"kind":"thread"')" -gt 1 ] && echo yes)" yes
+    is "$what: the trace has several threads" "$([ "$(poet dump latest --json | grep -c '"kind":"thread"')" -gt 1 ] && echo yes)" yes
 }
 how=
 try sort sort --parallel=4 -n numbers
@@ -38,7 +38,7 @@ threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
 [t.start() for t in threads]; [t.join() for t in threads]
 print(sum[0])'
 
-# An allocator that uses mutexes itself, and is loaded first.
+# An allocator that uses mutexes itself, and is preloaded.
 jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
 if [ -n "$jemalloc" ]; then
     export LD_PRELOAD=$jemalloc
@@ -46,32 +46,32 @@ if [ -n "$jemalloc" ]; then
     try "sort with jemalloc" sort --parallel=4 -n numbers
     unset LD_PRELOAD
 else
-    skip "jemalloc is not there"
+    skip "jemalloc is not installed"
 fi
 
 if command -v valgrind >/dev/null; then
     compile deadlock
     compile philosophers
-    is "valgrind finds nothing" "$(valgrind -q --error-exitcode=9 ./philosophers 2>&1 >/dev/null; echo $?)" 0
+    is "valgrind reports no error in a traced program" "$(valgrind -q --error-exitcode=9 ./philosophers 2>&1 >/dev/null; echo $?)" 0
 else
-    skip "valgrind is not there"
+    skip "valgrind is not installed"
 fi
 
-# A cache with four threads, two hundred times asked and told.
+# memcached with four threads: two hundred values stored and fetched.
 if command -v memcached >/dev/null && command -v nc >/dev/null; then
     poet record -- memcached -u "$(id -un)" -s "$work/cache" -t 4 2>cache.err & cache=$!
     pids="$pids $cache"
-    listens() { grep -q " 00010000 .* $work/cache\$" /proc/net/unix; } # (the socket is there before that)
+    listens() { grep -q " 00010000 .* $work/cache\$" /proc/net/unix; } # the socket file exists before the server listens
     until_true listens
     for i in $(seq 200); do printf 'set k%d 0 0 3\r\nabc\r\nget k%d\r\n' "$i" "$i"; done >asked
     echo quit >>asked
-    is "memcached answers" "$(nc -U cache <asked | grep -c '^abc')" 200
+    is "memcached answers 200 requests" "$(nc -U cache <asked | grep -c '^abc')" 200
     kill -TERM $cache
     wait $cache
-    is "and ends by itself" $? 0
-    check "its trace is sound" sound latest
+    is "memcached exits with 0" $? 0
+    check "memcached: the trace is sound" sound latest
 else
-    skip "memcached is not there"
+    skip "memcached is not installed"
 fi
 stop_server
 done_testing

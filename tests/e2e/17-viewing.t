@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the viewer shows is what the commands say, and every change of view can be undone.
+# The viewer shows what the commands print, and every change of the view can be undone.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 cat >work.c <<'C'
@@ -39,76 +39,76 @@ until_true finished work.poet
 stop_server
 script() { timeout 600 poet view work.poet --script script >log 2>&1 || { cat log; return 1; }; }
 
-# ---- answers: random events, each with a second one ----
+# ---- order: random events, each with a second one ----
 poet dump work.poet --json | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered".*/\1/p' >events
 n=$(wc -l <events)
 awk -v n="$n" 'BEGIN { srand(7); for (i = 0; i < 200; i++) print 1 + int(rand() * n), 1 + int(rand() * n) }' |
     awk 'NR == FNR { at[NR] = $0; next } $1 != $2 { print at[$1], at[$2] }' events - >pairs
 while read -r a b; do printf 'goto %s\nsecond %s\nstate told\n' "$a" "$b"; done <pairs >script
 echo quit >>script
-check "200 questions" script
+check "200 pairs of events are selected" script
 awk '{ print $2, $4, $14 }' told | sed 's/ 0$/ before/; s/ 1$/ after/; s/ 2$/ concurrent/; s/ 3$/ same/' >got
 paste -d' ' pairs <(poet order work.poet - <pairs) >want
-is "the relation is that of poet order" "$(diff got want | head -n 5)" ""
-# chains: each event before the next, or together with it
+is "the relation of two selected events is that of poet order" "$(diff got want | head -n 5)" ""
+# Causal chains: each event happens before the next one, or is simultaneous with it.
 awk '{ for (i = 1; $i != "chain"; i++); for (i++; i < NF && $i != "colours" && $(i + 1) != "colours"; i++) print $i, $(i + 1) }' told >links
-check "there are chains" test "$(wc -l <links)" -gt 300
-is "each step of a chain is order" "$(poet order work.poet - <links | sort | uniq -c | grep -Ev 'before|same')" ""
-is "a chain leads from the one to the other" "$(awk '$14 < 2 {
+check "the causal chains have more than 300 links" test "$(wc -l <links)" -gt 300
+is "each link of a causal chain is an order of poet order" "$(poet order work.poet - <links | sort | uniq -c | grep -Ev 'before|same')" ""
+is "a causal chain leads from one selected event to the other" "$(awk '$14 < 2 {
     for (i = 1; $i != "chain"; i++); a = $(i + 1); for (; i <= NF && $i != "colours"; i++); b = $(i - 1)
     if ($14 == 0 ? a != $2 || b != $4 : a != $4 || b != $2) print }' told | wc -l)" 0
-# colours of all that is seen, for some of them; 1 before 2 after 3 concurrent 4 same
+# Colors of visible marks relative to some selections; 1 before, 2 after, 3 concurrent, 4 same.
 awk 'NR % 10 == 0 { at = $2; for (i = 1; $i != "colours"; i++); for (i++; i <= NF; i++) { split($i, p, "="); print p[1], at, p[2] } }' told >colours
-check "marks are coloured" test "$(wc -l <colours)" -gt 1000
-is "as poet order says" "$(paste -d' ' <(cut -d' ' -f3 colours) <(cut -d' ' -f1,2 colours | poet order work.poet -) | sort -u | tr '\n' ' ')" \
+check "more than 1000 marks are colored" test "$(wc -l <colours)" -gt 1000
+is "the color of a mark is its relation by poet order" "$(paste -d' ' <(cut -d' ' -f3 colours) <(cut -d' ' -f1,2 colours | poet order work.poet -) | sort -u | tr '\n' ' ')" \
     "1 before 2 after 3 concurrent 4 same "
-# counts, against the same command
+# Counts of events before, after and concurrent, against poet order.
 sed -n 5p told | awk '{ print $6, $8, $10, $12 }' >got
 at=$(sed -n 5p told | awk '{ print $2 }')
 sed "s/\$/ $at/" events | poet order work.poet - | sort | uniq -c |
     awk '{ c[$2] = $1 } END { print c["before"] + 0, c["after"] + 0, c["concurrent"] + 0, c["same"] + 0 }' >want
-is "counts are those of poet order" "$(cat got)" "$(cat want)"
+is "counts of related events are those of poet order" "$(cat got)" "$(cat want)"
 
-# ---- finding ----
+# ---- search ----
 printf 'find step 14\nstate found\nfind sem_post\nstate found\nfind work.c:17\nstate found\nfind nothing such\nstate found\nquit\n' >script
-check "searches" script
+check "four searches run" script
 hits() { sed -n "$1p" found | sed 's/.*hits \([0-9]*\) .*/\1/'; }
-is "by text" "$(hits 1)" "$(poet dump work.poet | grep -c 'step 14')"
-is "by type" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:]*","type":"sem_post"')"
-is "by call site" "$(hits 3)" "$(poet dump work.poet --json | grep -c '"site":"work.c:17"')"
-is "nothing" "$(hits 4)" 0
+is "search by text finds the events of poet dump" "$(hits 1)" "$(poet dump work.poet | grep -c 'step 14')"
+is "search by event type finds the events of poet dump" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:]*","type":"sem_post"')"
+is "search by call site finds the events of poet dump" "$(hits 3)" "$(poet dump work.poet --json | grep -c '"site":"work.c:17"')"
+is "search without a match finds none" "$(hits 4)" 0
 
-# ---- step by step along the recorded order ----
+# ---- steps in the recorded order ----
 { echo 'action start'; echo 'goto 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state steps'; done; echo quit; } >script
-check "120 steps along the recording" script
+check "120 steps in the recorded order" script
 awk 'NR == FNR { at[$1] = NR; next } $2 != "none" { if (last && (at[$2] <= last || at[$2] > last + 2)) print $2; last = at[$2] }' \
     events steps >astray
-is "each goes to the next point of the dump" "$(cat astray)" ""
-is "and none stands still" "$(awk '{ print $2 }' steps | sort -u | wc -l)" 120
+is "each step selects the next synchronization point of the dump" "$(cat astray)" ""
+is "each of 120 steps selects another event" "$(awk '{ print $2 }' steps | sort -u | wc -l)" 120
 
-# ---- what is saved ----
+# ---- export from the viewer ----
 printf '%s\n' 'goto 5:20' 'hide 3' 'drop 6 2' 'zoom 1.2 300 100' 'view a.view' 'save a.pdf seen' \
     'save a.svg seen' 'time 5' 'view b.view' 'save b.png seen' 'save c.pdf whole' quit >script
-check "diagrams are saved" script
+check "the viewer exports diagrams" script
 poet export work.poet --view a.view -o a2.pdf && poet export work.poet --view a.view -o a2.svg &&
     poet export work.poet --view b.view -o b2.png
-check "as poet export --view gives them, byte for byte: PDF" cmp a.pdf a2.pdf
-check "SVG" cmp a.svg a2.svg
-check "PNG, by time" cmp b.png b2.png
-check "the selected event is marked in them" grep -q 'stroke:rgb(90%,62%,0%)' a.svg
-like "and the whole run" "$(pdfinfo c.pdf)" "Pages: +[1-9]"
+check "the exported PDF equals that of poet export --view" cmp a.pdf a2.pdf
+check "the exported SVG equals that of poet export --view" cmp a.svg a2.svg
+check "the exported PNG by time equals that of poet export --view" cmp b.png b2.png
+check "the exported SVG marks the selected event" grep -q 'stroke:rgb(90%,62%,0%)' a.svg
+like "the whole run is exported as PDF" "$(pdfinfo c.pdf)" "Pages: +[1-9]"
 
-# ---- the trace, as it is told: also that of a server elsewhere, and while it grows ----
+# ---- saving the trace: also from a remote server, and while it grows ----
 cat >ssh.sh <<'S'
 #!/bin/bash
-shift 2 # ssh -- HOST COMMAND
+shift 2 # the arguments are those of ssh: ssh -- HOST COMMAND
 exec bash -c "$*"
 S
 chmod +x ssh.sh
 printf 'trace copy.poet\nquit\n' >script
-check "the trace is saved, through ssh" env POET_SSH="$work/ssh.sh" timeout 300 poet view "ssh:here:$work/work.poet" --script script
-check "byte for byte" cmp work.poet copy.poet
-like "and is reached by commands, too" "$(POET_SSH="$work/ssh.sh" poet stat "ssh:here:$work/work.poet")" "run +work"
+check "the viewer saves a remote trace through ssh" env POET_SSH="$work/ssh.sh" timeout 300 poet view "ssh:here:$work/work.poet" --script script
+check "the trace saved through ssh equals the original" cmp work.poet copy.poet
+like "poet stat reads a remote trace through ssh" "$(POET_SSH="$work/ssh.sh" poet stat "ssh:here:$work/work.poet")" "run +work"
 
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
@@ -140,19 +140,19 @@ awk -v n="$n" -v lines="$lines" 'BEGIN {
     for (i = 0; i < 1100; i++) print "action redo"
     print "scene end2\nquit"
 }' >script
-check "1000 changes of view, undone and done again" script
-check "undone: the first scene, byte for byte" cmp begin begin2
-check "done again: the last" cmp end end2
+check "1000 changes of the view, undone and redone" script
+check "undo of 1000 changes restores the first scene" cmp begin begin2
+check "redo of 1000 changes restores the last scene" cmp end end2
 different=0
 for at in at*; do cmp -s "$at" "again${at#at}" || different=$((different + 1)); done
-is "a step back and on, at 25 places" "$different" 0
-check "it was another one" test -n "$(cmp begin end 2>&1)"
-is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+is "undo and redo of one change restores the scene, at 25 places" "$different" 0
+check "the first and the last scene differ" test -n "$(cmp begin end 2>&1)"
+is "the viewer logs no message during undo and redo" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 
-# ---- servers that stall, go, or talk nonsense ----
+# ---- servers that stall, exit, or send malformed data ----
 cat >relay.pl <<'P'
-# Stands between a viewer and a server: relay.pl SOCKET SERVER HOW BYTES.  After so many bytes from the
-# server it says no more (stall), hangs up (cut), or says something else (garble).
+# A relay between a viewer and a server: relay.pl SOCKET SERVER HOW BYTES. After so many bytes from the
+# server it sends nothing more (stall), disconnects (cut), or sends other bytes (garble).
 use IO::Socket::UNIX; use IO::Select;
 my ($path, $to, $how, $left) = @ARGV;
 my $l = IO::Socket::UNIX->new(Local => $path, Listen => 1) or die; my $c = $l->accept;
@@ -184,17 +184,17 @@ for how in stall cut garble; do
         until_true shown "."
         [ $how != cut ] || until_true gone_relay
         xdotool key --window "$(window .)" Home Page_Down plus Left asterisk ctrl+z
-        check "$how after $bytes bytes: the viewer lives" kill -0 $viewer
+        check "$how after $bytes bytes: the viewer runs on" kill -0 $viewer
         gone() { ! kill -0 $viewer 2>/dev/null; }
         leave() { gone || { focused .; xdotool key ctrl+q; }; }
-        check "and can be left" again leave -- gone
-        is "without a complaint" "$(grep -c CRITICAL log)" 0
+        check "$how after $bytes bytes: the viewer can be closed" again leave -- gone
+        is "$how after $bytes bytes: the viewer logs no CRITICAL message" "$(grep -c CRITICAL log)" 0
         is_child $relay && kill $relay
     done
 done
 stop_server
 
-# ---- an order that is behind what programs have told ----
+# ---- an order that lags behind the received events ----
 export POET_TEST_ORDER_PAUSE=$work/pause
 rm -f log
 start_server -o behind.poet -q
@@ -210,11 +210,11 @@ until_true shown .
 until_true behind 4000000000
 touch late
 until_true grep -q ^said log
-like "the status line says how far the order is behind" "$(sed -n 1p log)" '^said: (.* — )?ordered up to [0-9]+\.[0-9] s ago$'
+like "the status line shows how far the order lags behind" "$(sed -n 1p log)" '^said: (.* — )?ordered up to [0-9]+\.[0-9] s ago$'
 rm pause
 touch later
 wait $viewer
-[ "$(grep -c ^said log)" = 2 ] && ! sed -n 2p log | grep -q ordered && ok "and no more once it has caught up" ||
+[ "$(grep -c ^said log)" = 2 ] && ! sed -n 2p log | grep -q ordered && ok "the status line shows no lag once the order has caught up" ||
     not_ok "and no more once it has caught up" "$(cat log)"
 stop_server
 done_testing

@@ -1,10 +1,10 @@
 #!/bin/bash
-# The viewer for those who do not look at it: by a screen reader's means alone (AT-SPI).
+# The viewer is usable through a screen reader (AT-SPI) alone.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 launcher=/usr/libexec/at-spi-bus-launcher
 if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
-    skip "there is no AT-SPI"
+    skip "AT-SPI is not available"
     done_testing
     exit
 fi
@@ -48,10 +48,10 @@ timeout 500 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately & poet view two.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore reader.py "$event"; kill $viewer %1' >said 2>log
 
-is "the picture says which event is selected" "$(grep picture said)" "picture True"
-is "its words can be read" "$(grep words said)" "words True"
-is "one event is the selected one, its partner one point with it" "$(grep standing said)" "standing True"
-is "a button is named" "$(grep button said)" "button True"
-is "and does what it says" "$(grep pressed said)" "pressed True"
+is "the diagram has the selected event as its description" "$(grep picture said)" "picture True"
+is "the description of the diagram can be read as text" "$(grep words said)" "words True"
+is "the selected event and its partner are reported as one synchronization point" "$(grep standing said)" "standing True"
+is "a button has a name" "$(grep button said)" "button True"
+is "a button performs its action" "$(grep pressed said)" "pressed True"
 is "no button is without a name" "$(grep unnamed said)" "unnamed 0"
 done_testing
