@@ -1,5 +1,5 @@
 #!/bin/bash
-# Descriptions: layers of the user's own, environments under other names, mistakes, and what a trace breaks.
+# Target descriptions: layers of the user's own, environments under other names, errors, and traces that violate a description.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 programs="semaphores accepting waiting coroutines fibonacci inside"
@@ -11,7 +11,7 @@ trace() {
     poetcc -trace -g "$@" -o "$name" && POET_OUTPUT="$name.poet" "./$name" && until_true finished "$name.poet"
 }
 
-# ---- no program knows an environment: all names replaced by random ones ----
+# ---- no program knows an environment by name: all names replaced by random ones ----
 mkdir conf
 python3 - "$root" <<'P'
 import random, re, sys
@@ -34,30 +34,30 @@ open("renamed.c", "w").write(code)
 P
 poetcc -trace -g -I"$root/examples/ucpp" -c renamed.c -o renamed.o
 export POET_CONFIG="$work/conf"
-check "a description under random names is good" poet check conf/zzqx.conf
+check "a description under random names is valid" poet check conf/zzqx.conf
 for program in $programs; do
     trace "$program" "$root/examples/ucpp/$program.c" ucpp.o
     trace "other-$program" "$root/examples/ucpp/$program.c" renamed.o
-    check "$program under random names: obeys its description" poet check "other-$program.poet"
-    is "$program: the picture is the same" \
+    check "$program under random names: poet check accepts the trace" poet check "other-$program.poet"
+    is "$program under random names: the diagram is the same" \
         "$(poet show "other-$program.poet" --labels name | tail -n +2)" \
         "$(poet show "$program.poet" --labels name | tail -n +2)"
     for kind in "$program" "other-$program"; do
         poet export "$kind.poet" -o "$kind.svg" --labels name --no-title
     done
-    # what a mark says where it is pointed at names the place in the source, which has another name
-    is "$program: stroke by stroke" "$(sed 's/<title>[^<]*//' "other-$program.svg" | md5sum)" \
+    # the tooltip of a mark has the source file's name, which differs
+    is "$program under random names: the SVG is the same" "$(sed 's/<title>[^<]*//' "other-$program.svg" | md5sum)" \
         "$(sed 's/<title>[^<]*//' "$program.svg" | md5sum)"
 done
-like "the names did change" "$(poet dump other-inside.poet --json | head -n 1)" zzqx
+like "the names in the trace did change" "$(poet dump other-inside.poet --json | head -n 1)" zzqx
 
-# ---- the older marks ----
+# ---- the marks of µC++'s own tracing ----
 poet show inside.poet --labels name --description ucpp-trace >older.txt
-is "the older tracing shows of a call from inside only its petition" \
+is "ucpp-trace.conf shows a call from inside as a petition only" \
     "$(grep '^T:fred' older.txt | grep -o '●' | wc -l):$(poet show inside.poet --labels name | grep '^T:fred' | grep -o '●' | wc -l)" "2:6"
-like "a description that is not there" "$(poet show inside.poet --description nowhere 2>&1)" "description nowhere"
+like "a missing description is named" "$(poet show inside.poet --description nowhere 2>&1)" "description nowhere"
 
-# ---- clusters and new names ----
+# ---- line groups and new names ----
 cat >system.c <<'C'
 #include "ucpp.h"
 void uc_main(void)
@@ -73,13 +73,13 @@ void uc_main(void)
 }
 C
 trace system -I"$root/examples/ucpp" system.c ucpp.o
-like "lines that belong together are called as the description says" \
+like "a line group is named as the description says" \
     "$(poet show system.poet --group 'u*')" "^\{Group of system objects ×2\}"
-like "a line that is renamed says since when" "$(poet dump --json system.poet)" \
+like "a renamed line has the event since which the name holds" "$(poet dump --json system.poet)" \
     '"event":"2:3".*"type":"leave".*called uOther from here on, uProcessor before'
-like "and is found by its old name" "$(poet show system.poet --text uProcessor 2>&1)" "uOther"
+like "a renamed line is found by its old name" "$(poet show system.poet --text uProcessor 2>&1)" "uOther"
 
-# ---- a user's own layer ----
+# ---- a layer of the user's own ----
 export XDG_CONFIG_HOME="$work/own"
 mkdir -p own/poet
 cat >own/poet/ucpp.conf <<'C'
@@ -87,19 +87,19 @@ include = "ucpp";
 line_types = ( { name = "task"; letter = "Task "; } );
 events = ( { name = "petition"; color = "#ff00ff"; label = "knocks"; } );
 C
-check "a layer is checked with what it changes" poet check own/poet/ucpp.conf
+check "poet check validates a layer together with the description it changes" poet check own/poet/ucpp.conf
 poet export inside.poet -o mine.svg
-like "the user's own colour" "$(cat mine.svg)" "100%, ?0%, ?100%|rgb\(255, ?0, ?255\)"
-like "and letter" "$(poet show inside.poet)" "^Task :main"
-is "change no order" "$(poet dump inside.poet --json | sed 's/"letter":"[^"]*"//')" \
+like "a layer changes the color" "$(cat mine.svg)" "100%, ?0%, ?100%|rgb\(255, ?0, ?255\)"
+like "a layer changes the letter of a line" "$(poet show inside.poet)" "^Task :main"
+is "a layer does not change the order" "$(poet dump inside.poet --json | sed 's/"letter":"[^"]*"//')" \
     "$(XDG_CONFIG_HOME=/nowhere poet dump inside.poet --json | sed 's/"letter":"[^"]*"//')"
 trace layered "$root/examples/ucpp/inside.c" ucpp.o
-check "recorded under a layer" poet check layered.poet
+check "poet check accepts a trace recorded under a layer" poet check layered.poet
 rm own/poet/ucpp.conf
-like "the layer is in the trace" "$(poet show layered.poet)" "^Task :main"
+like "a layer is stored in the trace" "$(poet show layered.poet)" "^Task :main"
 unset XDG_CONFIG_HOME
 
-# ---- mistakes, all at once ----
+# ---- several errors at once ----
 cat >conf/bad.conf <<'C'
 name = "bad";
 include = "no-such-thing";
@@ -112,11 +112,11 @@ events = (
     { name = "e"; thread_state = "left"; }
 );
 C
-is "every mistake, with its line" "$(poet check conf/bad.conf 2>&1 | cut -d: -f2 | sort -n | tr '\n' ' ')" "2 3 5 6 7 8 9 "
-like "the nearest key" "$(poet check conf/bad.conf 2>&1)" 'bad.conf:3: unknown key "visibel"; did you mean "visible"'
-is "exit status" "$(poet check conf/bad.conf >/dev/null 2>&1; echo $?)" 1
+is "every error of a description is reported with its line" "$(poet check conf/bad.conf 2>&1 | cut -d: -f2 | sort -n | tr '\n' ' ')" "2 3 5 6 7 8 9 "
+like "an unknown key gets a suggestion" "$(poet check conf/bad.conf 2>&1)" 'bad.conf:3: unknown key "visibel"; did you mean "visible"'
+is "poet check of an invalid description exits with 1" "$(poet check conf/bad.conf >/dev/null 2>&1; echo $?)" 1
 
-# ---- a description that lacks an event: shown by name, and ordered ----
+# ---- a description that lacks an event type: its events are shown by name, and ordered ----
 python3 - "$root" <<'P'
 import re, sys
 text = open(sys.argv[1] + "/config/ucpp.conf").read()
@@ -124,16 +124,16 @@ text = re.sub(r'\{ name = "signal";.*?\},\n', "", text, flags=re.S).replace('"si
 text = re.sub(r"\s*(ended_by|woken_by) = \[\"signal\"\];", "", text)
 open("conf/ucpp.conf", "w").write(text)
 P
-check "a description without signal" poet check conf/ucpp.conf
+check "a description without the type signal is valid" poet check conf/ucpp.conf
 trace lacking "$root/examples/ucpp/semaphores.c" ucpp.o
-like "the event it lacks is shown by name" "$(poet check lacking.poet)" \
+like "poet check names the undescribed type" "$(poet check lacking.poet)" \
     "signal is not in the description"
 poet export lacking.poet -o lacking.pdf
-like "in the picture, too" "$(pdftotext lacking.pdf -)" "undescribed type: signal"
-is "and ordered" "$(poet order lacking.poet "$(poet dump lacking.poet --json | sed -n 's/.*"event":"\([^"]*\)","type":"signal".*/\1/p')" 2:6)" before
+like "the exported diagram names the undescribed type" "$(pdftotext lacking.pdf -)" "undescribed type: signal"
+is "events of an undescribed type are ordered" "$(poet order lacking.poet "$(poet dump lacking.poet --json | sed -n 's/.*"event":"\([^"]*\)","type":"signal".*/\1/p')" 2:6)" before
 rm conf/ucpp.conf
 
-# ---- what a runtime does wrong: the first break on each line ----
+# ---- errors of a runtime: the first violation on each line ----
 cat >wrong.c <<'C'
 #include <poet.h>
 POET_RUNTIME("ucpp");
@@ -152,8 +152,8 @@ int main(void)
 C
 trace wrong wrong.c
 poet check wrong.poet >wrong.txt
-is "exit status for a trace that breaks rules" $? 1
-like "the first break on a line, with both events" "$(cat wrong.txt)" "1:2: end must not follow create \(1:1\) on its line"
-is "and no second one there" "$(grep -c '1:.*on its line' wrong.txt)" 1
-like "a pair of the wrong types" "$(cat wrong.txt)" "2:1: (resumed is paired with enter, not with resume|enter is paired)"
+is "poet check of a trace with violations exits with 1" $? 1
+like "the first violation on a line names both events" "$(cat wrong.txt)" "1:2: end must not follow create \(1:1\) on its line"
+is "only the first violation on a line is reported" "$(grep -c '1:.*on its line' wrong.txt)" 1
+like "a pair of the wrong types is reported" "$(cat wrong.txt)" "2:1: (resumed is paired with enter, not with resume|enter is paired)"
 done_testing

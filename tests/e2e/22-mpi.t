@@ -1,10 +1,10 @@
 #!/bin/bash
-# MPI, under each implementation that is here: messages matched as the ranks' own logs say, collective calls
-# that order what they order, threads in ranks, a deadlock, several hosts.
+# MPI, under each installed implementation: messages against the ranks' own logs, the order of collective calls,
+# threads in ranks, a deadlock, several hosts.
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_base_warn_component_unused=0 POET_QUIET=1
-check "the description is good" poet check "$root/config/mpi.conf"
+check "mpi.conf is valid" poet check "$root/config/mpi.conf"
 
 cat >collect.c <<'C'
 #include <mpi.h>
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 }
 C
 
-# How event A of a rank stands to event B of another, by type and which one of it:  how FILE 0:bcast:1 3:result:1
+# how FILE 0:bcast:1 3:result:1: the order of two events of ranks, given by rank, type and number of that type
 numbered() {
     poet dump --json "$1" | python3 -c '
 import json, sys
@@ -90,7 +90,7 @@ netns() { # two hosts
 }
 cat >to-host <<'X'
 #!/bin/bash
-# as ssh: [OPTION...] HOST COMMAND
+# a replacement for ssh: [OPTION...] HOST COMMAND
 while [ "${1#-}" != "$1" ]; do shift; done
 case $1 in 10.77.0.1) host=poet-a ;; *) host=poet-b ;; esac
 shift
@@ -100,7 +100,7 @@ chmod +x to-host
 
 for mpi in openmpi mpich; do
     if ! command -v mpicc.$mpi >/dev/null; then
-        skip "$mpi is not here"
+        skip "$mpi is not installed"
         continue
     fi
     export CC=mpicc.$mpi
@@ -111,55 +111,55 @@ for mpi in openmpi mpich; do
     # ---- messages, by the ranks' own logs ----
     for ranks in 2 4; do
         rm -f ./*.poet
-        check "$mpi: $ranks ranks" $run -n $ranks ./mpi-log
+        check "$mpi: $ranks ranks run" $run -n $ranks ./mpi-log
         trace=$(trace_of mpi-log)
         check "$mpi: $ranks ranks: one sound trace of all" sound "$trace"
         is "$mpi: $ranks ranks are lines" "$(poet dump --json "$trace" | grep -c '"kind":"rank"')" $ranks
-        like "$mpi: $ranks ranks: each receive has its send" \
+        like "$mpi: $ranks ranks: each receive is paired with its send" \
             "$(poet dump --json "$trace" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
     done
 
-    # ---- what collective calls order ----
-    rm -f ./*.poet "$XDG_RUNTIME_DIR"/launch-* # those that were killed leave theirs
-    check "$mpi: collective calls" $run -n 4 ./collect
+    # ---- the order of collective calls ----
+    rm -f ./*.poet "$XDG_RUNTIME_DIR"/launch-* # killed programs leave their files behind
+    check "$mpi: collective calls run" $run -n 4 ./collect
     trace=$(trace_of collect)
-    check "$mpi: collective calls: sound" sound "$trace"
+    check "$mpi: collective calls: the trace is sound" sound "$trace"
     results=$(poet dump --json "$trace" | grep -c '"type":"result"')
-    is "$mpi: ranks stand in their order" "$(poet show "$trace" --labels name | grep -o '^R:rank [0-9]' | tr -d 'R:rank \n')" 0123
-    is "$mpi: no file of the launch is left" "$(ls "$XDG_RUNTIME_DIR" | grep -c launch)" 0
-    is "$mpi: Bcast: the root's is before what others get" "$(how "$trace" 0:bcast:1 2:result:1)" before
-    is "$mpi: Bcast: two others are concurrent" "$(how "$trace" 1:result:1 2:result:1)" concurrent
-    is "$mpi: Reduce: each one's is before the root's result" "$(how "$trace" 1:reduce:1 3:result:2)" before
-    is "$mpi: Reduce: the root's does not hold up others" "$(how "$trace" 3:reduce:1 1:done:1)" concurrent
-    is "$mpi: Scan: a lower rank's is before" "$(how "$trace" 1:scan:1 2:result:2)" before
-    is "$mpi: Scan: a higher rank's is not" "$(how "$trace" 2:scan:1 1:result:2)" concurrent
+    is "$mpi: rows of ranks are in the order of ranks" "$(poet show "$trace" --labels name | grep -o '^R:rank [0-9]' | tr -d 'R:rank \n')" 0123
+    is "$mpi: no file of the launch is left behind" "$(ls "$XDG_RUNTIME_DIR" | grep -c launch)" 0
+    is "$mpi: Bcast: the root's call is before the results of others" "$(how "$trace" 0:bcast:1 2:result:1)" before
+    is "$mpi: Bcast: results of two other ranks are concurrent" "$(how "$trace" 1:result:1 2:result:1)" concurrent
+    is "$mpi: Reduce: each rank's call is before the root's result" "$(how "$trace" 1:reduce:1 3:result:2)" before
+    is "$mpi: Reduce: the root's call is not before the returns of others" "$(how "$trace" 3:reduce:1 1:done:1)" concurrent
+    is "$mpi: Scan: a lower rank's call is before a higher rank's result" "$(how "$trace" 1:scan:1 2:result:2)" before
+    is "$mpi: Scan: a higher rank's call is concurrent with a lower rank's result" "$(how "$trace" 2:scan:1 1:result:2)" concurrent
     is "$mpi: Gatherv: an empty part orders nothing" "$(how "$trace" 1:gather:1 0:result:1)" concurrent
-    is "$mpi: Gatherv: the others do" "$(how "$trace" 2:gather:1 0:result:1)" before
-    is "$mpi: Ibarrier: each begin is before each end" "$(how "$trace" 2:ibarrier:1 1:result:3)" before
-    is "$mpi: Barrier: one point" "$(how "$trace" 2:together:1 1:together:1)" same
+    is "$mpi: Gatherv: a part that is not empty is before the root's result" "$(how "$trace" 2:gather:1 0:result:1)" before
+    is "$mpi: Ibarrier: each start is before each end" "$(how "$trace" 2:ibarrier:1 1:result:3)" before
+    is "$mpi: Barrier: all ranks' calls are simultaneous" "$(how "$trace" 2:together:1 1:together:1)" same
 
-    # ---- alone, without mpirun, and calling nothing that is not followed ----
+    # ---- one rank, without mpirun, and with traced calls only ----
     poetcc -trace -g alone.c -o alone 2>cc.log || cat cc.log
     rm -f ./*.poet
-    check "$mpi: one rank alone" timeout 300 ./alone
+    check "$mpi: one rank without mpirun runs" timeout 300 ./alone
     trace=$(trace_of alone)
-    check "$mpi: one rank alone: sound" sound "$trace"
-    is "$mpi: one rank alone: its messages to itself" \
+    check "$mpi: one rank without mpirun: the trace is sound" sound "$trace"
+    is "$mpi: one rank without mpirun: messages to itself are paired" \
         "$(poet dump --json "$trace" | grep -c '"type":"receive".*"relation":"async"')" 2
 
     # ---- threads ----
     rm -f ./*.poet
-    is "$mpi: threads at once" "$($run -n 2 ./mpi-threads)" "200 at once"
+    is "$mpi: threads of ranks send concurrently" "$($run -n 2 ./mpi-threads)" "200 at once"
     trace=$(trace_of mpi-threads)
-    check "$mpi: threads: sound" sound "$trace"
+    check "$mpi: threads of ranks: the trace is sound" sound "$trace"
     is "$mpi: threads are lines beside the ranks" "$(poet dump --json "$trace" | grep -c '"kind":"thread"')" 8
 
-    # ---- unmodified, started by mpirun ----
+    # ---- an unmodified program, started by mpirun ----
     rm -f ./*.poet
     $CC -g collect.c -o plain
-    check "$mpi: poet record" poet record -o plain.poet -- $run -n 4 ./plain
-    check "$mpi: poet record: sound" sound plain.poet
-    is "$mpi: poet record: the same events" "$(poet dump --json plain.poet | grep -c '"type":"result"')" "$results"
+    check "$mpi: poet record of mpirun succeeds" poet record -o plain.poet -- $run -n 4 ./plain
+    check "$mpi: poet record: the trace is sound" sound plain.poet
+    is "$mpi: poet record: as many results as with poetcc -trace" "$(poet dump --json plain.poet | grep -c '"type":"result"')" "$results"
     is "$mpi: poet record: four ranks" "$(poet dump --json plain.poet | grep -c '"kind":"rank"')" 4
 
     # ---- a deadlock ----
@@ -170,8 +170,8 @@ for mpi in openmpi mpich; do
     trace=$(trace_of deadlock)
     until_true sh -c "poet blocked $trace | grep -q ^DEADLOCK && poet blocked $trace | grep -q MPI_Barrier"
     poet blocked "$trace" >blocked.txt
-    like "$mpi: a deadlock: who waits for whom" "$(cat blocked.txt)" "rank 0 waits for a message from R:rank 1 at deadlock.c:12"
-    like "$mpi: and the cycle" "$(cat blocked.txt)" "^    .*rank [01] .*waits for R:rank [01]"
+    like "$mpi: deadlock: poet blocked names the awaited rank and the source line" "$(cat blocked.txt)" "rank 0 waits for a message from R:rank 1 at deadlock.c:12"
+    like "$mpi: deadlock: poet blocked lists the cycle" "$(cat blocked.txt)" "^    .*rank [01] .*waits for R:rank [01]"
     kill $pid
     wait $pid 2>/dev/null
     end_own_processes deadlock
@@ -191,16 +191,16 @@ if [ -x "$(command -v mpirun.mpich)" ] && [ "$(id -u)" = 0 ] && netns 2>netns.lo
             -hosts 10.77.0.1,10.77.0.2 -genv POET_SERVER 10.77.0.1:7711 -genv POET_RUN both -n 4 ./mpi-log 2>&1
     }
     unset POET_QUIET
-    like "with another key: said, and kept" "$(far "$work/another")" "^poet: poet://10.77.0.1:7711: key mismatch: .*; events are kept in "
+    like "two hosts: a key mismatch is reported, and events are kept" "$(far "$work/another")" "^poet: poet://10.77.0.1:7711: key mismatch: .*; events are kept in "
     export POET_QUIET=1
     rm -r "$work/state/poet/agent"
     far "$work/.config/poet/key"
-    check "two hosts: sound" sound "unix:$work/far.sock"
-    is "two hosts: are named" "$(poet stat --json "unix:$work/far.sock" | grep -o '"host":"[^"]*"' | sort -u | wc -l)" 2
-    like "two hosts: each receive has its send" \
+    check "two hosts: the trace is sound" sound "unix:$work/far.sock"
+    is "two hosts: both have a name" "$(poet stat --json "unix:$work/far.sock" | grep -o '"host":"[^"]*"' | sort -u | wc -l)" 2
+    like "two hosts: each receive is paired with its send" \
         "$(poet dump --json "unix:$work/far.sock" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
 else
-    skip "two hosts need root, network namespaces and mpich ($(head -n 1 netns.log 2>/dev/null))"
+    skip "two hosts: not root, or no network namespaces or mpich ($(head -n 1 netns.log 2>/dev/null))"
 fi
 ip netns del poet-a 2>/dev/null
 ip netns del poet-b 2>/dev/null

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Bytes between processes under poet record: each read comes after the writes whose bytes it got, and only after
-# those; where the bytes do not add up nothing is claimed.
+# Bytes between processes under poet record: a read happens after the writes of its bytes and after no others;
+# where bytes were not traced no order is claimed.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-check "the description is good" poet check "$root/config/process.conf"
+check "process.conf is valid" poet check "$root/config/process.conf"
 
-# Every 4 bytes are the serial number of the write that wrote them; the reader prints, for each read, of which
-# writes it got bytes.
+# Every 4 bytes are the serial number of the write that wrote them; the reader prints for each read the
+# writes of its bytes.
 cat >stream.c <<'C'
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -46,7 +46,7 @@ static void reads(int fd, const char *log)
 {
     static char in[1 << 16];
     FILE *f = fopen(log, "w");
-    size_t at = 0; /* position in the stream: a number may come in pieces */
+    size_t at = 0; /* position in the stream: a number may arrive in pieces */
     int serial = -1;
     for (;;) {
         ssize_t n = read(fd, in, 1 + chance(chance(4) ? 500 : 60000));
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         while (wait(NULL) > 0)
             ;
         return 0;
-    case 'm': /* stdio in between, which nobody sees */
+    case 'm': /* stdio in between, which is not traced */
     case '2': /* two writers */
         if (pipe(fds))
             return 1;
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 C
 cc -g -O1 stream.c -o stream -pthread 2>cc.log || cat cc.log
 
-# Each read's partners, as serial numbers of writes, against the log.
+# The partners of each read, as serial numbers of writes, against the log.
 cat >against.py <<'P'
 import json, sys
 writes, reads, count = {}, [], 0
@@ -187,7 +187,7 @@ for (first, last, size), partners in zip(log, reads):
     if got != list(range(got[0], got[-1] + 1)):
         wrong += 1
     n += 1
-    # a read may end within a number, which is not known then: the next write's, perhaps
+    # a read may end within a number, which may be that of the next write
     if first >= 0 and (got[0] != first or got[-1] not in (last, last + 1)):
         wrong += 1
         print(f"read {n}: bytes of writes {first} to {last}, the trace says {got[0]} to {got[-1]}")
@@ -197,24 +197,24 @@ P
 
 for kind in pipe socketpair tcp; do
     rm -f log ./*.poet
-    check "$kind: the program runs as without" timeout 300 poet record -o "$kind.poet" -- ./stream $kind
-    check "$kind: sound" sound "$kind.poet"
-    like "$kind: each read comes after the writes of its bytes" \
+    check "$kind: the program runs under poet record" timeout 300 poet record -o "$kind.poet" -- ./stream $kind
+    check "$kind: the trace is sound" sound "$kind.poet"
+    like "$kind: each read happens after the writes of its bytes" \
         "$(poet dump --json "$kind.poet" | python3 against.py 2>&1)" "reads of 300 writes, 0 wrong"
 done
 
-check "a server with threads, and its clients" timeout 300 poet record -o served.poet -- ./stream clients
-check "are one sound run" sound served.poet
-is "every message that came has its sender" \
+check "a server with threads and its clients run under poet record" timeout 300 poet record -o served.poet -- ./stream clients
+check "a server and its clients: the run is sound" sound served.poet
+is "a server and its clients: every message has its sender" \
     "$(poet dump --json served.poet | grep -c '"type":"read".*"relation":"async"')" \
     "$(poet dump --json served.poet | grep -c '"type":"read"')"
-like "many of them" "$(poet dump --json served.poet | grep -c '"type":"read"')" "^1[0-9][0-9]$"
-is "threads and processes are lines" "$(poet dump --json served.poet | grep -c '"kind":"thread"')" 7
+like "a server and its clients: all reads are recorded" "$(poet dump --json served.poet | grep -c '"type":"read"')" "^1[0-9][0-9]$"
+is "a server and its clients: threads and processes are lines" "$(poet dump --json served.poet | grep -c '"kind":"thread"')" 7
 
 cat >forked.c <<'C'
 #include <sys/wait.h>
 #include <unistd.h>
-/* The child goes on with a stream that its parent has used. */
+/* The child reads on from a stream that its parent has used. */
 int main(void)
 {
     int p[2], q[2];
@@ -227,28 +227,28 @@ int main(void)
 }
 C
 cc -g forked.c -o forked
-check "a child goes on with its parent's stream" timeout 300 poet record -o forked.poet -- ./forked
-check "in a sound run" sound forked.poet
-is "with three messages" "$(poet dump --json forked.poet | grep -c '"type":"read".*"relation":"async"')" 3
+check "a child that reads on from its parent's stream runs" timeout 300 poet record -o forked.poet -- ./forked
+check "a child that reads on from its parent's stream: the trace is sound" sound forked.poet
+is "a child that reads on from its parent's stream: three messages" "$(poet dump --json forked.poet | grep -c '"type":"read".*"relation":"async"')" 3
 
-# ---- where the bytes do not add up ----
+# ---- streams with untraced bytes ----
 for kind in mixed 2writers; do
-    check "$kind: the program runs as without" timeout 300 poet record -o "$kind.poet" -- ./stream $kind
-    check "$kind: nothing is left pending" sound "$kind.poet"
-    like "$kind: said so" "$(poet dump --json "$kind.poet")" "stream no longer traced"
+    check "$kind: the program with untraced bytes runs" timeout 300 poet record -o "$kind.poet" -- ./stream $kind
+    check "$kind: no event is pending" sound "$kind.poet"
+    like "$kind: the trace reports that the stream is no longer traced" "$(poet dump --json "$kind.poet")" "stream no longer traced"
 done
 printf 'a\nb\n' | timeout 300 poet record -o outside.poet -- "$(python3 -c 'import sys; print(sys.executable)')" -c '
 import sys, os
 os.write(1, os.read(0, 100))' >out
-is "streams from and to outside pass through" "$(cat out)" "a
+is "streams from and to the outside pass through" "$(cat out)" "a
 b"
-is "and are no events" "$(poet dump --json outside.poet | grep -c '"type":"\(write\|read\)"')" 0
+is "reads and writes of outside streams are not recorded" "$(poet dump --json outside.poet | grep -c '"type":"\(write\|read\)"')" 0
 
-# ---- programs that nobody here wrote ----
+# ---- installed programs ----
 timeout 300 poet record -o shell.poet -- sh -c 'head -c 300000 /dev/urandom | cat | dd bs=1000 2>/dev/null | wc -c' >out
-is "a pipeline of the shell" "$(cat out)" 300000
-check "is sound" sound shell.poet
+is "a shell pipeline prints its result" "$(cat out)" 300000
+check "a shell pipeline: the trace is sound" sound shell.poet
 timeout 300 poet record --without process -o without.poet -- ./stream pipe
-like "what is not there cannot be left out" "$(poet record --without nothing -- true 2>&1)" "no libpoet-nothing.so"
-is "and can be left out" "$(poet dump --json without.poet | grep -c '"type":"write"')" 0
+like "poet record --without an unknown library is refused" "$(poet record --without nothing -- true 2>&1)" "no libpoet-nothing.so"
+is "poet record --without process records no writes" "$(poet dump --json without.poet | grep -c '"type":"write"')" 0
 done_testing

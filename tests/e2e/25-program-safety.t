@@ -1,9 +1,9 @@
 #!/bin/bash
-# What a program may do while libpoet is in it: signals at every instruction, small stacks, closed and
-# reused descriptors, limits, refusals, functions of its own.
+# A program's own signals, small stacks, closed and reused descriptors, limits, system call filters and
+# functions work while libpoet is in the process.
 . "$(dirname "$0")/lib.sh"
 
-# libpoet again, for few objects, and what stack its functions take.
+# libpoet again, with room for few objects, and the stack use of its functions.
 make -s -C "$root" B="$work/few" CC="${CC:-cc}" OPTIMISE=-O2 CFLAGS="-DOBJECTS_MAX=16u -fstack-usage" \
     "$work/few/lib/libpoet.so" "$work/few/lib/poet/libpoet-process.so" >make.log 2>&1 &
 few=$!
@@ -82,23 +82,23 @@ if [ "$(uname -m)" = x86_64 ]; then
     poetcc -trace -g -O2 step.c -o step
     for what in lock semaphore tasks text; do
         POET_QUEUE_KIB=16 timeout 300 ./step $what >out 2>&1
-        is "a handler at every instruction: $what: the program is right" "$(cat out)" "adds up"
-        check "$what: and the trace is sound" sound latest
+        is "a handler at every instruction: $what: the program's result is correct" "$(cat out)" "adds up"
+        check "a handler at every instruction: $what: the trace is sound" sound latest
     done
-    like "what a handler did while its thread was recording is counted" "$(figure latest untraced)" '^[1-9]'
+    like "events of a handler that interrupts recording are counted as untraced" "$(figure latest untraced)" '^[1-9]'
     thread=$(poet dump --json latest | perl -ne '$t = $1 if /"line":(\d+).*"kind":"thread"/; END { print $t }')
-    like "and makes unknown what is not ordered" "$(poet order --json latest 1:9 "$thread:2")" \
+    like "events after an untraced handler have an unknown order" "$(poet order --json latest 1:9 "$thread:2")" \
         '"order":"unknown","reasons":\["calls in a signal handler were not recorded"\]'
 else
-    skip "stepping through instructions is written for x86-64"
+    skip "single-stepping is implemented for x86-64 only"
 fi
 
-# ---- what was dropped is told ----
+# ---- dropped events are reported ----
 cat >losing.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
-/* Threads drop events and end; then the program goes on, slowly, until its input ends. */
+/* Threads drop events and exit; the program runs on, slowly, until its input ends. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static long pairs;
 static void *work(void *a)
@@ -141,14 +141,14 @@ until_true grep -q gone out
 kill -CONT $server
 echo -n x >&7
 grows() { [ "$(figure latest lost)" -gt 0 ] && [ "$(figure latest pending)" = 0 ] && [ "$(figure latest events)" -gt 300 ]; }
-check "what threads dropped before they ended is told while the program lives" until_true grows
+check "events that ended threads dropped are reported while the program runs" until_true grows
 touch end
 exec 7>&-
 wait $program
 until_true finished latest
 told=$(($(figure latest events) + $(figure latest lost)))
 # main: start, 4 create, 4 join, 4 joined, 4 close (+ its own end and close); each thread: start, end
-is "events and losses add up to what the program did" $((told - $(tail -n 1 out))) $((1 + 16 + 2 + 8))
+is "recorded and lost events add up to what the program did" $((told - $(tail -n 1 out))) $((1 + 16 + 2 + 8))
 rm -f end
 
 cat >slow.c <<'C'
@@ -170,12 +170,12 @@ poetcc -trace -g slow.c -o slow
 ./slow >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
-check "a program that records little notices that its server has gone" until_true grep -q 'lost connection to server' err
+check "a program that records little notices that its server has exited" until_true grep -q 'lost connection to server' err
 start_server -q -o runs/
-check "and that there is one again" until_true grep -q 'reconnected to a server' err
+check "a program that records little reconnects to a new server" until_true grep -q 'reconnected to a server' err
 touch end; wait $program; rm -f end
 until_true finished latest
-like "whose trace says what was lost with the first one" "$(poet dump latest)" 'earlier events lost when the server exited'
+like "the second trace reports the events lost with the first server" "$(poet dump latest)" 'earlier events lost when the server exited'
 
 cat >many.c <<'C'
 #include <pthread.h>
@@ -192,7 +192,7 @@ poetcc -trace -g many.c -o many
 wait $few
 LD_LIBRARY_PATH="$work/few/lib" ./many
 until_true finished latest
-is "calls on more objects than can be followed are counted: locks and unlocks" "$(figure latest untraced)" 170
+is "locks and unlocks of objects beyond the limit are counted as untraced" "$(figure latest untraced)" 170
 
 # ---- little stack ----
 cat >small.c <<'C'
@@ -223,7 +223,7 @@ static void *work(void *a)
         }
     } else {
         pthread_mutexattr_t shared;
-        char name[40]; /* others may run the same test */
+        char name[40]; /* several runs of this test do not share a name */
         snprintf(name, sizeof name, "/poet-test-%d", (int)getpid());
         sem_t *s = sem_open(name, 64, 0600, 1);
         sem_wait(s), sem_post(s), sem_close(s), sem_unlink(name);
@@ -251,7 +251,7 @@ C
 poetcc -trace -g small.c -o small
 for what in fork calls; do
     ./small $what >out 2>&1
-    is "16 KB of stack are enough: $what" "$(cat out)" 0
+    is "a thread with 16 KB of stack is traced: $what" "$(cat out)" 0
 done
 cat >bytes.c <<'C'
 #define _GNU_SOURCE
@@ -320,9 +320,9 @@ C
 sed -i 's/#include <stdio.h>/&\n#include <stdint.h>/' bytes.c
 poetcc -trace -processes -g bytes.c -o bytes
 ./bytes >out 2>&1
-is "and for what processes do with descriptors, in a signal handler, too" "$(cat out)" "0 wrong"
-check "and all of that is told" until_true finished latest
-is "without a contradiction" "$(figure latest inconsistent)$(figure latest pending)" 00
+is "descriptor calls in a signal handler on 16 KB of stack work" "$(cat out)" "0 wrong"
+check "the run with descriptor calls in a signal handler finishes" until_true finished latest
+is "the run with descriptor calls in a signal handler has no inconsistent event" "$(figure latest inconsistent)$(figure latest pending)" 00
 ./small again >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
@@ -330,15 +330,15 @@ until_true grep -q 'lost connection to server' err
 start_server -q -o runs/
 until_true grep -q 'reconnected to a server' err
 touch end; wait $program
-is "and to be traced again" "$(tail -n 1 out)" 0
+is "a thread with 16 KB of stack is traced after reconnection" "$(tail -n 1 out)" 0
 rm -f end
 if ls few/pic/clients/*/*.su >/dev/null 2>&1; then
-    is "no function of ours takes more than 1.2 KB" "$(awk '$2 > 1200' few/pic/clients/*/*.su few/pic/wire/*.su)" ""
+    is "no function of libpoet uses more than 1.2 KB of stack" "$(awk '$2 > 1200' few/pic/clients/*/*.su few/pic/wire/*.su)" ""
 else
-    skip "the compiler does not tell what stack functions take"
+    skip "the compiler does not report the stack use of functions"
 fi
 
-# ---- descriptors, limits, refusals ----
+# ---- descriptors, limits, system call filters ----
 cat >one.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -352,7 +352,7 @@ C
 sed -i 's/#include <unistd.h>/#include <fcntl.h>\n&/' one.c
 poetcc -trace -g one.c -o one
 has_eight() { finished one.poet && [ "$(figure one.poet events)" = 8 ]; } # start, a pair of 5, end, close
-own_server() { # own_server NAME COMMAND: in a shell of its own
+own_server() { # own_server NAME COMMAND: runs it in a shell of its own
     rm -f one.poet
     (export POET_OUTPUT=one.poet; eval "$2") >out 2>&1
     check "$1" until_true has_eight
@@ -389,7 +389,7 @@ poetcc refuse.c -o refuse
 if ./refuse /bin/true; then
     own_server "without memory to share the queue is sent" './refuse ./one'
 else
-    skip "seccomp is not there"
+    skip "seccomp is not available"
 fi
 
 cat >reuse.c <<'C'
@@ -417,9 +417,9 @@ kill -KILL "$server"; wait "$server" 2>/dev/null
 start_server -q -o new/
 until_true sh -c 'ls new/reuse-*.poet'
 touch end; wait $program; rm -f end
-is "what libpoet says does not go to a file that has the number of standard error" "$(cat data)" data
+is "messages of libpoet are not written to a file that has descriptor 2" "$(cat data)" data
 
-# ---- what the program forbids itself ----
+# ---- system calls that the program forbids itself ----
 cat >forbids.c <<'C'
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
@@ -461,18 +461,18 @@ C
 poetcc -trace -processes -g forbids.c -o forbids
 cc forbids.c -o forbids.plain
 for way in counter counter-syscall strict strict-syscall; do
-    ./forbids.plain $way >want 2>&1 || { skip "$way: this machine does not know it"; continue; }
+    ./forbids.plain $way >want 2>&1 || { skip "$way: not supported by this kernel"; continue; }
     ./forbids $way >out 2>&1
     is "$way: the program runs to its end" "$? $(cat out)" "0 $(cat want)"
-    check "$way: and the trace is sound" sound latest
+    check "$way: the trace is sound" sound latest
     case $way in
-    counter*) is "$way: all is there" "$(figure latest events)" 75009 ;; # main, 2 * 5000 pairs of 5; the other, 5000
-    *) check "$way: and says that a thread is not seen to its end" \
+    counter*) is "$way: every event is recorded" "$(figure latest events)" 75009 ;; # main, 2 * 5000 pairs of 5; the other, 5000
+    *) check "$way: a thread that is not traced to its end is reported" \
         until_true sh -c 'grep -qa "restricts its system calls" "$(ls -t */forbids-*.poet | head -n 1)"' ;;
     esac
 done
 
-# ---- functions of the program's own ----
+# ---- functions that the program defines itself ----
 cat >mine.c <<'C'
 #define _GNU_SOURCE
 #include <link.h>
@@ -490,10 +490,10 @@ int main(void)
 }
 C
 poetcc -trace -g mine.c -o mine
-check "a program may define functions of the C library" ./mine
-check "and is traced" sound latest
+check "a program that defines functions of the C library runs" ./mine
+check "a program that defines functions of the C library is traced" sound latest
 rm -f one.poet
-check "also under poet record" poet record -o one.poet -- ./mine
+check "a program that defines functions of the C library runs under poet record" poet record -o one.poet -- ./mine
 
 cat >long.c <<'C'
 #include <poet.h>
@@ -513,9 +513,9 @@ C
 poetcc -trace -g long.c -o long
 ./long
 until_true finished latest
-check "texts are cut between characters" sh -c 'poet dump --json latest | iconv -f UTF-8 -t UTF-8 | grep -q aaaa'
+check "annotations are truncated between characters" sh -c 'poet dump --json latest | iconv -f UTF-8 -t UTF-8 | grep -q aaaa'
 
-# ---- real-time threads, beside others on their processor ----
+# ---- real-time threads, beside others on their CPU ----
 cat >urgent.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -577,12 +577,12 @@ sed -i 's/#include <pthread.h>/#include <fcntl.h>\n&/' urgent.c
 poetcc -trace -processes -g urgent.c -o urgent
 timeout 300 ./urgent >out 2>err
 case $? in
-77) skip "no real-time threads here" ;;
-*) is "a real-time thread never waits for those that it keeps from running" "$(cat out)" 300 ;;
+77) skip "real-time threads are not permitted here" ;;
+*) is "a real-time thread never waits for threads that it keeps from running" "$(cat out)" 300 ;;
 esac
-check "and is traced" until_true finished latest
+check "the run with a real-time thread finishes" until_true finished latest
 
-# ---- no memory, from any call of ours on ----
+# ---- allocation failures, from any call of libpoet on ----
 cat >without.c <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -594,8 +594,8 @@ cat >without.c <<'C'
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-/* Put in the place of the C library's own: what libpoet asks for memory fails from the call on that REFUSE
- * says. */
+/* Replaces the C library's allocator: calls of libpoet fail from the number on that REFUSE
+ * gives. */
 static _Atomic int calls;
 static __thread int asking;
 static int refused(const void *from)
@@ -662,7 +662,7 @@ static pthread_barrier_t all;
 static int turn, sum;
 static void *work(void *a)
 {
-    pthread_barrier_wait(&all); /* no queue is used again by one that begins later */
+    pthread_barrier_wait(&all); /* no queue is reused by a thread that starts later */
     for (int i = 0; i < 1000; i++)
         pthread_mutex_lock(&many[3 * i + (long)a]), pthread_mutex_unlock(&many[3 * i + (long)a]);
     pthread_mutex_lock(&m), sum += 1000, turn++, pthread_cond_broadcast(&c), pthread_mutex_unlock(&m);
@@ -696,28 +696,28 @@ int main(void)
 C
 cc -shared -fPIC without.c -o libwithout.so -ldl
 cc -g needs.c -o needs -L. -lwithout -Wl,-rpath,"$PWD" -pthread
-export POET_QUEUE_KIB=256 # no queue grows: the same calls each time
+export POET_QUEUE_KIB=256 # no queue grows: the calls are the same each time
 poet record -- ./needs >out 2>err
 until_true finished latest
 calls=$(sed -n 's/ calls$//p' err) wrong= untold=
-like "a program that needs memory of ours" "$(cat out) $calls" '^3000 7 [1-9][0-9]'
+like "a program makes libpoet allocate memory" "$(cat out) $calls" '^3000 7 [1-9][0-9]'
 for i in $(seq "$calls"); do
     REFUSE=$i timeout 300 poet record -- ./needs >out 2>err
     [ "$? $(cat out)" = "0 3000 7" ] || wrong="$wrong $i: $(cat out err);"
     until_true finished latest
     grep -q '^poet: ' err || poet stat latest | grep -qE '^(not traced|untraced calls +[1-9])' || untold="$untold $i"
 done
-is "none from any call on: the program goes on" "$wrong" ""
-is "and that is told" "$untold" ""
+is "allocation failures from any call on: the program runs on" "$wrong" ""
+is "allocation failures from any call on are reported" "$untold" ""
 unset POET_QUEUE_KIB
 wrong=
 for i in $(seq "$((calls / 2))" "$((calls + 6))"); do
     REFUSE=$i timeout 300 poet record -- ./needs >out 2>err
     [ "$? $(cat out)" = "0 3000 7" ] || wrong="$wrong $i: $(cat out err);"
 done
-is "nor does it end where a queue cannot grow" "$wrong" ""
+is "a queue that cannot grow does not end the program" "$wrong" ""
 
-# ---- whose server, whose variables ----
+# ---- other users' servers, and environment variables of setuid programs ----
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
     open=$(mktemp -d "${TMPDIR:-/tmp}/poet-e2e.XXXXXX")
     chmod 777 "$open"
@@ -727,28 +727,28 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 
     chmod 4755 "$open/trusted"
     (cd "$open" && setpriv --reuid 65534 --clear-groups env -u POET_SERVER POET_SERVER_PROGRAM="$open/evil" \
         POET_OUTPUT="$open/written.poet" XDG_RUNTIME_DIR="$open" PATH="$open:$PATH" ./trusted) >out 2>&1
-    is "a setuid program reads no variables and writes no file" "$(cat out; ls "$open")" "$(printf 'evil\ntrusted')"
+    is "a setuid program ignores the variables and writes no file" "$(cat out; ls "$open")" "$(printf 'evil\ntrusted')"
     setpriv --reuid 65534 --clear-groups env HOME="$open" "$B/libexec/poet/poet-server" -q -o "$open/" \
         -l "unix:$open/socket" 2>/dev/null & other=$!
     pids="$pids $other"
-    listens() { grep -q " 00010000 .*$open/socket" /proc/net/unix; } # (the socket is there before that)
+    listens() { grep -q " 00010000 .*$open/socket" /proc/net/unix; } # the socket file exists before the server listens
     until_true listens
-    like "another user's server is refused by a program" "$(POET_SERVER=unix:$open/socket ./one 2>&1)" \
+    like "a program refuses another user's server" "$(POET_SERVER=unix:$open/socket ./one 2>&1)" \
         "^poet: unix:$open/socket: the server is owned by another user \(65534\): not used; run both as the same user: tracing disabled$"
-    like "and by the commands" "$(poet runs "unix:$open/socket" 2>&1)" "owned by another user"
+    like "a command refuses another user's server" "$(poet runs "unix:$open/socket" 2>&1)" "owned by another user"
     kill $other
     rm -rf "$open"
 else
-    skip "only root can be another user"
+    skip "only root can become another user"
 fi
 
 # ---- compilers ----
 echo 'int main(void) { return 0; }' >empty.c
-like "poetcc -trace -m32 says why not" "$(poetcc -trace -m32 empty.c 2>&1)" '^poetcc: -trace: libpoet here is for programs of 64 bits'
+like "poetcc -trace -m32 is refused with the reason" "$(poetcc -trace -m32 empty.c 2>&1)" '^poetcc: -trace: libpoet here is for programs of 64 bits'
 if command -v musl-gcc >/dev/null; then
-    like "and with another C library" "$(CC=musl-gcc poetcc -trace empty.c 2>&1)" '^poetcc: -trace: musl-gcc is for another C library'
+    like "poetcc -trace with another C library is refused with the reason" "$(CC=musl-gcc poetcc -trace empty.c 2>&1)" '^poetcc: -trace: musl-gcc is for another C library'
 else
-    skip "there is no musl-gcc"
+    skip "musl-gcc is not installed"
 fi
 stop_server
 done_testing

@@ -1,17 +1,17 @@
 #!/bin/bash
-# What others have made: threads, environments, runtimes that the program did not make itself.
-home=$HOME # rustc may live there
+# Threads, environments and runtimes that other libraries made: their order is recorded, or reported as untraced.
+home=$HOME # rustc may be installed there
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
-# mark FILE NAME: the one visit to the mutex of that name; marks order nothing
+# mark FILE NAME: the one critical section of the mutex of that name; marks order nothing
 mark() {
     poet dump --json "$1" | perl -ne '
         $line = $1 if /"line":(\d+),.*"name":"'"$2"'"/;
         if (defined $line && /"event":"($line:\d+)","type":"acquired"/) { print $1; exit }'
 }
 order() { poet order "$1" "$(mark "$1" "$2")" "$(mark "$1" "$3")" 2>/dev/null; }
-said() { grep -aq -- "$2" "$1"; } # what libpoet told the server stands in the file as it is
+said() { grep -aq -- "$2" "$1"; } # annotations stand in the file as they are
 cat >marks.h <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -25,21 +25,21 @@ cat >marks.h <<'C'
 #define DECLARE(x) pthread_mutex_t x = PTHREAD_MUTEX_INITIALIZER
 #define MARK(x) (pthread_mutex_lock(&x), pthread_mutex_unlock(&x))
 C
-# both NAME FLAG...: NAME.c twice: compiled with -trace, and for poet record; traces into NAME.t.poet, NAME.r.poet
+# both NAME FLAG...: builds NAME.c with -trace and for poet record; traces into NAME.t.poet, NAME.r.poet
 both() {
     local it=$1
     shift
     poetcc -trace -g -O1 "$it.c" -o "$it.t" "$@" && cc -g -O1 "$it.c" -o "$it.r" "$@" -pthread &&
         POET_OUTPUT="$it.t.poet" "./$it.t" >"$it.t.out" && poet record -o "$it.r.poet" -- "./$it.r" >"$it.r.out"
 }
-modes() { # modes WHAT COMMAND FILE ARG...: for both
+modes() { # modes WHAT COMMAND FILE ARG...: checks both traces
     local what=$1 command=$2 it=$3
     shift 3
     for m in t r; do check "$what ($m)" "$command" "$it.$m.poet" "$@"; done
 }
 is_order() { [ "$(order "$1" "$2" "$3")" = "$4" ] || { echo "$2 is $(order "$1" "$2" "$3") $3"; return 1; }; }
 
-# ---- a child that has lost its environment ----
+# ---- a child that cleared its environment ----
 cat >cleared.c <<'C'
 #include "marks.h"
 DECLARE(before_fork); DECLARE(in_child);
@@ -56,28 +56,28 @@ int main(void)
 }
 C
 both cleared
-modes "a child is in its parent's run though the environment was cleared" sound cleared
-modes "and comes after its fork" is_order cleared before_fork in_child before
+modes "a child with a cleared environment is in its parent's run" sound cleared
+modes "a child with a cleared environment comes after its fork" is_order cleared before_fork in_child before
 
-# ---- bash, which has a getenv and setenv of its own ----
+# ---- bash, which defines getenv and setenv itself ----
 poet record -o script.poet -- bash -c 'seq 1 5 | sort -rn; env | grep -c POET_OUTPUT; echo end' >script.out 2>script.err
-is "a script prints what it prints" "$(tr '\n' ' ' <script.out)" "5 4 3 2 1 0 end "
-is "without a word" "$(cat script.err)" ""
-check "its trace is sound" sound script.poet
-like "what it starts is in it" "$(poet stat script.poet | tr '\n' ' ')" "/seq.*/sort|/sort.*/seq"
-like "but the server" "$(poet stat script.poet | grep -c poet-server)" "^0$"
+is "bash: a script prints its output" "$(tr '\n' ' ' <script.out)" "5 4 3 2 1 0 end "
+is "bash: no message on standard error" "$(cat script.err)" ""
+check "bash: the trace is sound" sound script.poet
+like "bash: the programs that it starts are in the trace" "$(poet stat script.poet | tr '\n' ' ')" "/seq.*/sort|/sort.*/seq"
+like "bash: the trace server is not in the trace" "$(poet stat script.poet | grep -c poet-server)" "^0$"
 (unset POET_QUIET; poet record -- bash -c 'seq 1 5 | sort -rn' 2>own.err >own.out)
-like "without -o as well" "$(cat own.err)" "^poet: no server running; recording to bash\.[0-9]*\.poet"
-check "one trace" sound "$(trace_of bash)"
-is "of all of them" "$(ls ./*.[0-9]*.poet | wc -l):$(poet stat "$(trace_of bash)" | grep -c '^program')" 1:3
+like "bash: without -o one notice names the trace file" "$(cat own.err)" "^poet: no server running; recording to bash\.[0-9]*\.poet"
+check "bash: without -o the trace is sound" sound "$(trace_of bash)"
+is "bash: without -o one trace has all programs" "$(ls ./*.[0-9]*.poet | wc -l):$(poet stat "$(trace_of bash)" | grep -c '^program')" 1:3
 rm -f ./*.[0-9]*.poet
 start_server -q -o served.poet
 poet record -- bash -c 'seq 1 5 | sort -rn' >/dev/null
-check "with a server that runs, too" sound served.poet
-is "of all three" "$(poet stat served.poet | grep -c '^program')" 3
+check "bash: with a running server the trace is sound" sound served.poet
+is "bash: with a running server the trace has all three programs" "$(poet stat served.poet | grep -c '^program')" 3
 stop_server
 
-# ---- threads that a library makes ----
+# ---- threads that a library creates ----
 cat >pool.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -124,27 +124,27 @@ int main(void)
 }
 C
 both callback $pool
-modes "threads of a library: sound" sound callback
-modes "a lock and a semaphore order them" is_order callback in_first in_second before
-modes "they are after what created them" is_order callback before_run in_first before
-modes "also by a thread of the library" is_order callback before_run in_nested before
-modes "whoever joins them is after them" is_order callback in_second after_wait before
-modes "also where it was joined by another first" is_order callback in_nested in_first concurrent
-modes "that the library hands out work is told" said callback "work passed to threads of libpool.so"
+modes "threads of a library: the trace is sound" sound callback
+modes "threads of a library: a lock and a semaphore order them" is_order callback in_first in_second before
+modes "threads of a library: their events are after their creation" is_order callback before_run in_first before
+modes "threads of a library: one created by another is after its creation" is_order callback before_run in_nested before
+modes "threads of a library: the joining thread is after them" is_order callback in_second after_wait before
+modes "threads of a library: one joined by another thread is concurrent" is_order callback in_nested in_first concurrent
+modes "threads of a library: work that the library passes on is reported" said callback "work passed to threads of libpool.so"
 tasks() { poet dump --json "$1" | grep -c '"kind":"thread"'; }
-is "those that do nothing of the program's have no lines" "$(tasks callback.t.poet):$(tasks callback.r.poet)" 4:4
+is "threads of a library: those without an event of the program have no line" "$(tasks callback.t.poet):$(tasks callback.r.poet)" 4:4
 ends() { poet dump --json "$1" | grep -c '"type":"exit"'; }
-is "the others end" "$(ends callback.t.poet):$(ends callback.r.poet)" 4:4
+is "threads of a library: the others exit" "$(ends callback.t.poet):$(ends callback.r.poet)" 4:4
 
 if poetcc -trace -g -fsanitize=address callback.c -o callback.asan $pool 2>/dev/null; then
-    is "AddressSanitizer finds nothing" "$(POET_OUTPUT=asan.poet ./callback.asan 2>&1)" "done"
-    check "and sees the same" sound asan.poet
-    is "threads" "$(tasks asan.poet)" 4
+    is "threads of a library: AddressSanitizer reports nothing" "$(POET_OUTPUT=asan.poet ./callback.asan 2>&1)" "done"
+    check "threads of a library: the trace under AddressSanitizer is sound" sound asan.poet
+    is "threads of a library: under AddressSanitizer four threads" "$(tasks asan.poet)" 4
 else
-    skip "there is no AddressSanitizer"
+    skip "AddressSanitizer is not available"
 fi
 
-# A thread whose only calls are made by its own destructor of specific data, and one that forks.
+# A thread whose only calls are made by its destructor of thread-specific data, and one that forks.
 cat >late.c <<'C'
 #include "marks.h"
 #include "pool.h"
@@ -170,11 +170,11 @@ int main(void)
 }
 C
 both late $pool
-modes "a call in the last moment of a thread is seen" sound late
-modes "and is before the join" is_order late in_destructor after_wait before
-modes "a fork in such a thread is followed" is_order late before_fork in_child before
+modes "a call in a destructor of thread-specific data is recorded" sound late
+modes "a call in a destructor of thread-specific data is before the join" is_order late in_destructor after_wait before
+modes "a fork in a destructor of thread-specific data is followed" is_order late before_fork in_child before
 
-# Threads that the C library makes by itself: their creation is not seen.
+# Threads that the C library creates itself: their creation is not traced.
 cat >timer.c <<'C'
 #include "marks.h"
 DECLARE(before_timer); DECLARE(in_timer); DECLARE(after_wait);
@@ -197,11 +197,11 @@ int main(void)
 C
 both timer -lrt
 modes "a timer's thread has a line" sound timer
-modes "and its post is before who took it" is_order timer in_timer after_wait before
+modes "a post of a timer's thread is before the wait it ended" is_order timer in_timer after_wait before
 
-modes "but what is before it is not known" is_order timer before_timer in_timer unknown
+modes "events before an untraced creation have an unknown order" is_order timer before_timer in_timer unknown
 
-# ---- a mutex that a library locks and the program gives back, or waits with ----
+# ---- a mutex that a library locks and the program unlocks, or waits with ----
 cat >mixed.c <<'C'
 #include "marks.h"
 #include "pool.h"
@@ -237,11 +237,11 @@ int main(void)
 }
 C
 both mixed $pool
-modes "a lock taken by a library and given back by the program" sound mixed
-modes "orders what follows" is_order mixed first second before
-modes "also by a wait" is_order mixed second third before
+modes "a lock locked by a library and unlocked by the program: the trace is sound" sound mixed
+modes "a lock locked by a library orders the critical sections" is_order mixed first second before
+modes "a lock locked by a library orders a wait on a condition variable" is_order mixed second third before
 
-# ---- languages and libraries that are known to synchronise unseen ----
+# ---- languages and libraries whose synchronization is not traced ----
 cat >parallel.c <<'C'
 #include "marks.h"
 DECLARE(m);
@@ -260,12 +260,12 @@ int main(void)
 C
 if both parallel -fopenmp 2>/dev/null; then
     modes "OpenMP: sound" sound parallel
-    is "it computes the same" "$(cat parallel.t.out parallel.r.out | sort -u)" 435
+    is "OpenMP: the result is that of an untraced run" "$(cat parallel.t.out parallel.r.out | sort -u)" 435
     silent() { ! said "$1" "OpenMP (lib[gi]*omp"; }
-    modes "it is followed" said parallel region_end
-    modes "and not said not to be" silent parallel
+    modes "OpenMP: regions are traced" said parallel region_end
+    modes "OpenMP: it is not reported as untraced" silent parallel
     visits() { poet dump --json "$1" | grep -c '"type":"acquired"'; }
-    is "what its threads lock is recorded" "$(visits parallel.t.poet):$(visits parallel.r.poet)" 30:30
+    is "OpenMP: mutexes that its threads lock are recorded" "$(visits parallel.t.poet):$(visits parallel.r.poet)" 30:30
 else
     skip "the compiler has no OpenMP"
 fi
@@ -281,31 +281,31 @@ fn main() {
 R
     HOME=$home rustc -O rust.rs -o rust 2>rust.err && strip -s -R .comment rust
     (unset POET_QUIET; poet record -o rust.poet -- ./rust >rust.out 2>rust.err)
-    is "a Rust program prints what it prints" "$(cat rust.out)" 3
-    is "with one line of warning" "$(grep -c 'poet: Rust program: ' rust.err):$(wc -l <rust.err)" 1:2
-    check "its trace is sound" sound rust.poet
-    check "and tells why" said rust.poet 'Rust (rust)'
+    is "Rust: a program prints its result" "$(cat rust.out)" 3
+    is "Rust: one line of warning" "$(grep -c 'poet: Rust program: ' rust.err):$(wc -l <rust.err)" 1:2
+    check "Rust: the trace is sound" sound rust.poet
+    check "Rust: the reason is recorded" said rust.poet 'Rust (rust)'
 else
-    skip "rustc is not there"
+    skip "rustc is not installed"
 fi
 if command -v xz >/dev/null; then
     head -c 400000 /dev/urandom >noise
     poet record -o xz.poet -- xz -T4 -c --block-size=50000 noise >noise.xz
-    check "xz: the same bytes" eval 'xz -dc noise.xz | cmp - noise'
+    check "xz: the bytes are those of an untraced run" eval 'xz -dc noise.xz | cmp - noise'
     until_true finished xz.poet
-    check "that its libraries start threads is told, though it closes standard error" \
+    check "xz: threads of its library are reported as untraced" \
         said xz.poet "poet record --libraries"
 else
-    skip "xz is not there"
+    skip "xz is not installed"
 fi
 cat >untouched.c <<'C'
 int main(void) { return 0; }
 C
 poetcc -trace untouched.c -o untouched
-like "nothing recorded: that is what is said" "$(unset POET_QUIET; ./untouched 2>&1)" \
+like "a program without an event gets that notice" "$(unset POET_QUIET; ./untouched 2>&1)" \
     "no events recorded: no object file built with -trace calls a traced function; build with: poetcc"
 
-# ---- pools of well-known libraries ----
+# ---- thread pools of well-known libraries ----
 cat >glib.c <<'C'
 #include "marks.h"
 #include <glib.h>
@@ -344,14 +344,14 @@ int main(void)
 C
 for p in glib:glib-2.0 uv:libuv; do
     it=${p%:*} package=${p#*:}
-    pkg-config --exists "$package" 2>/dev/null || { skip "$package is not there"; continue; }
+    pkg-config --exists "$package" 2>/dev/null || { skip "$package is not installed"; continue; }
     both "$it" $(pkg-config --cflags --libs "$package")
     modes "$it: sound" sound "$it"
-    is "$it: the same result" "$(cat "$it.t.out" "$it.r.out" | sort -u)" 210
-    is "$it: every visit" "$(for m in t r; do poet dump --json "$it.$m.poet" | grep -c '"type":"acquired"'; done | sort -u)" 20
+    is "$it: the result is that of an untraced run" "$(cat "$it.t.out" "$it.r.out" | sort -u)" 210
+    is "$it: every critical section is recorded" "$(for m in t r; do poet dump --json "$it.$m.poet" | grep -c '"type":"acquired"'; done | sort -u)" 20
 done
 
-# ---- nginx writes over its environment, and forks ----
+# ---- nginx overwrites its environment, and forks ----
 if command -v nginx >/dev/null; then
     mkdir -p ng/logs
     cat >ng/nginx.conf <<C
@@ -363,7 +363,7 @@ C
     [ "$(id -u)" = 0 ] && sed -i "1s/^/user root; /" ng/nginx.conf
     poet record -o nginx.poet -- nginx -p "$work/" -c "$work/ng/nginx.conf" 2>ng/err & nginx=$!
     pids="$pids $nginx"
-    listens() { grep -q " 00010000 .* $work/ng/socket\$" /proc/net/unix; } # (the socket is there before that)
+    listens() { grep -q " 00010000 .* $work/ng/socket\$" /proc/net/unix; } # the socket file exists before the server listens
     until_true listens
     all_begun() { [ "$(poet stat nginx.poet | grep -c '^program')" = 3 ]; }
     until_true all_begun
@@ -377,17 +377,17 @@ while True:
     data += more
 sys.stdout.buffer.write(data.split(b"\r\n\r\n", 1)[1])' | cmp -s - marks.h && served=$((${served:-0} + 1))
     done
-    is "nginx answers" "$served" 6
+    is "nginx answers six requests" "$served" 6
     kill -TERM $nginx
     wait $nginx
-    is "and ends by itself" $? 0
-    check "master and workers are in one sound trace" sound nginx.poet
-    is "of three processes" "$(ls nginx*.poet):$(poet stat nginx.poet | grep -c '^program')" nginx.poet:3
+    is "nginx exits with 0" $? 0
+    check "nginx: master and workers are in one sound trace" sound nginx.poet
+    is "nginx: the trace has three processes" "$(ls nginx*.poet):$(poet stat nginx.poet | grep -c '^program')" nginx.poet:3
 else
-    skip "nginx is not there"
+    skip "nginx is not installed"
 fi
 
-# ---- poet.h for those who stand before a runtime's calls: the sites are the program's ----
+# ---- poet.h for interposed runtimes: call sites are those of the program ----
 mkdir -p conf
 export POET_CONFIG="$work/conf"
 cat >conf/fibres.conf <<'C'
@@ -453,10 +453,10 @@ int main(void)
 C
 cc -c -g -O1 -Wall -Wextra -Werror -I"$B/include" adapter.c && poetcc -trace -g -O1 fibres.c adapter.o -o fibres
 POET_OUTPUT=fibres.poet ./fibres
-check "an adapter's trace is sound" sound fibres.poet
+check "an adapter of a runtime: the trace is sound" sound fibres.poet
 sites() { poet dump --json fibres.poet | perl -ne 'print "$1 " if /"type":"'"$1"'".*"site":"([^"]*)"/'; }
-is "enter_at and pair_at tell the program's place" "$(sites goes_in)" "fibres.c:7 fibres.c:9 "
-is "leave_at, too" "$(sites is_back)" "fibres.c:8 fibres.c:9 "
-like "a line has the name of where it was made, if no other" "$(poet dump --json fibres.poet)" '"kind":"gate".*"name":"fibres.c:6"'
-is "each task has its own order" "$(poet dump --json fibres.poet | grep -c '"kind":"fibre"')" 2
+is "poet_enter_at and poet_pair_at record the program's call site" "$(sites goes_in)" "fibres.c:7 fibres.c:9 "
+is "poet_leave_at records the program's call site" "$(sites is_back)" "fibres.c:8 fibres.c:9 "
+like "a line without a name is named after the source line of its creation" "$(poet dump --json fibres.poet)" '"kind":"gate".*"name":"fibres.c:6"'
+is "each task has a line of its own" "$(poet dump --json fibres.poet | grep -c '"kind":"fibre"')" 2
 done_testing

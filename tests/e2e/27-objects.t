@@ -1,15 +1,15 @@
 #!/bin/bash
-# What an object is, and for how long; and what cannot be told of one is not claimed.
+# Identity and lifetime of objects: objects that share an address are different ones, and no order is claimed between them.
 . "$(dirname "$0")/lib.sh"
 start_server -q -o runs/
 
-# order_of A B: of the first notes with these texts, in the newest trace
+# order_of A B: the order of the first notes with these texts, in the newest trace
 note() { poet dump latest | awk -v text="\"$1\"" 'index($0, text) { print $1; exit }'; }
 order_of() { poet order latest "$(note "$1")" "$(note "$2")" 2>/dev/null; }
 lines_of() { poet dump latest --json | grep -c "\"kind\":\"$1\".*\"hidden\":false"; }
 texts() { poet dump latest | grep -c -- "$1"; }
 
-# ---- two at one address, made without a call: two threads, one after the other by means that nobody sees ----
+# ---- two objects at one address without an init call: two threads, one after the other without a traced order ----
 cat >again.c <<'C'
 #define _GNU_SOURCE
 #include <poet.h>
@@ -105,20 +105,20 @@ int main(int argc, char **)
 C
 poetcc++ -trace -std=c++17 -g again.cc -o again++
 two_lives() { # NAME KIND
-    check "$1: sound" sound latest
-    is "$1: two objects" "$(lines_of "$2")" "$3"
-    is "$1: nothing orders what happened in one and in the other" "$(order_of first second)" concurrent
-    is "$1: the one that is there now orders" "$(order_of second third)" before
+    check "$1 at a reused address: the trace is sound" sound latest
+    is "$1 at a reused address: two objects" "$(lines_of "$2")" "$3"
+    is "$1 at a reused address: nothing orders the sections of both" "$(order_of first second)" concurrent
+    is "$1 at a reused address: the new one orders its own sections" "$(order_of second third)" before
 }
 ./again && two_lives "a mutex" mutex 3
-is "and one that stays is one" "$(order_of "stays first" "stays last")" before
+is "a mutex that stays allocated is one object" "$(order_of "stays first" "stays last")" before
 ./again locks && two_lives "a read-write lock" rwlock 2
 poet record -o mutex.poet -- ./plain && until_true finished mutex.poet
-is "under poet record" "$(poet dump mutex.poet --json | grep -c '"kind":"mutex".*"hidden":false')" 3
+is "poet record: mutexes at a reused address are different objects" "$(poet dump mutex.poet --json | grep -c '"kind":"mutex".*"hidden":false')" 3
 ./again++ && two_lives "a std::mutex" mutex 2
 ./again++ shared && two_lives "a std::shared_mutex" rwlock 2
 
-# a recursive one on a frame that is left and entered again, where it stays locked
+# A recursive mutex on a stack frame that is left while it is locked, and entered again.
 cat >frames.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -140,9 +140,9 @@ int main(void)
 }
 C
 poetcc -trace -g frames.c -o frames && ./frames
-check "one that was never left is gone with its frame" sound latest
-is "the next one is another" "$(lines_of mutex)" 2
-is "and its first visit is an outer one" "$(poet dump latest | grep -c ' acquired ')" 2
+check "a recursive mutex that was never unlocked: the trace is sound" sound latest
+is "a recursive mutex in a new frame is another object" "$(lines_of mutex)" 2
+is "a recursive mutex in a new frame is acquired as an outermost one" "$(poet dump latest | grep -c ' acquired ')" 2
 
 # an initialiser's flag
 cat >once.c <<'C'
@@ -175,11 +175,11 @@ int main(void)
 }
 C
 poetcc -trace -g once.c -o once && ./once
-check "a flag that is set back: sound" sound latest
-is "its second initialiser is not after the first" "$(order_of first second)" concurrent
-is "and those who find it run come after it" "$(order_of "second begins" third)" before
+check "a pthread_once_t that is reset: the trace is sound" sound latest
+is "a pthread_once_t that is reset: the second initializer is concurrent with the first" "$(order_of first second)" concurrent
+is "a pthread_once_t that is reset: callers are after the second initializer" "$(order_of "second begins" third)" before
 
-# ---- a post that fails gives nothing ----
+# ---- a post that fails orders nothing ----
 cat >full.c <<'C'
 #include <errno.h>
 #include <limits.h>
@@ -212,13 +212,13 @@ int main(void)
 }
 C
 poetcc -trace -g full.c -o full
-check "a post that fails, and one that does not" ./full
-check "their trace is sound" sound latest
-is "what failed gave nothing" "$(order_of before after)" concurrent
-is "and is refused" "$(poet dump latest | grep -c ' acquire_failed ')" 1
-is "the other gave" "$(order_of given got)" before
+check "one sem_post fails, another one succeeds" ./full
+check "failed sem_post: the trace is sound" sound latest
+is "failed sem_post: it orders nothing" "$(order_of before after)" concurrent
+is "failed sem_post: the failure is recorded" "$(poet dump latest | grep -c ' acquire_failed ')" 1
+is "successful sem_post: it is before the wait" "$(order_of given got)" before
 
-# ---- rounds of a barrier that cannot be told ----
+# ---- rounds of a barrier with untraced participants ----
 cat >crowd.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -238,11 +238,11 @@ int main(void)
 }
 C
 poetcc -trace -g crowd.c -o crowd && ./crowd
-check "one of a round is not recorded: the trace is sound" sound latest
-is "that round has no group, and says so" "$(texts 'other participants are unknown')" 1
-is "the others have theirs" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | xargs)" "2 2"
+check "an untraced participant of a barrier: the trace is sound" sound latest
+is "an untraced participant of a barrier: that round has no group, which is reported" "$(texts 'other participants are unknown')" 1
+is "an untraced participant of a barrier: the other rounds have groups" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | xargs)" "2 2"
 
-# ---- signals of untraced hands ----
+# ---- signals by untraced threads ----
 echo '#include <pthread.h>
 void hidden_signal(pthread_cond_t *c) { pthread_cond_signal(c); }' >hidden.c
 cc -shared -fPIC hidden.c -o libhidden.so
@@ -280,12 +280,12 @@ C
 poetcc -trace -g hands.c -o hands -L. -lhidden -Wl,-rpath,"$work"
 ./hands
 check "an untraced signal: the trace is sound" sound latest
-is "the wake says that its signal is not recorded" "$(texts 'signaler not traced')" 1
+is "an untraced signal: the wake-up reports that its signaler is not traced" "$(texts 'signaler not traced')" 1
 ./hands both
-check "beside a traced one: the trace is sound" sound latest
-is "any of them may have woken it" "$(texts 'several signals are possible')" 1
+check "an untraced and a traced signal: the trace is sound" sound latest
+is "an untraced and a traced signal: the wake-up reports several possible signals" "$(texts 'several signals are possible')" 1
 
-# ---- a handler within a wait, a holder that is killed, the last destructor of a thread ----
+# ---- a handler during a wait, a killed owner, the last destructor of a thread ----
 cat >handler.c <<'C'
 #define _GNU_SOURCE
 #include <errno.h>
@@ -316,7 +316,7 @@ int main(void)
 }
 C
 poetcc -trace -g handler.c -o handler && ./handler
-check "handlers that post while their thread joins" sound latest
+check "handlers that post during a join: the trace is sound" sound latest
 
 cat >killed.c <<'C'
 #define _GNU_SOURCE
@@ -344,9 +344,9 @@ int main(void)
 }
 C
 poetcc -trace -g killed.c -o killed
-check "a process is killed that holds a mutex" ./killed
-check "the trace is sound" sound latest
-is "the next holder tells the leave that never was" "$(texts 'owner died')" 1
+check "a process that owns a mutex is killed" ./killed
+check "killed mutex owner: the trace is sound" sound latest
+is "killed mutex owner: the next owner reports that the previous one died" "$(texts 'owner died')" 1
 
 cat >last.c <<'C'
 #include <limits.h>
@@ -373,11 +373,11 @@ int main(void)
 }
 C
 poetcc -trace -g last.c -o last
-check "a post in the last round of destructors, with a key of the program's as small as ever" ./last
-check "the trace is sound" sound latest
-is "it is there" "$(poet dump latest | grep -c ' sem_post ')" 1
+check "a post in the last round of destructors, with one key of the program" ./last
+check "a post in the last round of destructors: the trace is sound" sound latest
+is "a post in the last round of destructors is recorded" "$(poet dump latest | grep -c ' sem_post ')" 1
 
-# ---- who runs an initialiser holds up those who wait for it ----
+# ---- the thread that runs an initializer blocks its waiters ----
 cat >stuck.c <<'C'
 #include <pthread.h>
 static pthread_once_t flag = PTHREAD_ONCE_INIT;
@@ -402,11 +402,11 @@ stuck=$!
 pids="$pids $stuck"
 disown "$stuck"
 all_wait() { poet blocked latest | grep -q '^DEADLOCK: '; }
-check "they wait for each other" until_true all_wait
-like "the one who runs the initialiser is the holder" "$(poet blocked latest | grep -A2 '^T:main.*requests O:flag')" \
+check "a deadlock through pthread_once blocks all threads" until_true all_wait
+like "blocked: the thread that runs the initializer is the holder" "$(poet blocked latest | grep -A2 '^T:main.*requests O:flag')" \
     'held by T:runs$'
-like "and the cycle goes through it" "$(poet blocked latest)" '^    T:main waits for O:flag, held by T:runs'
-like "and back" "$(poet blocked latest)" '^    T:runs waits for M:m, held by T:main'
+like "blocked: the cycle lists the wait for the initializer" "$(poet blocked latest)" '^    T:main waits for O:flag, held by T:runs'
+like "blocked: the cycle lists the wait for the mutex" "$(poet blocked latest)" '^    T:runs waits for M:m, held by T:main'
 kill -KILL "$stuck"
 
 stop_server

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Orders by cancellation, by signals, and between processes that make, become and await each other.
+# Order by cancellation, by signals, and between processes that create, exec and wait for each other.
 . "$(dirname "$0")/lib.sh"
-# before FILE A... -- B...: each text of a chain is before the next one; all chains of a file in one go
+# before FILE A... -- B...: each text of a chain is before the next one; checks all chains of a file at once
 before() {
     file=$1
     shift
@@ -21,7 +21,7 @@ before() {
     is "$file: the order is that of the program" "$(poet order "$file" - <pairs | paste -d' ' - wanted)" \
         "$(sed 's/^/before /' wanted)"
 }
-# same NAME [ARG...]: traced both ways it does what it does untraced
+# same NAME [ARG...]: traced both ways the program prints its untraced output
 same() {
     program=$1
     shift
@@ -31,11 +31,11 @@ same() {
     POET_QUIET=1 POET_OUTPUT=t.poet ./"$program" "$@" >got 2>&1
     echo "rc $?" >>got
     is "$program: the results are those of an untraced run" "$(cat got)" "$(cat want)"
-    check "and the trace is sound" sound t.poet
+    check "$program: the trace is sound" sound t.poet
     POET_QUIET=1 poet record -o r.poet -- ./"$program.plain" "$@" >got 2>&1
     echo "rc $?" >>got
-    is "$program under poet record: the same" "$(cat got)" "$(cat want)"
-    check "and that trace is sound" sound r.poet
+    is "$program under poet record: the results are those of an untraced run" "$(cat got)" "$(cat want)"
+    check "$program under poet record: the trace is sound" sound r.poet
 }
 build() { # build NAME [ARG...]
     poetcc -trace -w -g "$@" -o "${1%.*}" -lrt &&
@@ -104,7 +104,7 @@ for file in t.poet r.poet; do
     before $file $(for way in condition semaphore pause loop testing; do
         echo "cancels-$way cleans-up-$way cleans-up-after-$way joined-$way --"
     done)
-    is "pthread_exit is no cancellation" "$(poet dump $file --json | grep -c '"type":"cancelled"')" 5
+    is "pthread_exit is not recorded as a cancellation" "$(poet dump $file --json | grep -c '"type":"cancelled"')" 5
 done
 cat >throws.cc <<'C'
 #include <poet.h>
@@ -135,8 +135,8 @@ int main()
 C
 poetcc++ -trace -w throws.cc -o throws
 POET_QUIET=1 POET_OUTPUT=c.poet ./throws >got
-is "a C++ thread that is cancelled ends" "$(cat got)" done
-check "and its trace is sound" sound c.poet
+is "a canceled C++ thread exits" "$(cat got)" done
+check "a canceled C++ thread: the trace is sound" sound c.poet
 before c.poet cancels destructor
 
 # ---- signals ----
@@ -287,7 +287,7 @@ C
 build storm.c
 same storm
 
-# Words that are calls of the system for some are the program's own for others.
+# Names of system calls that some programs define themselves.
 cat >words.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -299,8 +299,8 @@ static int system(void) { return kill; }
 static int raise(int n) { return n + 1; }
 int main(void) { int s = 0; printf("%d", wait(&s)); printf(" %d %d %d\n", signal(&s), system(), raise(4)); return 0; }
 C
-POET_QUIET=1 check "a program with functions called wait and signal can be traced" poetcc -trace -w -fno-builtin words.c -o words
-is "and does the same" "$(POET_QUIET=1 POET_OUTPUT=w.poet ./words)" "1 0 3 5"
+POET_QUIET=1 check "a program with functions called wait and signal compiles with -trace" poetcc -trace -w -fno-builtin words.c -o words
+is "a program with functions called wait and signal prints its result" "$(POET_QUIET=1 POET_OUTPUT=w.poet ./words)" "1 0 3 5"
 
 # ---- processes ----
 cat >kids.c <<'C'
@@ -367,7 +367,7 @@ for file in t.poet r.poet; do
         "plainly forked" "reaped plainly"
 done
 
-# A signal to another process of the run, and the last one that it gets.
+# A signal to another process of the run, and the last one that a process gets.
 cat >told.c <<'C'
 #define _GNU_SOURCE
 #include <poet.h>

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What processes and threads do with each other through objects of the kernel: eventfds, message queues, file
-# locks, FIFOs, Unix sockets, the ends of streams, poll; under poet record and with poetcc -trace -processes.
+# Order between processes and threads through kernel objects: eventfds, message queues, file locks, FIFOs,
+# Unix sockets, ends of streams, poll; under poet record and with poetcc -trace -processes.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
-# A mark is a mutex that one thread takes once, which orders nothing.
+# A mark is a mutex that one thread locks once, which orders nothing.
 cat >mark.h <<'C'
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,12 +30,12 @@ cat >mark.h <<'C'
 #define MARK(x) do { static pthread_mutex_t mk_##x = PTHREAD_MUTEX_INITIALIZER; \
     pthread_mutex_lock(&mk_##x), pthread_mutex_unlock(&mk_##x); } while (0)
 #define MUST(x) do { if (!(x)) fprintf(stderr, "line %d: %s\n", __LINE__, strerror(errno)), abort(); } while (0)
-/* Order that nobody sees, so that a test never waits for luck: a byte in memory that all share. */
+/* Untraced order, so that a test does not depend on timing: a byte in memory that all share. */
 static volatile unsigned char *unseen;
 static void *unseen_made(void) { return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }
 static void pause_until(int i) { while (!unseen[i]) usleep(1000); }
 static void go(int i) { unseen[i] = 1; }
-static pid_t waits_in(pid_t child) /* until it sleeps in a call of the kernel */
+static pid_t waits_in(pid_t child) /* until it sleeps in a system call */
 {
     char path[64], text[256] = "", *at;
     for (int i = 0; i < 5000; i++, usleep(1000)) {
@@ -72,18 +72,18 @@ for truth in truths:
     if got != {"<": "before", "|": "concurrent", "?": "unknown"}[op]:
         print(truth, got)
 P
-# orders NAME TRUTH...: in both ways of recording
+# orders NAME TRUTH...: checks both ways of recording
 orders() {
     program=$1
     shift
     cc -g -O1 -I. "$program.c" -o "$program" -pthread -lrt 2>cc.log || cat cc.log
     poetcc -trace -processes -g -O1 -I. "$program.c" -o "$program.t" -pthread -lrt 2>cc.log || cat cc.log
     rm -f "$program".*poet
-    check "$program: runs under record" timeout 300 poet record -o "$program.r.poet" -- "./$program"
+    check "$program: runs under poet record" timeout 300 poet record -o "$program.r.poet" -- "./$program"
     check "$program: runs with -processes" env POET_OUTPUT="$program.t.poet" timeout 300 "./$program.t"
     for way in r t; do
-        check "$program.$way: sound" sound "$program.$way.poet"
-        is "$program.$way: $*" "$(python3 orders.py "$program.$way.poet" "$@" 2>&1)" ""
+        check "$program.$way: the trace is sound" sound "$program.$way.poet"
+        is "$program.$way: order of $*" "$(python3 orders.py "$program.$way.poet" "$@" 2>&1)" ""
     done
 }
 
@@ -99,7 +99,7 @@ int main(void)
     pthread_t t[3];
     uint64_t one = 1;
     unseen = unseen_made();
-    old = eventfd(0, 0); /* its id is given to another one */
+    old = eventfd(0, 0); /* its id is reused for another one */
     MUST(write(old, &one, 8) == 8);
     close(old);
     e = eventfd(0, 0), s = eventfd(0, EFD_SEMAPHORE), two[0] = eventfd(0, EFD_NONBLOCK);
@@ -119,7 +119,7 @@ int main(void)
         _exit(0);
     }
     MARK(i);
-    one = ~0ull; /* refused: it gives nothing */
+    one = ~0ull; /* fails: it orders nothing */
     MUST(write(two[0], &one, 8) < 0 && errno == EINVAL);
     one = 1;
     MUST(write(two[0], &one, 8) == 8);
@@ -129,7 +129,7 @@ int main(void)
 }
 C
 orders eventfds "a<b" "x|a" "c<d" "c<f" "b|c" "b|d" "i<j"
-is "what is refused gives nothing" "$(poet dump --json eventfds.r.poet | grep '"type":"added"' | grep -vc '"event":"h')" 4
+is "a failed write to an eventfd is not recorded" "$(poet dump --json eventfds.r.poet | grep '"type":"added"' | grep -vc '"event":"h')" 4
 
 # ---- the end of a stream ----
 cat >ends.c <<'C'
@@ -180,7 +180,7 @@ int main(void)
 C
 orders ends "a<b" "c<d" "e<f" "x|f" "g<h" "k<l" "y|l" "m<n"
 
-# A writer that is killed closes unseen; what comes after the end may come after more.
+# A killed writer closes unseen; what comes after the end of the stream may come after more.
 cat >killed.c <<'C'
 #include "mark.h"
 int main(void)
@@ -202,7 +202,7 @@ int main(void)
 C
 orders killed "a?b"
 
-# A child that has no event of its own: what was before its fork may be before the end.
+# A child without an event of its own: what was before its fork may be before the end.
 cat >silent.c <<'C'
 #include "mark.h"
 static int p[2];
@@ -235,7 +235,7 @@ int main(void)
 C
 orders silent "a?b"
 
-# An exec that fails, of several threads: another one closes what it would have closed.
+# A failing exec, by several threads: another one closes what the exec would have closed.
 cat >fails.c <<'C'
 #include "mark.h"
 static int p[2], q[2];
@@ -344,7 +344,7 @@ int main(void)
         _exit(0);
     }
     wait(NULL);
-    if (fork() == 0) { /* the higher priority comes first, whoever takes it */
+    if (fork() == 0) { /* the higher priority comes first, whichever thread receives it */
         MUST(mq_receive(q, b, 64, NULL) == 6 && memcmp(b, "second", 6) == 0);
         MARK(f);
         _exit(0);
@@ -364,7 +364,7 @@ int main(void)
 }
 C
 orders queues "c<d" "e<f" "e<g"
-like "one of two that are alike bears a doubt" \
+like "a receive of one of two equal messages has an uncertain order" \
     "$(poet dump --json queues.r.poet | grep '"type":"received"' | grep -c '"relation":"none"')" "^1$"
 
 # ---- file locks ----
@@ -389,7 +389,7 @@ int main(void)
         go(1);
         pause_until(2);
         MARK(c);
-        _exit(0); /* the end of a process gives back */
+        _exit(0); /* the end of a process releases the lock */
     }
     pause_until(0);
     MARK(a);
@@ -428,7 +428,7 @@ int main(void)
     MUST(range(f, F_OFD_SETLKW, F_WRLCK, 0, 0) == 0);
     MARK(h);
     wait(NULL);
-    if (fork() == 0) { /* whoever is killed gives back, but does not say so */
+    if (fork() == 0) { /* a killed process releases the lock without an event */
         f = file();
         MUST(flock(f, LOCK_EX) == 0);
         MARK(k);
@@ -441,9 +441,9 @@ int main(void)
 }
 C
 orders locks "a<b" "c<d" "e<f" "g<h" "k?l"
-like "a lock bears the name of its file" "$(poet dump --json locks.r.poet | grep '"kind":"filelock"')" '/lock"'
+like "a file lock is named after its file" "$(poet dump --json locks.r.poet | grep '"kind":"filelock"')" '/lock"'
 
-# ---- select, and looking without taking ----
+# ---- select, and peeking without reading ----
 cat >looks.c <<'C'
 #include "mark.h"
 static int p[2], s[2];
@@ -483,7 +483,7 @@ int main(void)
 C
 orders looks "a<b" "c<d" "e<f"
 
-# ---- streams that are given up: what is read from them bears a doubt ----
+# ---- streams that are no longer traced: reads from them have an uncertain order ----
 cat >lost.c <<'C'
 #include "mark.h"
 int main(void)
@@ -511,20 +511,20 @@ int main(void)
 C
 orders lost "a?b" "a?c"
 
-# ---- without -processes: not followed, and told ----
+# ---- without -processes: not traced, and reported ----
 poetcc -trace -g -O1 -I. eventfds.c -o plain -pthread -lrt
 check "without -processes the program runs" env POET_OUTPUT=plain.poet ./plain
 until_true finished plain.poet
-check "what is not followed is told: eventfds" grep -qa "eventfds (traced with poetcc -trace -processes" plain.poet
-check "with -processes it is not" sh -c '! grep -qa "eventfds (traced" eventfds.t.poet'
+check "without -processes eventfds are reported as untraced" grep -qa "eventfds (traced with poetcc -trace -processes" plain.poet
+check "with -processes eventfds are not reported as untraced" sh -c '! grep -qa "eventfds (traced" eventfds.t.poet'
 cat >datagrams.c <<'C'
 #include <sys/socket.h>
 int main(void) { return socket(AF_UNIX, SOCK_DGRAM, 0) < 0; }
 C
 poetcc -trace -g datagrams.c -o datagrams
-check "a program with datagrams runs" env POET_OUTPUT=datagrams.poet ./datagrams
+check "a program with datagrams runs with -processes" env POET_OUTPUT=datagrams.poet ./datagrams
 until_true finished datagrams.poet
-check "of sockets it is said what -processes does not follow" \
+check "datagram sockets are reported as untraced by -processes" \
     grep -qa "sockets (poetcc -trace -processes traces byte streams between programs of one host, but no datagrams)" datagrams.poet
-like "not for static programs" "$(poetcc -trace -processes -static -I. eventfds.c -o st 2>&1)" "not with -static"
+like "poetcc -processes is refused for static programs" "$(poetcc -trace -processes -static -I. eventfds.c -o st 2>&1)" "not with -static"
 done_testing

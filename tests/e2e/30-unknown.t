@@ -1,6 +1,6 @@
 #!/bin/bash
-# `concurrent` is a claim: where something was lost or is not followed, the answer is `unknown`, or says what else
-# may order the two events.
+# `concurrent` is a claim: where events were lost or not traced, the answer is `unknown`, or a warning names what
+# else may order the two events.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 event() { poet dump --json "$1" | sed -n 's/^{"event":"\([0-9:]*\)","type":"'"$2"'".*/\1/p' | head -n 1; }
@@ -52,21 +52,21 @@ until_true turns 2
 kill -CONT "$server"
 printf x >&3
 exec 3>&-
-check "it ends" until_true finished latest
+check "a run that lost the end of a thread finishes" until_true finished latest
 stop_server
 worked=$(poet dump --json lostend.poet | grep '"annotations":\["work"\]' | grep -o '"event":"[^"]*"' | grep -o '[0-9]\+:[0-9]\+')
 joined=$(event lostend.poet joined)
-like "the thread is not concurrent with its join" "$(poet order lostend.poet "$worked" "$joined" 2>why)" "before|unknown"
-like "of which something is lost" "$(poet dump --json lostend.poet | grep '"joined"')" '"uncertain":"lost"'
-like "what nothing is missing before is not doubtful" "$(poet dump --json lostend.poet | grep '"create"')" '"uncertain":null'
-is "nothing is pending" "$(figure lostend.poet pending)" 0
-is "the dump tells as many losses as the figures" \
+like "the thread whose end was lost is not concurrent with its join" "$(poet order lostend.poet "$worked" "$joined" 2>why)" "before|unknown"
+like "the join of that thread is uncertain because of loss" "$(poet dump --json lostend.poet | grep '"joined"')" '"uncertain":"lost"'
+like "events before any loss are certain" "$(poet dump --json lostend.poet | grep '"create"')" '"uncertain":null'
+is "the run that lost the end of a thread has no pending event" "$(figure lostend.poet pending)" 0
+is "poet dump reports as many lost events as poet stat" \
     "$(poet dump --json lostend.poet | sed -n 's/^{"lost":.*"count":\([0-9]*\)}/\1/p' | paste -sd+ | bc)" \
     "$(figure lostend.poet lost)"
-like "and some there are" "$(figure lostend.poet lost)" '^[1-9]'
-like "stat counts the doubtful ones" "$(poet stat lostend.poet)" '^uncertain order +[1-9]'
+like "events were lost" "$(figure lostend.poet lost)" '^[1-9]'
+like "poet stat counts events with uncertain order" "$(poet stat lostend.poet)" '^uncertain order +[1-9]'
 
-# ---- answers about random losses, against the clocks of the program itself ----
+# ---- answers after random losses, against the vector clocks of the program itself ----
 poetcc -trace -g -O1 "$root/tests/e2e/vclock.c" -o vclock
 start_server -o clocks.poet -q
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=1 ./vclock 6 4500 3 40 &
@@ -80,11 +80,11 @@ done
 until_true finished latest
 stop_server
 python3 "$root/tests/e2e/vclock.py" clocks.poet 20000 1 >answers
-is "no answer is wrong" "$(tail -n 1 answers)" "wrong 0"
-like "some are known" "$(cat answers)" "before [0-9]"
-is "nothing is pending after losses" "$(figure clocks.poet pending)" 0
+is "no answer about order after losses is wrong" "$(tail -n 1 answers)" "wrong 0"
+like "some orders after losses are known" "$(cat answers)" "before [0-9]"
+is "no event is pending after losses" "$(figure clocks.poet pending)" 0
 
-# ---- by the protocol: what a program says of itself ----
+# ---- by the protocol: uncertainty that a program reports itself ----
 cat >tell.py <<'P'
 import sys
 sys.argv, what = ["x"], sys.argv[1:]
@@ -107,8 +107,8 @@ if "many" not in what:
     doubtful(poet, b, "note", 0, doubt=2)              # 2:2
 if "group" in what:
     doubtful(poet, a, "met", GROUP | KEYED, 1, 3)      # 1:2
-    doubtful(poet, b, "met", GROUP | KEYED, 1, 3)      # 2:3; the third never comes
-    doubtful(poet, c, "receive", RECEIVE | KEYED, 2, 1) # 3:1; nobody sent that
+    doubtful(poet, b, "met", GROUP | KEYED, 1, 3)      # 2:3; the third participant never arrives
+    doubtful(poet, c, "receive", RECEIVE | KEYED, 2, 1) # 3:1; without a send
     poet.event(a, "note"), poet.event(c, "note")       # 1:3, 3:2
 if "many" in what:
     for _ in range(20000):
@@ -118,7 +118,7 @@ if "wait" in what:
     sys.stdin.read()
 P
 tell() { python3 tell.py "$root/examples/python/events.py" "$@"; }
-said() { # said FILE PAIRS...: answers, then what is said on standard error
+said() { # said FILE PAIRS...: answers, then messages on standard error
     file=$1
     shift
     printf '%s\n' "$@" | poet order "$file" - 2>why | tr '\n' ' '
@@ -127,35 +127,35 @@ said() { # said FILE PAIRS...: answers, then what is said on standard error
 start_server -o tell.poet -q
 tell runtime
 until_true finished latest
-is "before the doubtful event all is known" "$(said tell.poet "1:1 2:1")" \
+is "events before an uncertain one have a known order" "$(said tell.poet "1:1 2:1")" \
     "concurrent poet order: concurrent, considering traced synchronization only: a language runtime or library uses untraced synchronization: Rust, OpenMP"
-is "not after it; each reason is said once" "$(said tell.poet "1:1 2:2" "2:2 1:1" "2:1 2:2")" \
+is "events after an uncertain one have an unknown order, each reason is printed once" "$(said tell.poet "1:1 2:2" "2:2 1:1" "2:1 2:2")" \
     "unknown unknown before poet order: unknown: a byte stream was no longer traced"
-is "with --json, beside the answer" "$(poet order --json tell.poet 1:1 2:2 2>&1)" \
+is "order --json has the reasons beside the answer" "$(poet order --json tell.poet 1:1 2:2 2>&1)" \
     '{"a":"1:1","b":"2:2","order":"unknown","reasons":["a byte stream was no longer traced"]}'
-like "stat lists them" "$(poet stat tell.poet)" "^not traced +a language runtime or library .*: Rust$"
-like "with --json, too" "$(poet stat --json tell.poet)" '"uncertain":1,"untraced_reasons":\[\{"reason":"runtime","detail":"Rust","count":1\},'
+like "poet stat lists the reasons" "$(poet stat tell.poet)" "^not traced +a language runtime or library .*: Rust$"
+like "stat --json lists the reasons" "$(poet stat --json tell.poet)" '"uncertain":1,"untraced_reasons":\[\{"reason":"runtime","detail":"Rust","count":1\},'
 stop_server
 
 start_server -o hides.poet -q
 tell hides
 until_true finished latest
-is "what hides makes unknown of all that is not ordered" "$(said hides.poet "1:1 2:1" "2:1 2:2")" \
+is "a reason that covers the run makes every unordered pair unknown" "$(said hides.poet "1:1 2:1" "2:1 2:2")" \
     "unknown before poet order: unknown: a thread or process was not traced from start to end: a pool of threads"
 stop_server
 
-# ---- who waits for somebody who never came ----
+# ---- waits for partners that never came ----
 start_server -o group.poet -q
 tell group
 until_true finished latest
-is "nothing is pending when the run is over" "$(figure group.poet pending)$(figure group.poet inconsistent)" 00
-is "those of a group who came are one point" "$(poet order group.poet 1:2 2:3)" same
-like "and doubtful" "$(poet dump --json group.poet | grep '"met"')" '"uncertain":"thread"'
-is "so is who received from nobody" "$(poet order group.poet 1:1 3:2 2>&1 | tr '\n' ' ')" \
+is "a finished run with an incomplete group has no pending event" "$(figure group.poet pending)$(figure group.poet inconsistent)" 00
+is "those that arrived of an incomplete group are simultaneous" "$(poet order group.poet 1:2 2:3)" same
+like "events of an incomplete group are uncertain" "$(poet dump --json group.poet | grep '"met"')" '"uncertain":"thread"'
+is "a receive without a send has an unknown order" "$(poet order group.poet 1:1 3:2 2>&1 | tr '\n' ' ')" \
     "poet order: unknown: a thread or process was not traced from start to end unknown "
 stop_server
 
-# ---- a file that is not complete says so ----
+# ---- an incomplete file is reported ----
 start_server -o whole.poet -q
 mkfifo more
 tell runtime wait <more >told 2>/dev/null &
@@ -168,18 +168,18 @@ for command in stat show dump "order 1:1 2:1" blocked check "export -f dot -o x.
     name=$1
     shift
     case $name in order) set -- whole.poet "$@" ;; *) set -- "$@" whole.poet ;; esac
-    like "$name: it is still being written" "$(poet "$name" "$@" 2>&1 >/dev/null)" "file is still being written"
+    like "$name: warns that the file is still being written" "$(poet "$name" "$@" 2>&1 >/dev/null)" "file is still being written"
 done
-like "and so does stat" "$(poet stat whole.poet 2>/dev/null)" "still being written"
+like "poet stat reports that the file is still being written" "$(poet stat whole.poet 2>/dev/null)" "still being written"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 exec 4>&-
-like "stat: it was cut off" "$(poet stat whole.poet 2>&1 >/dev/null)" "is truncated: the server exited first"
-is "not finished" "$(figure whole.poet finished)" false
-like "its reasons outlive the server" "$(poet order whole.poet 1:1 2:1 2>&1)" "untraced synchronization: Rust"
-is "a whole one says nothing" "$(poet stat tell.poet 2>&1 >/dev/null)" ""
+like "poet stat warns that the file is truncated" "$(poet stat whole.poet 2>&1 >/dev/null)" "is truncated: the server exited first"
+is "a truncated file is not finished" "$(figure whole.poet finished)" false
+like "a truncated file keeps the reasons of uncertainty" "$(poet order whole.poet 1:1 2:1 2>&1)" "untraced synchronization: Rust"
+is "a complete file gives no warning" "$(poet stat tell.poet 2>&1 >/dev/null)" ""
 
-# ---- reasons that a state of the trace file must keep ----
+# ---- reasons are kept in the saved states of the trace file ----
 cat >futex.c <<'C'
 #include <linux/futex.h>
 #include <poet.h>
@@ -210,27 +210,27 @@ until_true seen
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 exec 5>&-
-is "what was not followed outlives kill -9 of the server" "$(figure futex.poet untraced)" 1
+is "the count of untraced calls survives kill -9 of the server" "$(figure futex.poet untraced)" 1
 
-# ---- ... or forgetting ----
+# ---- reasons survive --keep ----
 start_server -o keep.poet -q --keep 300K
 tell runtime many
 until_true finished latest
 stop_server
-like "the run is kept in part" "$(poet dump --json keep.poet | grep -m 1 '"event"')" '"event":"[12]:[0-9]{3,}"'
-like "what a program said outlives forgetting" "$(poet order keep.poet 1:19990 2:19990 2>&1)" \
+like "--keep: the oldest events were discarded" "$(poet dump --json keep.poet | grep -m 1 '"event"')" '"event":"[12]:[0-9]{3,}"'
+like "--keep: reasons of uncertainty are kept" "$(poet order keep.poet 1:19990 2:19990 2>&1)" \
     "untraced synchronization: Rust, OpenMP"
 
-# ---- the viewer: a colour, counts and reasons of their own ----
+# ---- the viewer: colors, counts and reasons of unknown order ----
 . "$root/tests/e2e/display.sh"
 poet dump --json clocks.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered".*/\1/p' >events
 awk 'NR % 97 == 1' events >some
-chosen=$(sed -n "$(($(wc -l <some) / 2 + 1))p" some) # (the last ones may come after all others)
+chosen=$(sed -n "$(($(wc -l <some) / 2 + 1))p" some) # the last events may come after all others
 read -r event < <(sed "s|^|$chosen |" events | poet order clocks.poet - 2>/dev/null |
     paste - events | awk '$1 == "unknown" { print $2 }')
 printf 'goto %s\nsecond %s\nstate asked\nquit\n' "$chosen" "$event" >script
-check "it is asked" timeout 300 poet view clocks.poet --script script
-like "the relation is unknown" "$(cat asked)" "related 4 "
-is "as many stand either way as poet order says" "$(sed 's/.* unknown \([0-9]*\) .*/\1/' asked)" \
+check "the viewer selects events of the trace" timeout 300 poet view clocks.poet --script script
+like "the viewer's relation is unknown" "$(cat asked)" "related 4 "
+is "the viewer counts as many unknown events as poet order" "$(sed 's/.* unknown \([0-9]*\) .*/\1/' asked)" \
     "$(sed "s|^|$chosen |" events | poet order clocks.poet - 2>/dev/null | grep -c unknown)"
 done_testing
