@@ -1,7 +1,7 @@
 #!/bin/bash
-# No peer holds the server's loop: whatever one asks for, the others are served, and lose nothing.
+# No peer blocks the server's event loop: whatever one sends or requests, the others are served and lose nothing.
 . "$(dirname "$0")/lib.sh"
-export POET_TEST_WATCHDOG_MS=1000 # of work in one turn; ten times what it takes with sanitizers
+export POET_TEST_WATCHDOG_MS=1000 # of work in one iteration; ten times what it takes under sanitizers
 attack() { timeout 900 python3 "$root/tests/e2e/loop.py" "$@"; }
 file() { ls r/"$1"-*.poet; }
 cat >victim.c <<'C'
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         once(0);
         nanosleep(&pause, 0);
     }
-    pthread_t t; /* threads that begin now are followed, too */
+    pthread_t t; /* threads that start now are traced, too */
     pthread_create(&t, 0, once, 0);
     pthread_join(t, 0);
     printf("%ld\n", n);
@@ -32,22 +32,22 @@ victim=$!
 pids="$pids $victim"
 until_true eval 'ls r/victim-*.poet'
 
-is "lines that end with gaps" "$(attack gone 20000)" nothing
-check "are closed" until_true finished "$(file gone)"
-is "and what they lost is told" "$(figure "$(file gone)" lost)" $((20000 * 999999))
-is "slots that wait for 30 000 announcements" "$(attack held 30000)" nothing
-check "all come" until_true finished "$(file held)"
-is "in the end" "$(figure "$(file held)" events)" 30000
-is "a viewer that asks much and reads late is answered in full" "$(attack unread 50)" "each once"
-is "kinds of lines without number are refused" "$(attack kinds 5000)" "LINE: too many line types"
-is "a type after too many others is refused" "$(attack after 5000)" "TYPE: a type comes after too many others"
-is "30 000 texts of one event" "$(attack texts 30000)" nothing
-check "are told once" until_true finished "$(file texts)"
-is "as many as are kept" "$(poet dump "$(file texts)" | grep -c 'further texts of this event are not kept')" 1
-is "a slot that says it is longer than all memory" "$(attack wrap 0)" \
+is "events beyond the end of a line are accepted" "$(attack gone 20000)" nothing
+check "a run with lines that end in gaps finishes" until_true finished "$(file gone)"
+is "lines that end in gaps: all lost events are counted" "$(figure "$(file gone)" lost)" $((20000 * 999999))
+is "slots that wait for 30 000 announcements are accepted" "$(attack held 30000)" nothing
+check "a run whose slots wait for announcements finishes" until_true finished "$(file held)"
+is "slots that wait for announcements: all events are recorded" "$(figure "$(file held)" events)" 30000
+is "a viewer that sends many requests and reads late gets each answer once" "$(attack unread 50)" "each once"
+is "line types beyond the limit are refused" "$(attack kinds 5000)" "LINE: too many line types"
+is "an event type beyond the limit is refused" "$(attack after 5000)" "TYPE: a type comes after too many others"
+is "30 000 annotations of one event are accepted" "$(attack texts 30000)" nothing
+check "a run with 30 000 annotations of one event finishes" until_true finished "$(file texts)"
+is "annotations beyond the limit are reported once" "$(poet dump "$(file texts)" | grep -c 'further texts of this event are not kept')" 1
+is "a slot with a length greater than all memory is refused" "$(attack wrap 0)" \
     "SLOTS: a slot announces more data than follows"
-like "one program does not take all mappings" "$(attack queues 70000)" "^THREAD: more threads at once than one program may have"
-like "an expression that costs too much is told, and holds up nobody" "$(attack search '(a+)+$')" \
+like "a program with too many queues is refused" "$(attack queues 70000)" "^THREAD: more threads at once than one program may have"
+like "a costly regular expression is refused and blocks no other client" "$(attack search '(a+)+$')" \
     "asked often, the expression is too costly for 9999 texts"
 
 mkfifo leave
@@ -56,18 +56,18 @@ pids="$pids $!"
 exec 9>leave
 until_true grep -q sent sent
 waits() { [ "$(figure "$(file pending)" pending)" = 400000 ]; }
-check "much that is pending is counted" until_true waits
-is "and told once each" "$(poet dump "$(file pending)" --json | grep -c '"event":"1:')" 400000
+check "400 000 pending events are counted" until_true waits
+is "poet dump lists each pending event once" "$(poet dump "$(file pending)" --json | grep -c '"event":"1:')" 400000
 exec 9>&-
-check "and closed" until_true finished "$(file pending)"
-is "with all that came" "$(figure "$(file pending)" events)/$(figure "$(file pending)" lost)" 400000/1
+check "a run with 400 000 pending events finishes" until_true finished "$(file pending)"
+is "a run with pending events has all received events, one lost" "$(figure "$(file pending)" events)/$(figure "$(file pending)" lost)" 400000/1
 
 touch stop
 wait $victim
-check "a program beside all that" until_true finished "$(file victim)"
-is "lost nothing" "$(figure "$(file victim)" lost)/$(figure "$(file victim)" pending)" 0/0
+check "the run of a program beside all these peers finishes" until_true finished "$(file victim)"
+is "the program beside all these peers lost no event" "$(figure "$(file victim)" lost)/$(figure "$(file victim)" pending)" 0/0
 marks=$(poet dump "$(file victim)" --json | grep -c '"type":"unlock"')
-is "neither before nor after" "$marks" $(($(cat pairs) + 1))
+is "the program beside all these peers has each annotation once" "$marks" $(($(cat pairs) + 1))
 
 mkfifo again
 attack pending 400000 <again >sent2 &
@@ -75,13 +75,13 @@ pids="$pids $!"
 exec 9>again
 until_true grep -q sent sent2
 kill "$server"
-check "SIGTERM is answered whatever there is to do" until_true eval "! kill -0 $server"
+check "SIGTERM ends the server during work" until_true eval "! kill -0 $server"
 exec 9>&-
 wait 2>/dev/null
-is "no turn of the loop was long" "$(grep -E 'event loop stalled' server.log)" ""
-like "as was watched" "$(cat server.log)" "longest event loop iteration"
+is "no iteration of the event loop was long" "$(grep -E 'event loop stalled' server.log)" ""
+like "the server logs the longest iteration of its event loop" "$(cat server.log)" "longest event loop iteration"
 
-# ---- whatever was put off: a run is the same live and read again, number by number ----
+# ---- deferred work: a run is the same live and from its file, event by event ----
 start_server -o same/ -q
 differs=
 for program in philosophers list buffer; do
@@ -94,5 +94,5 @@ for program in philosophers list buffer; do
         cmp -s live.json file.json || differs="$differs $program$i"
     done
 done
-is "a run is the same live and from its file" "$differs" ""
+is "poet dump prints the same of a live run and of its file" "$differs" ""
 done_testing

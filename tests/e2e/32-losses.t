@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every loss is told: a counter that a program keeps is what is there plus what is said to be lost.
+# Every lost event is counted: a counter that the program keeps equals recorded plus lost events.
 . "$(dirname "$0")/lib.sh"
 cat >work.c <<'C'
 #define _GNU_SOURCE
@@ -11,7 +11,7 @@ cat >work.c <<'C'
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-/* Four detached threads: each locks and unlocks so often, and counts that in a shared file. */
+/* Four detached threads: each locks and unlocks so often, and counts it in a shared file. */
 static pthread_mutex_t m[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
                                PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static _Atomic long *done;
@@ -61,7 +61,7 @@ N=20000
 ENDPOINT=unix:$XDG_RUNTIME_DIR/poet.sock
 counter() { od -An -td8 -N8 counts | tr -d ' '; }
 told() { poet stat --json "${1:-latest}" 2>/dev/null | perl -ne '$s += $1 while /"(?:events|lost)":"?(\d+)/g; END { print $s }'; }
-# limited KIB ARG...: a server whose files may be so long, which is a disk that is full
+# limited KIB ARG...: a server with a file size limit, as on a full disk
 limited() {
     kib=$1
     shift
@@ -75,36 +75,36 @@ start_server -o whole/ -q
 ./work counts $N
 until_true finished latest
 ALL=$(figure latest events)
-is "without trouble: all there, nothing lost" "$(figure latest lost)" 0
-is "a trace is its user's own" "$(stat -c %a whole/*)" 600
+is "without a fault no event is lost" "$(figure latest lost)" 0
+is "trace files are readable by their owner only" "$(stat -c %a whole/*)" 600
 stop_server
 
 # ---- a full disk ----
 
-# Where no memory can be shared, what is in the queues is sent.
+# Where no memory can be shared, libpoet sends its queues through the socket.
 cc -shared -fPIC -Wl,-z,initfirst "$root/tests/e2e/unshared.c" -o unshared.so
-MANY=$((5 * N)) # more than there is room for
+MANY=$((5 * N)) # more than fits
 ALL_MANY=$((ALL + 5 * (MANY - N)))
-# The last two drop more at once than they keep numbers of.
+# The last two drop more at once than there are numbers kept for.
 for how in "shared 50 256" "sent 50 256" "shared 0 16" "sent 0 16"; do
     read -r way wait queue <<<"$how"
     limited 600 -o full/ -l "$ENDPOINT"
     LD_PRELOAD=$([ "$way" = shared ] || echo "$work/unshared.so") POET_MAX_STALL_MS=$wait POET_QUEUE_KIB=$queue ./work counts $MANY
     until_true finished "$ENDPOINT"
-    is "a full disk (queues are $way, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL_MANY"
-    like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
-    like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  ended'
-    like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
+    is "a full disk (queues are $way, $wait ms): recorded plus lost events are all" "$(told "$ENDPOINT")" "$ALL_MANY"
+    like "a full disk: events are lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
+    like "a full disk: poet runs reports the lost events" "$(poet runs)" 'events, [0-9]+ lost  ended'
+    like "a full disk: poet check reports the lost events" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
     [ "$wait" = 0 ] || until_true grep 'queue full' server.log
-    [ "$wait" = 0 ] || like "the log says so" "$(cat server.log)" 'events of work.* lost \(queue full\)'
-    is "and nothing contradicts" "$(figure "$ENDPOINT" inconsistent)$(figure "$ENDPOINT" pending)" 00
+    [ "$wait" = 0 ] || like "a full disk: the server's log reports the lost events" "$(cat server.log)" 'events of work.* lost \(queue full\)'
+    is "a full disk: no event is inconsistent or pending" "$(figure "$ENDPOINT" inconsistent)$(figure "$ENDPOINT" pending)" 00
     stop_server
-    is "in the file, too" "$(told full/*.poet)" "$ALL_MANY"
-    is "which is not called damaged" "$(figure "$(ls full/*.poet)" damage)" null
+    is "a full disk: recorded plus lost events of the file are all" "$(told full/*.poet)" "$ALL_MANY"
+    is "a full disk: the file is not damaged" "$(figure "$(ls full/*.poet)" damage)" null
     rm -r full
 done
 
-# More threads than are read at once: what none of them can write does not keep the program from ending.
+# More threads than are read at once: what none of them can write does not keep the run from finishing.
 cat >crowd.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m[12];
@@ -127,12 +127,12 @@ C
 poetcc -trace -g crowd.c -o crowd
 limited 600 -q -o full/ -l "$ENDPOINT"
 POET_MAX_STALL_MS=5 ./crowd
-check "a full disk and many threads: the program's end is seen" until_true finished "$ENDPOINT"
-is "with all that is lost" "$(told "$ENDPOINT")" $((3 + 12 * (1 + 1 + 12000 * 5 + 1 + 2 + 1)))
+check "a full disk and many threads: the run finishes" until_true finished "$ENDPOINT"
+is "a full disk and many threads: recorded plus lost events are all" "$(told "$ENDPOINT")" $((3 + 12 * (1 + 1 + 12000 * 5 + 1 + 2 + 1)))
 stop_server
 rm -r full
 
-# ---- a program whose main thread leaves first ----
+# ---- a program whose main thread exits first ----
 
 cat >leaves.c <<'C'
 #include <pthread.h>
@@ -168,19 +168,19 @@ poetcc -trace -g leaves.c -o leaves
 start_server -o left/ -q -l "$ENDPOINT"
 for way in shared sent; do
     LD_PRELOAD=$([ $way = shared ] || echo "$work/unshared.so") timeout 300 ./leaves >out 2>&1
-    is "the main thread leaves first (queues are $way): the program ends with its last thread" "$? $(cat out)" "0 the end"
-    check "and the trace is whole" sound latest
-    like "with all that its threads did" "$(poet dump latest | grep -c ' lock ')" '^30[01]$'
+    is "main thread exits first (queues are $way): the program ends with its last thread" "$? $(cat out)" "0 the end"
+    check "main thread exits first: the trace is sound" sound latest
+    like "main thread exits first: the events of its threads are recorded" "$(poet dump latest | grep -c ' lock ')" '^30[01]$'
 done
 stop_server
 
-# ---- threads that are joined, and for which there is no room ----
+# ---- threads that are joined, and threads whose creation finds no room ----
 
 cat >joined.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-/* In rounds, when it is told to begin: creates four threads, which lock and unlock so often, and joins them. */
+/* In rounds, on a command: creates four threads, which lock and unlock so often, and joins them. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *a)
 {
@@ -206,12 +206,12 @@ poetcc -trace -g joined.c -o joined
 start_server -o narrow/ -q
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./joined 12
 until_true finished latest
-like "threads that are joined: something is lost" "$(figure latest lost)" '^[1-9]'
+like "joined threads: events are lost" "$(figure latest lost)" '^[1-9]'
 # a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close
 JOINED=$((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
-is "what is there and what is lost are all" "$(told)" $JOINED
-# A server that stands still all the time: there is no room for creations, and what was lost is told by the
-# connection, before the lines that it was lost on are read.
+is "joined threads: recorded plus lost events are all" "$(told)" $JOINED
+# A server that is stopped all the time: there is no room for creations, and lost events are reported through the
+# connection before the lines are read on which they were lost.
 mkfifo joined.in
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./joined 12 wait <joined.in &
 joined=$!
@@ -223,12 +223,12 @@ exec 4>&-
 wait $joined
 kill -CONT "$server"
 until_true finished latest
-is "no room for creations: what is there, what is lost and what has no line are all" \
+is "no room for creations: recorded events, lost events and events without a line are all" \
     "$(($(told) + $(figure latest untraced)))" $JOINED
-like "those without a line are told of" "$(poet stat latest)" '^not traced +a trace line could not be created$'
+like "no room for creations: poet stat reports that a line could not be created" "$(poet stat latest)" '^not traced +a trace line could not be created$'
 stop_server
 
-# ---- a server that is slow, and lives ----
+# ---- a slow server ----
 
 cat >detached.c <<'C'
 #include <pthread.h>
@@ -260,12 +260,12 @@ until_true sh -c 'poet runs | grep -q " live "'
 kill -STOP "$server"
 (perl -e 'select undef, undef, undef, 3'; kill -CONT "$server"; touch go) &
 wait $program
-is "a server that is slow is not said to be gone" "$? $(cat out)" "0 "
-check "and the run is followed to its end" until_true finished latest
-is "without a contradiction" "$(figure latest inconsistent)" 0
+is "a slow server is not reported as exited" "$? $(cat out)" "0 "
+check "a slow server: the run finishes" until_true finished latest
+is "a slow server: no event is inconsistent" "$(figure latest inconsistent)" 0
 stop_server
 
-# ---- damage that is met while reading ----
+# ---- damage that is found while reading ----
 
 cat >flip.pl <<'P'
 local $/; open F, "<", $ARGV[0]; binmode F; my $d = <F>; my ($at, $best, $size) = (0, 0, 0);
@@ -286,25 +286,25 @@ says="events of $BIG could not be read \(flipped.poet: part at byte $place\)"
 for command in "dump flipped.poet" "dump --json flipped.poet" "stat flipped.poet" "check flipped.poet" \
     "export flipped.poet -f chrome -o f.json"; do
     said=$(poet $command 2>&1 >out)
-    is "poet $command fails where a part cannot be read" $? 1
-    like "and says so" "$said" "$says"
+    is "poet $command fails where a part of the file cannot be read" $? 1
+    like "poet $command reports that a part of the file cannot be read" "$said" "$says"
 done
-is "what cannot be read is lost" "$(told flipped.poet)" "$BIG"
-is "and in the dump, where it is missing" "$(poet dump --json flipped.poet 2>/dev/null |
+is "unreadable events are counted as lost" "$(told flipped.poet)" "$BIG"
+is "poet dump lists the unreadable events as lost" "$(poet dump --json flipped.poet 2>/dev/null |
     perl -ne '$n++ if /^\{"event":"\d/; $n += $1 if /^\{"lost".*"count":(\d+)/; END { print $n }')" "$BIG"
 
-# ---- what has ended, and what was deleted ----
+# ---- ended runs, and deleted files ----
 
 start_server -o rest/
 for _ in $(seq 24); do ./work counts 40; done
 all_done() { [ "$(poet runs | grep -c " ended ")" = 24 ]; }
 until_true all_done
 few() { [ "$(ls "/proc/$server/fd" | wc -l)" -lt 40 ]; }
-check "runs that have ended hold no descriptors" until_true few
-like "one of them can be looked at again" "$(poet stat "$ENDPOINT#1")" '^events +[1-9]'
+check "the server holds no file descriptors of ended runs" until_true few
+like "poet stat reads an ended run" "$(poet stat "$ENDPOINT#1")" '^events +[1-9]'
 first=$(poet runs | awk '$1 == 2 {print $NF}')
 rm "$first"
-like "one whose file was deleted: which, and why" "$(poet stat "$ENDPOINT#2" 2>&1)" "run 2: $first: No such file"
+like "poet stat names the deleted file of an ended run" "$(poet stat "$ENDPOINT#2" 2>&1)" "run 2: $first: No such file"
 ./work counts 2000000000 &
 program=$!
 pids="$pids $program"
@@ -313,18 +313,18 @@ until_true live
 file=$(poet runs | awk '/ live / {print $NF}')
 rm "$file"
 deleted() { grep -q "$file was deleted" server.log; }
-check "a file that is deleted while it is written: the log says so" until_true deleted
-like "and poet stat" "$(poet stat latest 2>&1)" "the file was deleted"
+check "a file deleted while it is written is logged" until_true deleted
+like "poet stat reports the deleted file" "$(poet stat latest 2>&1)" "the file was deleted"
 kill -KILL $program
 for _ in $(seq 24); do
     ./work counts 40
     until_true finished latest
     rm rest/*.poet
 done
-check "nor do those whose files were deleted" until_true few
+check "the server holds no file descriptors of deleted files" until_true few
 stop_server
 
-# ---- who may connect ----
+# ---- connections that are refused ----
 
 bash -c 'ulimit -n 24; exec poet server -o few/ 2>few.log' &
 server=$!
@@ -335,10 +335,10 @@ use IO::Socket::UNIX; my @s;
 push @s, IO::Socket::UNIX->new(Peer => "$ENV{XDG_RUNTIME_DIR}/poet.sock") for 1 .. 40;
 sysread $s[-1], my $answer, 200; print $answer
 P
-like "without a descriptor left: refused in words" "$(perl many.pl | tr -d '\0')" 'no file descriptor left'
+like "without a free file descriptor a connection is refused with the reason" "$(perl many.pl | tr -d '\0')" 'no file descriptor left'
 until_true grep 'until a descriptor is free' few.log
-is "said once" "$(grep -c 'until a descriptor is free' few.log)" 1
-check "and it goes on" until_true poet runs
+is "refused connections are logged once" "$(grep -c 'until a descriptor is free' few.log)" 1
+check "the server runs on after refused connections" until_true poet runs
 stop_server
 start_server -o other/ -l "$ENDPOINT"
 cat >other.pl <<'P'
@@ -347,11 +347,11 @@ $( = $) = "65534 65534"; $< = $> = 65534; $> == 65534 or exit 77;
 $s = IO::Socket::UNIX->new(Peer => "poet.sock") or exit 77; sysread $s, my $answer, 200; print $answer
 P
 said=$(perl other.pl | tr -d '\0'; exit "${PIPESTATUS[0]}")
-if [ $? = 77 ]; then skip "another user is refused: this needs root"
+if [ $? = 77 ]; then skip "refusal of another user needs root"
 else like "another user is refused" "$said" 'is owned by another user'; fi
 stop_server
 
-# ---- a server that is cut off: what it had taken is in its file, though it waits for what others did ----
+# ---- a truncated file: events that the server had received are in it, though they wait for their partners ----
 
 cat >bursts.c <<'C'
 #include <pthread.h>
@@ -386,8 +386,8 @@ C
 poetcc -trace -O2 -g bursts.c -o bursts
 figures() { poet stat --json "$1" 2>/dev/null | grep -oE '"(events|pending|lost)":"?[0-9]+' | tr '\n' ' '; }
 rested() { [ "$(wc -l <rests)" = "$1" ]; }
-# each thread's start and the arrival it rests in, main's start and 4 creations; a burst: 4 * 8000 pairs of 5, 5 threads at
-# two barriers, 2 events each
+# each thread's start and the arrival at which it blocks, main's start and 4 creations; a burst: 4 * 8000 pairs of 5, 5
+# threads at two barriers, 2 events each
 all_there() { now=$(figures latest) && [ "${now//[^0-9 ]/}" = "$((13 + i * 160020)) 0 0 " ]; }
 start_server -o kept/ -q
 mkfifo bursts.in
@@ -408,14 +408,14 @@ done
 exec 4>&-
 wait $bursts
 stop_server
-is "the file of a server that is cut off has all that it had taken" "$less" ""
+is "the file of a killed server has all events that it had received" "$less" ""
 
 # ---- pairs of faults ----
 
 RANDOM=${POET_TEST_SEED:-1}
 faults=${POET_TEST_FAULTS:-6}
 echo "# seed ${POET_TEST_SEED:-1}"
-fault() { # one of them, while the program runs
+fault() { # one of the faults, while the program runs
     case $1 in
     stop) kill -STOP "$server"; perl -e 'select undef, undef, undef, 0.2'; kill -CONT "$server" ;;
     pause) kill -STOP $program; perl -e 'select undef, undef, undef, 0.05'; kill -CONT $program ;;
@@ -447,5 +447,5 @@ for i in $(seq "$faults"); do
     [ "$again" = "$sum" ] || bad="$bad $i:$one+$two:the file tells $again of $sum"
     rm -r pair
 done 2>/dev/null
-is "$faults random pairs of faults: the counter is what is there and what is lost" "$bad" ""
+is "$faults random pairs of faults: recorded plus lost events are the counter" "$bad" ""
 done_testing

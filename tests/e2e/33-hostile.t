@@ -1,14 +1,14 @@
 #!/bin/bash
-# What a server, a program, a trace or a view file may say to those who look: nothing of it crashes them, hangs them
-# or commands their terminal.
+# Hostile data from servers, programs, traces and view files does not crash or hang a client, and does not control
+# the user's terminal.
 . "$(dirname "$0")/lib.sh"
 export PYTHONPATH="$root/tests/e2e" PYTHONDONTWRITEBYTECODE=1 POET_QUIET=1
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
-# raw: what a terminal would obey, or what is no UTF-8, is in standard input
+# raw: tests whether standard input has control characters or invalid UTF-8
 raw() { LC_ALL=C grep -aqP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$1" || ! iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1; }
 clean() { if raw "$2"; then not_ok "$1" "$(head -c 2000 "$2" | cat -v)"; else ok "$1"; fi; }
 
-# ---- names that are commands to a terminal, newlines, bytes that are no UTF-8 ----
+# ---- names with control sequences, newlines, invalid UTF-8 ----
 start_server -o runs/
 python3 - "$endpoint" <<'P'
 import sys
@@ -28,27 +28,27 @@ until_true finished latest
 file=$(ls runs/*.poet)
 for what in "stat" "stat --json" "dump" "dump --json" "show" "blocked" "check"; do
     poet $what "$file" >out.txt 2>&1
-    clean "poet $what prints text" out.txt
+    clean "poet $what prints no control characters" out.txt
 done
 poet runs >out.txt 2>&1
-clean "poet runs prints text" out.txt
-clean "so does the server's log" server.log
+clean "poet runs prints no control characters" out.txt
+clean "the server's log has no control characters" server.log
 ls runs >out.txt
-clean "a file's name is text" out.txt
-is "a text stays on its line" "$(poet dump "$file" | grep -c 'forged')" 1
-like "and is marked where it was mended" "$(poet dump "$file")" '␛\[31mRED'
+clean "poet prints a file's name without control characters" out.txt
+is "an annotation with a newline stays on its line" "$(poet dump "$file" | grep -c 'forged')" 1
+like "control characters are shown by replacement symbols" "$(poet dump "$file")" '␛\[31mRED'
 poet dump "$file" --json >out.json
-check "a dump is JSON" python3 -c 'import json; [json.loads(l) for l in open("out.json", encoding="utf-8")]'
-check "a picture on paper" poet export "$file" -o out.pdf
-check "a picture for the web" poet export "$file" -o out.svg
-check "which is XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("out.svg")'
+check "poet dump --json prints valid JSON" python3 -c 'import json; [json.loads(l) for l in open("out.json", encoding="utf-8")]'
+check "poet export writes a PDF of hostile names" poet export "$file" -o out.pdf
+check "poet export writes an SVG of hostile names" poet export "$file" -o out.svg
+check "the SVG of hostile names is valid XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("out.svg")'
 for format in chrome dot shiviz; do
     poet export "$file" --format $format -o out.$format >/dev/null 2>&1
-    clean "poet export --format $format writes text" out.$format
+    clean "poet export --format $format writes no control characters" out.$format
 done
-check "that of Perfetto is JSON" python3 -c 'import json; json.load(open("out.chrome", encoding="utf-8"))'
+check "the file for Perfetto is valid JSON" python3 -c 'import json; json.load(open("out.chrome", encoding="utf-8"))'
 
-# ---- a module, a view that would never end ----
+# ---- a module that is a FIFO, view files that include others ----
 mkfifo waits
 python3 - "$endpoint" "$PWD/waits" <<'P'
 import sys
@@ -60,17 +60,17 @@ finish(peer)
 P
 until_true finished latest
 file=$(ls runs/fifo*.poet)
-check "a module that is a FIFO hangs nobody" timeout 200 poet dump "$file"
-check "nor a picture" timeout 200 poet show "$file"
+check "a module that is a FIFO does not block poet dump" timeout 200 poet dump "$file"
+check "a module that is a FIFO does not block poet show" timeout 200 poet show "$file"
 printf '@include "waits"\nview = 1;\n' >evil.view
 output=$(timeout 200 poet show "$file" --view evil.view 2>&1)
-is "a view that includes is refused" "$?:$output" "1:poet show: evil.view: a view cannot include other files"
+is "a view file with an include is refused" "$?:$output" "1:poet show: evil.view: a view cannot include other files"
 output=$(timeout 200 poet show "$file" --view waits 2>&1)
-is "so is one that is a FIFO" "$?:$output" "1:poet show: waits: not a regular file"
+is "a view file that is a FIFO is refused" "$?:$output" "1:poet show: waits: not a regular file"
 output=$(timeout 200 poet stat waits 2>&1)
-like "so is a trace" "$?:$output" "^1:.*waits"
+like "a trace file that is a FIFO is refused" "$?:$output" "^1:.*waits"
 
-# ---- a server that tells windows that cannot be ----
+# ---- a server that sends impossible windows ----
 cat >server.py <<'P'
 import sys, threading
 from talk import *
@@ -105,16 +105,16 @@ for column in 1 -100000 2000000000; do
     until_true listens
     timeout 200 poet show "unix:door.$column" >out.txt 2>&1
     status=$?
-    if [ $column = 1 ]; then is "a window is drawn" $status 0
+    if [ $column = 1 ]; then is "a valid window is drawn" $status 0
     else
         is "an event in column $column is refused" $status 1
-        like "in one line" "$(cat out.txt)" "^poet show: .*event outside of its window's columns"
+        like "an event in column $column is refused in one line" "$(cat out.txt)" "^poet show: .*event outside of its window's columns"
     fi
 done
 
 stop_server
 
-# ---- a peer whose machine is gone ----
+# ---- a peer whose host is down ----
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then skip "this Poet was built without GnuTLS and zstd"
 else
 poet key >key.txt
@@ -124,7 +124,7 @@ python3 - $port >alive <<'P'
 import socket, sys, time
 peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 mine, timer = "%04X" % peer.getsockname()[1], ""
-for again in range(3000):  # the server's end: its timer 02 is the one that asks whether we live
+for again in range(3000):  # the server's end: its timer 02 is the one that checks whether the peer is alive
     for row in open("/proc/net/tcp"):
         fields = row.split()
         if fields[2].endswith(":" + mine):
@@ -134,29 +134,29 @@ for again in range(3000):  # the server's end: its timer 02 is the one that asks
     time.sleep(0.02)
 print(timer)
 P
-is "over a network a peer is asked now and then whether it lives" "$(cat alive)" 02
+is "the server checks periodically whether a network peer is alive" "$(cat alive)" 02
 stop_server
 fi
 
-# ---- another process namespace ----
+# ---- another PID namespace ----
 compile prodcons
 if unshare --pid --fork true 2>/dev/null; then
     unshare --pid --fork --kill-child poet server -q -o inside/ -l "$endpoint" 2>server.log &
     server=$!
     pids="$pids $server"
     until_true poet runs "$endpoint"
-    is "a program outside of the server's process namespace" "$(POET_SERVER=$endpoint ./prodcons)" "sum of 10 items: 45"
-    check "is traced" sound "$endpoint"
+    is "a program outside of the server's PID namespace runs" "$(POET_SERVER=$endpoint ./prodcons)" "sum of 10 items: 45"
+    check "a program outside of the server's PID namespace is traced" sound "$endpoint"
     POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
-    check "so is one in a third one" sound "$endpoint"
-    is "both are there" "$(poet runs "$endpoint" | grep -c " ended ")" 2
+    check "a program in a third PID namespace is traced" sound "$endpoint"
+    is "both programs are listed by poet runs" "$(poet runs "$endpoint" | grep -c " ended ")" 2
     kill -KILL "$server"
     wait "$server" 2>/dev/null
     start_server -q -o outside/ -l "$endpoint"
     POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
-    check "and one inside, of a server outside" sound "$endpoint"
+    check "a program in a PID namespace is traced by a server outside" sound "$endpoint"
     stop_server
 else
-    skip "no process namespaces here"
+    skip "PID namespaces are not available"
 fi
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Taking goes on whatever the order is doing: nobody waits for it, it says how far it is behind, nothing is lost.
+# The server receives events whatever the ordering does: no program waits for it, its lag is reported, and nothing is lost.
 . "$(dirname "$0")/lib.sh"
 cat >locks.c <<'C'
 #define _GNU_SOURCE
@@ -43,38 +43,38 @@ ALL=$((4 * 4 + N * 5 + 1 + 4 * 2 + 2)) # create, start, end, close of each threa
 counter() { od -An -td8 -N8 counts | tr -d ' '; }
 ahead() { figure "$ENDPOINT" journal_pending_bytes; }
 more_ahead() { [ "$(ahead)" -gt "$1" ]; }
-settled() { last=$now now=$(ahead); [ -n "$now" ] && [ "$last" = "$now" ]; } # nothing more is taken
+settled() { last=$now now=$(ahead); [ -n "$now" ] && [ "$last" = "$now" ]; } # no more events arrive
 settle() { now= && until_true settled; }
 taken() { [ "$(figures "$1" 2>/dev/null)" = "$2 000" ]; } # FILE EVENTS: its journal has so many
 has() { [ "$(figure "$ENDPOINT" events)" -gt "$1" ]; }
 figures() { echo "$(figure "$1" events) $(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)"; }
 
-# ---- while the order rests ----
+# ---- while ordering is paused ----
 
 touch pause
 start_server -q -o rests.poet
 ./locks counts $N
-is "a program ends while the order rests" "$? $(counter)" "0 $N"
+is "ordering paused: the program ends" "$? $(counter)" "0 $N"
 until_true taken rests.poet $ALL
-[ "$(ahead)" -gt $((N * 2 * 4)) ] && ok "all that it told is in the journal" || not_ok "all that it told is in the journal" "$(ahead)"
-[ "$(ahead)" -lt $((N * 2 * 16)) ] && ok "in few bytes: a slot has 64" || not_ok "in few bytes: a slot has 64" "$(ahead)"
-is "nothing of it is ordered" "$(figure "$ENDPOINT" events)" 0
-is "and the run is not said to have ended" "$(figure "$ENDPOINT" finished)" false
-like "it is said how far the order is behind" "$(figure "$ENDPOINT" ordering_lag_ns)" '^[1-9][0-9]{6,}$'
+[ "$(ahead)" -gt $((N * 2 * 4)) ] && ok "ordering paused: all received events are in the journal" || not_ok "ordering paused: all received events are in the journal" "$(ahead)"
+[ "$(ahead)" -lt $((N * 2 * 16)) ] && ok "ordering paused: the journal has few bytes per event (a slot has 64)" || not_ok "ordering paused: the journal has few bytes per event (a slot has 64)" "$(ahead)"
+is "ordering paused: no event is ordered" "$(figure "$ENDPOINT" events)" 0
+is "ordering paused: the run is not finished" "$(figure "$ENDPOINT" finished)" false
+like "ordering paused: poet stat --json has the lag" "$(figure "$ENDPOINT" ordering_lag_ns)" '^[1-9][0-9]{6,}$'
 late() { poet stat "$ENDPOINT" | grep -Eq '^ordering lag +[0-9.]+ s \([0-9.]+ MB'; }
-check "in words, too" until_true late
+check "ordering paused: poet stat prints the lag" until_true late
 rm pause
-check "it catches up" until_true finished "$ENDPOINT"
-is "with all that there was" "$(figures "$ENDPOINT")" "$ALL 000"
-is "is not behind any more" "$(figure "$ENDPOINT" ordering_lag_ns) $(ahead)" "0 0"
-# (a server that is slow may hold it up for a moment, an order that rests would for POET_MAX_STALL_MS)
-check "and the program was not made to wait for it" test \
+check "ordering resumed: the run finishes" until_true finished "$ENDPOINT"
+is "ordering resumed: all events are ordered" "$(figures "$ENDPOINT")" "$ALL 000"
+is "ordering resumed: no lag is left" "$(figure "$ENDPOINT" ordering_lag_ns) $(ahead)" "0 0"
+# A slow server may delay the program for a moment, a paused ordering would for POET_MAX_STALL_MS.
+check "ordering paused: the program was not delayed" test \
     "$(figure "$ENDPOINT" tracing_stall_ns)" -lt "${POET_MAX_STALL_MS}000000"
-check "its trace obeys every rule" poet check "$ENDPOINT"
+check "ordering resumed: poet check accepts the run" poet check "$ENDPOINT"
 stop_server
-is "so does its file" "$(figures rests.poet)" "$ALL 000"
+is "ordering resumed: the file has all events" "$(figures rests.poet)" "$ALL 000"
 
-# ---- killed, or ended, in between ----
+# ---- killed or terminated in between ----
 
 touch pause
 start_server -q -o killed.poet
@@ -82,14 +82,14 @@ start_server -q -o killed.poet
 until_true taken killed.poet $ALL
 kill -KILL "$server"
 wait "$server" 2>/dev/null
-is "kill -9 of a server whose order rests loses nothing" "$(figures killed.poet 2>/dev/null)" "$ALL 000"
+is "kill -9 of a server with paused ordering loses nothing" "$(figures killed.poet 2>/dev/null)" "$ALL 000"
 
 start_server -q -o ended.poet
 ./locks counts $N
 until_true taken ended.poet $ALL
 stop_server
-is "nor does SIGTERM" "$(figures ended.poet)" "$ALL 000"
-is "and the file says that it has its end" "$(figure ended.poet finished)" true
+is "SIGTERM of a server with paused ordering loses nothing" "$(figures ended.poet)" "$ALL 000"
+is "after SIGTERM the file is finished" "$(figure ended.poet finished)" true
 
 start_server -q -o program.poet
 ./locks counts $((100 * N)) &
@@ -101,12 +101,12 @@ settle
 rm pause
 until_true finished "$ENDPOINT"
 events=$(figure "$ENDPOINT" events) least=$((5 * $(counter)))
-[ "$events" -ge "$least" ] && [ "$events" -le $((least + 40)) ] && ok "kill -9 of the program loses nothing" ||
+[ "$events" -ge "$least" ] && [ "$events" -le $((least + 40)) ] && ok "kill -9 of the program with paused ordering loses nothing" ||
     not_ok "kill -9 of the program loses nothing" "$events, not $least"
-is "nor is anything wrong" "$(figure "$ENDPOINT" lost)$(figure "$ENDPOINT" pending)$(figure "$ENDPOINT" inconsistent)" 000
+is "kill -9 of the program: no event is lost, pending or inconsistent" "$(figure "$ENDPOINT" lost)$(figure "$ENDPOINT" pending)$(figure "$ENDPOINT" inconsistent)" 000
 stop_server
 
-# ---- a state that is older than the journal ----
+# ---- a saved state that is older than the journal ----
 
 bad=
 for i in $(seq "${POET_TEST_KILLS:-4}"); do
@@ -123,11 +123,11 @@ for i in $(seq "${POET_TEST_KILLS:-4}"); do
     [ "$(figures state.poet)" = "$((ALL + 15 * N)) 000" ] || bad="$bad $i: $(figures state.poet)"
     poet check state.poet >why 2>&1 || bad="$bad $i: $(cat why)"
 done 2>/dev/null
-is "states that are older than the journal lead on to all of it" "$bad" ""
+is "saved states that are older than the journal are continued to its end" "$bad" ""
 
-# ---- the bound ----
+# ---- the bound of the journal's lead ----
 
-# The program is stopped as soon as all its threads wait, so that none waits for longer than it may.
+# The program is stopped as soon as all its threads wait, so that none waits longer than its bound.
 waits() { ! cat /proc/$program/task/*/stat | grep -qv '^[^)]*) S '; }
 none_ahead() { [ "$(ahead)" = 0 ]; }
 touch pause
@@ -140,15 +140,15 @@ kill -STOP $program
 settle
 ahead=$(ahead)
 rm pause
-until_true none_ahead # there is room in the queues again
+until_true none_ahead # the queues have room again
 kill -CONT $program
-[ "$ahead" -lt 5000000 ] && ok "the journal is ahead by an eighth of --keep, and a round, at most" ||
+[ "$ahead" -lt 5000000 ] && ok "the journal leads by at most an eighth of --keep and one round" ||
     not_ok "the journal is ahead by an eighth of --keep, and a round, at most" "$ahead"
 wait $program
-is "who was made to wait goes on" "$? $(counter)" "0 $((20 * N))"
-check "and its run ends" until_true finished "$ENDPOINT"
-is "without a loss" "$(figures "$ENDPOINT")" "$((ALL + 95 * N)) 000"
+is "delayed threads resume" "$? $(counter)" "0 $((20 * N))"
+check "after a delay the run finishes" until_true finished "$ENDPOINT"
+is "after a delay no event is lost" "$(figures "$ENDPOINT")" "$((ALL + 95 * N)) 000"
 stop_server
-[ "$(du -k bound.poet | cut -f1)" -le 24800 ] && ok "the file is as small as it is to be" ||
+[ "$(du -k bound.poet | cut -f1)" -le 24800 ] && ok "the file of --keep has at most its size" ||
     not_ok "the file is as small as it is to be" "$(du -k bound.poet)"
 done_testing

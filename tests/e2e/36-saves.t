@@ -1,12 +1,12 @@
 #!/bin/bash
-# A state is written while its run goes on: nobody waits for it, and a server killed meanwhile loses nothing.
+# Saving the state of a live run delays no client, and a server killed meanwhile loses nothing.
 . "$(dirname "$0")/lib.sh"
 export POET_TEST_WATCHDOG_MS=${SANITIZED:+1000} POET_KEEP=
-: "${POET_TEST_WATCHDOG_MS:=50}" # of work in one turn
+: "${POET_TEST_WATCHDOG_MS:=50}" # of work in one iteration
 attack() { timeout 900 python3 "$root/tests/e2e/loop.py" "$@"; }
 file() { ls r/"$1"-*.poet; }
 bytes() { stat -c %s "$(file "$1")"; }
-# The events of a dump are so many, from the first one on, in the order in which they were told.
+# The events of a dump are numbered without gaps, in the order in which they were sent.
 in_turn() {
     poet dump --json "$1" 2>/dev/null | perl -ne 'BEGIN { $n = '"$2"'; $k = 0 }
         if (/^\{"event":"(\d+):(\d+)".*"order_after":\[(?:"(\d+):\d+")?\]/) {
@@ -25,12 +25,12 @@ exec 9>leave
 large() { [ "$(bytes many)" -gt 60000000 ]; }
 until_true large
 exec 9>&-
-check "300 000 lines are all told" until_true finished "$(file many)"
-is "with all their events" "$(figure "$(file many)" events)/$(figure "$(file many)" lost)" $(($(head -n 1 rounds) * 300000))/0
+check "a run with 300 000 lines finishes" until_true finished "$(file many)"
+is "a run with 300 000 lines has all events" "$(figure "$(file many)" events)/$(figure "$(file many)" lost)" $(($(head -n 1 rounds) * 300000))/0
 kill "$server"
 wait "$server" 2>/dev/null
-is "no turn of the loop was long" "$(grep -E 'event loop stalled' server.log)" ""
-like "as was watched" "$(cat server.log)" "longest event loop iteration"
+is "no iteration of the event loop was long" "$(grep -E 'event loop stalled' server.log)" ""
+like "the server logs the longest iteration of its event loop" "$(cat server.log)" "longest event loop iteration"
 rm -r r
 
 for size in 7 11; do
@@ -48,9 +48,9 @@ for size in 7 11; do
     wait "$server" "$client" 2>/dev/null
     exec 9>&-
     there=$(figure "$(file many)" events)
-    is "killed at $size MB, the file has each event once, in turn" "$(in_turn "$(file many)" 10000)" "$there"
-    check "and what the server had ordered" test "$there" -ge "${known:-1}"
-    is "and nothing is lost" "$(figure "$(file many)" lost)/$(figure "$(file many)" pending)" 0/0
+    is "killed at $size MB: the file has each event once, in order" "$(in_turn "$(file many)" 10000)" "$there"
+    check "killed server: the file has all events that were ordered" test "$there" -ge "${known:-1}"
+    is "killed server: no event is lost or pending" "$(figure "$(file many)" lost)/$(figure "$(file many)" pending)" 0/0
     rm -r r
 done
 done_testing

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Pictures placed by time, and from far away: what they say of times is compared with the dump.
+# Diagrams placed by time, and the overview: times in the diagram agree with those of the dump.
 . "$(dirname "$0")/lib.sh"
 
-# Reads a dump (JSON) and a picture as text in which rows are named with the numbers of their lines.  The k-th mark of a
-# row is the k-th event that is in the picture; the last argument says which one of its line the first is, by line
-# ("2:17 3:4"; 1 else).  Says in how many places the picture and the times contradict each other.
+# Reads a dump (JSON) and a diagram as text whose rows are named with the numbers of their lines. The k-th mark of a
+# row is the k-th event in the diagram; the last argument gives the number of the first one, by line
+# ("2:17 3:4"; 1 otherwise). Prints in how many places the diagram and the times disagree.
 cat >truth.pl <<'E2'
 use utf8;
 binmode STDOUT, ":utf8";
@@ -31,7 +31,7 @@ for my $line (keys %marks) {
     $wrong++ if $ends eq "whole" && @t != @{$marks{$line}};
     for my $i (0 .. $#{$marks{$line}}) { push @all, [$marks{$line}[$i], $t[$i]]; $seen++ }
 }
-@all = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @all; # of one call all have one time
+@all = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @all; # events of one call have the same time
 my $most = -1;
 for (@all) { $wrong++ if $_->[0] < $most; $most = $_->[0] if $_->[0] > $most }
 my $last = -1e18;
@@ -57,7 +57,7 @@ true_picture() {
     is "$name" "$(perl truth.pl dump.json picture.txt "$ns" "$which")" "0 wrong, events, ticks"
 }
 
-# Threads that meet at a mutex and a condition, with pauses between them: much at once, long nothing, much again.
+# Threads that use a mutex and a condition variable, with pauses in between: bursts and silence.
 cat >bursts.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ int main(void)
     for (int i = 0; i < 3; i++)
         pthread_create(&t[i], NULL, work, NULL);
     for (int i = 0; i < 144; i++) {
-        if (i % 48 == 47) { /* when all there was is taken, and one waits for more */
+        if (i % 48 == 47) { /* when the queue is empty, and a thread waits for more */
             usleep(20000);
             for (int waits = 0; !waits; usleep(1000)) {
                 pthread_mutex_lock(&lock);
@@ -106,7 +106,7 @@ int main(void)
 }
 C
 poetcc -trace -g bursts.c -o bursts -lpthread
-check "a program in bursts" ./bursts
+check "a program in bursts runs" ./bursts
 mv "$(trace_of bursts)" run.poet
 until_true finished run.poet
 poet dump run.poet --json >dump.json
@@ -114,29 +114,29 @@ duration=$(figure run.poet duration_ns)
 middle=$(perl -ne 'push @e, $1 if /^\{"event":"(\d+:\d+)"/; END { print $e[@e / 2] }' dump.json)
 
 for us in 1 10 100 1000 100000 10000000; do
-    true_picture "all of it, $us us a column: times grow to the right, and the ruler is right" \
+    true_picture "the whole run, $us us a column: times grow to the right, the ruler is correct" \
         ${us}000 whole --time=$us --all
 done
-true_picture "the same without a scale" $((duration / 60)) whole --time
+true_picture "the whole run without a scale: times grow to the right" $((duration / 60)) whole --time
 for us in 1 100 10000; do
-    true_picture "its end, $us us a column" ${us}000 end --time=$us --last 60
+    true_picture "the end of the run, $us us a column: times grow to the right" ${us}000 end --time=$us --last 60
 done
-# as many as there are in the last tenth of the time
+# The number of events in the last tenth of the time.
 last=$(perl -ne 'push @t, $1 if /^\{"event":"\d.*"time_ns":(-?\d+)/; END {
     my ($from, $to) = (sort { $a <=> $b } @t)[0, -1];
     $n++ while $n < 15 && $t[-1 - $n] > $to - ($to - $from) / 10; print $n }' dump.json)
 poet export run.poet --time=100 --last "$last" -o last.txt --no-legend
 poet export run.poet --time=100 --all -o all.txt --no-legend
-[ "$(wc -c <last.txt)" -lt $(($(wc -c <all.txt) / 3)) ] && ok "--last limits what is placed by time" ||
+[ "$(wc -c <last.txt)" -lt $(($(wc -c <all.txt) / 3)) ] && ok "--last limits a diagram placed by time" ||
     not_ok "--last limits what is placed by time" "$(wc last.txt all.txt)"
-check "around an event" poet export run.poet --time=100 --around "$middle" -o around.txt
-check "from an event on" poet export run.poet --time=100 --from "$middle" --all -o from.txt
-like "from an event on there is less than all" "$(wc -l <from.txt) $(($(wc -c <from.txt) < $(wc -c <all.txt)))" ' 1$'
+check "--around exports a diagram placed by time" poet export run.poet --time=100 --around "$middle" -o around.txt
+check "--from exports a diagram placed by time" poet export run.poet --time=100 --from "$middle" --all -o from.txt
+like "--from --all exports less than the whole run" "$(wc -l <from.txt) $(($(wc -c <from.txt) < $(wc -c <all.txt)))" ' 1$'
 for ending in svg pdf png; do
-    check "as $ending without a scale" poet export run.poet --time --last 200 -o time.$ending
+    check "--time without a scale exports $ending" poet export run.poet --time --last 200 -o time.$ending
 done
 
-# Too much for a mark each, and nobody said at which scale: states are drawn.
+# Too many events for a mark each, and no scale given: state bands are drawn.
 cat >much.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -161,16 +161,16 @@ C
 poetcc -trace -g much.c -o much -lpthread && ./much 2>/dev/null
 until_true finished "$(trace_of much)"
 for ending in pdf svg png; do
-    check "a long run without a scale as $ending" poet export "$(trace_of much)" --time -o much.$ending
+    check "a long run without a scale exports $ending" poet export "$(trace_of much)" --time -o much.$ending
 done
-pdftotext much.pdf much.words # in no order: a picture is no text
-is "its states are drawn" "$(grep -oE '^(T:main|running|blocked)' much.words | sort -u | tr '\n' ' ')" "T:main blocked running "
+pdftotext much.pdf much.words # text without its order, since a diagram is not running text
+is "a long run without a scale has state bands" "$(grep -oE '^(T:main|running|blocked)' much.words | sort -u | tr '\n' ' ')" "T:main blocked running "
 poet export "$(trace_of much)" --time -o again.pdf 2>/dev/null
-check "the same bytes each time" cmp much.pdf again.pdf
+check "a long run without a scale exports the same bytes each time" cmp much.pdf again.pdf
 poet export "$(trace_of much)" --time --last 30 -o part.pdf 2>said
-is "a part of it has marks" "$(cat said)" ""
+is "a part of a long run has marks" "$(cat said)" ""
 
-# ---- Perfetto: what its importer would drop ----
+# ---- Perfetto: slices that its importer would drop ----
 cat >nests.py <<'P'
 import collections, json, sys
 trace = json.load(open(sys.argv[1], encoding="utf-8"))["traceEvents"]
@@ -204,7 +204,7 @@ for e in trace:
     else:
         wrong.append("phase " + e["ph"])
 wrong += ["a slice that never ends" for s in stacks.values() if s]
-for track, found in slices.items():  # all pairs, whatever the stacks say
+for track, found in slices.items():  # all pairs, whatever the stacks are
     for a, b, _ in found:
         for c, d, _ in found:
             if a < c < b < d:
@@ -222,12 +222,12 @@ if sorted(instants) != events:
 said = {n.split(":")[0].split(" ")[0] for found in slices.values() for _, _, n in found}
 print(sorted(set(wrong)), "flows" if flows else "no flows", sorted(said & {"running", "blocked", "in"}))
 P
-check "for Perfetto" poet export run.poet --format chrome -o run.chrome
-is "slices nest, events are all there, flows begin and end in slices" \
+check "export --format chrome of a program in bursts" poet export run.poet --format chrome -o run.chrome
+is "Perfetto: slices nest, all events exist, flows start and end in slices" \
    "$(python3 nests.py run.chrome dump.json)" "[] flows ['blocked', 'in', 'running']"
-like "waiting for the condition takes time" \
+like "Perfetto: a wait for a condition variable has a duration" \
      "$(grep -o '"ph":"B","name":"blocked: [^"]*' run.chrome | sort | uniq -c)" '"blocked: CV:more'
-like "its process is called by its name" "$(grep -m 1 process_name run.chrome)" '"args":\{"name":"bursts"\}'
+like "Perfetto: the process has its name" "$(grep -m 1 process_name run.chrome)" '"args":\{"name":"bursts"\}'
 compile deadlock -lpthread
 ./deadlock >/dev/null 2>&1 &
 hanging=$!
@@ -239,15 +239,15 @@ wait $hanging 2>/dev/null
 until_true finished "$(trace_of deadlock)"
 poet dump deadlock.[0-9]*.poet --json >deadlock.json
 poet export deadlock.[0-9]*.poet --format chrome -o deadlock.chrome
-like "what hangs waits to the end" "$(python3 nests.py deadlock.chrome deadlock.json)" "^\[\] .*'blocked'"
+like "Perfetto: a blocked thread waits until the end" "$(python3 nests.py deadlock.chrome deadlock.json)" "^\[\] .*'blocked'"
 
-# ---- the viewer: by time, and from far away ----
+# ---- the viewer: by time, and the overview ----
 . "$root/tests/e2e/display.sh"
 script() { timeout 300 poet view run.poet --script script >script.log 2>&1; }
-# A file opens at its end; scene-N has the events that are seen, in the order of the picture.
+# A file opens at its end; scene-N has the events in view, in the order of the diagram.
 printf '%s\n' 'time 5' 'scene s1' 'action page-left' 'scene s2' 'action page-left' 'scene s3' 'action start' 'scene s4' \
     'time 4' 'scene s5' 'action page-right' 'scene s6' 'goto 50%' 'scene s7' 'time 7' 'scene s8' quit >script
-check "a file is looked at by time" script
+check "the viewer shows a file by time" script
 cat >seen.pl <<'P'
 my (%at, $wrong, $seen);
 open my $d, "<", "dump.json" or die;
@@ -262,15 +262,15 @@ for my $file (@ARGV) {
 }
 print $wrong + 0, " wrong, ", $seen > 60 ? "many" : $seen, " events\n";
 P
-is "left and right of the anchor times grow" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
+is "the viewer by time: times grow to the right of the anchor and shrink to its left" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
 
 printf '%s\n' 'action fit' 'strips b1' 'time 4' 'strips b2' 'zoom 3 600 100' 'strips b3' 'enter 0.5' 'scene near' \
     'zoom 0.1 500 100' 'strips b4' quit >script
 rm -f b?
-check "it is looked at from far away" script
-like "by order, the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
-like "by time, it tells times" "$(cat b2)" '^tick 0\.[0-9]+ [0-9.]+ (µs|ms|s)$'
-# the share of its time that a thread waits, from the events of the dump
+check "the viewer shows the overview of a file" script
+like "the overview by order: the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
+like "the overview by time: the ruler has times" "$(cat b2)" '^tick 0\.[0-9]+ [0-9.]+ (µs|ms|s)$'
+# The share of its time that a thread waits, from the events of the dump.
 cat >waits.pl <<'P'
 my (%name, %from, %waited, $first, $last);
 open my $d, "<", "dump.json" or die;
@@ -295,13 +295,13 @@ for my $who (keys %said) {
 }
 print scalar(keys %said), " threads, ", @wrong ? join("; ", @wrong) : "right", "\n";
 P
-is "the strips say how long each thread waited" "$(perl waits.pl)" "4 threads, right"
+is "the overview: state bands show how long each thread waited" "$(perl waits.pl)" "4 threads, right"
 range() { sed -n 's/^strips by [a-z]*, \(-*[0-9]*\) to \([0-9]*\),.*/\1 \2/p' "$1"; }
 set -- $(range b2) $(range b3)
-check "zooming in shows a part of it" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
-is "entering shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes
-check "and from there back" test -n "$(range b4)"
+check "the overview: zooming in shows a part" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
+is "the overview: entering a part shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes
+check "the overview is restored after entering a part" test -n "$(range b4)"
 printf '%s\n' 'time 5' 'line 1 3' said quit >script
 script
-like "by time no line is scrolled by itself" "$(cat script.log)" 'Lines cannot be slid on the time scale'
+like "by time the viewer refuses to scroll a single line" "$(cat script.log)" 'Lines cannot be slid on the time scale'
 done_testing

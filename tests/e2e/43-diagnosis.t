@@ -1,5 +1,5 @@
 #!/bin/bash
-# What becomes of those who wait: who can never go on, and who must not be said never to.
+# The diagnosis of blocked threads: will never resume, will likely never resume, may resume; healthy waits are not called hung.
 . "$(dirname "$0")/lib.sh"
 cat >fate.c <<'C'
 #define _GNU_SOURCE
@@ -70,7 +70,7 @@ int main(int n, char **v)
     if (!strcmp(how, "deadlock")) {
         start(&a, grab, 0, "ann");
         start(&b, grab, &b, "bob");
-    } else if (!strcmp(how, "lost")) { /* not under the lock, and too early */
+    } else if (!strcmp(how, "lost")) { /* without the lock, and too early */
         start(&b, signals, 0, "bob");
         while (!signalled)
             usleep(1000);
@@ -91,15 +91,15 @@ int main(int n, char **v)
         start(&b, keeps, 0, "bob");
         pthread_join(b, 0);
         start(&a, asks, 0, "ann");
-    } else if (!strcmp(how, "pool")) { /* healthy: main will signal, some time */
+    } else if (!strcmp(how, "pool")) { /* healthy: main will signal at some time */
         start(&a, waits, 0, "ann");
         sleep(600);
-    } else if (!strcmp(how, "gone")) { /* who signalled has ended; main may signal */
+    } else if (!strcmp(how, "gone")) { /* the signaling thread has exited; main may signal */
         start(&b, signals_inside, 0, "bob");
         pthread_join(b, 0);
         start(&a, waits, 0, "ann");
         sleep(600);
-    } else if (!strcmp(how, "timed")) { /* healthy: it gives up by itself */
+    } else if (!strcmp(how, "timed")) { /* healthy: it times out */
         start(&a, waits_a_while, 0, "ann");
     } else if (!strcmp(how, "outside")) { /* healthy: a signal from outside */
         sigset_t set;
@@ -116,7 +116,7 @@ int main(int n, char **v)
 C
 poetcc -trace -g fate.c -o fate
 start_server -q
-# blocked SOURCE PERL: does the JSON of `poet blocked` fulfil an expression?  $j is what it says.
+# blocked SOURCE PERL: tests an expression on the JSON of `poet blocked`, which is $j.
 cat >says.pl <<'P'
 use JSON::PP;
 my ($source, $expression) = @ARGV;
@@ -128,7 +128,7 @@ our %doubt = map { $_ => 1 } @{$v->{uncertainties} // []};
 exit(eval($expression) ? 0 : 1);
 P
 says() { perl says.pl "$@"; }
-# live HOW PERL: runs it until that is so; then it is killed, and $trace is what it left
+# live HOW PERL: runs the program until the expression holds; then it is killed, and $trace is what it left
 run=0
 live() {
     ./fate "$1" &
@@ -143,65 +143,65 @@ over() {
     wait $program 2>/dev/null
     until_true finished "$source"
 }
-main_joins='($on{main} // "") =~ /^T:ann/ && $j->{live} && ' # the last that it joins
+main_joins='($on{main} // "") =~ /^T:ann/ && $j->{live} && ' # the last thread that it joins
 
 live deadlock "$main_joins"'@{$j->{cycles}}'
 deadlock=$source
-check "a deadlock is never over, nor is who waits for one of it" says "$source" \
+check "deadlock: its threads and the thread that joins one of them never resume" says "$source" \
     '$fate{ann} eq "never" && $fate{bob} eq "never" && $fate{main} eq "never"'
 text=$(poet blocked "$source")
-like "a row for each of the two" "$text" 'T:ann waits for M:second, held by T:bob \(acquired at event [0-9]+:[0-9]+\)|T:ann waits for M:first'
-is "two of them" "$(printf '%s\n' "$text" | grep -c 'waits for M:.*, held by T:.* (acquired at event')" 2
-like "a join says that the other waits itself" "$text" 'T:ann is itself blocked on M:.* and will never resume'
-like "what is live says for how long by the clock" "$text" '^    for [0-9.]+ (ms|s), event'
-check "and so it is told to programs" says "$source" '$j->{now_ns} > 0 && $j->{cycles}[0][0]{acquired_event} =~ /:/'
+like "deadlock: each thread has a row with the holder" "$text" 'T:ann waits for M:second, held by T:bob \(acquired at event [0-9]+:[0-9]+\)|T:ann waits for M:first'
+is "deadlock: two rows" "$(printf '%s\n' "$text" | grep -c 'waits for M:.*, held by T:.* (acquired at event')" 2
+like "deadlock: the join says that the joined thread is blocked itself" "$text" 'T:ann is itself blocked on M:.* and will never resume'
+like "deadlock: a live wait has its duration" "$text" '^    for [0-9.]+ (ms|s), event'
+check "deadlock: --json has the time and the event of the acquisition" says "$source" '$j->{now_ns} > 0 && $j->{cycles}[0][0]{acquired_event} =~ /:/'
 over
-like "afterwards, until when" "$(poet blocked "$source")" '^    for [0-9.]+ (ms|s) \(until the end of the trace\), event'
+like "deadlock: after the end the duration ends with the trace" "$(poet blocked "$source")" '^    for [0-9.]+ (ms|s) \(until the end of the trace\), event'
 
 live lost "$main_joins"'$fate{ann}'
-check "a signal concurrent with the wait is perhaps lost" says "$source" \
+check "a signal concurrent with the wait is possibly lost" says "$source" \
     '$v->{relation} eq "concurrent" && $v->{type} eq "signal" && !$v->{woke_waiter} && $v->{text} =~ /event \d+:\d+, no thread was woken; concurrent with the wait \(event \d+:\d+\): possible lost wake-up/'
-check "so it is a hang as far as is seen, and the doubt is named" says "$source" \
+check "a possibly lost signal: likely never resumes, with the reason" says "$source" \
     '$fate{ann} eq "likely_never" && $doubt{woken} && !$doubt{handler} && $fate{main} eq "likely_never"'
 over
 
 live before "$main_joins"'$fate{ann}'
-check "a signal before the wait began cannot wake it: a hang" says "$source" \
+check "a signal before the wait: never resumes" says "$source" \
     '$v->{relation} eq "before" && $fate{ann} eq "never" && $fate{main} eq "never" && !%doubt && $v->{text} =~ /^HANG: no remaining thread can wake the waiters of /'
-check "with who did it, and how that is" says "$source" \
+check "a signal before the wait: --json has the signaler and the order" says "$source" \
     '@{$v->{candidates}} == 1 && $v->{candidates}[0]{label} =~ /bob|signals/ && $v->{candidates}[0]{state} eq "exited"'
 over
 
 live semaphore "$main_joins"'$fate{ann} && $v->{type} eq "sem_post"'
-check "nobody is left who could post, but for signal handlers" says "$source" \
+check "no thread is left that could post, except for signal handlers" says "$source" \
     '$fate{ann} eq "likely_never" && $doubt{handler}'
 over
 
 live barrier "$main_joins"'$fate{ann} && $v->{text} =~ /has not arrived/'
-check "who has not come to a barrier" says "$source" \
+check "blocked at a barrier: --json has the threads that have not arrived" says "$source" \
     '$v->{text} =~ /has not arrived: T:(bob|comes) [^,]*\(exited\)/ && $fate{ann} =~ /^(likely_)?never$/'
 over
 
 live kept "$main_joins"'$fate{ann}'
-check "who holds a lock and has ended never leaves it" says "$source" '$fate{ann} eq "never" && $fate{main} eq "never"'
+check "the lock of an exited holder is never released" says "$source" '$fate{ann} eq "never" && $fate{main} eq "never"'
 over
 
-# These must not be called hung.
+# Healthy waits, which must not be called hung.
 live pool '$fate{ann}'
-check "a pool whose feeder only sleeps is open" says "$source" '$fate{ann} eq "may_resume"'
+check "a pool whose feeder sleeps may resume" says "$source" '$fate{ann} eq "may_resume"'
 over
 live gone '$fate{ann}'
-check "who signalled has ended, another runs: perhaps, and it is named" says "$source" \
+check "the signaler has exited, another thread runs: may resume, and that thread is named" says "$source" \
     '$fate{ann} eq "likely_never" && $doubt{running} && $v->{running}[0]{label} =~ /main/'
 over
 live timed '$fate{ann} && $fate{main}'
-check "who waits for a time only goes on" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
+check "a timed wait may resume" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
 over
 live outside '$fate{ann} && $fate{main}'
-check "who waits for a signal from outside goes on, and may wake others" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
+check "a wait for a signal from outside may resume and wake others" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
 over
 
-# A semaphore that threads share: each event's counts are those of asking for every pair, and quick.
+# A semaphore that threads share: the counts of related events equal those of asking for every pair, and are quick.
 cat >shared.c <<'C'
 #include <pthread.h>
 #include <semaphore.h>
@@ -226,7 +226,7 @@ run=$((run + 1))
 source="unix:$XDG_RUNTIME_DIR/poet.sock#$run"
 until_true finished "$source"
 poet dump --json "$source" >shared.json
-# Every event there is, and how it stands to some of them.
+# Every event, and its relation to some selected ones.
 perl -MJSON::PP -ne 'my $e = decode_json($_); print "$e->{event}\n" if ($e->{event} // "") =~ /^\d+:\d+$/' shared.json >events
 chosen=$(awk 'NR % 23 == 5' events | head -n 6)
 for e in $chosen; do
@@ -239,10 +239,10 @@ done >wanted
 poet view "$source" --script script >log 2>&1
 sed -E 's/^ *selected ([^ ]*) .* before ([0-9]+) after ([0-9]+) concurrent ([0-9]+) .* unknown ([0-9]+) .*/\1 \2 \3 \4 \5/' counted >got
 is "six events are selected" "$(wc -l <got)" 6
-is "counts beside an event are those of asking for every pair" "$(cat got)" "$(cat wanted)"
-like "and they are whole" "$(cat counted)" ' whole 1 '
+is "counts beside a selected event are those of asking for every pair" "$(cat got)" "$(cat wanted)"
+like "counts beside a selected event are complete" "$(cat counted)" ' whole 1 '
 
-# How long a thread waited, though others went in and out meanwhile; the time between two, and what lies there.
+# How long a thread waited though others acquired the mutex meanwhile; the time between two events, and the events in it.
 cat >long.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -288,17 +288,17 @@ printf 'goto %s\nselect %s\nsecond %s\nstate told\nquit\n' "$wake" "$wake" "$wai
 poet view "$source" --script script >log 2>&1
 told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
 apart=$(($(time_of "$wake") - $(time_of "$wait")))
-like "it lasted" "$apart" '^[0-9]{5,}$'
+like "the program measured its wait" "$apart" '^[0-9]{5,}$'
 near() { [ "$1" -ge $(($2 - 1)) ] && [ "$1" -le $(($2 + 1)) ]; }
-check "the waking thread waited since its own wait, not since the line's event before it" near $(($(told waited) / 1000)) $apart
-check "the time between two selected events" near $((-$(told ns) / 1000)) $apart
-is "and how many events were recorded between them" "$(told between)" \
+check "the wait of the selected wake-up lasts since its own start, not since the line's previous event" near $(($(told waited) / 1000)) $apart
+check "the time between two selected events is that of their stamps" near $((-$(told ns) / 1000)) $apart
+is "the number of events recorded between two selected ones is that of the dump" "$(told between)" \
     "$(awk -v a="$wait" -v b="$wake" '$1 == b { exit } on && $1 !~ /^h/ { n++ } $1 == a { on = 1 } END { print n + 0 }' dump)"
 
-# The badge, from the first second: of a hang, a deadlock, of nobody.
+# The badge of a run, from its start: none, or a deadlock.
 printf 'state first\nquit\n' >script
 worst() { rm -f first; poet view "$1" --script script >log 2>&1; sed -n 's/.* worst \([a-z]*\) .*/\1/p' first; }
-is "the badge of a run in which no thread waits" "$(worst "$source")" none
-is "and of a deadlock" "$(worst "$deadlock")" deadlock
-like "which is drawn: two that wait, and by what the other came in" "$(cat first)" ' stuck 2 '
+is "the badge of a run without blocked threads is none" "$(worst "$source")" none
+is "the badge of a deadlocked run is deadlock" "$(worst "$deadlock")" deadlock
+like "the overview marks the two threads of the deadlock" "$(cat first)" ' stuck 2 '
 done_testing
