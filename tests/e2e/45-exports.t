@@ -1,12 +1,12 @@
 #!/bin/bash
-# What is given away: web pages, bands, letters that can be read, text that stays text, ShiViz and dot.
+# Exported files: web pages, SVG and PDF in bands with readable text, ShiViz and dot.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 bytes() { stat -c %s "$1"; }
 
 cat >wakes.c <<'C'
-/* Several threads signal without the mutex: whom a wake comes after cannot be told.  Who wakes needs the mutex, which
- * main keeps until both have signalled; of their turns nothing is recorded. */
+/* Several threads signal without the mutex: which of them caused a wake-up is unknown. A woken thread needs the mutex, which
+ * main keeps until both have signaled; the order of their turns is not recorded. */
 #include <pthread.h>
 #include <unistd.h>
 #define ROUNDS 30
@@ -53,7 +53,7 @@ int main(void)
 }
 C
 cat >hostile.c <<'C'
-/* Names that would be something else in a page, if they could. */
+/* Names that would be markup in a page if they were not escaped. */
 #include <poet.h>
 #include <string.h>
 int main(void)
@@ -79,21 +79,21 @@ for p in prodcons wakes hostile; do
     until_true finished $p.poet
 done
 for p in prodcons wakes hostile; do
-    check "a page of $p" poet export $p.poet -o $p.html
+    check "poet export writes a page of $p" poet export $p.poet -o $p.html
 done
 
 # ---- the page as a file ----
 events=$(figure wakes.poet events)
-is "it is small" "$(($(bytes wakes.html) <= 65536 + 200 * events))" 1
-is "of the same trace it is the same" "$(poet export wakes.poet -o again.html && cmp wakes.html again.html)" ""
-like "it lets nothing be fetched" "$(cat wakes.html)" "content=\"default-src 'none'; script-src 'sha256-[A-Za-z0-9+/=]*'; style-src 'sha256-[A-Za-z0-9+/=]*'; base-uri 'none'; form-action 'none'\""
-is "its address is nowhere" "$(sed 's|http://www.w3.org/2000/svg||' wakes.html | grep -c 'https\?:')" 0
-is "names stay within their quotes" "$(grep -c '<script>window.broken\|<img\|<b>t' hostile.html)" 0
-is "one script that runs, one with data" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
-is "no character that turns the text round" "$(grep -c "$(printf '\342\200\256')" hostile.html)" 0
-is "without --source there are no lines of it" "$(grep -c 'Several threads signal' wakes.html)" 0
+is "the page is small" "$(($(bytes wakes.html) <= 65536 + 200 * events))" 1
+is "two pages of the same trace are identical" "$(poet export wakes.poet -o again.html && cmp wakes.html again.html)" ""
+like "the page's policy forbids loading anything" "$(cat wakes.html)" "content=\"default-src 'none'; script-src 'sha256-[A-Za-z0-9+/=]*'; style-src 'sha256-[A-Za-z0-9+/=]*'; base-uri 'none'; form-action 'none'\""
+is "the page contains no URL" "$(sed 's|http://www.w3.org/2000/svg||' wakes.html | grep -c 'https\?:')" 0
+is "hostile names stay within their quotes" "$(grep -c '<script>window.broken\|<img\|<b>t' hostile.html)" 0
+is "the page has one script that runs and one with data" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
+is "the page has no right-to-left override" "$(grep -c "$(printf '\342\200\256')" hostile.html)" 0
+is "without --source the page has no source lines" "$(grep -c 'Several threads signal' wakes.html)" 0
 poet export wakes.poet -o source.html --source
-is "with it there are" "$(grep -c 'pthread_cond_signal(&more)\|pthread_cond_signal(\\u0026more)' source.html)" 1
+is "with --source the page has the source lines" "$(grep -c 'pthread_cond_signal(&more)\|pthread_cond_signal(\\u0026more)' source.html)" 1
 cat >lots.c <<'C'
 #include <pthread.h>
 int main(void)
@@ -107,91 +107,91 @@ C
 poetcc -trace -g lots.c -o lots
 POET_SERVER= POET_OUTPUT=lots.poet ./lots
 until_true finished lots.poet
-is "too many events are refused" "$(poet export lots.poet -o lots.html 2>&1; ls lots.html* 2>/dev/null)" \
+is "a page of too many events is refused" "$(poet export lots.poet -o lots.html 2>&1; ls lots.html* 2>/dev/null)" \
     "poet export: the diagram has more than 20000 events, the limit of a web page; select a range with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
-check "a part of them is not" poet export lots.poet -o lots.html --last 200
+check "a page of a part of them is written" poet export lots.poet -o lots.html --last 200
 
-# ---- bands, and letters that can be read ----
+# ---- bands, and readable text ----
 height() { pdfinfo "$1" | sed -n 's/^Page size: *[0-9.]* x \([0-9.]*\) pts.*/\1/p'; }
 width() { pdfinfo "$1" | sed -n 's/^Page size: *\([0-9.]*\) x.*/\1/p'; }
 times() { pdftotext -layout "$1" - | grep -c "$2"; }
-is "a column of a paper: no complaint" "$(poet export prodcons.poet -o column.pdf --width 84mm --labels name 2>&1)" ""
-is "it is as wide" "$(printf '%.0f' "$(width column.pdf)")" 238
-is "in bands, each with its names" "$(($(times column.pdf T:producer) > 3))" 1
-like "in one line its letters are too small, which is said" "$(poet export prodcons.poet -o line.pdf --width 84mm --no-wrap 2>&1)" \
+is "a PDF of a column's width is written without a warning" "$(poet export prodcons.poet -o column.pdf --width 84mm --labels name 2>&1)" ""
+is "--width 84mm sets the width of the PDF" "$(printf '%.0f' "$(width column.pdf)")" 238
+is "a narrow PDF has bands, each with the names of lines" "$(($(times column.pdf T:producer) > 3))" 1
+like "--no-wrap warns that text is too small" "$(poet export prodcons.poet -o line.pdf --width 84mm --no-wrap 2>&1)" \
     "^poet export: text is [01]\.[0-9] pt high, too small to read: --last [0-9]+ fits; or use --wrap$"
 fits=$(poet export prodcons.poet -o line.pdf --width 84mm --labels name --no-wrap 2>&1 | sed -n 's/.*--last \([0-9]*\) .*/\1/p')
-is "what it says would fit does" "$(poet export prodcons.poet -o fits.pdf --width 84mm --labels name --no-wrap --last "$fits" 2>&1)" ""
-is "in one band" "$(times fits.pdf T:producer)" 1
-is "what can be read is not cut" "$(poet export prodcons.poet -o few.pdf --width 170mm --last 20 2>&1; times few.pdf T:producer)" 1
+is "the number of columns that the warning suggests fits" "$(poet export prodcons.poet -o fits.pdf --width 84mm --labels name --no-wrap --last "$fits" 2>&1)" ""
+is "--no-wrap writes one band" "$(times fits.pdf T:producer)" 1
+is "a diagram that fits is not wrapped" "$(poet export prodcons.poet -o few.pdf --width 170mm --last 20 2>&1; times few.pdf T:producer)" 1
 poet export prodcons.poet -o bands.pdf --wrap
-is "--wrap alone is as wide as a page of text" "$(printf '%.0f' "$(width bands.pdf)")" 482
+is "--wrap alone is as wide as a text page" "$(printf '%.0f' "$(width bands.pdf)")" 482
 poet export prodcons.poet -o bands.png --wrap
 poet export prodcons.poet -o bands.svg --wrap
-is "SVG as high as PDF" "$(sed -n 's/.*<svg [^>]*height="\([0-9]*\).*/\1/p' bands.svg | head -n 1)" "$(height bands.pdf | sed 's/\..*//')"
+is "a wrapped SVG is as high as the PDF" "$(sed -n 's/.*<svg [^>]*height="\([0-9]*\).*/\1/p' bands.svg | head -n 1)" "$(height bands.pdf | sed 's/\..*//')"
 poet export prodcons.poet -o a4.pdf --paper a4
-is "paper is filled: one page" "$(pdfinfo a4.pdf | sed -n 's/^Pages: *//p')" 1
-is "with several bands" "$(($(times a4.pdf T:producer) > 2))" 1
-is "and one legend" "$(times a4.pdf 'thread enters or leaves an object')" 1
+is "--paper writes bands on one page" "$(pdfinfo a4.pdf | sed -n 's/^Pages: *//p')" 1
+is "--paper writes several bands" "$(($(times a4.pdf T:producer) > 2))" 1
+is "--paper writes one legend" "$(times a4.pdf 'thread enters or leaves an object')" 1
 poet export lots.poet -o pages.pdf --paper a4 --last 2000 --no-fold
-is "also of many pages" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'thread enters or leaves an object')" "1 1"
+is "a PDF of several pages has one legend" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'thread enters or leaves an object')" "1 1"
 right() { # where its legend ends: those words stand nowhere else
     pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*>\(here\|there\|line\|over\|blocked\|ended\|leaves\|gone\)<.*/\1/p' | sort -n | tail -n 1
 }
-is "no legend is beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1
-like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: select a range"
-is "an image has no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
+is "no legend extends beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1
+like "an export that is too large names its rows and pages" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: select a range"
+is "an image that is too large mentions no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
 
-# ---- notes below a picture ----
+# ---- notes below a diagram ----
 poet note lots.poet 1:3 "$(printf 'words that go on %.0s' 1 2 3 4 5 6 7 8)"
 poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap --no-notes
 without=$(height note.pdf)
 poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap
-is "a note makes a page higher" "$(perl -e 'print $ARGV[0] > $ARGV[1] + 9 ? 1 : 0' "$(height note.pdf)" "$without")" 1
+is "a note makes the page higher" "$(perl -e 'print $ARGV[0] > $ARGV[1] + 9 ? 1 : 0' "$(height note.pdf)" "$without")" 1
 last=$(pdftotext -bbox note.pdf - | sed -n 's/.*xMax="\([0-9]*\).*yMax="\([0-9]*\).*>\(go\|on\|words\|that\)<.*/\1 \2/p' | sort -n | tail -n 1)
-is "and is not beyond it" "$((${last% *} < 239))" 1
-is "but in several lines" "$(($(times note.pdf 'words\|go on') > 1))" 1
-is "it is whole" "$(pdftotext note.pdf - | grep -o 'words' | wc -l)" 8
+is "a note does not extend beyond the page" "$((${last% *} < 239))" 1
+is "a long note is wrapped" "$(($(times note.pdf 'words\|go on') > 1))" 1
+is "a wrapped note is complete" "$(pdftotext note.pdf - | grep -o 'words' | wc -l)" 8
 poet export prodcons.poet -o arrows.svg --no-title
 poet export prodcons.poet -o none.svg --no-title --no-legend
 heads() { grep -o '<path [^>]*fill-rule[^>]* d="[^"]*"' "$1" | sed 's/.* d="//' | grep -o 'L [-0-9.]* [-0-9.]* L [-0-9.]* [-0-9.]* Z' | wc -l; }
-is "the arrows of the legend are drawn" "$(($(heads arrows.svg) > $(heads none.svg)))" 1
+is "the legend shows the arrows" "$(($(heads arrows.svg) > $(heads none.svg)))" 1
 
 # ---- SVG ----
 poet export prodcons.poet -o x.svg
-is "its text is text" "$(($(grep -c '<text[^>]*>T:producer' x.svg) > 0)) $(grep -c '<glyph\|<symbol\|glyph-' x.svg)" "1 0"
-like "in a font that is somewhere" "$(cat x.svg)" "font-family=\"'DejaVu Sans', .*sans-serif\""
-is "each mark says what it is" "$(grep -c '<title>' x.svg)" "$(figure prodcons.poet events)"
-like "with who and where" "$(cat x.svg)" "<title>T:producer.*prodcons\.c:[0-9]+</title>"
+is "the SVG's text is text, not glyphs" "$(($(grep -c '<text[^>]*>T:producer' x.svg) > 0)) $(grep -c '<glyph\|<symbol\|glyph-' x.svg)" "1 0"
+like "the SVG's font has a generic fallback" "$(cat x.svg)" "font-family=\"'DejaVu Sans', .*sans-serif\""
+is "each mark of the SVG has a title" "$(grep -c '<title>' x.svg)" "$(figure prodcons.poet events)"
+like "the title of a mark has the thread and the call site" "$(cat x.svg)" "<title>T:producer.*prodcons\.c:[0-9]+</title>"
 ground() { grep -cE '<rect [^>]*(fill="rgb\(100%, ?100%, ?100%\)"|fill:rgb\(100%,100%,100%\))' "$1"; }
-is "it has a ground" "$(($(ground x.svg) > 0))" 1
+is "the SVG has a background" "$(($(ground x.svg) > 0))" 1
 poet export prodcons.poet -o y.svg --transparent
-is "--transparent: it has one less" "$(($(ground x.svg) - $(ground y.svg)))" 1
+is "--transparent leaves out the background" "$(($(ground x.svg) - $(ground y.svg)))" 1
 poet export hostile.poet -o hostile.svg --lines 2,3,4,5,7,8
-check "hostile names: it is XML" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' hostile.svg
-is "and has no more elements than ours" "$(grep -c '<script\|<img\|<b>' hostile.svg)" 0
+check "an SVG of hostile names is valid XML" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' hostile.svg
+is "an SVG of hostile names has no elements of theirs" "$(grep -c '<script\|<img\|<b>' hostile.svg)" 0
 
-# ---- other tools ----
+# ---- other formats ----
 poet export prodcons.poet --format shiviz -o x.log
-like "ShiViz is told what, who and where" "$(cat x.log)" "^acquired Sem:full by producer, prodcons\.c:[0-9]+$"
-check "and reads it" poet import shiviz x.log -o back.poet
-is "event by event" "$(figure back.poet events)" "$(figure prodcons.poet events)"
+like "--format shiviz writes type, object, thread and call site" "$(cat x.log)" "^acquired Sem:full by producer, prodcons\.c:[0-9]+$"
+check "poet import reads the exported ShiViz log" poet import shiviz x.log -o back.poet
+is "the imported ShiViz log has every event" "$(figure back.poet events)" "$(figure prodcons.poet events)"
 poet export prodcons.poet --format dot -o x.dot
-like "dot has the lines one below the other" "$(cat x.dot)" '^  \{ rank=same; edge \[style=invis\]; "line 1" -> "line 2"; '
-is "and the events of each in its row" "$(grep -c '^  "[0-9]*:[0-9]*" \[group="[0-9]*"' x.dot)" "$(figure prodcons.poet events)"
+like "--format dot ranks the lines in one column" "$(cat x.dot)" '^  \{ rank=same; edge \[style=invis\]; "line 1" -> "line 2"; '
+is "--format dot groups the events of each line" "$(grep -c '^  "[0-9]*:[0-9]*" \[group="[0-9]*"' x.dot)" "$(figure prodcons.poet events)"
 
-# ---- notes ----
+# ---- notes in a page ----
 noted=$(poet dump --json hostile.poet | sed -n 's/^{"event":"\([0-9:]*\)".*/\1/p' | head -n 2 | tail -n 1)
-is "a page without notes says so" "$(grep -o '^"notes":\[\]' hostile.html)" '"notes":[]'
+is "a page without notes has an empty list of notes" "$(grep -o '^"notes":\[\]' hostile.html)" '"notes":[]'
 poet note hostile.poet "$noted" "$(printf '</script><script>window.broken=1</script>\n\\"&\342\200\256<!--')"
 poet note prodcons.poet 1:1 "it begins here"
 poet export hostile.poet -o hostile.html
 poet export prodcons.poet -o prodcons.html
-like "what somebody wrote at an event is in it" "$(cat prodcons.html)" '^"notes":\[\{"event":"1:1","text":"it begins here"\}\]'
-like "and stays within its quotes" "$(cat hostile.html)" "\"event\":\"$noted\",\"text\":\"[^\"<>&]*window.broken=1[^<>&]*\"\}\]"
-is "still one script that runs" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
+like "a page has the note of an event" "$(cat prodcons.html)" '^"notes":\[\{"event":"1:1","text":"it begins here"\}\]'
+like "a hostile note stays within its quotes" "$(cat hostile.html)" "\"event\":\"$noted\",\"text\":\"[^\"<>&]*window.broken=1[^<>&]*\"\}\]"
+is "a page with a hostile note has one script that runs and one with data" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
 poet export prodcons.poet -o unnoted.html --no-notes
-like "--no-notes leaves them out" "$(cat unnoted.html)" '^"notes":\[\]'
+like "--no-notes leaves notes out of the page" "$(cat unnoted.html)" '^"notes":\[\]'
 
 # ---- the page in a browser ----
 in_a_browser() {
@@ -199,14 +199,14 @@ browse() { timeout 600 python3 "$root/tests/e2e/browser.py" "file://$work/$1"; }
 random='(() => { let s = 7; const r = n => (s = (s * 48271) % 2147483647) % n, ids = poet.ids(), out = []; for (let i = 0; i < 1000; i++) { const a = ids[r(ids.length)], b = ids[r(ids.length)]; out.push(a + " " + b + " " + poet.relation(a, b)); } return out.join(String.fromCharCode(10)); })()'
 for p in prodcons wakes lots; do
     echo "eval $random" | browse $p.html >pairs
-    is "$p: 1000 pairs" "$(wc -l <pairs)" 1000
+    is "page of $p: 1000 pairs of events are compared" "$(wc -l <pairs)" 1000
     cut -d' ' -f1,2 pairs | poet order $p.poet - 2>/dev/null >said
-    is "$p: they stand as poet order says" "$(cut -d' ' -f3 pairs | diff - said | head -n 5)" ""
+    is "page of $p: relations are those of poet order" "$(cut -d' ' -f3 pairs | diff - said | head -n 5)" ""
     cut -d' ' -f3 pairs | sort | uniq -c | tr -s ' \n' ' ' | sed 's/^/# /'
     echo
 done
 echo "eval $random" | browse wakes.html | cut -d' ' -f3 | sort -u >kinds
-is "among them some that are not known" "$(grep -c unknown kinds)" 1
+is "the page answers unknown for some pairs" "$(grep -c unknown kinds)" 1
 
 chosen=$(poet dump --json prodcons.poet | sed -n 's/^{"event":"\([0-9:]*\)","type":"sem_acquired".*/\1/p' | sed -n 3p)
 line=${chosen%:*}
@@ -242,30 +242,30 @@ click 60 250
 eval document.querySelector("[aria-selected=true]").dataset.tab
 eval document.querySelector("[data-tab=events]").click(), document.querySelectorAll("#page li").length
 S
-is "nothing went wrong, and nothing was asked for" "$?" 0
-is "the address says what is selected" "$(sed -n 1p said)" "$chosen $first"
-like "and how the two stand" "$(sed -n 2p said)" "^$chosen happened after $first — .*, [0-9]+ hops?$"
-is "keys: nothing, then an event" "$(sed -n 3p said)" true
-is "on along the line" "$(sed -n 5p said)" "$line:$((${chosen#*:} + 1))"
-is "and back" "$(sed -n 6p said)" "$chosen"
-like "hide the line" "$(sed -n 7p said)" "^1#.*hide=$line"
-is "show all" "$(sed -n 8p said)" 0
-is "by time" "$(sed -n 9p said)" "true true"
-is "larger" "$(sed -n 10p said)" true
-is "find" "$(sed -n 11p said)" "$(poet dump --json prodcons.poet | grep -c '"type":"sem_acquired"')"
-like "the next hit" "$(sed -n 12p said)" "^Match [0-9]+ of "
-is "Escape selects nothing" "$(sed -n 13p said)" -1
-is "a click on a name shows the lines" "$(sed -n 14p said)" rows
-is "all events as a list" "$(sed -n 15p said)" "$(figure prodcons.poet events)"
+is "the page raises no error and loads nothing" "$?" 0
+is "page: the URL has the selected events" "$(sed -n 1p said)" "$chosen $first"
+like "page: the relation of the selected events is shown" "$(sed -n 2p said)" "^$chosen happened after $first — .*, [0-9]+ hops?$"
+is "page: keys clear the selection and select an event" "$(sed -n 3p said)" true
+is "page: an arrow key selects the next event of the line" "$(sed -n 5p said)" "$line:$((${chosen#*:} + 1))"
+is "page: an arrow key selects the previous event of the line" "$(sed -n 6p said)" "$chosen"
+like "page: a key hides the line" "$(sed -n 7p said)" "^1#.*hide=$line"
+is "page: a key shows all lines" "$(sed -n 8p said)" 0
+is "page: a key places events by time" "$(sed -n 9p said)" "true true"
+is "page: a key enlarges the diagram" "$(sed -n 10p said)" true
+is "page: a search finds the events of poet dump" "$(sed -n 11p said)" "$(poet dump --json prodcons.poet | grep -c '"type":"sem_acquired"')"
+like "page: the next hit is numbered" "$(sed -n 12p said)" "^Match [0-9]+ of "
+is "page: Escape clears the selection" "$(sed -n 13p said)" -1
+is "page: a click on a name opens the list of lines" "$(sed -n 14p said)" rows
+is "page: the list of events has all of them" "$(sed -n 15p said)" "$(figure prodcons.poet events)"
 
 browse prodcons.html >notes <<'S'
 eval document.querySelector("[data-tab=notes]").click(), document.getElementById("page").textContent
 eval document.querySelector("#page li").click(), poet.id(poet.see.selected)
 eval document.querySelector("[data-tab=event]").click(), document.getElementById("page").textContent
 S
-is "the notes are a page" "$(sed -n 1p notes)" "1:1 it begins here"
-is "that leads to the event" "$(sed -n 2p notes)" "1:1"
-like "which shows it" "$(sed -n 3p notes)" "Noteit begins here"
+is "page: the tab of notes lists the notes" "$(sed -n 1p notes)" "1:1 it begins here"
+is "page: a click on a note selects its event" "$(sed -n 2p notes)" "1:1"
+like "page: the details of an event have its note" "$(sed -n 3p notes)" "Noteit begins here"
 
 browse hostile.html >said <<'S'
 eval String(window.broken) + document.querySelectorAll("img, b, script").length
@@ -274,12 +274,12 @@ eval poet.ids().length
 eval document.querySelector("[data-tab=notes]").click(), document.getElementById("page").textContent
 print hostile.pdf
 S
-is "hostile names: nothing of them runs" "$?" 0
-is "nor is anything but text" "$(head -n 2 said | tr '\n' ' ')" "undefined2 2 "
-like "hostile ones are but text" "$(sed -n 4p said)" "^$noted </script><script>window.broken=1</script>"
-check "it prints" pdfinfo hostile.pdf
+is "page of hostile names: no script of theirs runs" "$?" 0
+is "page of hostile names: they add no element" "$(head -n 2 said | tr '\n' ' ')" "undefined2 2 "
+like "page of hostile names: notes are shown as text" "$(sed -n 4p said)" "^$noted </script><script>window.broken=1</script>"
+check "page of hostile names: the browser prints it" pdfinfo hostile.pdf
 
-# ---- who waits ----
+# ---- blocked threads in a page ----
 cat >hangs.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -315,16 +315,16 @@ browse hangs.html >said <<'S'
 eval document.querySelector("[aria-selected=true]").dataset.tab
 eval document.getElementById("page").textContent
 S
-is "a page of a hang opens with who waits" "$(sed -n 1p said)" waiting
-like "and says the cycle" "$(sed -n 2p said)" "DEADLOCK: "
+is "the page of a hang opens with the blocked threads" "$(sed -n 1p said)" waiting
+like "the page of a hang has the deadlock" "$(sed -n 2p said)" "DEADLOCK: "
 }
-if command -v chromium >/dev/null; then in_a_browser; else skip "no browser to open a page with (chromium)"; fi
+if command -v chromium >/dev/null; then in_a_browser; else skip "chromium, the browser, is not installed"; fi
 
-# ---- out of the viewer ----
+# ---- export from the viewer ----
 . "$root/tests/e2e/display.sh"
 printf '%s\n' 'goto 3:3' 'view a.view' 'save a.html seen' quit >script
-check "the viewer shares a page" timeout 300 poet view prodcons.poet --script script
+check "the viewer exports a page" timeout 300 poet view prodcons.poet --script script
 poet export prodcons.poet -o b.html --view a.view
-check "as poet export --view gives it" cmp a.html b.html
-like "what was selected there is selected in it" "$(cat a.html)" '^"open":"#e=3:3",?$'
+check "the viewer's page equals that of poet export --view" cmp a.html b.html
+like "the viewer's page has its selection" "$(cat a.html)" '^"open":"#e=3:3",?$'
 done_testing

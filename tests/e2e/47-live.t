@@ -1,5 +1,5 @@
 #!/bin/sh
-# States of threads from afar are those of the table; what was explained goes on as a run grows; what would be, from what is kept.
+# State bands of the overview agree with poet states; poet waits of a growing run agrees with its file; what-if answers under --keep.
 . "$(dirname "$0")/lib.sh"
 make -s -C "$root" B="$B" "$B/tests/look" || exit 1
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend || exit 1
@@ -7,7 +7,7 @@ POET_SERVER= POET_OUTPUT=run.poet ./contend 8 2 40000
 until_true finished run.poet
 
 "$B/tests/look" run.poet living >look.out
-poet states run.poet --from 0ns --json >states.out # (of a range, by the order alone)
+poet states run.poet --from 0ns --json >states.out # of a range, by the order alone
 cat >compare.pl <<'P'
 my (%of, $bad, $seen);
 open my $f, "<", "look.out" or die;
@@ -19,7 +19,7 @@ while (<$f>) {
     my ($all, $strip) = (0, $of{$line}) or next;
     my %is = map { $_ => $row =~ /"${_}_ns":(\d+)/ ? $1 / 1e6 : 0 } qw(created runnable running blocked exited);
     $all += $_ for values %is;
-    my @sums = @$strip; # blocked is blocked, whatever for
+    my @sums = @$strip; # blocked is blocked, whatever the class
     $sums[3] += $_ for splice @sums, 4, 3;
     my $i = 0;
     for (qw(created runnable running blocked exited)) {
@@ -30,13 +30,13 @@ while (<$f>) {
 }
 print $bad || "alike\n", $seen > 5 ? "" : "few threads\n";
 P
-is "what the pixels of a thread add up to is what the table says" "$(perl compare.pl)" alike
+is "the pixels of a thread's state band add up to the figures of poet states" "$(perl compare.pl)" alike
 
 poet path run.poet --json >path.out
 length=$(sed -n 's/.*"length_ns":\([0-9][0-9]*\).*/\1/p' path.out)
 poet path run.poet --what-if lock=1 --json >same.out
-is "nothing changed: it takes as long" "$(sed -n 's/.*"if_ns":\([0-9][0-9]*\).*/\1/p' same.out)" "$length"
-is "and the rows are the same" "$(grep '"row"' same.out)" "$(grep '"row"' path.out)"
+is "what-if without a change: the run takes as long" "$(sed -n 's/.*"if_ns":\([0-9][0-9]*\).*/\1/p' same.out)" "$length"
+is "what-if without a change: the rows are the same" "$(grep '"row"' same.out)" "$(grep '"row"' path.out)"
 
 cat >two.c <<'C'
 #include <pthread.h>
@@ -69,21 +69,21 @@ int main(void)
 C
 poetcc -trace -O2 two.c -o two || exit 1
 start_server -q -o runs/
-live=unix:$XDG_RUNTIME_DIR/poet.sock # ("latest" may be the trace that lies here)
+live=unix:$XDG_RUNTIME_DIR/poet.sock # ("latest" may be the trace in the current directory)
 mkfifo in
 ./two <in >rounds & pids="$pids $!"
 exec 3>in
 waits() { poet waits "$live" --json | grep '"total"' | sed 's/.*"count":\([0-9]*\).*/\1/'; }
 came() { [ "$(grep -c round rounds)" -ge "$round" ] && [ "$(figure "$live" events)" -ge $((45000 * round)) ]; }
 for round in 1 2 3; do
-    check "round $round is there" until_true came
-    waits >>waited # (each goes on from the one before it)
+    check "round $round has arrived" until_true came
+    waits >>waited # each call continues from the previous one
     echo >&3
 done
 exec 3>&-
 until_true finished "$live"
 poet waits "$live" --json | grep -v '"table"' >grown.out
 poet waits "$(ls runs/*.poet)" --json | grep -v '"table"' >fresh.out
-is "what went on as the run grew is what a look at the file tells" "$(cat grown.out)" "$(cat fresh.out)"
-check "and it was asked for meanwhile" test "$(sort -nu waited | wc -l)" -ge 1
+is "poet waits of a live run ends with the answer of its file" "$(cat grown.out)" "$(cat fresh.out)"
+check "poet waits was called while the run grew" test "$(sort -nu waited | wc -l)" -ge 1
 done_testing

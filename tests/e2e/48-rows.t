@@ -1,9 +1,9 @@
 #!/bin/bash
-# Rows: pinned, searched, as high as there is room; deadlocks and signals that woke nobody in pictures.
+# Rows of the viewer: pinning, search, height; deadlocks in the diagram.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
-# ---- a deadlock is drawn red, and said, wherever it is shown ----
+# ---- a deadlock is drawn red and labeled in every output ----
 cat >crossed.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -35,15 +35,15 @@ disown $crossed
 until_true sh -c 'poet blocked crossed.poet | grep -q "^DEADLOCK"'
 kill -KILL $crossed
 until_true finished crossed.poet
-is "two that wait for each other are said to" "$(poet show crossed.poet | grep -c 'requests M:[a-z]*, in a deadlock$')" 2
-check "a picture of it" poet export crossed.poet -o crossed.svg
-like "the legend says so" "$(cat crossed.svg)" 'in a deadlock'
-is "who waits is tied in red to what it waits for" "$(grep -c 'stroke:rgb(75%,0%,10%).*stroke-dasharray:5,3' crossed.svg)" 2
-is "the legend shows its arrows" "$(grep -c 'fill:rgb(35%,35%,35%)' crossed.svg)" 2
+is "poet show labels both requests of the deadlock" "$(poet show crossed.poet | grep -c 'requests M:[a-z]*, in a deadlock$')" 2
+check "poet export writes an SVG of the deadlock" poet export crossed.poet -o crossed.svg
+like "the SVG's legend has the deadlock" "$(cat crossed.svg)" 'in a deadlock'
+is "the SVG draws red dashed lines from the threads to the locks" "$(grep -c 'stroke:rgb(75%,0%,10%).*stroke-dasharray:5,3' crossed.svg)" 2
+is "the SVG's legend shows the arrows" "$(grep -c 'fill:rgb(35%,35%,35%)' crossed.svg)" 2
 poet show crossed.poet --color=always >coloured
-like "in a terminal, too" "$(cat coloured)" '38;5;161m'
+like "poet show colors the deadlock on a terminal" "$(cat coloured)" '38;5;161m'
 poet export crossed.poet -o begin.svg --from 1:1 --to 1:2
-is "where nothing of it is seen nothing is said" "$(grep -c 'in a deadlock' begin.svg)" 0
+is "a part of the run without the deadlock does not mention it" "$(grep -c 'in a deadlock' begin.svg)" 0
 
 # ---- the viewer: rows ----
 cat >many.c <<'C'
@@ -73,7 +73,7 @@ POET_OUTPUT=many.poet ./many
 until_true finished many.poet
 
 . "$root/tests/e2e/display.sh"
-# The viewer does what is written, one round after the other; in between it is done to.
+# The viewer executes what is written, one round after the other; keys and clicks come in between.
 rounds() {
     for i in $(seq 1500); do
         printf 'await go%d\nstate told\nspots spots%d\nrows rows%d\nawait read%d\n' $i $i $i $i
@@ -87,10 +87,10 @@ look() {
     touch go$round
     until_true test -s rows$round
 }
-eventually() { # NAME COMMAND...: looks again until it holds
+eventually() { # eventually NAME COMMAND...: repeats the command until it succeeds
     name=$1
     shift
-    for pause in 0.1 0.1 0.2 0.2 0.5 0.5 1 1 1 2 2 2 5 5 5 10 10 10; do # a key may take its time
+    for pause in 0.1 0.1 0.2 0.2 0.5 0.5 1 1 1 2 2 2 5 5 5 10 10 10; do # a key may take a while
         look
         "$@" && { ok "$name"; return; }
         sleep $pause
@@ -107,67 +107,67 @@ mark() { grep -c " $1\$\| $1 " rows$round; }
 poet view many.poet --script script >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
-check "a window" until_true shown '^many$'
+check "the viewer opens a window" until_true shown '^many$'
 w=$(window '^many$')
 look
 last=$(tail -n 1 rows1 | cut -d' ' -f1)
 
-# pinned: by the menu's action, by a key; they stay while one scrolls
+# Pinned rows: by the menu's action and by a key; they stay in view during scrolling.
 first=$(nth 1 | cut -d' ' -f1)
 event=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | grep -v "^$first:" | head -n 1)
 line=${event%%:*}
 xdotool mousemove --window "$w" $(spot event "$event") click 1
 is_selected() { tail -n 1 told | grep -q " selected $event "; }
-eventually "an event is selected" is_selected
+eventually "a click selects an event of the row" is_selected
 key k
 is_pinned() { nth 1 | grep -q "^$line .* pinned$" && [ "$(figure_of pinned)" = 1 ]; }
-eventually "a key pins its row on top" is_pinned
+eventually "a key pins the row to the top" is_pinned
 y=$(nth 1 | cut -d' ' -f3)
 key Escape
 for _ in 1 2 3 4 5 6; do key shift+Down; done
 scrolled() { [ "$(figure_of rise)" != 0.0 ] && nth 1 | grep -q "^$line .* $y pinned$"; }
-eventually "others scroll, it does not" scrolled
+eventually "the pinned row does not scroll" scrolled
 windows() { xdotool search --onlyvisible --name '.*' 2>/dev/null | wc -l; }
 before=$(windows)
 xdotool mousemove --window "$w" $(spot name "$line") click 3
 opened() { [ "$(windows)" -gt "$before" ]; }
-check "it has a menu" until_true opened
+check "the row's menu opens" until_true opened
 key Down Return
 unpinned() { [ "$(figure_of pinned)" = 0 ]; }
-eventually "and does" unpinned
+eventually "the row's menu unpins it" unpinned
 key ctrl+z
-eventually "which can be undone" is_pinned
+eventually "undo pins the row again" is_pinned
 
-# searched by name
+# Search of rows by name.
 key ctrl+r
 look
 xdotool type --window "$w" boss-3
 found() { [ "$(mark found)" = 1 ] && grep -q '^[0-9]* T:Boss-32 [0-9]* found$' rows$round; }
-eventually "a row is found by its name, whether large or small" found
+eventually "the search of rows ignores case" found
 at=$(sed -n 's/^[0-9]* T:Boss-32 \([-0-9]*\) found$/\1/p' rows$round)
-check "and seen, though it was far below" test "$at" -gt 0 -a "$at" -lt "$(figure_of canvas)"
+check "the found row is scrolled into view" test "$at" -gt 0 -a "$at" -lt "$(figure_of canvas)"
 key ctrl+a
 xdotool type --window "$w" 'boss*'
 found_5() { [ "$(mark found)" = 5 ]; }
-eventually "with a * all of the name counts" found_5
+eventually "a pattern with * matches the whole name" found_5
 key Return
 key Escape
 left() { [ "$(mark found)" = 0 ]; }
-eventually "Escape leaves it" left
+eventually "Escape closes the search of rows" left
 key ctrl+r
 look
 xdotool type --window "$w" 'nobody'
-eventually "there may be none of the name" left
+eventually "the search of rows has no match for an unknown name" left
 key Escape
 
-# the whole run: all of its rows
+# All rows of the whole run.
 key asterisk
 fits() { [ "$(tail -n 1 rows$round | sed 's/ pinned//; s/.* //')" -lt "$(figure_of canvas)" ] && [ "$(figure_of rise)" = 0.0 ]; }
-eventually "all rows fit" fits
-is "and there they are" "$(figure_of pinned) $(($(wc -l <rows$round) - 1))" "1 $(sed -n '1s/rows \([0-9]*\) .*/\1/p' rows1)"
+eventually "the overview fits all rows" fits
+is "the overview has the pinned row and all others" "$(figure_of pinned) $(($(wc -l <rows$round) - 1))" "1 $(sed -n '1s/rows \([0-9]*\) .*/\1/p' rows1)"
 kill $viewer
 
-# few rows grow, up to twice their height; a view keeps which are pinned
+# A few rows grow, up to twice their height; a view keeps the pinned ones.
 left=$(sed -n 's/.*>M:left: acquired (\([0-9]*\):.*/\1/p' crossed.svg)
 cat >few <<S
 rows few0
@@ -178,9 +178,9 @@ quit
 S
 poet view crossed.poet --script few >log 2>&1
 high() { sed -n '1s/.* high \([0-9]*\).*/\1/p' $1; }
-check "few rows are higher" test "$(high few0)" -gt "$(high rows1)" -a "$(high few0)" -le $((2 * $(high rows1) + 1))
-is "one was pinned" "$(sed -n 2p few1 | cut -d' ' -f1,2,4)" "$left M:left pinned"
-like "and it is so in the view" "$(tr -d '\n ' <few.view)" 'kind="mutex";name="left";pinned=true;'
-check "a picture of the view" poet export crossed.poet --view few.view -o few.txt
-like "has it on top" "$(head -n 1 few.txt)" '^M:left '
+check "a few rows are higher, at most twice" test "$(high few0)" -gt "$(high rows1)" -a "$(high few0)" -le $((2 * $(high rows1) + 1))
+is "the viewer keeps a row pinned" "$(sed -n 2p few1 | cut -d' ' -f1,2,4)" "$left M:left pinned"
+like "the saved view has the pinned row" "$(tr -d '\n ' <few.view)" 'kind="mutex";name="left";pinned=true;'
+check "poet export draws the saved view" poet export crossed.poet --view few.view -o few.txt
+like "the exported view has the pinned row on top" "$(head -n 1 few.txt)" '^M:left '
 done_testing

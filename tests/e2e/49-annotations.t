@@ -1,11 +1,11 @@
 #!/bin/bash
-# What a picture says beside its marks: signals that wake nobody, who has not come, how a run ended; notes of several
+# Labels of the diagram: signals without a waiter, threads that have not arrived, the end of a run; notes of several
 # writers; a deadlock in a web page.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
-# ---- signals that wake nobody ----
-# Says of each signal in which of its moments it was made: the condition it is about bears that name.
+# ---- signals that wake no thread ----
+# Tests for each signal at which moment it was sent: the condition variable bears the name of the moment.
 cat >moments.c <<'C'
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void *taker(void *a)
     await(&elsewhere, &other);
     return a;
 }
-static void *caller(void *a) /* tied to nobody until it ends */
+static void *caller(void *a) /* not ordered with any thread until it exits */
 {
     for (int i = 0; i < 20; i++) {
         pthread_cond_signal(&open);
@@ -58,9 +58,9 @@ int main(void)
 {
     pthread_t t[2];
     pthread_mutex_lock(&lock);
-    pthread_cond_signal(&early); /* before anybody is there */
+    pthread_cond_signal(&early); /* before any thread waits */
     pthread_mutex_unlock(&lock);
-    pthread_cond_signal(&elsewhere); /* not under the lock of those who will wait */
+    pthread_cond_signal(&elsewhere); /* not under the lock of the threads that will wait */
     pthread_create(&t[1], 0, caller, 0);
     pthread_create(&t[0], 0, taker, 0);
     while (!seen()) usleep(1000);
@@ -69,7 +69,7 @@ int main(void)
     pthread_cond_signal(&heard);
     pthread_mutex_unlock(&lock);
     pthread_join(t[0], 0);
-    pthread_cond_signal(&late); /* after all who waited, without the lock */
+    pthread_cond_signal(&late); /* after all waits, without the lock */
     pthread_join(t[1], 0);
 }
 C
@@ -78,19 +78,19 @@ POET_OUTPUT=moments.poet ./moments
 until_true finished moments.poet
 poet export moments.poet --all -o moments.txt
 struck() { sed -n "s/^[0-9:]* *T:[a-z]*: signals CV:$1, no waiter$/x/p" moments.txt | tr -d '\n'; }
-is "before anybody waits, under the lock" "$(struck early)" x
-is "without it, before those who wait were made" "$(struck elsewhere)" x
-is "after the last wait is over, without the lock" "$(struck late)" x
-is "not who wakes somebody" "$(struck heard)" ""
-is "not who may have come while somebody waited" "$(struck open)" ""
-like "its mark is another" "$(cat moments.txt)" '⊘'
-like "without Unicode, too" "$(poet show moments.poet --ascii --last 400)" '%'
+is "a signal before any wait, under the lock, has no waiter" "$(struck early)" x
+is "a signal before the waiters are created, without the lock, has no waiter" "$(struck elsewhere)" x
+is "a signal after the last wait, without the lock, has no waiter" "$(struck late)" x
+is "a signal that wakes a thread has a waiter" "$(struck heard)" ""
+is "a signal concurrent with a wait is not marked as without waiter" "$(struck open)" ""
+like "a signal without a waiter has a mark of its own" "$(cat moments.txt)" '⊘'
+like "a signal without a waiter has a mark of its own in ASCII" "$(poet show moments.poet --ascii --last 400)" '%'
 poet export moments.poet --all --no-title -o moments.svg
-like "the legend has it" "$(cat moments.svg)" 'no waiter'
-like "and who reads a mark by itself" "$(cat moments.svg)" '<title>[^<]*about CV:early, no waiter'
-like "a part of the run says it, too" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals CV:early, no waiter$'
+like "the SVG's legend has the signal without a waiter" "$(cat moments.svg)" 'no waiter'
+like "the title of a mark says that the signal has no waiter" "$(cat moments.svg)" '<title>[^<]*about CV:early, no waiter'
+like "a part of the run has the signal without a waiter" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals CV:early, no waiter$'
 
-# Whatever threads do: of each signal that is struck through, every wait about it is before or after it, by the order.
+# For each signal without a waiter, every wait at its condition variable is ordered before or after it.
 cat >random.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static void *work(void *a)
     unsigned seed = (unsigned)(long)a;
     for (int i = 0; i < 60; i++) {
         int what = rand_r(&seed) % 5, k = rand_r(&seed) % 3;
-        pthread_mutex_t *l = &m[k == 2]; /* one lock for each condition */
+        pthread_mutex_t *l = &m[k == 2]; /* one lock for each condition variable */
         struct timespec ts;
         clock_gettime(CLOCK_REALTIME, &ts);
         ts.tv_nsec = (ts.tv_nsec + 200000) % 1000000000;
@@ -122,7 +122,7 @@ static void *work(void *a)
         }
         if (rand_r(&seed) % 4 == 0) usleep(rand_r(&seed) % 300);
     }
-    pthread_barrier_wait(&all); /* of what follows nothing is before anything of another thread */
+    pthread_barrier_wait(&all); /* what follows is not before any event of another thread */
     for (int i = 0; i < 6; i++) {
         pthread_mutex_lock(&own);
         pthread_mutex_unlock(&own);
@@ -143,7 +143,7 @@ until_true finished random.poet
 poet export random.poet --all -o random.txt
 sed -n 's/^\([0-9:]*\) .*no waiter$/\1/p' random.txt >claimed
 poet dump random.poet --json >random.json
-# Asks for each claim and each wait (S W, and the end of that wait K S): one of the two has to be "before".
+# Asks for each signal and each wait (S W, and the end of that wait K S): one of the two must be "before".
 cat >pairs.py <<'P'
 import json, subprocess, sys
 events = [e for e in map(json.loads, open("random.json", encoding="utf-8")) if "event" in e]
@@ -169,16 +169,16 @@ print(len(claimed) > 0, len(asked) > 0, len(said) == len(lines), len(bad))
 for s, w, k in bad[:5]:
     print("# ", s, w["event"], k and k["event"], file=sys.stderr)
 P
-is "every claim is one of the order" "$(python3 pairs.py)" "True True True 0"
+is "every signal marked as without waiter is ordered with all waits" "$(python3 pairs.py)" "True True True 0"
 
-# ---- who has not come to a barrier ----
+# ---- threads that have not arrived at a barrier ----
 cat >come.c <<'C'
 #include <pthread.h>
 static pthread_barrier_t all;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *a)
 {
-    pthread_barrier_wait(&all); /* all three come, the first time */
+    pthread_barrier_wait(&all); /* all three arrive the first time */
     if (a) {
         pthread_mutex_lock(&m);
         pthread_mutex_lock(&m);
@@ -194,7 +194,7 @@ int main(void)
     for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
 }
 C
-# hung PROGRAM PATTERN...: runs it until poet blocked says all of that; then it is killed
+# hung PROGRAM PATTERN...: runs it until poet blocked prints all patterns; then it is killed
 hung() {
     POET_OUTPUT=$1.poet ./$1 >/dev/null 2>&1 &
     running=$!
@@ -210,33 +210,33 @@ says() {
 }
 poetcc -trace -g come.c -o come
 hung come '^DEADLOCK: a thread waits for itself' 'has not arrived: T:work#2 \(blocked\)$'
-is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not arrived: //p')" "T:work#2 (blocked)"
+is "blocked: a barrier lists the threads that have not arrived" "$(poet blocked come.poet | sed -n 's/^ *has not arrived: //p')" "T:work#2 (blocked)"
 
-# ---- how a run ended, as far as that is recorded ----
-like "a run that was killed" "$(poet ls come.poet)" 'killed \(or exited in an untraced call\), deadlock$'
-is "as ever to programs" "$(poet ls --json come.poet | grep -c '"status": *"killed"')" 1
+# ---- how a run ended, as far as it is recorded ----
+like "poet ls lists a killed run with its deadlock" "$(poet ls come.poet)" 'killed \(or exited in an untraced call\), deadlock$'
+is "poet ls --json has the status killed" "$(poet ls --json come.poet | grep -c '"status": *"killed"')" 1
 
-# ---- a slip of two letters ----
-like "the option that was meant" "$(poet export --tiem 2>&1)" 'did you mean --time\?'
+# ---- two transposed letters ----
+like "two transposed letters in an option get a suggestion" "$(poet export --tiem 2>&1)" 'did you mean --time\?'
 
 # ---- a deadlock and a lost signal in a web page ----
 poet export come.poet -o come.html
 poet export moments.poet -o moments.html
-like "who waits in a deadlock" "$(cat come.html)" '^"stuck":\[\["[0-9]+:[0-9]+","[0-9]+:[0-9]+"\]\]'
-is "and nobody else" "$(grep -c '^"stuck":\[\]' moments.html)" 1
-like "what is said of lost signals" "$(cat moments.html)" '"u":"no waiter"'
-is "in the page's size" "$(($(stat -c %s moments.html) < 65536 + 200 * $(grep -c . moments.txt)))" 1
+like "the page has the deadlocked threads" "$(cat come.html)" '^"stuck":\[\["[0-9]+:[0-9]+","[0-9]+:[0-9]+"\]\]'
+is "the page of another run has no deadlocked threads" "$(grep -c '^"stuck":\[\]' moments.html)" 1
+like "the page has the signal without a waiter" "$(cat moments.html)" '"u":"no waiter"'
+is "the page is small" "$(($(stat -c %s moments.html) < 65536 + 200 * $(grep -c . moments.txt)))" 1
 if command -v chromium >/dev/null; then
     red='document.querySelectorAll("#svg [stroke=\"#bf001a\"]")'
     told=$(printf '%s\n' "eval [...$red].map(e => e.tagName).sort().join()" 'eval pages.waiting, document.getElementById("legend").textContent' |
         timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/come.html")
-    like "it is red in the picture" "$told" 'circle,line'
-    like "and in the legend" "$told" 'in a deadlock'
+    like "the page draws the deadlock in red" "$told" 'circle,line'
+    like "the page's legend has the deadlock" "$told" 'in a deadlock'
     told=$(echo 'eval document.getElementById("legend").textContent' |
         timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/moments.html")
-    like "lost signals are in the legend" "$told" 'no waiter'
+    like "the page's legend has the signal without a waiter" "$told" 'no waiter'
 
-    # Of any two events the page says what poet order says, and for the same reasons.
+    # The page gives the relation of any two events as poet order does, with the same reasons.
     cat >asked.js <<'J'
 (() => { let s = 7; const next = () => (s = (s * 1103515 + 12345) % 2147483648) % N, all = [];
 for (let k = 0; k < 200; k++) { const a = next(), b = next(), r = relation(a, b); all.push([id(a), id(b), r, reasons(a, b)]); }
@@ -264,17 +264,17 @@ P
         poet export "$run.poet" "$@" -o "$run.html" && echo "eval $(tr '\n' ' ' <asked.js)" |
             timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/$run.html" >page.json && python3 same.py "$run.poet"
     }
-    is "reasons in a page are those of poet order" "$(compared random --last 200)" "200 200 0 True False"
+    is "the reasons of unknown order in a page are those of poet order" "$(compared random --last 200)" "200 200 0 True False"
     start_server -o doubts.poet -q
     python3 "$root/tests/e2e/doubts.py" 1
     until_true finished latest
     stop_server
-    is "of several kinds of doubt each pair has its own" "$(compared doubts)" "200 200 0 True True"
+    is "with several reasons of uncertainty each pair in a page has its own" "$(compared doubts)" "200 200 0 True True"
 else
-    skip "there is no chromium"
+    skip "chromium is not installed"
 fi
 
-# ---- notes: nobody loses another's ----
+# ---- notes: no writer overwrites another's ----
 events=$(poet dump moments.poet --json | sed -n 's/.*"event":"\([0-9]*:[0-9]*\)".*/\1/p' | head -n 12)
 writers=
 for e in $events; do
@@ -282,10 +282,10 @@ for e in $events; do
     writers="$writers $!"
 done
 for w in $writers; do wait "$w"; done
-is "twelve writers at once: twelve notes" "$(poet note moments.poet | wc -l)" 12
-is "none complained" "$(cat note.err)" ""
-is "nothing is left of the writing" "$(ls | grep -c 'poet-notes.')" 0
-# Who holds the lock is waited for, and what is there then is kept.
+is "twelve writers at once store twelve notes" "$(poet note moments.poet | wc -l)" 12
+is "twelve writers at once print no error" "$(cat note.err)" ""
+is "no temporary file of the notes remains" "$(ls | grep -c 'poet-notes.')" 0
+# A writer waits for the lock, and keeps the notes that were written meanwhile.
 exec 7<.
 flock 7
 poet note moments.poet 1:1 "the last" 7<&- &
@@ -298,10 +298,10 @@ sed -i '2i {"event":"1:2","text":"meanwhile"}' moments.poet-notes 2>/dev/null
 grep -v '"by 1:2"' moments.poet-notes >x && cat x >moments.poet-notes
 exec 7<&-
 wait $writer
-like "what was written meanwhile stays" "$(poet note moments.poet)" '^1:2 +meanwhile$'
-like "beside what waited" "$(poet note moments.poet)" '^1:1 +the last$'
+like "a note written while another writer waited is kept" "$(poet note moments.poet)" '^1:2 +meanwhile$'
+like "the note of the writer that waited is stored" "$(poet note moments.poet)" '^1:1 +the last$'
 
-# ---- the viewer: of very many rows those with something in view ----
+# ---- the viewer: of very many rows those with an event in view ----
 cat >crowd.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -332,26 +332,26 @@ POET_OUTPUT=crowd.poet ./crowd
 until_true finished crowd.poet
 . "$root/tests/e2e/display.sh"
 printf '%s\n' 'action busy-rows' 'rows busy' 'action fit' 'rows whole' 'action fit' quit >script
-check "a run of 300 threads" timeout 60 poet view crowd.poet --script script
+check "the viewer shows a run of 300 threads" timeout 60 poet view crowd.poet --script script
 rows_of() { sed -n 's/^rows \([0-9]*\) .*/\1/p' "$1"; }
-check "the last few of them are shown at its end" test "$(rows_of busy)" -gt 1 -a "$(rows_of busy)" -lt 80
-like "among them the last" "$(cat busy)" 'T:t299 '
-is "but not the first" "$(grep -c 'T:t0 ' busy)" 0
-check "from far away all of them" test "$(rows_of whole)" -ge 300
+check "the end of the run has rows of the last few threads" test "$(rows_of busy)" -gt 1 -a "$(rows_of busy)" -lt 80
+like "the end of the run has a row of the last thread" "$(cat busy)" 'T:t299 '
+is "the end of the run has no row of the first thread" "$(grep -c 'T:t0 ' busy)" 0
+check "the overview has rows of all threads" test "$(rows_of whole)" -ge 300
 
-# ---- menus and lists, by hand ----
+# ---- menus and lists, by keyboard ----
 if command -v xdotool >/dev/null && command -v openbox >/dev/null; then
     manager
     poet view moments.poet 2>hand.log &
     pids="$pids $!"
     focus '^moments$'
     named() { [ -n "$(own_processes poet-view)" ]; }
-    check "it is called poet-view in a list of processes" named
+    check "the viewer's process is named poet-view" named
     shortcuts() { xdotool key ctrl+question; }
-    check "the list of keys" again shortcuts -- shown '^Keyboard shortcuts$'
+    check "a key opens the list of keyboard shortcuts" again shortcuts -- shown '^Keyboard shortcuts$'
     focus '^Keyboard shortcuts$'
     leave() { xdotool key Escape; }
-    check "Escape closes it" again leave -- not_shown '^Keyboard shortcuts$'
+    check "Escape closes the list of keyboard shortcuts" again leave -- not_shown '^Keyboard shortcuts$'
     focus '^moments$'
     wide=$(xdotool getwindowgeometry --shell "$(window '^moments$')" | sed -n 's/^WIDTH=//p')
     panel="200x200+$((wide - 210))+100"
@@ -359,11 +359,11 @@ if command -v xdotool >/dev/null && command -v openbox >/dev/null; then
     is_first() { [ "$(picture '^moments$' "$panel")" = "$first" ]; }
     is_other() { ! is_first; }
     finds() { xdotool key ctrl+f; }
-    check "the list of events" again finds -- is_other
-    check "Escape leads back from it" again leave -- is_first
+    check "a key opens the list of events" again finds -- is_other
+    check "Escape returns from the list of events" again leave -- is_first
     end_viewers
-    is "none of it complains" "$(grep -Ec 'CRITICAL|WARNING' hand.log)" 0
+    is "the viewer logs no CRITICAL or WARNING message" "$(grep -Ec 'CRITICAL|WARNING' hand.log)" 0
 else
-    skip "there is no xdotool or no openbox"
+    skip "xdotool or openbox is not installed"
 fi
 done_testing

@@ -2,7 +2,7 @@
 # make bench: each part runs, at a thousandth of its size, and prints figures.
 . "$(dirname "$0")/lib.sh"
 make -s -C "$root" B="$B" "$B/tests/scale" "$B/tests/waiting" "$B/tests/look" || exit 1
-# (a part that hangs ends with all that it started, and what it printed is shown)
+# A part that hangs is ended with all its children, and its output is shown.
 bench() { B=$B PARTS=$1 SIZE=0.001 TMPDIR=$work timeout 120 "$root/tests/bench/bench.sh" >out 2>err; }
 
 for part in $(sed -n 's/^DEFAULT="\([^"]*\)".*/\1/p; s/^ALL="$DEFAULT \(.*\)"/\1/p' "$root/tests/bench/bench.sh"); do
@@ -13,9 +13,9 @@ for part in $(sed -n 's/^DEFAULT="\([^"]*\)".*/\1/p; s/^ALL="$DEFAULT \(.*\)"/\1
     fi
 done
 bench next
-is "of the next event, the first frame and the exact one" "$(grep -c 'from the key to the \(first frame\|exact\)' out)" 2
+is "make bench PARTS=next: figures of the first frame and of the exact one" "$(grep -c 'from the key to the \(first frame\|exact\)' out)" 2
 bench "pair nix"
-is "a part that is not there is a wrong usage" "$?" 2
-like "and the ones that are there are named" "$(cat out)" "there are: pair burst"
-is "it leaves nothing behind" "$(ls -d "$work"/poet-bench.* 2>/dev/null)" ""
+is "make bench: an unknown part exits with 2" "$?" 2
+like "make bench: an unknown part lists the known ones" "$(cat out)" "there are: pair burst"
+is "make bench leaves no file behind" "$(ls -d "$work"/poet-bench.* 2>/dev/null)" ""
 done_testing
