@@ -1,11 +1,11 @@
 #!/bin/bash
-# Charts of the states of threads are true for runs of any size: what a row shows is what the tables say; many threads go on
-# pages; ranges and pasts hold.
+# Charts of poet states: rows agree with the tables for runs of any size; many threads are split into pages; ranges and
+# causal pasts.
 . "$(dirname "$0")/lib.sh"
 export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 status() { "$@" >/dev/null 2>&1; echo $?; }
 
-# Two threads: one sleeps in the mutex while the other waits for it, then the other way round; main joins them.
+# Two threads: one waits for the mutex while the other sleeps, then in turn; main joins them.
 cat >turns.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -44,8 +44,8 @@ poetcc -trace -g turns.c -o turns
 POET_SERVER= POET_OUTPUT=turns.poet ./turns
 until_true finished turns.poet
 
-# compare.pl LIST CHART: each letter of a chart in letters is the state of which the list of spells has most there, or
-# one that has nearly as much, or several; and it is blank where the thread was not.
+# compare.pl LIST CHART: each character of a text chart is the state with the most time there in the list of intervals, or
+# one with nearly as much, or several; and it is blank where the thread did not exist.
 cat >compare.pl <<'P'
 my ($list, $chart) = @ARGV;
 my (%spells, $bad, $seen, $from, $to);
@@ -87,25 +87,25 @@ alike() { # WHAT OPTIONS...
     shift
     poet states turns.poet --list --json "$@" >list.out
     poet states turns.poet --chart transitions "$@" >chart.out
-    is "$what: letters are what spells say" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
+    is "$what: chart characters are the states of the list" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
 }
 alike "all of a run"
 alike "a range" --from 30ms --to 130ms
 alike "one thread" --threads two
-is "of which there is one row" "$(grep -c '^T:' chart.out)" 1
+is "a chart of one thread has one row" "$(grep -c '^T:' chart.out)" 1
 past=$(poet states turns.poet --list --threads two --json | sed -n 's/.*"event":"\([0-9:]*\)".*/\1/p' | sed -n 6p)
 alike "the past of an event" --past-of "$past"
 for kind in transitions overview; do
     poet states turns.poet --chart $kind -o $kind.pdf
     poet states turns.poet --chart $kind -o again.pdf
-    check "$kind: the same bytes again" cmp $kind.pdf again.pdf
-    is "$kind: one page" "$(pdfinfo $kind.pdf | sed -n 's/^Pages: *//p')" 1
-    check "$kind: a small one" test "$(wc -c <$kind.pdf)" -lt 40000
+    check "$kind: the chart has the same bytes each time" cmp $kind.pdf again.pdf
+    is "$kind: the chart is one page" "$(pdfinfo $kind.pdf | sed -n 's/^Pages: *//p')" 1
+    check "$kind: the chart's file is small" test "$(wc -c <$kind.pdf)" -lt 40000
 done
 begins() { sed -n 's/^note: begins \([^;]*\);.*/\1/p'; }
-like "an overview says when it begins" "$(poet states turns.poet --chart overview | begins)" "^20.*UTC"
+like "states --chart overview has its start time" "$(poet states turns.poet --chart overview | begins)" "^20.*UTC"
 
-# ---- a thread that was made and never began is nowhere; one that waits still waits until the end ----
+# ---- a thread that was created and never started has no row; one that waits does so until the end ----
 cat >open.c <<'C'
 #include "asleep.h"
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -131,8 +131,8 @@ POET_SERVER= POET_OUTPUT=open.poet ./open
 until_true finished open.poet
 poet states open.poet --list --json >list.out
 poet states open.poet --chart transitions >chart.out
-is "who waits at the end is blocked up to there" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
-like "to the last letter" "$(sed -n 's/^T:work *//p' chart.out)" "####$"
+is "a thread that waits at the end is blocked up to it" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
+like "a thread that waits at the end is blocked to the last character" "$(sed -n 's/^T:work *//p' chart.out)" "####$"
 
 # ---- 300 threads ----
 cat >many.c <<'C'
@@ -158,41 +158,41 @@ until_true finished many.poet
 for kind in transitions overview; do
     poet states many.poet --chart $kind -o many.pdf
     pages=$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')
-    check "$kind: on some pages" test "$pages" -ge 4 -a "$pages" -le 12
+    check "$kind of 300 threads: several pages" test "$pages" -ge 4 -a "$pages" -le 12
     pdftotext -layout many.pdf many.txt
-    is "$kind: each thread has its name on one of them" "$(grep -c '^ *T:' many.txt)" 300
-    is "$kind: each page has the title, its number, a ruler and the key" \
+    is "$kind of 300 threads: each thread has its name once" "$(grep -c '^ *T:' many.txt)" 300
+    is "$kind of 300 threads: each page has title, number, ruler and legend" \
         "$(grep -c 'many: ' many.txt) $(grep -cE "[0-9] */ *$pages" many.txt) $(grep -cE 'created, exited|not started' many.txt)" \
         "$pages $pages $pages"
 done
 poet states many.poet --chart transitions -o many.png
-like "a picture is as high as it takes" "$(file many.png)" "PNG image data, [0-9]+ x [3-9][0-9][0-9][0-9],"
+like "a PNG of 300 threads is as high as needed" "$(file many.png)" "PNG image data, [0-9]+ x [3-9][0-9][0-9][0-9],"
 poet states many.poet --chart transitions --width 84mm -o many.pdf
-is "as wide as asked for it is one" "$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')" 1
-like "and so wide" "$(pdfinfo many.pdf)" "Page size: *238"
-least() { # the least height of a word, pt
+is "a chart with --width is one page" "$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')" 1
+like "a chart with --width has that width" "$(pdfinfo many.pdf)" "Page size: *238"
+least() { # the smallest height of a word, pt
     pdftotext -bbox "$1" - | perl -ne '/yMin="([\d.]+)".*yMax="([\d.]+)"/ and print $2 - $1, "\n"' | sort -n | head -n 1 | cut -d. -f1
 }
-check "with letters that can be read" test "$(least many.pdf)" -ge 6
+check "a chart with --width has readable text" test "$(least many.pdf)" -ge 6
 poet states turns.poet --chart transitions --width 17cm -o wide.png
-like "a picture, too, to a point" "$(file wide.png)" "PNG image data, 96[0-9] x [0-9]+,"
+like "a PNG with --width has that width" "$(file wide.png)" "PNG image data, 96[0-9] x [0-9]+,"
 poet waits turns.poet --chart bars --width 84mm -o bars.pdf
-like "bars, too, are so wide" "$(pdfinfo bars.pdf)" "Page size: *238"
-check "with letters that can be read, too" test "$(least bars.pdf)" -ge 6
+like "waits --chart bars with --width has that width" "$(pdfinfo bars.pdf)" "Page size: *238"
+check "waits --chart bars with --width has readable text" test "$(least bars.pdf)" -ge 6
 poet waits many.poet --by wait --top 100 --chart bars -o bars.pdf
 pages=$(pdfinfo bars.pdf | sed -n 's/^Pages: *//p')
-check "a hundred bars go on some pages" test "$pages" -gt 1 -a "$pages" -lt 9
-is "each once" "$(pdftotext -layout bars.pdf - | grep -c '^ *T:.*s$')" 100
+check "a hundred bars are split into pages" test "$pages" -gt 1 -a "$pages" -lt 9
+is "each of a hundred bars is drawn once" "$(pdftotext -layout bars.pdf - | grep -c '^ *T:.*s$')" 100
 
-# ---- more spells than a table has rows ----
+# ---- more intervals than a table has rows ----
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
 POET_MAX_STALL_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
 until_true finished big.poet
 poet states big.poet --source order --json >states.out
 spells() { perl -ne 's/"(?:runnable|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }
-check "it has more than 2^20 spells" test "$(spells)" -gt 1048576
+check "the run has more than 2^20 intervals" test "$(spells)" -gt 1048576
 poet states big.poet --chart overview >chart.out
-# Each row is at work from where the thread began to where it ended, to a letter or two.
+# Each row is filled from the start of its thread to its end, to a character or two.
 cat >lives.pl <<'P'
 my (%of, $bad, $seen, $from, $to);
 open my $f, "<", "states.out" or die;
@@ -217,14 +217,14 @@ while (<$f>) {
 }
 print $bad || "alike\n", $seen > 15 ? "" : "few rows\n";
 P
-is "each thread is at work from its begin to its end" "$(NAMES=$(names chart.out) perl lives.pl)" alike
+is "each thread's row is filled from its start to its end" "$(NAMES=$(names chart.out) perl lives.pl)" alike
 unsaid() { ! grep -q 'not all of it' chart.out; }
-check "and nothing is missing" unsaid
-check "it is drawn, too" poet states big.poet --chart transitions --grey -o big.pdf
-check "in a file that is no monster" test "$(wc -c <big.pdf)" -lt 3000000
-is "no such kind" "$(status poet states turns.poet --chart pie)" 2
+check "no note about omitted intervals" unsaid
+check "a chart of 2^20 intervals is written" poet states big.poet --chart transitions --grey -o big.pdf
+check "a chart of 2^20 intervals has a small file" test "$(wc -c <big.pdf)" -lt 3000000
+is "an unknown chart exits with 2" "$(status poet states turns.poet --chart pie)" 2
 
-# ---- below a picture from far away ----
+# ---- state bands below the overview ----
 . "$root/tests/e2e/display.sh"
 cat >script <<E
 time 4
@@ -261,9 +261,9 @@ while (<$f>) {
 }
 print $bad // "alike\n", $seen == 3 ? "" : "not three\n";
 P
-is "a band has of each state what the table says" "$(perl bands.pl)" alike
+is "state bands have the figures of poet states" "$(perl bands.pl)" alike
 blocked() { sed -n 's/^row [0-9]* T:main .* blocked \([0-9]*\).*/\1/p' $1; }
-check "of a part it has that part" test "$(blocked part)" -ge "$(blocked far)" -a -s near
+check "state bands of a part have that part" test "$(blocked part)" -ge "$(blocked far)" -a -s near
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
-check "nothing was complained of" quiet
+check "the viewer logs no message" quiet
 done_testing

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What is told of waiting is what was: programs of which every nanosecond is known, by each way of waiting there is.
+# poet waits of programs with known times, to the nanosecond, by each synchronization primitive.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/proofs.sh"
 start_server -o traces/ -q
 
-# ---- Meira's figure 4, by five ways of telling another thread that it may go on ----
+# ---- Meira's figure 4, with five ways of waking another thread ----
 played semaphores <<'S'
 environment pthread
 after sem_acquired sem_post
@@ -25,7 +25,7 @@ line *semaphore s0 s1 s2
 S
 figure_4() { waits && echo "while:" && waits --while && path | sort; }
 figure_4 | sed 's/[TR]://' >wanted
-is "Meira's figure, by semaphores" "$(cat wanted)" "65 p2 rendezvous serialization 100 %:
+is "Meira's figure 4 with semaphores" "$(cat wanted)" "65 p2 rendezvous serialization 100 %:
   36.1111 0xa0 → 0xa1 p0 propagated
   28.8889 0xb2 → 0xb3 p1 direct
 45 p0 rendezvous serialization 100 %:
@@ -77,7 +77,7 @@ $1 $5 unlock/released on=m$3"
     signals 125 p2 2 c3 p0 a3
 } >script
 played conditions <script
-is "by conditions" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
+is "Meira's figure 4 with condition variables" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
 played streams <<'S'
 environment process
 line thread p0 p1 p2
@@ -95,7 +95,7 @@ line stream s0 s1 s2
 125 p2 write about=s2 send stream=3:0:4 at=c3
 125 p0 read about=s2 receive stream=3:0:4 at=a3
 S
-is "by bytes between processes" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
+is "Meira's figure 4 with bytes between processes" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
 played messages <<'S'
 environment mpi
 line rank p0 p1 p2
@@ -115,7 +115,7 @@ line rank p0 p1 p2
 125 p2 sent
 125 p0 receive receive=3/1 at=a3
 S
-is "by messages between ranks" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
+is "Meira's figure 4 with messages between ranks" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
 {
     echo 'environment ucpp
 line task p0 p1 p2
@@ -139,9 +139,9 @@ $1 $4 accepted at=$5"
     calls 125 p2 c3 p0 a3
 } >script
 played accepting <script
-is "by calls that are accepted" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
+is "Meira's figure 4 with accepted calls" "$(figure_4 | sed 's/[TR]://')" "$(cat wanted)"
 
-# ---- four meet at a barrier, three times ----
+# ---- four threads at a barrier, three times ----
 {
     echo 'environment pthread
 line thread t1 t2 t3 t4
@@ -156,18 +156,18 @@ line barrier b
     done
 } >script
 played barrier <script
-is "nine waits at a barrier, all for the last of the four" "$(waits --by thread)" "90 T:t1 rendezvous imbalance 100 %:
+is "barrier: nine waits are attributed to the last of four threads" "$(waits --by thread)" "90 T:t1 rendezvous imbalance 100 %:
   90 0xa0 → 0xa1 T:t4 direct
 60 T:t2 rendezvous imbalance 100 %:
   60 0xa0 → 0xa1 T:t4 direct
 30 T:t3 rendezvous imbalance 100 %:
   30 0xa0 → 0xa1 T:t4 direct
 of 180 unexplained 0"
-is "since the round before" "$(poet waits --why 1:4 --json "$run" | grep -o '"diverged_ns":[0-9]\+')" '"diverged_ns":40000000'
-is "its path" "$(path)" "0xa0 → 0xa1 120
+is "barrier: paths diverge at the previous round" "$(poet waits --why 1:4 --json "$run" | grep -o '"diverged_ns":[0-9]\+')" '"diverged_ns":40000000'
+is "barrier: the critical path" "$(path)" "0xa0 → 0xa1 120
 120 of 300, 1 hops"
 
-# ---- a lock is handed on ----
+# ---- a lock convoy ----
 played convoy <<'S'
 environment pthread
 line thread p0 p1 p2
@@ -185,18 +185,18 @@ line mutex m
 50 p2 lock/acquired on=m at=c2
 55 p2 unlock/released on=m at=c3
 S
-is "who held the lock meanwhile, whatever they did before" "$(waits)" "35 T:p2 contention contention 100 %:
+is "convoy: waits are attributed to the holders' critical sections" "$(waits)" "35 T:p2 contention contention 100 %:
   20 0xb2 → 0xb3 T:p1 direct
   15 0xa1 → 0xa2 T:p0 direct
 20 T:p1 contention contention 100 %:
   20 0xa1 → 0xa2 T:p0 direct
 of 55 unexplained 0"
-is "its path" "$(path)" "0xa1 → 0xa2 30
+is "convoy: the critical path" "$(path)" "0xa1 → 0xa2 30
 0xb2 → 0xb3 20
 0xc2 → 0xc3 5
 55 of 80, 2 hops"
 
-# ---- one waits for one who waits ----
+# ---- a wait for a thread that waits ----
 played cascade <<'S'
 environment pthread
 line thread main q r
@@ -213,17 +213,17 @@ line mutex m
 50 q exit is=end at=f1
 50 main joined about=q order=end at=a2
 S
-is "a joins b, who waits for a lock" "$(waits)" "50 T:main rendezvous serialization 100 %:
+is "cascade: a join of a thread that waits for a lock" "$(waits)" "50 T:main rendezvous serialization 100 %:
   30 0xd1 → 0xd2 T:r propagated
   20 0xf0 → 0xf1 T:q direct
 30 T:q contention contention 100 %:
   30 0xd1 → 0xd2 T:r direct
 of 80 unexplained 0"
-is "its path" "$(path)" "0xd1 → 0xd2 40
+is "cascade: the critical path" "$(path)" "0xd1 → 0xd2 40
 0xf0 → 0xf1 10
 50 of 60, 2 hops"
 
-# ---- one is late, who waits for it comes late elsewhere ----
+# ---- a late thread whose waiters are late elsewhere ----
 played late <<'S'
 environment pthread
 after sem_acquired sem_post
@@ -246,7 +246,7 @@ line barrier b
 75 p1 passed group=1/3
 75 p2 passed group=1/3
 S
-is "all wait for the one who is late, at last for others" "$(waits | sed 's/ rendezvous .*//')" "60 T:p2
+is "propagation: all waits are attributed to the late thread and those it delayed" "$(waits | sed 's/ rendezvous .*//')" "60 T:p2
   60 0xa0 → 0xa1 T:late propagated
 50 T:p1
   50 0xa0 → 0xa1 T:late direct
@@ -256,7 +256,7 @@ is "all wait for the one who is late, at last for others" "$(waits | sed 's/ ren
 5 T:p1
   5 0xf0 → 0xf0 T:p2 direct
 of 130 unexplained 0"
-is "its path" "$(path | tail -n 1)" "75 of 95, 3 hops"
+is "propagation: the critical path" "$(path | tail -n 1)" "75 of 95, 3 hops"
 
 stop_server
 done_testing

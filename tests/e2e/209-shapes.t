@@ -1,5 +1,5 @@
 #!/bin/bash
-# Each table says the same in every shape, live and from the file; of a run that is not all there it is said what lacks.
+# Every table has the same figures in every format, live and from the file; incomplete runs are reported as such.
 . "$(dirname "$0")/lib.sh"
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 tables="states
@@ -14,7 +14,7 @@ path --top 999
 path --by piece
 report"
 
-# ---- threads, a lock, a barrier, a semaphore, a condition, a read-write lock: whoever runs when ----
+# ---- threads, a mutex, a barrier, a semaphore, a condition variable, a read-write lock, under any schedule ----
 cat >mixed.c <<'C'
 #include <pthread.h>
 #include <semaphore.h>
@@ -64,29 +64,29 @@ tables="$tables
 waits --why $wait"
 echo "$tables" | while read -r table; do poet $table --json "$endpoint" >"live.$(echo "$table" | tr ' ' .)"; done
 stop_server
-check "the trace is sound" sound mixed.poet
+check "mixed: the trace is sound" sound mixed.poet
 
-# words [HEAD]: what is written, however it is laid out, on how many pages; HEAD, the titles of columns, once
+# words [HEAD]: the text without layout and pages; HEAD, the column titles, once
 words() {
     tr '\f' '\n' | sed 's/  */ /g; s/^ //; s/ $//' |
         awk -v head="$1" '/^[0-9]+\/[0-9]+$/ || !NF { next } $0 == head && seen++ { next } { print }' | tr '\n' ' ' | sed 's/ note: / /g'
 }
 while read -r table; do
     poet $table --json mixed.poet >file.json
-    check "$table: live and from the file" cmp "live.$(echo "$table" | tr ' ' .)" file.json
+    check "$table: the live table equals that of the file" cmp "live.$(echo "$table" | tr ' ' .)" file.json
     poet $table mixed.poet >whole
     words <whole >text
     poet $table mixed.poet -o table.pdf
     pdftotext -layout table.pdf - | words "$(sed -n 2p whole | sed 's/  */ /g; s/^ //; s/ $//')" >paper
-    check "$table: text and PDF" sh -c "cmp paper text || diff paper text"
+    check "$table: text and PDF have the same words" sh -c "cmp paper text || diff paper text"
     case $table in states | waits | report)
         cp table.pdf before.pdf
         poet $table mixed.poet -o table.pdf
-        check "$table: the same bytes again" cmp table.pdf before.pdf ;;
+        check "$table: the PDF has the same bytes each time" cmp table.pdf before.pdf ;;
     esac
-    [ "$table" = report ] && continue # several tables, of several columns
+    [ "$table" = report ] && continue # several tables with different columns
     poet $table --csv mixed.poet >table.csv
-    check "$table: CSV and JSON" python3 - <<'PY'
+    check "$table: CSV and JSON have the same figures" python3 - <<'PY'
 import csv, json
 rows, named = [], None
 for o in map(json.loads, open("file.json")):
@@ -100,28 +100,28 @@ for a, b in zip(told[1:], rows): assert all(map(same, a, b)), (a, b)
 PY
 done <<<"$tables"
 
-# ---- sums: what is asked for is what there is ----
+# ---- totals ----
 figure_of() { grep -o "\"$1\":[0-9]*" | tail -n 1 | tr -dc 0-9; }
 long=$(poet path --json mixed.poet | tail -n 1 | figure_of length_ns)
 step=$(poet path mixed.poet --json | sed -n '2s/.*"segment":"\([^"]*\)".*/\1/p')
-is "with a step as long as it was the run takes as long as it did" \
+is "path --what-if with factor 1 has the length of the run" \
     "$(poet path --json --what-if "$step=1" mixed.poet | tail -n 1 | figure_of if_ns)" "$long"
-is "the pieces of the path follow one another" "$(poet path --by piece --json mixed.poet |
+is "path --by piece: the pieces are consecutive" "$(poet path --by piece --json mixed.poet |
     perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; print "gap\n" if defined $at && $r->{from_ns} != $at;
         $at = $r->{from_ns} + $r->{critical_path_ns}; $sum += $r->{critical_path_ns}; END { print $sum }')" "$long"
 
-# ---- a file that was cut off ----
+# ---- a truncated file ----
 size=$(stat -c %s mixed.poet)
 for less in 20 400 4000; do
     head -c $((size - less)) mixed.poet >cut.poet
-    like "cut by $less: said" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the trace is truncated; later activity is unknown"
-    like "elsewhere, too" "$(cat cut.txt)" "the trace is truncated"
-    is "and what is told of time adds up" "$(poet check cut.poet 2>&1 | grep -E 'interval of|states of|release of|do not sum|length of|worker thread')" ""
+    like "truncated by $less: waits --json has a note" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the trace is truncated; later activity is unknown"
+    like "truncated by $less: a warning is printed" "$(cat cut.txt)" "the trace is truncated"
+    is "truncated by $less: times add up" "$(poet check cut.poet 2>&1 | grep -E 'interval of|states of|release of|do not sum|length of|worker thread')" ""
 done
-like "on paper, too" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the trace is truncated; later"
-is "once on a page" "$(poet report cut.poet 2>/dev/null | grep -c 'the trace is truncated')" 1
+like "truncated: the PDF has the note" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the trace is truncated; later"
+is "truncated: the report has the note once" "$(poet report cut.poet 2>/dev/null | grep -c 'the trace is truncated')" 1
 
-# ---- a run of which only the newest is kept: all begin together, so that no thread has all of its life in what is kept ----
+# ---- a run under --keep: all threads start together, so that no thread has its whole lifetime in the kept part ----
 cat >long.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -147,15 +147,15 @@ until_true finished latest
 for table in states waits path; do poet $table --json "$endpoint" >live.$table; done
 stop_server
 first=$(poet states --json kept.poet | sed -n 's/.*the first \([0-9]*\) events were discarded.*/\1/p')
-like "what is forgotten is said" "$first" "^[1-9][0-9]*$"
-is "it is what is not told" "$(($(poet dump --json kept.poet | grep -c '^{"event"') + first))" "$(figure kept.poet events)"
+like "--keep: states report the number of discarded events" "$first" "^[1-9][0-9]*$"
+is "--keep: kept and discarded events are all" "$(($(poet dump --json kept.poet | grep -c '^{"event"') + first))" "$(figure kept.poet events)"
 for table in states waits path; do
     poet $table --json kept.poet >file.json
-    check "$table: live and from the file" cmp live.$table file.json
-    like "$table: says so" "$(tail -n 1 file.json)" "the first $first events were discarded"
+    check "--keep, $table: the live table equals that of the file" cmp live.$table file.json
+    like "--keep, $table: a note has the number of discarded events" "$(tail -n 1 file.json)" "the first $first events were discarded"
 done
-like "when the first was created is not guessed" "$(poet states --tasks --json kept.poet | grep '"T:main"')" '"created_at_ns":null'
-like "nor when it started" "$(poet states --created --json kept.poet | grep '"T:main"')" '"started_at_ns":null'
-like "where the path ends is said" "$(poet path kept.poet)" "the path starts at .*: earlier events were discarded"
-check "and it is sound" poet check kept.poet
+like "--keep: an unknown time of creation is null" "$(poet states --tasks --json kept.poet | grep '"T:main"')" '"created_at_ns":null'
+like "--keep: an unknown time of start is null" "$(poet states --created --json kept.poet | grep '"T:main"')" '"started_at_ns":null'
+like "--keep: the start of the critical path is reported" "$(poet path kept.poet)" "the path starts at .*: earlier events were discarded"
+check "--keep: poet check accepts the file" poet check kept.poet
 done_testing

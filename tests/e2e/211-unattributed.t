@@ -1,17 +1,17 @@
 #!/bin/bash
-# Why programs wait that nobody here wrote: less than a hundredth of it is not explained, and what is told adds up.
+# Installed programs: less than a hundredth of their wait time is unattributed, and times add up.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1
 have() { # PROGRAM
     command -v "$1" >/dev/null && return
-    skip "no $1"
+    skip "$1 is not installed"
     return 1
 }
-# explained NAME: of its waiting, in NAME.poet
+# explained NAME: the attributed share of wait time in NAME.poet
 explained() {
-    check "$1: what is told of time adds up" sound "$1.poet"
-    is "$1: it is explained why it waited" "$(poet waits --json "$1.poet" | perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
+    check "$1: the trace is sound and its times add up" sound "$1.poet"
+    is "$1: wait time is attributed" "$(poet waits --json "$1.poet" | perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
         print $t->{unattributed_ns} <= 0.01 * $t->{waited_ns} ? "yes" :
             "$t->{unattributed_ns} ns of $t->{waited_ns} are not"')" yes
 }
@@ -23,7 +23,7 @@ for program in "pigz -p 4 -b 128" "zstd -T4 -q"; do
     explained "$name"
 done
 
-# A server by its threads; clients from outside.
+# A server with threads; the clients are outside of the run.
 at_port() { python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))' "$1"; }
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 cat >load.py <<'PY'
@@ -50,7 +50,7 @@ if have memcached; then
     recording=$!
     pids="$pids $recording"
     until_true at_port "$port"
-    check "clients of memcached" timeout 60 python3 load.py "$port"
+    check "memcached: clients run" timeout 60 python3 load.py "$port"
     kill -TERM $recording
     wait $recording
     explained memcached
@@ -61,7 +61,7 @@ if have redis-server; then
     recording=$!
     pids="$pids $recording"
     until_true redis-cli -p "$port" ping
-    check "clients of redis" timeout 60 redis-benchmark -p "$port" -n 1000 -c 10 -q -t set,get,lpush
+    check "redis: clients run" timeout 60 redis-benchmark -p "$port" -n 1000 -c 10 -q -t set,get,lpush
     redis-cli -p "$port" shutdown nosave
     wait $recording
     explained redis

@@ -65,12 +65,12 @@ is "the PDF has no addresses" "$(grep -c '(0x' hang.words)" 0
 # ---- without the dotted arrows nothing else changes ----
 poet export hang.poet -o with.txt
 poet export hang.poet -o without.txt --no-order-arrows
-is "--no-arrows: the text has no arrows" "$(grep -c ', before ' without.txt)" 0
-is "--no-arrows: nothing else of the text changes" "$(grep -v ', before ' with.txt | md5sum)" "$(md5sum <without.txt)"
+is "--no-order-arrows: the text has no arrows" "$(grep -c ', before ' without.txt)" 0
+is "--no-order-arrows: nothing else of the text changes" "$(grep -v ', before ' with.txt | md5sum)" "$(md5sum <without.txt)"
 poet export hang.poet -o with.svg --no-legend
 poet export hang.poet -o without.svg --no-legend --no-order-arrows
-is "--no-arrows: the SVG has the same size" "$(grep -o '<svg[^>]*' with.svg)" "$(grep -o '<svg[^>]*' without.svg)"
-check "--no-arrows: the SVG differs" test "$(md5sum <with.svg)" != "$(md5sum <without.svg)"
+is "--no-order-arrows: the SVG has the same size" "$(grep -o '<svg[^>]*' with.svg)" "$(grep -o '<svg[^>]*' without.svg)"
+check "--no-order-arrows: the SVG differs" test "$(md5sum <with.svg)" != "$(md5sum <without.svg)"
 
 # ---- the wait for a lock whose line is not shown ----
 like "a wait is labeled where the line of its object is not shown" "$(poet show hang.poet --lines 'main,taker*')" '^T:taker#[23]: waits on CV:more, in M:lock'

@@ -1,11 +1,11 @@
 #!/bin/bash
-# The viewer's drawer: where the time went and why, in tables under the picture; one selection with it; the critical path
-# and waits drawn over it; states below it.
+# The viewer's analysis pane: tables of states, waits and the critical path, the selection shared with the diagram, and
+# overlays on the diagram.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# Three threads in a ring: each waits for the one before it, at one place, and none posts before the next one waits.
+# Three threads in a ring: each waits for the previous one at one place, and none posts before the next one waits.
 cat >ring.c <<'C'
 #define _GNU_SOURCE
 #include "asleep.h"
@@ -61,7 +61,7 @@ poetcc -trace -g ring.c -o ring
 POET_OUTPUT=ring.poet ./ring
 until_true finished ring.poet
 
-# As the drawer shows it, from CSV.  A column may be "this|that": that, where there is nothing of this.
+# The table as the pane shows it, from CSV. A column may be "this|that": that, where this is empty.
 cat >shown.pl <<'P'
 my @wanted = split /,/, shift;
 my ($first) = $wanted[0] =~ /^([^|]*)/;
@@ -78,7 +78,7 @@ sub said {
 while (<STDIN>) {
     s/\r?\n//;
     my %cell;
-    my @values; # (those with a comma stand in quotation marks)
+    my @values; # values with a comma are quoted
     push @values, $1 // $2 while /\G(?:"([^"]*)"|([^,]*))(?:,|$)/g && @values < @names;
     @cell{@names} = @values;
     my $depth = $cell{$first} eq "" ? 1 : 0;
@@ -92,7 +92,7 @@ expected() { # PRESET COLUMNS
     poet $1 ring.poet --csv | perl shown.pl "$2"
 }
 got() { tail -n +2 "$1" | sed 's/^\*//'; }
-wait_of() { # the waits of a thread there, as JSON
+wait_of() { # the waits of a thread at a place, as JSON
     poet waits ring.poet --by wait --json | grep '"depth":0' | grep "\"location\":\"receive" | grep "\"thread\":\"T:$1\""
 }
 until=$(wait_of main | sed 's/.*"end_event":"\([0-9:]*\)".*/\1/')
@@ -100,7 +100,7 @@ all=$(poet waits ring.poet --by wait --json | grep '"location":"receive' |
     perl -ne 'print "$1\n" if /"end_event":"([0-9:]*)"/; print "$1\n" if /"event":"([0-9:]*)"/' | sort -u | tr '\n' ' ')
 cause=$(poet waits ring.poet --why "$until" --json | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p' | tail -n 1)
 
-# ---- what is in it, and what follows from it ----
+# ---- the pane's contents, and the effects of a selection ----
 cat >script <<E
 action start
 drawer states
@@ -136,34 +136,34 @@ memory
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
-is "the page of states is poet states" "$(got states)" \
+is "the tab of states equals poet states" "$(got states)" \
     "$(expected states thread,created_ns,runnable_ns,running_ns,blocked_ns,other_off_cpu_ns,exited_ns,lifetime_ns)"
-is "the page of waits is poet waits" "$(got waits)" \
+is "the tab of waits equals poet waits" "$(got waits)" \
     "$(expected waits 'waited_ns|attributed_ns,share,count,location|segment,type|direct,object|thread,cause,unblocked_at')"
-is "the page of the path is poet path" "$(got path)" \
+is "the tab of the critical path equals poet path" "$(got path)" \
     "$(expected path segment,critical_path_ns,share,total_ns,imbalance_ns,slack_ns)"
-like "a thread's row marks its line, and where it began" "$(sed -n 1p marks)" "^events ([0-9]+):[0-9]+ lines \\1$"
-is "a row of three waits marks where they begin and end" \
+like "selecting a thread's row marks its line and its first event" "$(sed -n 1p marks)" "^events ([0-9]+):[0-9]+ lines \\1$"
+is "selecting a row of three waits marks their starts and ends" \
     "$(sed -n 2p marks | sed 's/ lines.*//; s/events//' | tr -s ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ')" "$all"
-like "Enter selects its longest wait" "$(sed -n 1p told)" " selected [1-9][0-9]*:[0-9]* "
-like "which can be undone" "$(sed -n 2p told)" " selected none "
+like "Enter selects the longest wait of a row" "$(sed -n 1p told)" " selected [1-9][0-9]*:[0-9]* "
+like "undo clears that selection" "$(sed -n 2p told)" " selected none "
 waited=$(wait_of main | sed 's/.*"waited_ns":\([0-9]*\).*/\1/' | perl -ne 'printf "%.1f", $_ / 1e6')
 said=$(sed -n 's/^reason: //p' log)
-like "a wait is told in one sentence" "$said" "^waited $waited ms for T:two: .*ms, .*ms.*; compared since "
-like "with what the one before did, too" "$said" "T:one "
-like "the status line has it" "$(grep '^said:' log)" "waited [0-9.]* ms for T:two"
-like "its cause can be gone to" "$(sed -n 3p told)" " selected $cause "
-is "nothing lies over the picture" "$(cat before)" ""
-is "the critical path goes from thread to thread" "$(grep -c ^hop order)" 3
-is "and is the same by time" "$(grep -c ^hop time)" 3
-is "waits are tinted by class" "$(grep -c '^wait rendezvous' order)" \
+like "the details line describes a wait in one sentence" "$said" "^waited $waited ms for T:two: .*ms, .*ms.*; compared since "
+like "the sentence names the thread that was waited for" "$said" "T:one "
+like "the status line has the sentence of the wait" "$(grep '^said:' log)" "waited [0-9.]* ms for T:two"
+like "a button selects the cause of the wait" "$(sed -n 3p told)" " selected $cause "
+is "without an overlay the diagram is plain" "$(cat before)" ""
+is "the overlay of the critical path goes from thread to thread" "$(grep -c ^hop order)" 3
+is "the overlay of the critical path by time has the same hops" "$(grep -c ^hop time)" 3
+is "the overlay tints waits by class" "$(grep -c '^wait rendezvous' order)" \
     "$(poet waits ring.poet --by wait --json | grep -c '"wait_class":"rendezvous"')"
-is "threads have bands below the picture" "$(cut -d' ' -f3 bands | tr '\n' ' ')" "T:main T:one T:two "
-like "with their states" "$(grep T:two bands)" "running [1-9][0-9.]* blocked [1-9]"
+is "state bands have a row per thread" "$(cut -d' ' -f3 bands | tr '\n' ' ')" "T:main T:one T:two "
+like "state bands have the states" "$(grep T:two bands)" "running [1-9][0-9.]* blocked [1-9]"
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
-check "nothing was complained of" quiet
+check "the viewer logs no message" quiet
 
-# ---- by keys alone ----
+# ---- by keyboard only ----
 rounds() {
     for i in $(seq 600); do
         printf 'await go%d\ntable table%d\noverlay over%d\nstate told\nawait read%d\n' $i $i $i $i
@@ -171,7 +171,7 @@ rounds() {
     echo quit
 }
 round=0
-looks() { # what is told has come anew, and this is in it
+looks() { # the viewer has written a new answer, and it contains this
     [ $round -gt 0 ] && touch read$round
     round=$((round + 1))
     before=$(wc -l <told)
@@ -182,7 +182,7 @@ looks() { # what is told has come anew, and this is in it
 told_more() { [ "$(wc -l <told)" -gt "$before" ]; }
 tells() { tail -n 1 told | grep -q -- "$1"; }
 key() { xdotool key --window "$w" "$@"; }
-by_key() { # NAME KEY CONDITION...: pressed, and again where it was lost
+by_key() { # by_key NAME KEY CONDITION...: presses the key, again if it was lost
     name=$1 pressed=$2
     shift 2
     again key $pressed -- looks "$@" && ok "$name" || not_ok "$name" "$(tail -n 1 told)"
@@ -192,24 +192,24 @@ by_key() { # NAME KEY CONDITION...: pressed, and again where it was lost
 poet view ring.poet --script script >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
-check "a window" until_true shown '^ring$'
+check "the viewer opens a window" until_true shown '^ring$'
 w=$(window '^ring$')
 focus '^ring$'
-by_key "a key opens the drawer, at the page of before" F6 tells ' drawer states '
+by_key "F6 opens the pane at its last tab" F6 tells ' drawer states '
 selects() { grep -q '^\*' table$round; }
-by_key "its rows are gone through by arrows" Down selects
-by_key "Enter goes to the event of one" Return tells ' selected [1-9]'
-by_key "undo takes it back" ctrl+z tells ' selected none '
-by_key "pages have keys, too" alt+a tells ' drawer waits '
+by_key "Down selects a row" Down selects
+by_key "Enter selects the event of a row" Return tells ' selected [1-9]'
+by_key "undo clears the selection" ctrl+z tells ' selected none '
+by_key "a mnemonic opens a tab" alt+a tells ' drawer waits '
 drawn() { grep -q '^hop' over$round; }
-by_key "the critical path has one" x drawn
-by_key "Escape closes it" Escape tells ' drawer none '
+by_key "x toggles the overlay of the critical path" x drawn
+by_key "Escape closes the pane" Escape tells ' drawer none '
 kill $viewer
 wait $viewer 2>/dev/null
 
-# ---- for those who do not look at it ----
+# ---- accessibility (AT-SPI) ----
 launcher=/usr/libexec/at-spi-bus-launcher
-# ---- what else the run could have done ----
+# ---- predictions ----
 poetcc -trace -g "$root/tests/e2e/maybe/bad_two.c" -o two
 POET_OUTPUT=two.poet ./two
 until_true finished two.poet
@@ -229,15 +229,15 @@ mapfile -t wanted <wanted
 printf '%s\n' 'drawer predict' 'table could' "row ${wanted[0]}" 'marks could-all' "row $((wanted[0] + 1))" 'marks could-one' enter-row 'state could-at' \
     'action show-states' 'action show-predict' 'state could-page' quit >script
 timeout 100 poet view two.poet --script script >log 2>&1
-like "an order that did not happen is a row" "$(cat could)" '^0	[0-9]+	lock-order-inversion: potential deadlock'
-is "of it the events of all who take part are marked" "$(sed 's/^events //; s/ lines.*//' could-all)" "${wanted[1]}"
-is "of one of them his" "$(sed 's/^events //; s/ lines.*//' could-one)" "${wanted[2]}"
-is "and Enter goes there" "$(awk '{ print $2 }' could-at)" "${wanted[3]}"
-like "it has a key" "$(cat could-page)" ' drawer predict '
-is "no complaint of it" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+like "the tab of predictions lists a lock-order inversion" "$(cat could)" '^0	[0-9]+	lock-order-inversion: potential deadlock'
+is "a prediction's row marks the events of all its threads" "$(sed 's/^events //; s/ lines.*//' could-all)" "${wanted[1]}"
+is "a prediction's sub-row marks the events of one thread" "$(sed 's/^events //; s/ lines.*//' could-one)" "${wanted[2]}"
+is "Enter selects the first event of a prediction" "$(awk '{ print $2 }' could-at)" "${wanted[3]}"
+like "a key opens the tab of predictions" "$(cat could-page)" ' drawer predict '
+is "the viewer logs no CRITICAL or WARNING message" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 
 if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
-    skip "there is no AT-SPI"
+    skip "AT-SPI is not available"
     done_testing
     exit
 fi
@@ -263,7 +263,7 @@ timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
     poet view ring.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore reader.py; kill $viewer %1' >said 2>log
-is "a table is named, and its cells can be read" "$(grep table said)" "table True"
-is "the sentence, too" "$(grep sentence said)" "sentence True"
-is "and what leads to its cause" "$(grep button said)" "button True"
+is "AT-SPI: the table has a name, and its cells can be read" "$(grep table said)" "table True"
+is "AT-SPI: the sentence of a wait can be read" "$(grep sentence said)" "sentence True"
+is "AT-SPI: the button to its cause can be found" "$(grep button said)" "button True"
 done_testing

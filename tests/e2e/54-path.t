@@ -1,5 +1,5 @@
 #!/bin/bash
-# Where the time went and why, where every nanosecond is known; and a report when the run has ended.
+# poet path, waits and states of a run whose every nanosecond is known; and a report at the end of a run.
 . "$(dirname "$0")/lib.sh"
 mkdir conf
 cat >conf/three.conf <<'CONF'
@@ -14,9 +14,9 @@ events = (
 );
 CONF
 export POET_CONFIG="$work/conf"
-check "the description is good" poet check conf/three.conf
+check "three.conf is valid" poet check conf/three.conf
 start_server -o three.poet -q
-check "three talk" python3 "$root/tests/e2e/fixed.py"
+check "a client sends three threads with fixed times" python3 "$root/tests/e2e/fixed.py"
 until_true finished latest
 stop_server
 
@@ -30,7 +30,7 @@ rows() { perl -CO -MJSON::PP -e '
     }' "$@"; }
 
 poet path three.poet --json >path.json
-is "the path: what is on it, in all, and how much later it could have been" \
+is "path: the segments with total, share and slack" \
     "$(rows row segment critical_path_ns total_ns slack_ns <path.json)" \
     "0xa0 → 0xa1 50000000 50000000 0
 0xb2 → 0xb3 40000000 40000000 0
@@ -38,56 +38,56 @@ is "the path: what is on it, in all, and how much later it could have been" \
 0xa1 → 0xa2 0 30000000 45000000
 0xc0 → 0xc1 0 25000000 65000000
 0xb0 → 0xb1 0 20000000 30000000"
-is "its length, all that was done, the longest chain, and hops" \
+is "path: length, total work, longest chain and hops" \
     "$(rows total length_ns work_ns span_ns bound_n hops <path.json)" "125000000 200000000 125000000 1.6 3"
-is "the path itself, thread after thread" \
+is "path: the segments in their order" \
     "$(poet path three.poet --by piece --json | rows row thread critical_path_ns end_event)" \
     "P:p0 50000000 1:2
 P:p1 40000000 2:4
 P:p2 35000000 3:4"
 would() { poet path three.poet --json "$@" | rows total if_ns; }
-is "without the first" "$(would --what-if '0xa0 → 0xa1')" 95000000
-is "without all that begins or ends at a place" "$(would --what-if 0xb3)" 85000000
-is "half of one" "$(would --what-if '0xb2 → 0xb3=0.5')" 105000000
-is "without the last" "$(would --what-if 0xc3)" 90000000
-is "without what is not on it" "$(would --what-if '0xa1 → 0xa2')" 125000000
-is "what each would win at zero" \
+is "path --what-if: without the first segment" "$(would --what-if '0xa0 → 0xa1')" 95000000
+is "path --what-if: without all segments at a place" "$(would --what-if 0xb3)" 85000000
+is "path --what-if: half of one segment" "$(would --what-if '0xb2 → 0xb3=0.5')" 105000000
+is "path --what-if: without the last segment" "$(would --what-if 0xc3)" 90000000
+is "path --what-if: without a segment off the path" "$(would --what-if '0xa1 → 0xa2')" 125000000
+is "path: the what-if gain of each segment" \
     "$(poet path three.poet --gains=3 --json | rows row whatif_gain_ns | head -n 3 | tr '\n' ' ')" "30000000 40000000 35000000 "
-is "until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
+is "path --to: until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
 
 poet waits three.poet --json >waits.json
-is "who waited how long" "$(rows row waited_ns wait_class unblocked_at <waits.json | grep -v '^-')" \
+is "waits: length, class and waker of each" "$(rows row waited_ns wait_class unblocked_at <waits.json | grep -v '^-')" \
     "65000000 rendezvous 0xb3
 45000000 rendezvous 0xc3
 30000000 rendezvous 0xa1"
-is "all of it explained, of so much life" "$(rows total waited_ns unattributed_ns lifetime_ns <waits.json)" \
+is "waits: totals of wait time and lifetime" "$(rows total waited_ns unattributed_ns lifetime_ns <waits.json)" \
     "140000000 0 340000000"
-is "and who made them wait by doing what" "$(rows row attributed_ns segment thread direct <waits.json | grep -v '^-' | sort)" \
+is "waits: the attribution of each wait" "$(rows row attributed_ns segment thread direct <waits.json | grep -v '^-' | sort)" \
     "21000000 0xc2 → 0xc3 P:p2 direct
 24000000 0xb2 → 0xb3 P:p1 propagated
 28888889 0xb2 → 0xb3 P:p1 direct
 30000000 0xa0 → 0xa1 P:p0 direct
 36111111 0xa0 → 0xa1 P:p0 propagated"
-is "while they waited there ran" "$(poet waits three.poet --while --json | rows row attributed_ns segment | grep -v '^-' |
+is "waits --while: what ran during the waits" "$(poet waits three.poet --while --json | rows row attributed_ns segment | grep -v '^-' |
     awk '{ sum[$2] += $1 } END { for (s in sum) print s, sum[s] }' | sort)" \
     "0xa0 55000000
 0xb2 50000000
 0xc2 35000000"
-is "states fill each life" "$(poet states three.poet --json | rows row thread running_ns blocked_ns lifetime_ns)" \
+is "states add up to each lifetime" "$(poet states three.poet --json | rows row thread running_ns blocked_ns lifetime_ns)" \
     "P:p0 80000000 45000000 125000000
 P:p1 60000000 30000000 90000000
 P:p2 60000000 65000000 125000000"
-check "twice the same bytes" sh -c 'poet waits three.poet --json | cmp - waits.json && poet path three.poet --json | cmp - path.json'
-check "as PDF, too" poet path three.poet -o path.pdf
-like "with its words" "$(pdftotext -layout path.pdf -)" "0xa0 → 0xa1 +50.000"
+check "waits and path print the same bytes each time" sh -c 'poet waits three.poet --json | cmp - waits.json && poet path three.poet --json | cmp - path.json'
+check "path -o writes a PDF" poet path three.poet -o path.pdf
+like "path as PDF has the segments" "$(pdftotext -layout path.pdf -)" "0xa0 → 0xa1 +50.000"
 
 out=$(poet path three.poet --what-if nowhere 2>&1)
-is "a step that is none" "$?" 2
-like "says so" "$out" "no segment on the path starts or ends there"
+is "path --what-if with an unknown segment exits with 2" "$?" 2
+like "path --what-if with an unknown segment is reported" "$out" "no segment on the path starts or ends there"
 out=$(poet path three.poet --what-if 0xa1=x 2>&1)
-is "a factor that is none" "$?" 2
+is "path --what-if with an invalid factor exits with 2" "$?" 2
 out=$(poet path three.poet --cpus 0 2>&1)
-is "no processors" "$?" 2
+is "path with zero CPUs exits with 2" "$?" 2
 unset POET_CONFIG
 
 # ---- a report at the end ----
@@ -107,7 +107,7 @@ static void *work(void *a)
 }
 static struct sleeper sleepers[3];
 static atomic_int held;
-static void come(long number) /* while the first one holds the lock, which waits for the others */
+static void come(long number) /* while the first thread holds the lock, which waits for the others */
 {
     if (number)
         until_set(&held, 1), about_to_wait(&sleepers[number]);
@@ -129,14 +129,14 @@ C
 poetcc -trace -g slow.c -o slow
 POET_REPORT=1 ./slow 2>report.txt
 until_true grep -q "^Critical path" report.txt
-like "printed where the program had a server of its own" "$(cat report.txt)" "lock contention \([23] threads\) +T:work[#0-9]* +M:m"
-like "with the path" "$(cat report.txt)" "slow.c:7 → slow.c:9 \(work\)"
+like "POET_REPORT prints the report where the program has its own server" "$(cat report.txt)" "lock contention \([23] threads\) +T:work[#0-9]* +M:m"
+like "POET_REPORT: the report has the critical path" "$(cat report.txt)" "slow.c:7 → slow.c:9 \(work\)"
 start_server -o there.poet -q
 POET_REPORT=1 ./slow 2>hint.txt
-like "beside a server that was there a file must be named" "$(cat hint.txt)" "name a file"
+like "POET_REPORT with a running server asks for a file" "$(cat hint.txt)" "name a file"
 mkdir elsewhere
 (cd elsewhere && POET_REPORT=report.txt ../slow)
-check "which the server writes" until_true test -s elsewhere/report.txt
-like "and it is the report" "$(cat elsewhere/report.txt)" "lock contention \([0-9]+ threads\)"
+check "POET_REPORT=FILE: the running server writes the report" until_true test -s elsewhere/report.txt
+like "POET_REPORT=FILE: the file is the report" "$(cat elsewhere/report.txt)" "lock contention \([0-9]+ threads\)"
 stop_server
 done_testing

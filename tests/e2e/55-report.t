@@ -1,8 +1,8 @@
 #!/bin/bash
-# The page that is read first: does it name the lock, who holds it, and the code; what hangs; who comes late?
+# poet report: the lock, its holder and the code; deadlocks and hangs; late threads at a barrier; comparison and formats.
 . "$(dirname "$0")/lib.sh"
 
-# json PERL FILE: with @lines of JSON, and rows(TABLE) the cells of one table
+# json PERL FILE: evaluates it with @lines of JSON; rows(TABLE) are the cells of one table
 json() {
     FILE=$2 perl -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; my (%rows, %total, $at);
@@ -15,7 +15,7 @@ json() {
         '"$1"
 }
 export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
-program() { cat >"$1.c"; poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"; }
+program() { cat >"$1.c"; poetcc -trace -g "$1.c" -o "$1" || not_ok "$1.c compiles with -trace"; }
 traced() { POET_OUTPUT=$1.poet "./$@" 2>/dev/null; until_true finished "$1.poet"; }
 
 program convoy <<'C'
@@ -34,7 +34,7 @@ static void *worker(void *a)
 static struct sleeper sleepers[20];
 static atomic_int held;
 static int n;
-static void come(long number) /* while the first one holds the lock, which waits for all others */
+static void come(long number) /* while the first thread holds the lock, which waits for all others */
 {
     if (number)
         until_set(&held, 1), about_to_wait(&sleepers[number]);
@@ -56,38 +56,38 @@ int main(int argc, char **argv)
 C
 traced convoy
 poet report convoy.poet >convoy.txt
-is "the run is said once, above all" "$(head -n 1 convoy.txt) $(grep -c '^convoy:' convoy.txt)" "Run report: convoy 0"
-like "the program" "$(sed -n 2p convoy.txt)" "/convoy$"
-like "when, how long, how much of it is there" "$(sed -n 3p convoy.txt)" \
+is "report: the title names the run once" "$(head -n 1 convoy.txt) $(grep -c '^convoy:' convoy.txt)" "Run report: convoy 0"
+like "report: the second line has the program" "$(sed -n 2p convoy.txt)" "/convoy$"
+like "report: the third line has date, duration and completeness" "$(sed -n 3p convoy.txt)" \
     "^20[0-9-]+ [0-9:]+ UTC, duration [0-9.]+ m?s; 5 threads, [0-9]+ events \(none lost\)"
-like "which lock, who let it go, in whose code, and the event" "$(sed -n '/^Key findings/,/^$/p' convoy.txt)" \
+like "report: the contended lock with waker, code and event" "$(sed -n '/^Key findings/,/^$/p' convoy.txt)" \
     "lock contention \([0-9]+ threads\) +T:worker[#0-9]* +M:cache +T:worker[#0-9]* .* worker \(convoy.c:7\) +worker \(convoy.c:9\) +[0-9]+:[0-9]+$"
-like "who held it meanwhile" "$(cat convoy.txt)" "convoy.c:7 → convoy.c:9 \(worker\) +T:worker[#0-9]* +direct"
-like "what the greatest step would win at zero" "$(sed -n '/^Critical path/,$p' convoy.txt)" \
+like "report: the lock's holder with its critical section" "$(cat convoy.txt)" "convoy.c:7 → convoy.c:9 \(worker\) +T:worker[#0-9]* +direct"
+like "report: the what-if gain of the largest segment" "$(sed -n '/^Critical path/,$p' convoy.txt)" \
     "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
-is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
+is "report --json: the order of the tables" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
     "run Deadlocks and hangs Asleep in untraced calls findings memory Waiting at exit states waits calls path "
-is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
-is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{duration_ns} < $total{"path"}{length_ns})' convoy.json)" 0
-is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{whatif_gain_ns} } rows("path")' convoy.json)" 2
-is "causes of a row: three, and the others" "$(json 'my ($n, $most) = (0, 0);
+is "report --json: one row about the run" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
+is "report: the run is not shorter than its critical path" "$(json 'print 0 + ((rows("run"))[0]{duration_ns} < $total{"path"}{length_ns})' convoy.json)" 0
+is "report: two segments of the path have a what-if gain" "$(json 'print scalar grep { defined $_->{whatif_gain_ns} } rows("path")' convoy.json)" 2
+is "report: a wait has at most three causes and a rest" "$(json 'my ($n, $most) = (0, 0);
     for (rows("waits")) { $n = defined $_->{attributed_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
-check "a PDF" poet report convoy.poet -o convoy.pdf
-like "is a page of A4" "$(pdfinfo convoy.pdf)" "Page size: +595[.0-9]* x 841[.0-9]* pts \(A4\)"
-is "one page" "$(pdfinfo convoy.pdf | awk '/^Pages/ { print $2 }')" 1
+check "report -o writes a PDF" poet report convoy.poet -o convoy.pdf
+like "report as PDF has the size A4" "$(pdfinfo convoy.pdf)" "Page size: +595[.0-9]* x 841[.0-9]* pts \(A4\)"
+is "report as PDF is one page" "$(pdfinfo convoy.pdf | awk '/^Pages/ { print $2 }')" 1
 cp convoy.pdf first.pdf
 TZ=Pacific/Auckland poet report convoy.poet -o convoy.pdf
-check "the same bytes wherever it is made" cmp convoy.pdf first.pdf
+check "report as PDF has the same bytes in another time zone" cmp convoy.pdf first.pdf
 
 POET_OUTPUT=many.poet ./convoy many 2>/dev/null
 until_true finished many.poet
 poet report many.poet --json >many.json
-is "of many threads twelve, the others in one row" \
+is "report of many threads: twelve rows, and one for the rest" \
     "$(json 'my @r = rows("states"); print scalar @r, " $r[12]{thread}"' many.json)" "13 9 others"
-is "which add up" "$(json 'my $n = 0; $n += $_->{blocked_ns} for rows("states"); print $n - $total{states}{blocked_ns}' many.json)" 0
+is "report of many threads: rows add up to the total" "$(json 'my $n = 0; $n += $_->{blocked_ns} for rows("states"); print $n - $total{states}{blocked_ns}' many.json)" 0
 poet report many.poet -o many.pdf
-is "on one page, too" "$(pdfinfo many.pdf | awk '/^Pages/ { print $2 }')" 1
+is "report of many threads as PDF is one page" "$(pdfinfo many.pdf | awk '/^Pages/ { print $2 }')" 1
 
 program dead <<'C'
 #include "asleep.h"
@@ -109,9 +109,9 @@ int main(void)
 C
 traced dead
 poet report dead.poet >dead.txt
-like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor +auditor \(dead.c:6\) +[0-9.]+ +teller \(dead.c:5\) +[0-9]+:[0-9]+$"
-like "with the other thread" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
-like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits had not ended"
+like "report: a deadlock is the first finding" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor +auditor \(dead.c:6\) +[0-9.]+ +teller \(dead.c:5\) +[0-9]+:[0-9]+$"
+like "report: the deadlock's other thread is the second row" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
+like "report: unfinished waits are counted" "$(cat dead.txt)" "2 waits had not ended"
 
 program lost <<'C'
 #include "asleep.h"
@@ -135,9 +135,9 @@ int main(void)
 C
 traced lost
 poet report lost.poet >lost.txt
-like "a wake-up that came before the wait" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "last signal of CV:ready: event .*, no thread was woken; it happened before the wait"
-like "and who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "never resumes +T:consumer +CV:ready .*consumer \(lost.c:7\)"
-is "no run that ends well hangs" "$(grep -c 'Deadlocks and hangs' convoy.txt)" 0
+like "report: a lost wake-up with the signal that no thread received" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "last signal of CV:ready: event .*, no thread was woken; it happened before the wait"
+like "report: the thread that never resumes, with its code" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "never resumes +T:consumer +CV:ready .*consumer \(lost.c:7\)"
+is "report: a run that ended normally has no hang" "$(grep -c 'Deadlocks and hangs' convoy.txt)" 0
 
 program late <<'C'
 #include "asleep.h"
@@ -152,7 +152,7 @@ static void *solver(void *a)
     return 0;
 }
 static struct sleeper sleepers[3];
-static void come(long number, int round) /* one of them 40 ms after the others wait */
+static void come(long number, int round) /* the late thread comes 40 ms after the others wait */
 {
     for (int i = 0; i < 3 && number == 1; i += 2)
         until_asleep(&sleepers[i], round + 1);
@@ -169,52 +169,52 @@ int main(void)
 }
 C
 traced late
-like "who comes late to a barrier" "$(poet report late.poet)" \
+like "report: the late thread at a barrier" "$(poet report late.poet)" \
     "bottleneck thread: other threads wait mostly for it +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
 
-# ---- charts, and pictures of tables ----
+# ---- charts and diagrams of tables ----
 poet states convoy.poet --chart transitions -o chart.svg
-like "an SVG has words that are text" "$(cat chart.svg)" "<text.*M:|<text.*T:worker"
-like "of tables, too" "$(poet waits convoy.poet -o waits.svg; cat waits.svg)" "<text[^>]*>[^<]*M:cache"
+like "a chart as SVG has its words as text" "$(cat chart.svg)" "<text.*M:|<text.*T:worker"
+like "a table as SVG has its words as text" "$(poet waits convoy.poet -o waits.svg; cat waits.svg)" "<text[^>]*>[^<]*M:cache"
 cp chart.svg first.svg
 TZ=Pacific/Auckland poet states convoy.poet --chart transitions -o chart.svg
-check "the same bytes wherever it is made" cmp chart.svg first.svg
-like "for the time of day is that of UTC" "$(cat chart.svg)" "begins 20[-0-9]+ [0-9:.]+ UTC"
+check "a chart has the same bytes in another time zone" cmp chart.svg first.svg
+like "a chart has its start time in UTC" "$(cat chart.svg)" "begins 20[-0-9]+ [0-9:.]+ UTC"
 poet path convoy.poet --chart gantt -o path.pdf
-like "the critical path over the threads" "$(pdftotext -layout path.pdf -)" "critical path"
-is "each who held the lock is on it, in letters" "$(poet path convoy.poet --chart transitions | grep -c '^T:worker.*@')" 4
-check "in grey" poet path convoy.poet --chart transitions --grey -o path.png
+like "path --chart as PDF has the critical path" "$(pdftotext -layout path.pdf -)" "critical path"
+is "path --chart as text: each holder of the lock is on the path" "$(poet path convoy.poet --chart transitions | grep -c '^T:worker.*@')" 4
+check "path --chart --grey writes a PNG" poet path convoy.poet --chart transitions --grey -o path.png
 poet waits convoy.poet --chart bars -o bars.svg
-like "bars of waits, with what they are charged to" "$(cat bars.svg)" "M:cache"
-like "and the kinds in words" "$(cat bars.svg)" "contention, communication"
-check "in grey" poet waits convoy.poet --chart bars --grey -o bars.png
+like "waits --chart bars has the locks" "$(cat bars.svg)" "M:cache"
+like "waits --chart bars explains its colors" "$(cat bars.svg)" "contention, communication"
+check "waits --chart bars --grey writes a PNG" poet waits convoy.poet --chart bars --grey -o bars.png
 poet waits convoy.poet --chart bars >/dev/null 2>&1
-is "not in letters" $? 2
+is "waits --chart bars as text is refused" $? 2
 poet report convoy.poet --chart gantt >/dev/null 2>&1
-is "no chart of a page" $? 2
+is "report --chart is refused" $? 2
 poet states convoy.poet --follow -o no.pdf >/dev/null 2>&1
-is "--follow with -o" "$? $(ls no.pdf 2>/dev/null)" "2 "
+is "--follow with -o is refused" "$? $(ls no.pdf 2>/dev/null)" "2 "
 poet states convoy.poet --follow --chart gantt >/dev/null 2>&1
-is "--follow with --chart" $? 2
+is "--follow with --chart is refused" $? 2
 
-# ---- against another run: rows by what they are called, whatever they are made up of ----
+# ---- comparison with another run: rows are matched by name ----
 mkdir faster
 sed 's/20000000/10000/' convoy.c >faster/convoy.c
 (cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
 until_true finished faster.poet
 poet waits faster.poet --baseline convoy.poet --json >against.json
-is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits")) {
+is "waits --baseline: each place once, with its difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits")) {
     $n{$_->{type}}++; print "no difference at $_->{location}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
     "acquire 1 join 1"
-check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
-is "charges stand under the waits, in words" "$(poet waits faster.poet --baseline convoy.poet | grep -c ' attributed')" 0
-like "the path, too" "$(poet path faster.poet --baseline convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
+check "waits --baseline: the faster run waited less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
+is "waits --baseline as text has no attribution rows of its own" "$(poet waits faster.poet --baseline convoy.poet | grep -c ' attributed')" 0
+like "path --baseline: segments with their differences" "$(poet path faster.poet --baseline convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
 
-# ---- what it tells of time adds up ----
+# ---- reported times add up ----
 for run in convoy dead lost late many; do
-    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: OK$"
+    like "$run: poet check finds no error" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: OK$"
 done
-is "no breach is told" "$(poet check convoy.poet --json | grep -c mistake)" 0
+is "poet check --json: no error of timing" "$(poet check convoy.poet --json | grep -c mistake)" 0
 cat >endless.conf <<'CONF'
 name = "endless";
 line_types = ( { name = "one"; letter = "P"; title = "one"; color = "#1b4f8f"; } );
@@ -223,22 +223,22 @@ events = (
     { name = "ask"; line_types = ["one"]; shape = "circle"; wait_class = "rendezvous"; allowed_after_in_thread = ["begin"]; },
     { name = "get"; line_types = ["one"]; shape = "circle"; allowed_after_in_thread = ["begin"]; } );
 CONF
-like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "wait_class": no type can follow on its thread'
+like "poet check: a wait type that nothing can end is refused" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "wait_class": no type can follow on its thread'
 
 # ---- poet record --report ----
 gcc -g -pthread convoy.c -o plain
 poet record --report -o plain.poet ./plain >out.txt 2>report.txt
-is "a report when the program has ended" "$? $(grep -c 'Run report: plain' report.txt)" "0 1"
-like "of all of it" "$(cat report.txt)" "lock contention \([0-9]+ threads\) .*M:cache"
-is "nothing of it among what the program prints" "$(cat out.txt)" ""
-check "and a whole trace" finished plain.poet
+is "record --report: a report after the program has ended" "$? $(grep -c 'Run report: plain' report.txt)" "0 1"
+like "record --report: the report covers the whole run" "$(cat report.txt)" "lock contention \([0-9]+ threads\) .*M:cache"
+is "record --report: the program's output is unchanged" "$(cat out.txt)" ""
+check "record --report: the trace is finished" finished plain.poet
 mkdir empty
 (cd empty && poet record --report=page.txt ../plain 2>/dev/null)
-check "into a file, the trace under the program's name" sh -c 'test -s empty/page.txt && ls empty/plain.[0-9]*.poet'
+check "record --report=FILE: the report in a file, the trace under the program's name" sh -c 'test -s empty/page.txt && ls empty/plain.[0-9]*.poet'
 poet record --report=page.pdf -o three.poet sh -c 'exit 3' 2>/dev/null
-is "the program's exit status" $? 3
+is "record --report: the exit status is that of the program" $? 3
 bash -c 'poet record --report -o killed.poet sh -c "kill -TERM \$\$" 2>killed.txt; echo $?' >rc.txt 2>/dev/null
-is "or its signal" "$(cat rc.txt) $(grep -c 'Run report' killed.txt)" "143 1"
+is "record --report: a killed program's signal is passed on" "$(cat rc.txt) $(grep -c 'Run report' killed.txt)" "143 1"
 perl -e '$SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' \
     poet record --report -o interrupted.poet sleep 60 2>interrupted.txt &
 group=$!
@@ -246,6 +246,6 @@ begun() { poet report interrupted.poet 2>/dev/null | grep -q '^Run report: sleep
 until_true begun
 kill -INT -- -"$group"
 wait "$group"
-is "interrupted, there is a report of what was there" "$? $(grep -c 'Run report: sleep' interrupted.txt)" "130 1"
-is "a program that is none" "$(poet record --report ./nothing >/dev/null 2>&1; echo $?)" 127
+is "record --report: after an interrupt there is a report" "$? $(grep -c 'Run report: sleep' interrupted.txt)" "130 1"
+is "record --report: a missing program exits with 127" "$(poet record --report ./nothing >/dev/null 2>&1; echo $?)" 127
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tables of programs that nobody prepared: how far they are, Ctrl-C, a run that grows, and that waiting is explained.
+# Tables of arbitrary programs: progress, Ctrl-C, growing runs, and attribution of waits.
 . "$(dirname "$0")/lib.sh"
 cat >phases.c <<'C'
 #include <pthread.h>
@@ -32,19 +32,19 @@ int main(void)
     pthread_join(t, 0);
 }
 C
-check "it compiles" poetcc -trace -g phases.c -o phases
+check "phases.c compiles with -trace" poetcc -trace -g phases.c -o phases
 start_server -o traces/ -q
 
-# ---- a run that grows: the answer to the question asked meanwhile is extended ----
+# ---- a growing run: the answer to an earlier request is extended ----
 mkfifo more
 ./phases <more >said &
 program=$! pids="$pids $!"
 exec 3>more
 until_true grep -q half said
-asked() { # waits path: answers while it runs, and what was waited for is in them
+asked() { # waits path: requests while the program runs, and waits for their answers
     for table in waits path states; do poet $table --json "unix:$XDG_RUNTIME_DIR/poet.sock" >"half.$table" || return 1; done
 }
-check "tables while it runs" asked
+check "waits and path answer while the program runs" asked
 echo >&3
 wait $program
 exec 3>&-
@@ -53,13 +53,13 @@ file=$(ls traces/phases-*.poet)
 for table in waits path states; do
     poet $table --json "unix:$XDG_RUNTIME_DIR/poet.sock" >"whole.$table"
     poet $table --json "$file" >"fresh.$table"
-    check "$table: extended, it is the same as looked at afresh" cmp "whole.$table" "fresh.$table"
+    check "$table of the grown run equals that of a new request" cmp "whole.$table" "fresh.$table"
 done
-check "and there is more than there was" sh -c '! cmp -s half.states whole.states'
+check "the grown run has more states than before" sh -c '! cmp -s half.states whole.states'
 
-# ---- a table that takes long ----
+# ---- a slow table ----
 export ASK=$(sed -n 's/.*M(\([0-9]*\), REQUEST).*/\1/p' "$root/wire/message.h")
-slow() { # slow NAME [HOLD]: a slow way to the server
+slow() { # slow NAME [HOLD]: a slow connection to the server
     python3 "$root/tests/e2e/slow.py" "$XDG_RUNTIME_DIR/poet.sock" "$work/$1.sock" "$work/$1.asked" $2 &
     pids="$pids $!"
     until_true test -S "$work/$1.sock"
@@ -72,12 +72,12 @@ def read(fd):
     open("seen", "ab").write(data)
     return data
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(["sh", "-c", "poet waits --json unix:terminal.sock >told"], read)))' </dev/null >/dev/null
-is "it ends well" $? 0
-like "on a terminal it says how far it is" "$(tr '\r' '\n' <seen)" "looked at [0-9]+ of [0-9]+ events"
-check "and tells the same" cmp told whole.waits
+is "waits over a slow connection succeeds" $? 0
+like "waits over a slow connection shows its progress on a terminal" "$(tr '\r' '\n' <seen)" "looked at [0-9]+ of [0-9]+ events"
+check "waits over a slow connection prints the same" cmp told whole.waits
 slow plain
 poet waits --json unix:plain.sock >told 2>errors
-is "elsewhere it says nothing" "$(cat errors)" ""
+is "waits without a terminal prints no progress" "$(cat errors)" ""
 
 slow held hold
 python3 -c '
@@ -88,10 +88,10 @@ while not os.path.exists("held.asked"):
     time.sleep(0.01)
 p.send_signal(signal.SIGINT)
 print(p.wait())' >status
-is "Ctrl-C ends it" "$(cat status)" 130
-check "which the server is told" until_true test -e held.asked.gone
-is "and leaves no half a file" "$(ls held.txt* 2>/dev/null)" ""
-check "the server goes on" sh -c "poet waits --json unix:$XDG_RUNTIME_DIR/poet.sock | cmp - whole.waits"
+is "Ctrl-C ends waits with 130" "$(cat status)" 130
+check "Ctrl-C: the request is canceled at the server" until_true test -e held.asked.gone
+is "Ctrl-C: no partial file remains" "$(ls held.txt* 2>/dev/null)" ""
+check "Ctrl-C: the server answers the next request" sh -c "poet waits --json unix:$XDG_RUNTIME_DIR/poet.sock | cmp - whole.waits"
 stop_server
 
 # ---- programs with given times ----
@@ -109,7 +109,7 @@ events = (
     { name = "meet"; line_types = ["one"]; label = "meets"; shape = "circle"; relation = "group"; thread_state = "running"; }
 );
 CONF
-# told FILE: each wait, the longest first, with what is charged: ms, kind; total
+# told FILE: each wait, the longest first, with its attribution in ms and cause; the total
 told() {
     poet waits --by wait --json "$1" | perl -CO -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row};
         if ($o->{total}) { printf "%g of it unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unattributed_ns} / 1e6 }
@@ -117,29 +117,29 @@ told() {
         elsif ($r) { printf "  %g %s %s %s\n", $r->{attributed_ns} / 1e6, $r->{segment}, $r->{thread}, $r->{direct} }'
 }
 start_server -o condition.poet -q
-check "a condition" python3 "$root/tests/e2e/causes.py" condition
+check "a program of a condition variable and a barrier" python3 "$root/tests/e2e/causes.py" condition
 until_true finished latest
 stop_server
-check "the trace is sound" sound condition.poet
-is "who came late to the barrier, and to signal, and held the lock" "$(told condition.poet)" "50 T:fast serialization 80 %, imbalance 20 %:
+check "condition: the trace is sound" sound condition.poet
+is "condition: waits are attributed to the late thread, the signaler and the lock's holder" "$(told condition.poet)" "50 T:fast serialization 80 %, imbalance 20 %:
   40 0xc1 → 0xe1 T:slow direct
   10 0xc0 → 0xc1 T:slow direct
 30 T:fast serialization 83 %, contention 17 %:
   25 0xc1 → 0xe1 T:slow direct
   5 0xe1 → 0xf1 T:slow direct
 80 of it unexplained 0"
-is "as long as it took, by what" "$(poet path --json condition.poet | perl -CO -MJSON::PP -ne '$o = decode_json($_);
+is "condition: the critical path with its segments" "$(poet path --json condition.poet | perl -CO -MJSON::PP -ne '$o = decode_json($_);
     printf "%s %g\n", $o->{row}{segment}, $o->{row}{critical_path_ns} / 1e6 if $o->{row} && $o->{row}{critical_path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
     "0xc1 → 0xe1 65
 0xc0 → 0xc1 40
 0xe1 → 0xf1 5
 110"
 POET_CONFIG=$work/conf start_server -o late.poet -q
-check "one is late" python3 "$root/tests/e2e/causes.py" propagation
+check "a program with one late thread" python3 "$root/tests/e2e/causes.py" propagation
 until_true finished latest
 stop_server
-check "the trace is sound" sound late.poet
-is "and all wait for it, at last for others" "$(told late.poet | sed 's/ \(serialization\|imbalance\|contention\).*//')" "60 P:p2
+check "propagation: the trace is sound" sound late.poet
+is "propagation: waits are attributed to the late thread, propagated along the chain" "$(told late.poet | sed 's/ \(serialization\|imbalance\|contention\).*//')" "60 P:p2
   60 0xa0 → 0xa1 P:late propagated
 50 P:p1
   50 0xa0 → 0xa1 P:late direct
@@ -150,7 +150,7 @@ is "and all wait for it, at last for others" "$(told late.poet | sed 's/ \(seria
   5 0xf0 → 0xf0 P:p2 direct
 130 of it unexplained 0"
 
-# ---- what waits is explained: less than a hundredth of it is not ----
+# ---- less than a hundredth of the wait time is unattributed ----
 explained() { # explained FILE: of the waits longer than a moment
     poet waits --json "$1" | perl -CO -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
         exit !($t->{waited_ns} > 0 && $t->{unattributed_ns} < 0.01 * $t->{waited_ns}); '
@@ -158,8 +158,8 @@ explained() { # explained FILE: of the waits longer than a moment
 head -c 3000000 /dev/urandom | base64 >paper
 if command -v pigz >/dev/null; then
     poet record -o pigz.poet pigz -p 4 -b 128 -c paper >/dev/null
-    check "pigz: it is explained why it waited" explained pigz.poet
+    check "pigz: wait time is attributed" explained pigz.poet
 else
-    skip "no pigz"
+    skip "pigz is not installed"
 fi
 done_testing

@@ -1,12 +1,12 @@
 #!/bin/bash
-# From far away: the critical path as a line over the strips, waiting by kind, and the states of threads below them; each is
-# what the tables say of the same threads, by order and by time.
+# The overview of the diagram: the critical path over the state bands, waits by class, and states of threads; each equals
+# the tables, by order and by time.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# Waits of each kind: two who take a lock in turn, each while the other waits for it, one who sleeps until a time, one who waits for a flag that nobody records,
-# and main, who joins all of them.
+# Waits of each class: two threads acquire a lock in turn, each while the other waits for it; one sleeps; one waits for an untraced flag;
+# main joins all of them.
 cat >kinds.c <<'C'
 #define _GNU_SOURCE
 #include "asleep.h"
@@ -29,7 +29,7 @@ static void *holder(void *a)
         pthread_mutex_lock(&m);
         has_had[me] = i + 1;
         if (me && i == 11)
-            until_set(&slept, 1); /* the last of all */
+            until_set(&slept, 1); /* the last one of all */
         else
             until_asleep(&at[!me], i + 1 + me);
         nap(8);
@@ -130,7 +130,7 @@ quit
 E
 timeout 100 poet view kinds.poet --script script >log 2>&1
 
-# What tables say of each thread, and what the picture adds up to, in ms.
+# The figures of the tables for each thread, and the sums of the diagram, in ms.
 poet states kinds.poet --json >states.json
 poet path kinds.poet --by thread --json >path.json
 cat >compare.pl <<'P'
@@ -163,7 +163,7 @@ if ($what eq "path") {
     }
 } elsif ($what eq "states") {
     for my $t (keys %is) {
-        # (which part of what no wait accounts for ran, is known of a whole life only)
+        # The part of unattributed time that ran is known for a whole lifetime only.
         $band{$t}{rest} += $band{$t}{$_} for qw(runnable running other_off_cpu);
         near($band{$t}{$_} * $span / $pixels, ms($is{$t}, $_), "$t $_") for qw(created blocked exited);
         near($band{$t}{rest} * $span / $pixels, ms($is{$t}, "runnable") + ms($is{$t}, "running") + ms($is{$t}, "other_off_cpu"), "$t rest");
@@ -177,36 +177,36 @@ if ($what eq "path") {
 print $bad || (keys %is == 4 ? "alike\n" : "other threads\n");
 P
 compare() { perl compare.pl "$1.strips" "$1" "$1.bands" "$2"; }
-most() { # PICTURE: of each row its label and the kind that it waited most by, in the order of labels
+most() { # most DIAGRAM: the label of each row and the class it waited most by, in the order of labels
     perl -ne 'push @label, $1 if $ARGV =~ /strips$/ && /^row .* (\S+)$/;
         if (/^kinds (\d+) (.*)/) { my ($row, %of) = ($1, split " ", $2); my ($k) = sort { $of{$b} <=> $of{$a} } keys %of; print "$label[$row] $k\n" }' \
         "$1.strips" "$1" | sort | tr '\n' ' '
 }
-hops() { # TO FROM: the path comes to the row of TO from that of FROM
+hops() { # hops TO FROM: the path has a hop from the row of FROM to that of TO
     perl -ne 'push @label, $1 if $ARGV =~ /strips$/ && /^row .* (\S+)$/;
         $found = 1 if /^path (\d+) .* hops 1 after (\d+)$/ && "$label[$1] $label[$2]" eq "'"$1 $2"'";
         END { exit !$found }' by-time.strips by-time
 }
-is "nothing lies over the strips at first" "$(cat nothing)" ""
-is "the path is as long on each row as the table says" "$(compare by-time path)" alike
-is "it has all of the width" "$(compare by-time covered)" alike
-is "by order, too" "$(compare by-order covered)" alike
-is "waiting is as long as the table of states says, of each thread" "$(compare by-time kinds)" alike
-is "each waits by its kind" "$(most by-time)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
-is "by order, too" "$(most by-order)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
-is "states stand below the strips" "$(compare by-time states)" alike
-is "by order each thread has a row" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
-like "how much of the path is on a row that is hidden is said" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
-is "clusters have bands, too" "$(wc -l <cluster.bands)" 1
-is "and the path, all of it" "$(perl -ne '$s += ($2 - $1) * $3 if /^path 0 (\d+) (\d+) (\S+)/; $p = $1 if /^trail of (\d+)/;
+is "overview: no overlay at first" "$(cat nothing)" ""
+is "overview by time: the path's length on each row is that of poet path" "$(compare by-time path)" alike
+is "overview by time: the path covers the full width" "$(compare by-time covered)" alike
+is "overview by order: the path covers the full width" "$(compare by-order covered)" alike
+is "overview: wait times of each thread are those of poet states" "$(compare by-time kinds)" alike
+is "overview by time: each thread waits mostly by its class" "$(most by-time)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
+is "overview by order: each thread waits mostly by its class" "$(most by-order)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
+is "overview: states below the bands are those of poet states" "$(compare by-time states)" alike
+is "overview by order: state bands have a row per thread" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
+like "overview: the share of the path on hidden rows is shown" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
+is "overview: a line group has a state band" "$(wc -l <cluster.bands)" 1
+is "overview: a line group has the whole path" "$(perl -ne '$s += ($2 - $1) * $3 if /^path 0 (\d+) (\d+) (\S+)/; $p = $1 if /^trail of (\d+)/;
     END { print $s > 0.97 * $p && $s < 1.01 * $p ? "all" : "$s of $p" }' cluster)" all
-check "it goes from thread to thread" hops T:two T:one
-check "and back" hops T:one T:two
-is "switched off, nothing lies there" "$(cat off)" ""
+check "overview: the path has a hop from one to two" hops T:two T:one
+check "overview: the path has a hop from two to one" hops T:one T:two
+is "overview: switched off, no overlay is drawn" "$(cat off)" ""
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
-check "nothing was complained of" quiet
+check "the viewer logs no message" quiet
 
-# Whoever has looked from afar finds all of it from near, and the other way round.
+# The overlay survives the change between overview and marks.
 cat >script <<'E'
 action critical-path
 action tint-waits
@@ -221,8 +221,8 @@ overlay again
 quit
 E
 timeout 100 poet view kinds.poet --script script >log 2>&1
-check "from near it is a line through marks" grep -q ^along near
-check "from afar one through strips" grep -q ^path far
-is "the same again" "$(cat again)" "$(cat far)"
-check "nothing was complained of then" quiet
+check "with marks the path is a line through marks" grep -q ^along near
+check "in the overview the path is a line through bands" grep -q ^path far
+is "the overview after the change is the same" "$(cat again)" "$(cat far)"
+check "the viewer logs no message during the change" quiet
 done_testing

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Each kind of waiting, messages, calls that are accepted, lives and tasks: to the nanosecond, of programs that are known.
+# poet waits, states and blocked of programs with known times, to the nanosecond: every class of wait, messages, accepted calls, tasks.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/proofs.sh"
 start_server -o traces/ -q
 
-# ---- each kind of waiting ----
+# ---- every class of wait ----
 played kinds <<'S'
 environment pthread
 after sem_acquired sem_post
@@ -53,7 +53,7 @@ line once o
 170 b initialized about=o is=done at=ba
 170 c ready about=o order=done at=c9
 S
-is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$(waits)" "35 T:c rendezvous contention 100 %:
+is "waits: a semaphore as a lock, the last of three readers, a writer, a timeout, pthread_once" "$(waits)" "35 T:c rendezvous contention 100 %:
   20 0xb2 → 0xb3 T:b direct
   15 0xa1 → 0xa2 T:a direct
 30 T:d contention contention 100 %:
@@ -70,7 +70,7 @@ is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$
   5 0xd5 → 0xd6 T:d direct
 of 135 unexplained 0"
 
-# ---- a server that accepts calls, and two that call ----
+# ---- a server that accepts calls, and two callers ----
 played served <<'S'
 environment ucpp
 line task server one two
@@ -94,7 +94,7 @@ line task server one two
 50 one end at=b5
 50 two end at=c5
 S
-is "who accepts waits to meet a caller, who calls waits for the member that runs" "$(waits)" "40 T:server rendezvous serialization 100 %:
+is "waits: an accepting server waits for a caller, a caller for the member to return" "$(waits)" "40 T:server rendezvous serialization 100 %:
   30 0xb2 → 0xb3 T:one direct
   10 0xb0 → 0xb1 T:one direct
 25 T:two contention contention 100 %:
@@ -123,12 +123,12 @@ line task server one two
 45 two left/leave on=server at=c3
 45 server accepted at=a4
 S
-is "who calls waits for who does not accept yet" "$(waits | head -n 4)" "25 T:two contention contention 100 %:
+is "waits: a caller waits for the server to accept" "$(waits | head -n 4)" "25 T:two contention contention 100 %:
   25 0xa2 → 0xa3 T:server direct
 10 T:server rendezvous serialization 100 %:
   10 0xb0 → 0xb1 T:one direct"
 
-# ---- messages: one waits for who sends late, who sends for who is late to receive, and else for nobody ----
+# ---- messages: waits for a late sender, for a late receiver, and without a partner ----
 played sends <<'S'
 environment mpi
 line rank a b
@@ -154,7 +154,7 @@ line rank a b
 90 a send send=5/1 about=b at=a9
 93 a sent about=b at=aa
 S
-is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --threads a)" "26 R:a rendezvous serialization 96 %, contention 4 %: ambiguous
+is "waits: a late receiver, a nonblocking send, no partner, and unknown" "$(waits --threads a)" "26 R:a rendezvous serialization 96 %, contention 4 %: ambiguous
   25 0xb0 → 0xb1 R:b direct
   1 other  
 6 R:a rendezvous serialization 72 %, contention 28 %: ambiguous
@@ -171,7 +171,7 @@ is "who is late for a send, or for one that was begun; nobody; not known" "$(wai
   2 wake-up latency at 0xa5 R:a direct
 of 41 unexplained 3"
 
-# ---- a life, and who ran while somebody waited ----
+# ---- a lifetime, and the threads that ran during a wait ----
 played states <<'S'
 environment pthread
 line thread main t1 t2 t3
@@ -196,16 +196,16 @@ line mutex m n
 50 t1 exit at=d3
 60 main close on=t1 closes
 S
-is "states" "$(poet states --json "$run" --threads t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
+is "states: all states of a lifetime" "$(poet states --json "$run" --threads t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
     "1 29 15 5 - 10 60"
-is "one after the other, with the place and their sum" \
+is "states --list: the intervals with source lines and their sum" \
     "$(poet states --list --threads t1 --json "$run" | cells state from_ns duration_ns elapsed_ns location object)" "created 0 1 1 - -
 running 1 9 10 0xd0 -
 blocked 10 15 25 0xd1 M:m
 runnable 25 5 30 0xd1 M:m
 running 30 20 50 0xd2 -
 exited 50 10 60 - -"
-is "who ran meanwhile: the holder, whom he waited for himself, and then nobody any more" "$(waits --while)" "20 T:t1 contention contention 100 %:
+is "waits --while: the holder ran, which waited itself, and then no thread" "$(waits --while)" "20 T:t1 contention contention 100 %:
   10 0xc0 → 0xc1 T:t3 propagated
   5 0xb2 → 0xb3 T:t2 direct
   5 wake-up latency at 0xd1 T:t1 direct
@@ -213,7 +213,7 @@ is "who ran meanwhile: the holder, whom he waited for himself, and then nobody a
   15 0xc0 → 0xc1 T:t3 direct
 of 35 unexplained 0"
 
-# ---- tasks: one makes five, in the order of their creation ----
+# ---- tasks: one creates five, in order ----
 {
     echo 'environment pthread
 line thread main p1 p2 p3 p4 p5
@@ -231,17 +231,17 @@ line thread main p1 p2 p3 p4 p5
     echo "80 main exit"
 } >script
 played philosophers <script
-is "each with how many there were then" \
+is "states --tasks: each row has the number of tasks at its creation" \
     "$(poet states --tasks --json "$run" | cells thread created deleted started ended executing)" "T:main 1 0 1 0 1
 T:p1 2 0 1 0 2
 T:p2 3 0 2 0 3
 T:p3 4 1 3 1 3
 T:p4 5 1 4 1 4
 T:p5 6 1 5 1 5"
-is "and when" "$(poet states --tasks --json "$run" | cells created_at_ns | tr '\n' ' ')" "0 10 20 30 40 50 "
-is "made by the first" "$(poet states --created --json "$run" | grep -o '"depth":.' | tr -dc 0-9)" 011111
+is "states --tasks: each row has its time of creation" "$(poet states --tasks --json "$run" | cells created_at_ns | tr '\n' ' ')" "0 10 20 30 40 50 "
+is "states --created: the first task created the others" "$(poet states --created --json "$run" | grep -o '"depth":.' | tr -dc 0-9)" 011111
 poet states "$run" --chart overview -o overview.pdf
-like "when they were at work, with what the colours mean" "$(pdftotext -layout overview.pdf - | tr -s ' \n' ' ')" \
+like "states --chart overview: execution intervals, with a legend" "$(pdftotext -layout overview.pdf - | tr -s ' \n' ' ')" \
     "T:main T:p1 T:p2 T:p3 T:p4 T:p5 not started or exited active"
 
 stop_server

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Ranks that wait for who sends late, for who is late to receive, and for nobody: as they measured it themselves.
+# MPI ranks that wait for a late sender, for a late receiver, and for no rank: wait times are those that they measured.
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1 POET_QUIET=1
@@ -14,12 +14,12 @@ measured() {
     rm -f rank.[0-9].txt
 }
 as_measured() { # NAME WHAT RANKS LIKE
-    is "$mpi: $1" "$(measured "$2" "$3" "$4" 2>&1)" "as measured"
-    check "$mpi: $1: sound" sound "$2.poet"
-    is "$mpi: $1: all but a hundredth is explained" "$(poet waits --json "$2.poet" | perl -MJSON::PP -ne '
+    is "$mpi: $1: wait times are as measured" "$(measured "$2" "$3" "$4" 2>&1)" "as measured"
+    check "$mpi: $1: the trace is sound" sound "$2.poet"
+    is "$mpi: $1: less than a hundredth of the wait time is unattributed" "$(poet waits --json "$2.poet" | perl -MJSON::PP -ne '
         $t = decode_json($_)->{total} or next; print $t->{unattributed_ns} if $t->{unattributed_ns} > 0.01 * $t->{waited_ns}')" ""
 }
-# of WHAT FUNCTION TYPE: for each wait of that type there, the longest first: whether it is a guess whom it waited for, and for whom
+# of WHAT FUNCTION TYPE: for each wait of that type, the longest first: whether its partner is guessed, and its waker
 of() {
     FUNCTION=$2 TYPE=$3 perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
         print $r->{ambiguous} ? "guessed " : defined $r->{unblocked_at} ? "known " : "nobody "
@@ -27,17 +27,17 @@ of() {
 }
 for mpi in openmpi mpich; do
     if ! command -v mpicc.$mpi >/dev/null; then
-        skip "$mpi is not here"
+        skip "$mpi is not installed"
         continue
     fi
     CC=mpicc.$mpi poetcc -trace -g "$root/tests/e2e/real-mpi.c" -o real-$mpi 2>cc.log || { cat cc.log; exit 1; }
     as_measured "three in a row, each of whom waits for the one before" ring 3 figure
     as_measured "late to receive, late to send" late 2 late
-    is "$mpi: that the receiver was late no order says; two sends waited for nobody" "$(of late late send)" "guessed nobody nobody "
-    is "$mpi: so it is where it waits for one that it began" "$(of late late wait)" "guessed "
-    is "$mpi: who sent is known" "$(of late late recv | cut -d' ' -f1)" known
+    is "$mpi: late receiver: the partner of one send is guessed, two sends waited for no rank" "$(of late late send)" "guessed nobody nobody "
+    is "$mpi: late receiver: the partner of a nonblocking send's wait is guessed" "$(of late late wait)" "guessed "
+    is "$mpi: late sender: the partner of a receive is known" "$(of late late recv | cut -d' ' -f1)" known
     as_measured "a large message, asked for before" early 2 early
-    is "$mpi: waits for nobody" "$(of early early send)" "nobody "
-    is "$mpi: who asked waits for it" "$(of early early wait)" "known "
+    is "$mpi: early receiver: a send waits for no rank" "$(of early early send)" "nobody "
+    is "$mpi: early receiver: the receive waits for the sender" "$(of early early wait)" "known "
 done
 done_testing
