@@ -1,22 +1,22 @@
 #!/bin/bash
-# Tables of large runs: a part of one that is too long, Ctrl-C while one waits, and how they are printed.
+# Tables of large runs: ranges that are too long to analyze, Ctrl-C during a request, and the layout of tables.
 . "$(dirname "$0")/lib.sh"
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend || exit 1
 POET_QUIET=1 POET_KEEP=10G POET_SERVER= POET_OUTPUT=large.poet ./contend 8 4 1000000
 finished() { poet stat --json large.poet 2>/dev/null | grep -q '"finished":true'; }
 until_true finished
-check "the trace is sound" sound large.poet
+check "large: the trace is sound" sound large.poet
 events=$(poet stat --json large.poet | sed -n 's/.*"events":\([0-9]*\).*/\1/p')
-check "there are many events" test "$events" -gt 500000
+check "large: the run has more than 500 000 events" test "$events" -gt 500000
 
-# json PERL FILE: with $head, @rows, $end of a table
+# json PERL FILE: evaluates it with $head, @rows, $end of a table
 json() {
     FILE=$2 perl -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; our ($head, @rows) = map { decode_json $_ } <$f>; our $end = pop @rows;
         '"$1"
 }
 
-# ---- a machine that has little memory ----
+# ---- a host with little memory ----
 cat >little.c <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,41 +29,41 @@ long sysconf(int name)
 }
 C
 ${CC:-cc} -shared -fPIC little.c -o little.so -ldl || exit 1
-# little PAGES COMMAND...: room for what threads did in a sixth of so many pages
+# little PAGES COMMAND...: memory for threads' states is a sixth of so many pages
 little() { PAGES=$1 LD_PRELOAD=$work/little.so "${@:2}"; }
 last=$(poet stat --json large.poet | sed -n 's/.*"duration_ns":\([0-9]*\).*/\1/p')
 from=$((last / 2)) to=$from
-# (at a time in which none of the threads had a processor there is nothing)
+# A range in which no thread had a CPU has no states.
 some() { to=$((to + last / 100)) && [ "$(poet waits --by wait --top 9 --json --from ${from}ns --to ${to}ns large.poet | grep -c '"row"')" -gt 0 ]; }
 until some || [ $to -gt "$last" ]; do :; done
 little 9000 poet waits large.poet >told 2>&1
-is "a run that is too long is refused" $? 2
-like "in a sentence" "$(cat told)" \
+is "a run that is too long to analyze exits with 2" $? 2
+like "a run that is too long to analyze is reported with a suggestion" "$(cat told)" \
     "run too long to analyze as a whole .memory limit after [0-9]+ of $events events.; select a part"
-most=9000 # will be not quite enough for all of it
+most=9000 # just not enough for the whole run
 until little $((most * 5 / 4)) poet waits large.poet >/dev/null 2>&1 || [ $most -gt 1000000 ]; do most=$((most * 5 / 4)); done
 range="--from ${from}ns --to ${to}ns"
 for verb in waits states path; do
     little $most poet $verb --json $range large.poet >$verb.part
-    is "a part of it is looked at: poet $verb" $? 0
-    like "which is said: poet $verb" "$(json 'print join "; ", @{$end->{notes}}' $verb.part)" \
+    is "poet $verb analyzes a part of the run" $? 0
+    like "poet $verb notes that only a part was analyzed" "$(json 'print join "; ", @{$end->{notes}}' $verb.part)" \
         "only [0-9.]+ ms to [0-9.]+ ms was analyzed .run too long."
     poet $verb --json $range large.poet >$verb.whole
 done
 rows() { json 'print map { "@{[map { $_ // q(-) } @{$_->{row}}{qw(thread '"$1"')}]}\n" } grep { !$_->{depth} } @rows' $2; }
-is "threads are in the same states there" "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.part)" \
+is "states of the part are those of the whole run" "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.part)" \
     "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.whole)"
 little $most poet waits --by wait --top 100000 --json $range large.poet >each.part
 poet waits --by wait --top 100000 --json $range large.poet >each.whole
 each() { json 'print map { "$_->{event} $_->{row}{waited_ns} $_->{row}{end_event}\n" } grep { !$_->{depth} } @rows' $1 | sort; }
 each each.part >part.txt
 each each.whole >whole.txt
-check "there are waits in it" test -s part.txt
-is "those that end are what they are" "$(comm -23 part.txt whole.txt)" ""
+check "the part has waits" test -s part.txt
+is "waits that end in the part are those of the whole run" "$(comm -23 part.txt whole.txt)" ""
 going=$(json 'print join "; ", @{$end->{notes}}' each.part | sed -n 's/.*[^0-9]\([0-9]*\) waits\{0,1\} extends\{0,1\} beyond.*/\1/p')
-is "and those that go on are counted" "$(($(wc -l <part.txt) + ${going:-0}))" "$(wc -l <whole.txt)"
+is "waits that do not end in the part are counted" "$(($(wc -l <part.txt) + ${going:-0}))" "$(wc -l <whole.txt)"
 little 60 poet waits $range large.poet >told 2>&1
-like "of too much of it the same is said" "$(cat told)" "range too long to analyze as a whole .*; select a smaller part"
+like "a range that is too long is reported with a suggestion" "$(cat told)" "range too long to analyze as a whole .*; select a smaller part"
 
 # ---- Ctrl-C ----
 start_server -q -o traces/
@@ -83,16 +83,16 @@ while not os.path.exists(f"{verb}.asked"):
     time.sleep(0.01)
 p.send_signal(signal.SIGINT)
 print(p.wait())' $verb >status
-    is "poet $verb: Ctrl-C ends it" "$(cat status): $(cat said)" "130: poet $verb: interrupted; nothing was changed"
-    check "the question is taken back" until_true test -e $verb.asked.cancelled
-    is "and nothing was changed" "$(cat $verb.txt) $(ls $verb.txt*)" "old $verb.txt"
+    is "poet $verb: Ctrl-C exits with 130 and a message" "$(cat status): $(cat said)" "130: poet $verb: interrupted; nothing was changed"
+    check "poet $verb: Ctrl-C cancels the request" until_true test -e $verb.asked.cancelled
+    is "poet $verb: Ctrl-C leaves the output file unchanged" "$(cat $verb.txt) $(ls $verb.txt*)" "old $verb.txt"
 done
 
-# ---- how it looks ----
+# ---- layout ----
 longest=$(json 'print +(grep { !$_->{depth} } @rows)[0]{event}' each.whole)
 for words in waits path states report "waits --why $longest" "waits --knots"; do
     poet $words large.poet >text 2>errors
-    is "poet $words: no blanks at the end, no nothing below nothing" \
+    is "poet $words: no trailing blanks, and no zero totals below empty columns" \
         "$(wc -l <errors) $(grep -c ' $' text) $(grep -cE -- '-0\.0+( |$)' text)" "0 0 0"
 done
 done_testing

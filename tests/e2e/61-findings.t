@@ -1,9 +1,9 @@
 #!/bin/bash
-# What to look at first: is each habit that makes a program slow named, with what it is about, in whose code, and what may
-# help?  And is it said of no other?
+# Key findings of poet report: each inefficient pattern is found in the program that has it, with object, code and advice,
+# and in no other program.
 . "$(dirname "$0")/lib.sh"
 
-# json PERL FILE: with rows(TABLE), the cells of each row of one table
+# json PERL FILE: evaluates it with rows(TABLE), the cells of each row of one table
 json() {
     FILE=$2 perl -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; my (%rows, $at);
@@ -17,16 +17,16 @@ json() {
 }
 program() {
     { cat "$root/tests/e2e/slow.h" "$root/tests/e2e/asleep.h"; cat; } >"$1.c"
-    poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"
+    poetcc -trace -g "$1.c" -o "$1" || not_ok "$1.c compiles with -trace"
     POET_OUTPUT=$1.poet "./$1" >"$1.out" 2>/dev/null
     until_true finished "$1.poet"
     poet report "$1.poet" | sed -n '/^Key findings/,/^$/p' >"$1.txt"
     poet report "$1.poet" --json >"$1.json"
 }
-at() { grep -n "$2" "$1.c" | head -n 1 | cut -d: -f1; } # the line of a program's code
+at() { grep -n "$2" "$1.c" | head -n 1 | cut -d: -f1; } # the source line of a program's statement
 has() { like "$1: $2" "$(cat "$1.txt")" "$3"; }
 
-# ---- eight are woken for one job ----
+# ---- eight threads are woken for one job ----
 program storm <<'C'
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t jobs_changed = PTHREAD_COND_INITIALIZER;
@@ -75,10 +75,10 @@ has storm "woken for nothing, at what, by whom, in whose code" \
     "useless wake-ups \(8 threads wait again immediately\) +T:worker[#0-9]* +CV:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
 has storm "what may help" "^note: useless wake-ups: use signal instead of broadcast"
 json 'print hint(qr/wait again immediately/)->{count}' storm.json >times
-check "storm: no more often than it was, as the program counted, and nearly as often" \
+check "storm: useless wake-ups are not more than the program counted, and nearly as many" \
     perl -e 'exit !($ARGV[0] <= $ARGV[1] && $ARGV[0] >= 0.9 * $ARGV[1])' "$(cat times)" "$(cat storm.out)"
 
-# ---- a semaphore that wakes takes something each time: not for nothing ----
+# ---- a semaphore whose wake-ups consume a unit: none is useless ----
 program tokens <<'C'
 #include <semaphore.h>
 static sem_t full;
@@ -99,15 +99,15 @@ int main(void)
     pthread_join(t, 0);
 }
 C
-is "tokens: nobody is woken for nothing, nor waits until it is given back" "$(grep -Ec 'again immediately|semaphore contention' tokens.txt)" 0
+is "tokens: no useless wake-up and no semaphore contention" "$(grep -Ec 'again immediately|semaphore contention' tokens.txt)" 0
 
-# ---- a semaphore that begins with too little ----
+# ---- a semaphore with too few units ----
 program pool <<'C'
 #include <semaphore.h>
 static sem_t connections;
 static struct sleeper sleepers[5];
 static atomic_int taken;
-static void await_others(void) /* the first one has it until all others wait */
+static void await_others(void) /* the first thread holds it until all others wait */
 {
     if (taken)
         return;
@@ -143,12 +143,12 @@ has pool "a semaphore is fought over like a lock" \
     "semaphore contention \([0-9]+ threads wait for units to be released\) +T:client[#0-9]* +Sem:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
 has pool "it can begin with more" "^note: semaphore contention: raise the initial count"
 has pool "nearly always somebody waits" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +Sem:connections"
-is "pool: it is not longer than the run that somebody waits" \
+is "pool: the time with waiters is not longer than the run" \
     "$(json 'print 0 + (hint(qr/^saturated/)->{duration_ns} > (rows("run"))[0]{duration_ns})' pool.json)" 0
 poet report pool.poet --to 20ms >range.txt
-is "pool: of a range the share is that of the range" "$(grep '^saturated' range.txt | grep -Eo '[0-9.]+ %' | awk '$1 > 100')" ""
+is "pool: in a range the share is that of the range" "$(grep '^saturated' range.txt | grep -Eo '[0-9.]+ %' | awk '$1 > 100')" ""
 
-# ---- a question and its answer: never both at work ----
+# ---- request and reply: never concurrent ----
 program baton <<'C'
 #include <semaphore.h>
 static sem_t turn[2];
@@ -176,15 +176,15 @@ has baton "one at a time" "little parallelism \(3 threads, about one running at 
 has baton "in turns" "ping-pong: two threads alternately wait for each other +T:runner[#0-9]* +Sem:turn(\[[01]\])? +T:runner"
 has baton "a longer queue" "^note: ping-pong: .*longer queue"
 
-# ---- who has had it takes it again ----
+# ---- a thread that reacquires a lock before its waiters ----
 program greedy <<'C'
-static pthread_rwlock_t board = PTHREAD_RWLOCK_INITIALIZER; /* readers come first */
+static pthread_rwlock_t board = PTHREAD_RWLOCK_INITIALIZER; /* readers are preferred */
 static pthread_barrier_t begin, turn;
 static struct sleeper sleeper;
 static void again(void)
 {
     pthread_rwlock_unlock(&board);
-    pthread_rwlock_rdlock(&board); /* the other has it meanwhile */
+    pthread_rwlock_rdlock(&board); /* the other reader holds it meanwhile */
 }
 static void *reader(void *second)
 {
@@ -223,9 +223,9 @@ int main(int argc, char **argv)
 C
 has greedy "kept from a lock again and again" \
     "overtaken: other threads reacquired the lock while it waited +T:writer +RW:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
-is "greedy: one that waits is not several" "$(grep -c '^saturated' greedy.txt)" 0
+is "greedy: one waiting thread is not reported as several" "$(grep -c '^saturated' greedy.txt)" 0
 
-# ---- a flag that is looked at twenty times a second, and set when that was twice in vain ----
+# ---- a flag that is polled with a timeout, and set after two vain polls ----
 program poll <<'C'
 #include <time.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -261,7 +261,7 @@ has poll "waits that only the clock ends" \
     "timeouts: waits end by timeout, not by a wake-up +T:main +CV:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
 has poll "who changes it can wake" "^note: timeouts: signal the waiter when"
 
-# ---- services that start one after the other ----
+# ---- services that are created one after the other ----
 program startup <<'C'
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t up = PTHREAD_COND_INITIALIZER;
@@ -292,7 +292,7 @@ C
 has startup "threads are made one after the other" \
     "serialized thread creation \(waits for each before the next\) +T:main +CV:up +T:service[#0-9]* .* 4 +main \(startup.c:$(at startup '// each')\) +service \(startup.c:$(at startup '// is up')\)"
 
-# ---- more at work than there are processors ----
+# ---- more running threads than CPUs ----
 program crowd <<'C'
 static long used(void)
 {
@@ -320,7 +320,7 @@ poet report crowd.poet | sed -n '/^Key findings/,/^$/p' >crowd.txt
 has crowd "threads have no processor" "CPU contention \([0-9]+ threads runnable without a CPU\) +T:busy[#0-9]* "
 has crowd "which is nobody's lock" "^note: CPU contention: "
 
-# ---- what is well made has none of it ----
+# ---- an efficient program has no finding ----
 program good <<'C'
 static pthread_barrier_t step;
 static void *solver(void *a)
@@ -340,35 +340,35 @@ int main(void)
 }
 C
 bad='overtaken|useless|ping-pong|serialized|timeout|at a time|saturated|(lock|semaphore) contention'
-is "good: no habit" "$(grep -E "$bad" good.txt)" ""
-# (from where all of them are there)
+is "good: no finding in the whole run" "$(grep -E "$bad" good.txt)" ""
+# A range in which all threads exist.
 passed() { poet dump --json good.poet | grep '"type":"passed"' | sed -n "$1p" | sed 's/.*"event":"\([0-9:]*\)".*/\1/'; }
 poet report good.poet --from "$(passed 1)" --to "$(passed 9)" >range.txt
-is "good: nor in a part of it" "$(sed -n '/^Key findings/,/^$/p' range.txt | grep -E "$bad")" ""
+is "good: no finding in a part of the run" "$(sed -n '/^Key findings/,/^$/p' range.txt | grep -E "$bad")" ""
 
-# ---- what the page says of its words, and of slips ----
+# ---- notes of the tables, and errors ----
 poet waits storm.poet >waits.txt
-like "kinds are explained where there are some" "$(cat waits.txt)" "^note: cause: imbalance = .*; serialization = .*; contention = "
+like "waits: causes are explained where they occur" "$(cat waits.txt)" "^note: cause: imbalance = .*; serialization = .*; contention = "
 little=$(poet waits storm.poet --json | perl -MJSON::PP -ne '$r = decode_json $_; $n++ if $r->{row} && !$r->{depth} && $r->{row}{share} < 0.01; END { print $n + 0 }')
-is "the page leaves out what is little, and says so" \
+is "report: omitted small rows are counted in a note" \
     "$(poet report storm.poet | sed -n 's/^note: \([0-9]*\) rows* below 1 % omitted;.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
-like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: empty range: the run lasts [0-9.]+ ms"
-is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'empty range')" 0
-like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody"; use place, pattern, object, site, thread, wait, category$'
+like "waits: an empty range is reported" "$(poet waits storm.poet --from 500s)" "^note: empty range: the run lasts [0-9.]+ ms"
+is "waits: a range with waits is not reported as empty" "$(poet waits storm.poet --from 1ms | grep -c 'empty range')" 0
+like "waits: an unknown --by lists the valid ones" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody"; use place, pattern, object, site, thread, wait, category$'
 for option in --from --to --past-of; do
-    is "an event that there is not: $option" "$(poet waits storm.poet $option 99:1 2>&1; echo $?)" \
+    is "waits $option: a missing event is refused" "$(poet waits storm.poet $option 99:1 2>&1; echo $?)" \
         "poet waits: no event 99:1 in this run (it has 11 lines)
 1"
 done
-like "where there is no choice" "$(poet report storm.poet --by thread 2>&1)" 'no table by "thread"; --by is not supported$'
+like "report: --by is refused" "$(poet report storm.poet --by thread 2>&1)" 'no table by "thread"; --by is not supported$'
 
-# ---- one thread, and nothing of what it waits for ----
+# ---- one thread without a wait ----
 program alone <<'C'
 int main(void) { nap(5); }
 C
 has alone "what may not be recorded" "^note: single-threaded: its waits may be untraced; .*poet record"
 
-# ---- of what hangs, the deadlock first, though main waits longer; where what is held was taken ----
+# ---- of several hangs the deadlock comes first, though main waits longer; where locks were acquired ----
 program dead <<'C'
 #include <unistd.h>
 static pthread_mutex_t savings = PTHREAD_MUTEX_INITIALIZER, shares = PTHREAD_MUTEX_INITIALIZER;
@@ -404,14 +404,14 @@ int main(int argc, char **argv)
 }
 C
 poet report dead.poet >dead.all
-is "dead: the deadlock, then who waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all | grep -Eo '^(deadlock|never resumes|likely)' | tr '\n' ' ')" \
+is "dead: the deadlock is first, then the thread that waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all | grep -Eo '^(deadlock|never resumes|likely)' | tr '\n' ' ')" \
     "deadlock deadlock never resumes "
 takes=$(at dead '// takes') asks=$(at dead '// asks')
-like "dead: who holds it, where that was taken, and where it is asked for" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all)" \
+like "dead: the holder, where it acquired the lock, and where the lock is requested" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all)" \
     "^deadlock +T:clerk[#0-9]* +M:(savings|shares) +T:clerk[#0-9]* +clerk \(dead.c:$takes\) +[0-9.]+ +clerk \(dead.c:$asks\) "
-like "dead: poet blocked says so, too" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]*, acquired at dead.c:$takes \\(event [0-9]+:[0-9]+\\)"
-like "dead: and in JSON" "$(poet blocked dead.poet --json)" "\"acquired_site\": *\"dead.c:$takes\""
+like "dead: poet blocked has the place of the acquisition" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]*, acquired at dead.c:$takes \\(event [0-9]+:[0-9]+\\)"
+like "dead: poet blocked --json has the place of the acquisition" "$(poet blocked dead.poet --json)" "\"acquired_site\": *\"dead.c:$takes\""
 for run in storm tokens pool greedy poll startup baton crowd good dead; do
-    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: OK$"
+    like "$run: poet check finds no error" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: OK$"
 done
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/bash
-# OpenMP, in gcc's runtime and in LLVM's: what the threads of regions do is ordered as OpenMP orders it, what cannot be
-# told is in doubt, and the program does what it did.
+# OpenMP, in gcc's and LLVM's runtime: the order of events in parallel regions is that of OpenMP, uncertain order is
+# marked, and the program's results are unchanged.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive
 here=$root/tests/e2e
 order=unset
-check "the description is good" poet check "$root/config/omp.conf"
+check "omp.conf is valid" poet check "$root/config/omp.conf"
 
 cat >loop.c <<'C'
 #include <time.h>
@@ -13,7 +13,7 @@ static int sum;
 static void work(int ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, 0); }
 int main(void)
 {
-#pragma omp parallel num_threads(4) /* whose threads are there then */
+#pragma omp parallel num_threads(4) /* whose threads exist then */
     work(1);
 #pragma omp parallel for num_threads(4) schedule(static)
     for (int i = 1; i <= 8; i++) {
@@ -61,7 +61,7 @@ int main(void)
 #pragma omp section
                 ;
             }
-#ifndef __clang__ /* whose runtime, version 14, then hangs now and then by itself */
+#ifndef __clang__ /* whose runtime, version 14, hangs now and then by itself */
             if (omp_get_thread_num() == round % 4) {
 #pragma omp cancel parallel
             }
@@ -134,13 +134,13 @@ int main(int argc, char **argv)
 C
 
 has_openmp() { echo 'int main(void) { return 0; }' | $1 -fopenmp -x c - -o /dev/null 2>/dev/null; }
-record() { # record FILE PROGRAM...: what it prints, and its status
+record() { # record FILE PROGRAM...: prints the program's output and status
     file=$1
     shift
     rm -f "$file"
     timeout 60 poet record -o "$file" -- "$@"
 }
-whole() { # every rule is kept, nothing hangs
+whole() { # poet check accepts the trace, and no thread is blocked
     until_true finished "$1" && poet check "$1" && [ "$(figure "$1" pending)$(figure "$1" inconsistent)" = 00 ]
 }
 answer() { # answer FILE TEXT TEXT
@@ -152,39 +152,39 @@ answer() { # answer FILE TEXT TEXT
 
 for compiler in gcc clang; do
     if ! has_openmp $compiler; then
-        skip "$compiler: cannot compile OpenMP (Debian: libomp-dev)"
+        skip "$compiler cannot compile OpenMP (Debian: libomp-dev)"
         continue
     fi
 
-    # ---- what is ordered, and what is not ----
+    # ---- ordered events, and unordered ones ----
     CC=$compiler poetcc -trace -g -fopenmp "$here/omp-order.c" -o order
-    is "$compiler: the program says what it says" "$(record order.poet ./order) $?" "3 0"
-    check "$compiler: its trace is sound" sound order.poet
-    is "$compiler: everything stands as OpenMP orders it" "$(python3 "$here/omp.py" order order.poet)" ""
-    is "$compiler: nothing is in doubt" "$(figure order.poet uncertain)" 0
-    like "$compiler: nothing is said not to be followed" "$(poet stat --json order.poet)" '"untraced_reasons":\[\]'
+    is "$compiler: order: the program prints its result" "$(record order.poet ./order) $?" "3 0"
+    check "$compiler: order: the trace is sound" sound order.poet
+    is "$compiler: order: events are ordered as OpenMP orders them" "$(python3 "$here/omp.py" order order.poet)" ""
+    is "$compiler: order: no event has an uncertain order" "$(figure order.poet uncertain)" 0
+    like "$compiler: order: nothing is reported as untraced" "$(poet stat --json order.poet)" '"untraced_reasons":\[\]'
     types=$(python3 "$here/omp.py" types order.poet | sed 's/ spawn [0-9]*//; s/ task[a-z]* [0-9]*//g; s/ reach [0-9]*//; s/ through [0-9]*//; s/ done [0-9]*//; s/ chunk [0-9]*//; s/ nothing [0-9]*//; s/ asks [0-9]*//; s/^asks [0-9]* //')
     [ "$order" = unset ] && order=$types
-    is "$compiler: the same events as with the other runtime" "$types" "$order"
+    is "$compiler: order: the event types are those of the other runtime" "$types" "$order"
     like "$compiler: critical sections have their names" "$(poet ls order.poet; poet dump order.poet)" 'Cr:section'
 
-    # ---- unmodified: waits at the end of a region ----
+    # ---- an unmodified program: waits at the end of a region ----
     $compiler -g -fopenmp loop.c -o loop
-    is "$compiler: an unmodified program ends as it does" "$(record loop.poet ./loop) $?" " 0"
-    check "$compiler: its trace is sound, too" sound loop.poet
-    is "$compiler: its waits are charged to the body" "$(python3 "$here/omp.py" waits loop.poet)" "4 waits"
-    is "$compiler: without libpoet-omp" "$(poet record --without omp -o without.poet -- ./loop) $?" " 0"
-    like "$compiler:   OpenMP is said not to be followed" "$(poet stat without.poet)" 'not traced.*OpenMP'
+    is "$compiler: poet record: an unmodified program ends normally" "$(record loop.poet ./loop) $?" " 0"
+    check "$compiler: poet record: the trace is sound" sound loop.poet
+    is "$compiler: poet record: waits are attributed to the loop's body" "$(python3 "$here/omp.py" waits loop.poet)" "4 waits"
+    is "$compiler: poet record --without omp: the program ends normally" "$(poet record --without omp -o without.poet -- ./loop) $?" " 0"
+    like "$compiler: poet record --without omp: OpenMP is reported as untraced" "$(poet stat without.poet)" 'not traced.*OpenMP'
 
-    # ---- where no order is claimed ----
+    # ---- constructs for which no order is claimed ----
     $compiler -w -g -fopenmp cancel.c -o cancel
-    is "$compiler: cancelled regions, tasks and loops end" "$(OMP_CANCELLATION=true record cancel.poet ./cancel) $?" " 0"
-    check "$compiler:   nothing hangs in the trace" whole cancel.poet
-    like "$compiler:   and there is doubt" "$(figure cancel.poet uncertain)" '^[1-9]'
+    is "$compiler: canceled regions, tasks and loops end" "$(OMP_CANCELLATION=true record cancel.poet ./cancel) $?" " 0"
+    check "$compiler: canceled regions: poet check accepts the trace" whole cancel.poet
+    like "$compiler: canceled regions: some order is uncertain" "$(figure cancel.poet uncertain)" '^[1-9]'
     CC=$compiler poetcc -trace -w -g -fopenmp doubt.c -o doubt
-    is "$compiler: iterations that wait for others" "$(record doubt.poet ./doubt) $?" " 7"
-    check "$compiler:   nothing hangs in the trace" whole doubt.poet
-    is "$compiler:   what may be before is unknown" "$(answer doubt.poet "left 1" "right 2")" unknown
+    is "$compiler: iterations that wait for others end" "$(record doubt.poet ./doubt) $?" " 7"
+    check "$compiler: iterations that wait: poet check accepts the trace" whole doubt.poet
+    is "$compiler: iterations that wait: a possible order is unknown" "$(answer doubt.poet "left 1" "right 2")" unknown
 
     # ---- hangs ----
     $compiler -g -fopenmp deadlock.c -o deadlock
@@ -192,38 +192,38 @@ for compiler in gcc clang; do
     recorder=$!
     waits() { said=$(poet blocked dead.poet 2>/dev/null); grep -q '^DEADLOCK' <<<"$said" && grep -q '^HANG' <<<"$said"; }
     until_true waits
-    like "$compiler: a deadlock is seen" "$said" 'T:main waits for L:.*, held by T:thread 1'
-    like "$compiler: and who waits at a barrier for those in it" "$said" '^HANG: no remaining thread can wake the waiters of P:'
+    like "$compiler: blocked: a deadlock of OpenMP locks" "$said" 'T:main waits for L:.*, held by T:thread 1'
+    like "$compiler: blocked: a barrier whose participants are deadlocked" "$said" '^HANG: no remaining thread can wake the waiters of P:'
     kill -KILL "$(figure dead.poet pid 2>/dev/null)"
     wait $recorder 2>/dev/null
 
-    # ---- a library that is opened, and loads the runtime for itself alone ----
+    # ---- a library that is opened and loads the runtime for itself alone ----
     $compiler -g -shared -fPIC -fopenmp shared.c -o ./$compiler.so
     libraries="${libraries:-} ./$compiler.so"
 done
 
 gcc -g opens.c -o opens
-is "libraries that are opened, each with its runtime" "$(record opened.poet ./opens $libraries | sort -u) $?" "190 0"
-check "  the trace is sound" sound opened.poet
-is "  all of them are followed" "$(poet dump opened.poet | grep -c ' region ')" "$(set -- $libraries; echo $#)"
+is "opened libraries, each with its own OpenMP runtime, compute their result" "$(record opened.poet ./opens $libraries | sort -u) $?" "190 0"
+check "opened OpenMP libraries: the trace is sound" sound opened.poet
+is "opened OpenMP libraries: all of them are traced" "$(poet dump opened.poet | grep -c ' region ')" "$(set -- $libraries; echo $#)"
 
-# ---- the program comes first ----
+# ---- results are those of an untraced run ----
 gcc -g -fopenmp "$root/examples/omp/triangle.c" -o triangle
 gcc -g -fopenmp -fsanitize=address,undefined "$root/examples/omp/triangle.c" -o careful
 said="8 rows, the longest took 8 ms 0"
-is "with no server to be had" "$(POET_SERVER=$work/none LD_PRELOAD="$B/lib/libpoet.so $B/lib/poet/libpoet-omp.so" ./triangle 2>&1) $?" "$said"
-is "with a schedule that is chosen at run time" "$(OMP_SCHEDULE=dynamic,1 record triangle.poet ./triangle) $?" "$said"
-check "  the trace is sound" sound triangle.poet
-is "with AddressSanitizer" "$(record careful.poet ./careful 2>&1) $?" "$said"
-check "  the trace is sound" sound careful.poet
+is "OpenMP without a reachable server: the result is that of an untraced run" "$(POET_SERVER=$work/none LD_PRELOAD="$B/lib/libpoet.so $B/lib/poet/libpoet-omp.so" ./triangle 2>&1) $?" "$said"
+is "OpenMP with OMP_SCHEDULE: the result is that of an untraced run" "$(OMP_SCHEDULE=dynamic,1 record triangle.poet ./triangle) $?" "$said"
+check "OpenMP with OMP_SCHEDULE: the trace is sound" sound triangle.poet
+is "OpenMP with AddressSanitizer: the result is that of an untraced run" "$(record careful.poet ./careful 2>&1) $?" "$said"
+check "OpenMP with AddressSanitizer: the trace is sound" sound careful.poet
 if command -v gm >/dev/null; then
     gm convert -size 200x200 gradient:red-blue in.miff
     OMP_NUM_THREADS=3 gm convert in.miff -blur 8x4 -sharpen 2x1 plain.png
     OMP_NUM_THREADS=3 record gm.poet gm convert in.miff -blur 8x4 -sharpen 2x1 traced.png
-    is "GraphicsMagick ends as it does" "$?" 0
-    check "  and writes what it writes" cmp plain.png traced.png
-    check "  its trace is sound" sound gm.poet
-    like "  its regions are followed" "$(poet dump gm.poet)" ' through '
+    is "GraphicsMagick ends normally" "$?" 0
+    check "GraphicsMagick writes the image of an untraced run" cmp plain.png traced.png
+    check "GraphicsMagick: the trace is sound" sound gm.poet
+    like "GraphicsMagick: its parallel regions are traced" "$(poet dump gm.poet)" ' through '
 else
     skip "GraphicsMagick is not installed (Debian: graphicsmagick)"
 fi

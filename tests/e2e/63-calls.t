@@ -1,20 +1,20 @@
 #!/bin/bash
-# What threads measure of their calls (poetcc -profile): counts, times, who called whom, in the region that each
-# shares with the server.  regions.py is the server here.
+# poetcc -profile measures calls: counts, times and callers, in the region that each thread
+# shares with the server. regions.py is the server here.
 . "$(dirname "$0")/lib.sh"
 export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
-# of PATH COLUMN [THREAD]: 3 calls, 4 ended, 5 concurrent, 6 real, 7 own, 8 off, 9 least, 10 most; summed over threads
+# of PATH COLUMN [THREAD]: 3 calls, 4 ended, 5 concurrent, 6 real, 7 own, 8 off, 9 min, 10 max; summed over threads
 of() { awk -v path="$1" -v column="$2" -v thread="${3-}" '$2 == path && (thread == "" || $1 == thread) {
     sum += $column } END { print sum + 0 }' out; }
 between() { # between NAME VALUE LEAST MOST
     if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then ok "$1"; else not_ok "$1" "got: $2, not $3 to $4" "$(cat out)"; fi
 }
-# A function that is called while it is open lands in the outer one: nowhere else.
+# A function that is called again while it is open is counted in the outermost one only.
 lands_rightly() { awk '$2 ~ /\*$/ { n = split($2, part, "/"); last = part[n]; sub(/\*/, "", last); found = 0
     for (i = 1; i < n; i++) { sub(/\*/, "", part[i]); found += part[i] == last } if (!found) exit 1 }' out; }
 
-# ---- who called whom, how often ----
+# ---- callers, and numbers of calls ----
 cat >arcs.c <<'C'
 volatile long sink;
 __attribute__((noinline)) void f(void) { sink++; }
@@ -33,24 +33,24 @@ for level in counts real cpu; do
         printf '%s ' "$(of $path 3)"; done)" '1 1 1000 1 300 1 10 '
     is "calls=$level: two functions that call each other have one arc each" \
         "$(for path in /main/even /main/even/odd /main/even/odd/even\*; do printf '%s ' "$(of $path 3)"; done)" '1 5 5 '
-    is "calls=$level: all have ended" "$(awk '$2 ~ /^\// && $3 != $4' out)" ''
+    is "calls=$level: all calls have ended" "$(awk '$2 ~ /^\// && $3 != $4' out)" ''
 done
-is 'only outermost calls add to the time of a function' \
+is 'the time of a function is that of its outermost calls' \
     "$(awk '$2 == "/main/even/odd" { print ($6 <= even && $10 <= $6) } $2 == "/main/even" { even = $6 }' out)" 1
 POET_MEASURE=calls=counts measured ./arcs
-is 'counts only: no times' "$(awk '$2 ~ /^\// && $6 + $7 != 0' out)" ''
+is 'calls=counts: no times are measured' "$(awk '$2 ~ /^\// && $6 + $7 != 0' out)" ''
 POET_MEASURE=none measured ./arcs
-is 'nothing wanted: nothing is measured' "$(cat out)" ''
+is 'without POET_MEASURE nothing is measured' "$(cat out)" ''
 POET_MEASURE=calls,bananas measured ./arcs
-is 'a word that is none is said, once' "$(grep -c 'POET_MEASURE: bananas: unknown measurement' program.err)" 1
-is 'and the others hold' "$(of /main/g/f 3)" 1000
-is 'without a server it says nothing of meters' "$(POET_SERVER=none POET_MEASURE=bananas ./arcs 2>&1)" ''
+is 'POET_MEASURE: an unknown word is reported once' "$(grep -c 'POET_MEASURE: bananas: unknown measurement' program.err)" 1
+is 'POET_MEASURE: the other words are in effect' "$(of /main/g/f 3)" 1000
+is 'POET_SERVER=none: POET_MEASURE is not checked' "$(POET_SERVER=none POET_MEASURE=bananas ./arcs 2>&1)" ''
 poetcc -trace -no-pie -O1 arcs.c -o plain
 measured ./plain
-is 'without -profile nothing is wanted' "$(cat out)" ''
+is 'a program without -profile has no calls' "$(cat out)" ''
 cc -finstrument-functions -no-pie -O1 arcs.c -o other
 POET_MEASURE=calls measured poet record -- ./other
-is 'hooks that others compiled are measured under poet record' "$(awk '$3 == 1000' out | wc -l)" 1
+is 'poet record measures hooks that another compiler inserted' "$(awk '$3 == 1000' out | wc -l)" 1
 cat >own.c <<'C'
 #include <stdio.h>
 #define NI __attribute__((no_instrument_function))
@@ -61,17 +61,17 @@ void g(void) {}
 NI int main(void) { g(); printf("%d\n", seen); return 0; }
 C
 poetcc -profile -no-pie -O0 own.c -o own
-is 'hooks of the program itself stay its own' "$(POET_SERVER=none ./own)" 101
+is 'hooks that a program defines itself are called' "$(POET_SERVER=none ./own)" 101
 poetcc -profile -no-pie -O0 own.c -o own-static -static
-is 'and in a static program' "$(POET_SERVER=none ./own-static)" 101
+is 'hooks that a static program defines itself are called' "$(POET_SERVER=none ./own-static)" 101
 poetcc -profile -static -no-pie -O1 arcs.c -o arcs-static
 measured ./arcs-static
-is 'a static program is measured, too' "$(of /main/g/f 3) $(of '/main/r/r*' 3)" '1000 10'
+is 'a static program is measured' "$(of /main/g/f 3) $(of '/main/r/r*' 3)" '1000 10'
 poetcc -profile -ignore=f,r -no-pie -O1 arcs.c -o ignored
 measured ./ignored
-is '-ignore leaves functions out' "$(of /main/g 3) $(of /main/g/f 3) $(of /main/r 3) $(of /main/k 3)" '1 0 0 1'
+is 'poetcc -ignore leaves functions out' "$(of /main/g 3) $(of /main/g/f 3) $(of /main/r 3) $(of /main/k 3)" '1 0 0 1'
 
-# ---- how long: by which caller, and on the processor ----
+# ---- times by caller, and CPU time ----
 cat >spin.h <<'C'
 #include <time.h>
 #define NI __attribute__((no_instrument_function))
@@ -93,21 +93,21 @@ __attribute__((noinline)) void s(void) { struct timespec t = {0, 300000000}; nan
 int main(void) { a(); b(); s(); return 0; }
 C
 poetcc -profile -no-pie -O1 times.c -o times
-taskset -c 0 sh -c 'while :; do :; done' & # another one on the same processor
+taskset -c 0 sh -c 'while :; do :; done' & # another process on the same CPU
 spinner=$!
 pids="$pids $spinner"
 POET_CLOCK=monotonic taskset -c 0 python3 "$root/tests/e2e/regions.py" ./times >out 2>program.err
 kill "$spinner"
-is 'times are by caller' "$(of /main/a/f 3) $(of /main/b/f 3)" '5 5'
-between 'the first caller spends 100 ms of processor time' "$(of /main/a/f 7)" 99500000 103000000
-between 'the second one 20 ms' "$(of /main/b/f 7)" 19800000 22000000
-between 'asleep a function takes none' "$(of /main/s 7)" 0 2000000
-between 'but real time' "$(of /main/s 6)" 300000000 9000000000000
-is 'a thread that shares its processor is longer at it than it runs' \
+is 'calls are counted by caller' "$(of /main/a/f 3) $(of /main/b/f 3)" '5 5'
+between 'the first caller uses 100 ms of CPU time' "$(of /main/a/f 7)" 99500000 103000000
+between 'the second caller uses 20 ms of CPU time' "$(of /main/b/f 7)" 19800000 22000000
+between 'a sleeping function uses no CPU time' "$(of /main/s 7)" 0 2000000
+between 'a sleeping function has its real time' "$(of /main/s 6)" 300000000 9000000000000
+is 'a thread that shares its CPU has more real time than CPU time' \
     "$([ "$(of /main/a/f 6)" -gt "$(of /main/a/f 7)" ] && [ "$(of /main/a/f 8)" -gt 0 ] && echo yes)" yes
-is 'what ran and what did not are the real time' "$(awk '$2 == "/main/a/f" { d = $6 - $7 - $8; print (d < 1e6 && d > -1e6) }' out)" 1
+is 'CPU time and off-CPU time add up to the real time' "$(awk '$2 == "/main/a/f" { d = $6 - $7 - $8; print (d < 1e6 && d > -1e6) }' out)" 1
 
-# ---- threads, and signal handlers in between ----
+# ---- threads, and signal handlers ----
 cat >threads.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -121,7 +121,7 @@ __attribute__((noinline)) void *serve(void *p)
 {
     begun++;
     for (int i = 0; i < 250000; i++) f();
-    while (going) f(); /* until all signals were handled */
+    while (going) f(); /* until all signals have been handled */
     return p;
 }
 __attribute__((no_instrument_function)) int main(void)
@@ -143,16 +143,16 @@ sed 's/sink++/__atomic_fetch_add(\&sink, 1, 0)/' threads.c >counted.c
 poetcc -profile -no-pie -O1 counted.c -o counted
 for level in counts cpu; do
     POET_MEASURE=calls=$level measured ./counted
-    is "calls=$level: calls of four threads, with those of handlers that come in between" \
+    is "calls=$level: calls of four threads, interrupted by handlers" \
         "$(awk '$2 ~ /\/f\*?$/ { sum += $3 } END { print sum }' out)" "$(head -n 1 out)"
-    is "calls=$level: each handler is counted, wherever it came" "$(awk '$2 ~ /\/handler$/ { sum += $3 } END { print sum }' out)" 100
-    is "calls=$level: what is called while it is open lands in the outer one" "$(lands_rightly && echo yes)" yes
-    is "calls=$level: nothing is open, nothing was mismatched" \
+    is "calls=$level: each call of a handler is counted, wherever it interrupted" "$(awk '$2 ~ /\/handler$/ { sum += $3 } END { print sum }' out)" 100
+    is "calls=$level: recursive calls are counted in the outermost one" "$(lands_rightly && echo yes)" yes
+    is "calls=$level: no call is open or mismatched" \
         "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
 done
-is 'work of threads that run at once is concurrent' "$([ "$(of /serve/f 5)" -gt 0 ] && echo yes)" yes
+is 'calls of threads that run at once are concurrent' "$([ "$(of /serve/f 5)" -gt 0 ] && echo yes)" yes
 
-# ---- unusual ways out ----
+# ---- nonlocal exits ----
 cat >ways.cc <<'C'
 #include <cerrno>
 #include <csetjmp>
@@ -211,22 +211,22 @@ int main()
 C
 poetcc++ -profile -no-pie -O1 ways.cc -o ways
 measured ./ways
-is 'its exit code and errno are its own' $? 3
+is 'exit code and errno are those of the program' $? 3
 is 'after an exception the next call has the right caller' "$(of /main/catcher 3) $(of /main/catcher/next 3)" '100 100'
-is 'calls that an exception left were counted' "$(of /main/catcher/thrower 3) $(of '/main/catcher/thrower/thrower*' 3)" '100 200'
+is 'calls that an exception left are counted' "$(of /main/catcher/thrower 3) $(of '/main/catcher/thrower/thrower*' 3)" '100 200'
 is 'after a longjmp the next call has the right caller' "$(of /main/jumped 3) $(of /main/jumped/next 3)" '50 50'
-is 'and out of a handler on another stack' "$(of /main/interrupted 3) $(of /main/interrupted/next 3)" '5 5'
-is 'calls that were jumped out of have ended' "$(of /main/jumped/jumper 4) $(of '/main/jumped/jumper/jumper*' 4)" '50 100'
-is 'pthread_exit' "$(of /leaves/leaver 3) $(of /leaves/leaver 4)" '1 1'
-is 'a thread that is cancelled' "$(of /cancelled 3) $(of /cancelled 4)" "$(of /cancelled 3) $(of /cancelled 3)"
-is 'a million calls deep: each is counted' "$(of '/dives/deep/deep*' 3)" 1000000
-is 'and the next call has the right caller' "$(of /dives/next 3)" 1
-like 'which is said' "$(grep ' numbers ' out)" '^[0-9]+ numbers 0 983[0-9]+ 0 0$'
-is 'parts that the program names' "$(of '/main/parts/[outer]' 3) $(of '/main/parts/[outer]/[inner]' 3) $(of '/main/parts/[outer]/[inner]/next' 3)" \
+is 'after a longjmp from a handler on another stack the next call has the right caller' "$(of /main/interrupted 3) $(of /main/interrupted/next 3)" '5 5'
+is 'calls that a longjmp left have ended' "$(of /main/jumped/jumper 4) $(of '/main/jumped/jumper/jumper*' 4)" '50 100'
+is 'a call that pthread_exit left has ended' "$(of /leaves/leaver 3) $(of /leaves/leaver 4)" '1 1'
+is 'calls of a canceled thread have ended' "$(of /cancelled 3) $(of /cancelled 4)" "$(of /cancelled 3) $(of /cancelled 3)"
+is 'recursion of a million calls: each is counted' "$(of '/dives/deep/deep*' 3)" 1000000
+is 'recursion of a million calls: the next call has the right caller' "$(of /dives/next 3)" 1
+like 'recursion of a million calls: untracked levels are counted' "$(grep ' numbers ' out)" '^[0-9]+ numbers 0 983[0-9]+ 0 0$'
+is 'parts that the program names are contexts' "$(of '/main/parts/[outer]' 3) $(of '/main/parts/[outer]/[inner]' 3) $(of '/main/parts/[outer]/[inner]/next' 3)" \
     '1 3 3'
-is 'exit() while calls are open: they are' "$(of '/main/ends/ends*' 3) $(of '/main/ends/ends*' 4)" '5 0'
-is 'but have their times' "$(awk '$2 ~ /main\/ends\/ends/ && $6 > 0 && $9 > 0 { print 1 }' out)" 1
-is 'what is called while it is open lands in the outer one' "$(lands_rightly && echo yes)" yes
+is 'exit() in open calls: they have not ended' "$(of '/main/ends/ends*' 3) $(of '/main/ends/ends*' 4)" '5 0'
+is 'exit() in open calls: they have times' "$(awk '$2 ~ /main\/ends\/ends/ && $6 > 0 && $9 > 0 { print 1 }' out)" 1
+is 'recursive calls are counted in the outermost one' "$(lands_rightly && echo yes)" yes
 
 # ---- exceptions, by each compiler ----
 cat >caught.cc <<'C'
@@ -247,15 +247,15 @@ NOINLINE void around() { try { passes(); } catch (...) { after(); } after(); }
 int main() { for (int i = 0; i < 10; i++) catcher(), around(); }
 C
 for cxx in g++ clang++; do
-    if ! command -v $cxx >/dev/null; then skip "there is no $cxx"; continue; fi
+    if ! command -v $cxx >/dev/null; then skip "$cxx is not installed"; continue; fi
     CXX=$cxx poetcc++ -profile -no-pie -O1 caught.cc -o caught 2>/dev/null
     measured ./caught
-    is "$cxx: what is called in and after a catch has the right caller" \
+    is "$cxx: calls in and after a catch have the right caller" \
         "$(of /main/catcher/within 3) $(of /main/catcher/within/after 3) $(of /main/catcher/after 3) $(of /main/around/after 3)" '20 20 10 20'
-    is "$cxx: what was thrown through is counted, and has ended" \
+    is "$cxx: calls that an exception passed are counted, and have ended" \
         "$(of '/main/catcher/thrower/thrower*' 3) $(of '/main/catcher/thrower/thrower*' 4) $(of /main/around/passes 4)" '40 40 10'
 done
-# A program in C opens a library in C++ that nobody else sees.
+# A program in C opens a library in C++ with RTLD_LOCAL.
 cat >plugin.cc <<'C'
 #include <stdexcept>
 extern "C" int caught(int n) { try { if (n) throw std::runtime_error("thrown"); } catch (const std::exception &e) { return e.what()[0]; } return 0; }
@@ -277,9 +277,9 @@ for how in plain profiled libc++; do
     case $how in
     plain) g++ -O1 -fPIC -shared plugin.cc -o plugin.so ;;
     profiled) poetcc++ -profile -O1 -fPIC -shared plugin.cc -o plugin.so ;;
-    *) clang++ -stdlib=libc++ -O1 -fPIC -shared plugin.cc -o plugin.so 2>/dev/null || { skip "there is no $how"; continue; } ;;
+    *) clang++ -stdlib=libc++ -O1 -fPIC -shared plugin.cc -o plugin.so 2>/dev/null || { skip "$how is not available"; continue; } ;;
     esac
-    is "an opened library catches as before: $how" "$(./opens 2>opens.err) $?" '232 0'
+    is "an opened C++ library catches exceptions: $how" "$(./opens 2>opens.err) $?" '232 0'
 done
 
 # ---- killed ----
@@ -292,7 +292,7 @@ int main(void) { for (int i = 1; ; i++) f(i); }
 C
 poetcc -profile -no-pie -O1 killed.c -o killed
 measured ./killed
-is 'killed in the fifth call: five began, four have ended' "$(of /main/f 3) $(of /main/f 4)" '5 4'
+is 'killed in the fifth call: five started, four ended' "$(of /main/f 3) $(of /main/f 4)" '5 4'
 
 # ---- coroutines ----
 cat >coroutines.c <<'C'
@@ -325,14 +325,14 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 coroutines.c -o coroutines
 POET_CLOCK=monotonic measured ./coroutines
-is 'the function of a coroutine is called once, under the root of the thread, whenever it is resumed' \
+is 'the function of a coroutine is called once, however often it is resumed' \
     "$(awk '$2 ~ /^.(fred|mary|serve)/ { print $2, $3 }' out | sort | uniq -c | tr -s ' \n' ' ')" \
     ' 10 /fred 1 10 /fred/fred_yields 5 10 /mary 1 10 /mary/mary_yields 5 10 /serve 1 10 /serve/turn 5 '
-between 'one runs 2 ms a stretch' "$(of /fred 7)" 99000000 104000000
-between 'the other one 1 ms' "$(of /mary 7)" 49000000 54000000
-is 'nothing is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
+between 'the first coroutine runs 2 ms per placement' "$(of /fred 7)" 99000000 104000000
+between 'the second coroutine runs 1 ms per placement' "$(of /mary 7)" 49000000 54000000
+is 'coroutines: no call is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
 
-# ---- waiting, events, and children ----
+# ---- waits, events, and child processes ----
 cat >waits.c <<'C'
 #include "asleep.h"
 #include <semaphore.h>
@@ -361,12 +361,12 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 waits.c -o waits
 POET_CLOCK=monotonic measured ./waits
-like 'a wait is a context of its own, below who waits' "$(cat out)" '/serve/waiter/wait-[0-9]+ 1 1 '
-is 'its time is real, not of the processor' "$(awk '$2 ~ /waiter\/wait/ { print ($6 > 50000000 && $7 < 10000000) }' out)" 1
-like 'events bear the context that they come from' "$(grep ' bears ' out)" ' /serve/locker$'
-is 'a child writes nothing into the region of its parent, but into its own' "$(awk '$2 ~ /child/ { print $2, $3 }' out)" '/child 1'
+like 'a wait is a context below its caller' "$(cat out)" '/serve/waiter/wait-[0-9]+ 1 1 '
+is 'a wait has real time and little CPU time' "$(awk '$2 ~ /waiter\/wait/ { print ($6 > 50000000 && $7 < 10000000) }' out)" 1
+like 'an event has the context of its caller' "$(grep ' bears ' out)" ' /serve/locker$'
+is 'a child process has a region of its own' "$(awk '$2 ~ /child/ { print $2, $3 }' out)" '/child 1'
 
-# ---- on and off while it runs ----
+# ---- measurement switched off and on ----
 cat >switched.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -375,7 +375,7 @@ cat >switched.c <<'C'
 volatile long sink;
 __attribute__((noinline)) void f(void) { sink++; }
 __attribute__((noinline)) void third(void) { for (int i = 0; i < 500; i++) f(); }
-NI static void ask(const char *what) /* the server switches, and says that it has */
+NI static void ask(const char *what) /* the server switches, and acknowledges it */
 {
     fclose(fopen(what, "w"));
     while (access(what, F_OK) == 0) usleep(1000);
@@ -385,16 +385,16 @@ int main(void) { all(); return 0; }
 C
 poetcc -profile -no-pie -O1 switched.c -o switched
 measured ./switched
-is 'what is not wanted for a while is not counted, and then again, with the right callers' \
+is 'calls while measurement is off are not counted, later ones have the right caller' \
     "$(of /main/all 3) $(of /main/all/third 3) $(of /main/all/third/f 3)" '1 2 1000'
 
-# ---- the whole way: a server, its trace, a table ----
-calls_of() { # calls_of TRACE SCOPE ARGUMENT...: how often
+# ---- from program to table ----
+calls_of() { # calls_of TRACE SCOPE ARGUMENT...: the number of calls
     poet calls "$1" --json "${@:3}" | perl -ne 'BEGIN { $scope = shift } print $1 if /"function":"\Q$scope\E[ "(].*?"calls":(\d+)/' "$2"
 }
 poetcc -profile -g -O1 arcs.c -o arcs
 POET_OUTPUT=arcs.poet POET_QUIET=1 ./arcs
-is 'poet calls says how often' "$(for f in f g k r even odd main; do printf '%s ' "$(calls_of arcs.poet $f)"; done)" '1300 1 1 11 6 5 1 '
+is 'poet calls prints the number of calls' "$(for f in f g k r even odd main; do printf '%s ' "$(calls_of arcs.poet $f)"; done)" '1300 1 1 11 6 5 1 '
 cat >piped.c <<'C'
 #include "asleep.h"
 static struct sleeper sleeper;
@@ -414,7 +414,7 @@ int main(void)
 C
 poetcc -profile -processes -g -O1 piped.c -o piped
 POET_OUTPUT=piped.poet POET_QUIET=1 ./piped
-is 'a wait for what a pipe brings is below who reads' "$(poet calls piped.poet --tree | grep -A1 reader | awk '/^    empty/ { print $2 }')" 1
+is 'poet calls --tree: a read from a pipe is below its caller' "$(poet calls piped.poet --tree | grep -A1 reader | awk '/^    empty/ { print $2 }')" 1
 cat >leaf.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -435,17 +435,17 @@ int main(void)
 C
 poetcc -profile -g -O1 leaf.c -o leaf
 POET_OUTPUT=leaf.poet POET_QUIET=1 ./leaf
-is 'what calls nothing took itself all that it took, also where others had the processor' \
+is 'poet calls: the self time of a leaf is its total time, though others used the CPU' \
     "$(poet calls leaf.poet --tree --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
         print "$r->{function} $r->{self_ns} $r->{total_ns}\n" if $r->{function} =~ /^leaf/ && abs($r->{self_ns} - $r->{total_ns}) > $r->{calls}')" ''
 poetcc -profile -g -O0 leaf.c -o leaf
 POET_OUTPUT=leaf0.poet POET_QUIET=1 ./leaf
-is 'an event knows by which calls it came to be made' \
+is 'poet dump: an event has the calls in which it happened' \
     "$(poet dump leaf0.poet --json | perl -MJSON::PP -ne 'my $e = decode_json($_);
         print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "lock"' | sort | uniq -c | tr -s ' ')" ' 400 serve'
 for implementation in openmpi mpich; do
     if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
-        skip "no mpicc.$implementation"
+        skip "mpicc.$implementation is not installed"
         continue
     fi
     cat >late.c <<'C'
@@ -469,6 +469,6 @@ C
     [ $implementation = openmpi ] && as_root='--allow-run-as-root --oversubscribe'
     # shellcheck disable=SC2086
     POET_OUTPUT=late.poet POET_QUIET=1 timeout 60 mpirun.$implementation $as_root -n 2 ./late >mpi.log 2>&1
-    like "$implementation: so is one for a message" "$(poet calls late.poet --tree | grep -A1 receiver)" '^ +recv +1 '
+    like "$implementation: poet calls --tree: a receive is below its caller" "$(poet calls late.poet --tree | grep -A1 receiver)" '^ +recv +1 '
 done
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the operating system says of a program: as it says it itself, from its traces, live, killed, and where it is not seen.
+# poet usage: OS metrics equal those that the program reads itself, from its trace, live, and after a kill.
 . "$(dirname "$0")/lib.sh"
 start_server -o traces/ -q
 
@@ -54,9 +54,9 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-check "it compiles" poetcc -trace -g uses.c -o uses
+check "uses.c compiles with -trace" poetcc -trace -g uses.c -o uses
 ./uses >said
-check "the trace is sound" sound latest
+check "uses: the trace is sound" sound latest
 poet usage --json --by thread latest >usage.json
 # of METER [THREAD] COLUMN: a figure of usage.json
 of() { FILE=${3:-usage.json} perl -MJSON::PP -e '
@@ -64,54 +64,54 @@ of() { FILE=${3:-usage.json} perl -MJSON::PP -e '
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
         print $r->{$column} // "null" if $r->{metric} eq $meter && ($r->{thread} // "") eq $thread }' "$1" "${4:-}" "$2"; }
 
-# ---- it says at its end what it said itself a moment before ----
+# ---- the figures at exit are those that the program read a moment before ----
 near() { perl -e 'my ($a, $b) = @ARGV; exit !($a >= $b && $a - $b <= 0.05 * $b + 20e6)' "$1" "$2"; }
 for pair in $(cat said); do
     meter=${pair%=*}
     got=$(of "$meter" "$([ "$meter" = peak_resident ] && echo max || echo total)")
-    check "$meter: $got, and it said ${pair#*=}" near "$got" "${pair#*=}"
-    is "and that is exact" "$(of "$meter" source)" "getrusage() at exit"
+    check "usage: $meter is $got, the program read ${pair#*=}" near "$got" "${pair#*=}"
+    is "usage: $meter has the source getrusage() at exit" "$(of "$meter" source)" "getrusage() at exit"
 done
-check "a hundred sleeps are switches" [ "$(of voluntary_switches total)" -ge 100 ]
-check "the million bytes were written" [ "$(of written max)" = null -a "$(of written total)" -ge 1000000 ]
-check "64 MiB were there" [ "$(of resident max)" -ge 67108864 ]
+check "usage: a hundred sleeps are voluntary switches" [ "$(of voluntary_switches total)" -ge 100 ]
+check "usage: a million bytes were written" [ "$(of written max)" = null -a "$(of written total)" -ge 1000000 ]
+check "usage: 64 MiB were resident" [ "$(of resident max)" -ge 67108864 ]
 
 # ---- threads ----
 spun() { perl -e 'my ($got, $least) = @ARGV; exit !($got >= $least && $got < 1.5 * $least)' "$1" "$2"; }
 both() { echo $(($(of cpu_user total usage.json "$1") + $(of cpu_system total usage.json "$1"))); }
-check "the first thread's own processor time" spun "$(both T:spin)" 290000000
-check "the second's" spun "$(both "T:spin#2")" 90000000
-is "of one thread" "$(poet usage --by thread --threads main --json latest | grep -c '"thread":"T:spin')" 0
+check "usage --by thread: CPU time of the first thread" spun "$(both T:spin)" 290000000
+check "usage --by thread: CPU time of the second thread" spun "$(both "T:spin#2")" 90000000
+is "usage --threads: no other thread is listed" "$(poet usage --by thread --threads main --json latest | grep -c '"thread":"T:spin')" 0
 
-# ---- so what ran is told from what wanted to, and from what slept ----
+# ---- running is distinguished from runnable and from off-CPU ----
 until_true finished latest
 poet states --json latest >states.json
-# spent THREAD STATE: ns of states.json
+# spent THREAD STATE: ns in states.json
 spent() { FILE=states.json perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($thread, $state) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next; print $r->{$state . "_ns"} // "null" if $r->{thread} eq $thread }' "$@"; }
-# (between two switches a hypervisor, or interrupts, may have had the processor, too; one whose processor was taken just as
-# it began to sleep was ready for a part of that time)
+# Between two switch records a hypervisor or interrupts may have used the CPU, too; a thread that was preempted just
+# as it began to sleep was runnable for a part of that time.
 close_to() { perl -e 'my ($a, $b) = @ARGV; exit !(abs($a - $b) <= 0.03 * $b + 15e6)' "$1" "$2"; }
-check "one ran 300 ms" close_to "$(spent T:spin running)" 300000000
-check "the other 100" close_to "$(spent T:spin#2 running)" 100000000
-check "main slept a hundred times" [ "$(spent T:main other_off_cpu)" -ge 2500000 ]
-is "the states fill each life" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $sum = 0;
+check "states: the first thread ran 300 ms" close_to "$(spent T:spin running)" 300000000
+check "states: the second thread ran 100 ms" close_to "$(spent T:spin#2 running)" 100000000
+check "states: main slept a hundred times" [ "$(spent T:main other_off_cpu)" -ge 2500000 ]
+is "states add up to each lifetime" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $sum = 0;
     $sum += $r->{$_ . "_ns"} for qw(created runnable running blocked other_off_cpu exited);
     print "$r->{thread} $sum\n" if $sum != $r->{lifetime_ns}' states.json)" ""
-is "of a part of the run it is known, too" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"other_off_cpu_ns":[0-9]')" 1
-is "but not by the order alone" "$(poet states --json --source order latest | sed -n 2p | grep -c '"other_off_cpu_ns":null')" 1
-like "each answer says where it comes from" "$(head -n 1 states.json)" '"running_ns".*"source":"(thread CPU time at exit|context-switch records)'
+is "states --from: off-CPU time is known" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"other_off_cpu_ns":[0-9]')" 1
+is "states --source order: off-CPU time is not known" "$(poet states --json --source order latest | sed -n 2p | grep -c '"other_off_cpu_ns":null')" 1
+like "states: the column running has its source" "$(head -n 1 states.json)" '"running_ns".*"source":"(thread CPU time at exit|context-switch records)'
 
-# ---- all shapes, and the file alone ----
+# ---- formats, and the file alone ----
 stop_server
 run=$(ls traces/uses*.poet)
 poet usage --json --by thread "$run" >again.json
-check "the file says what the server said" cmp usage.json again.json
+check "usage of the file equals that of the server" cmp usage.json again.json
 poet usage --csv "$run" >usage.csv
-like "in CSV" "$(cat usage.csv)" "^uses\[[0-9]+\],,voluntary_switches,"
-like "in words" "$(poet usage "$run")" "peak_resident +[0-9.]+ MiB"
+like "usage --csv has the metrics" "$(cat usage.csv)" "^uses\[[0-9]+\],,voluntary_switches,"
+like "usage as text has the metrics" "$(poet usage "$run")" "peak_resident +[0-9.]+ MiB"
 poet usage "$run" -o usage.pdf
-like "on paper" "$(pdftotext -layout usage.pdf -)" "voluntary_switches"
+like "usage as PDF has the metrics" "$(pdftotext -layout usage.pdf -)" "voluntary_switches"
 
 # ---- live, and killed ----
 start_server -o traces/ -q
@@ -120,17 +120,17 @@ pids="$pids $!"
 program=$!
 until_true grep -q now now
 seen() { poet usage --json latest >live.json && [ "$(of resident last live.json)" -ge 67108864 ]; }
-check "it is seen while it runs" until_true seen
+check "usage of a live run has the metrics" until_true seen
 kill -KILL $program
 until_true finished latest
 poet usage --json latest >killed.json
-like "what was sampled last is there" "$(of resident max killed.json)" "^[0-9]{8,}$"
-like "and said to be that" "$(of cpu_user source killed.json)" "/proc"
+like "usage of a killed program has the last sample" "$(of resident max killed.json)" "^[0-9]{8,}$"
+like "usage of a killed program has the source /proc" "$(of cpu_user source killed.json)" "/proc"
 
-# ---- where nothing is said ----
-is "an unknown row is refused" "$(poet usage --by cat "$run" >/dev/null 2>&1; echo $?)" 2
-is "help" "$(poet usage --help | grep -c "OS metrics")" 1
-# ---- what is written just before the end counts, too ----
+# ---- errors, and help ----
+is "usage: an unknown --by exits with 2" "$(poet usage --by cat "$run" >/dev/null 2>&1; echo $?)" 2
+is "usage --help mentions OS metrics" "$(poet usage --help | grep -c "OS metrics")" 1
+# Bytes that are written just before the exit are counted.
 cat >writes.c <<'C'
 #include <fcntl.h>
 #include <pthread.h>
@@ -157,7 +157,7 @@ C
 cc -g writes.c -o writes -pthread
 POET_QUIET=1 poet record -m usage -o writes.poet ./writes
 until_true finished writes.poet
-check "of a program that writes and ends" \
+check "usage: bytes written just before the exit are counted" \
     test "$(poet usage writes.poet --json | sed -nE 's/.*"metric":"written".*"total":([0-9]+).*/\1/p')" -ge 1000000
 
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is taken from the heap: by whom, where, given back by whom, twice, killed, in a child; and programs do as they did.
+# poet memory: allocations that were not freed, by thread and place, frees by other threads, double frees, after a kill, in a child.
 . "$(dirname "$0")/lib.sh"
 
 cat >takes.c <<'END'
@@ -33,7 +33,7 @@ static void many(void)
     free(q);
     free(aligned_alloc(64, 128));
     keep[20] = p;
-    keep[21] = strdup("eleven and "); /* 12 with its end */
+    keep[21] = strdup("eleven and "); /* 12 with its terminating zero */
 }
 static void twice(char *p) { free(p); }
 int main(int argc, char **argv)
@@ -62,14 +62,14 @@ int main(int argc, char **argv)
 }
 END
 export POET_QUIET=1
-check "it compiles" cc -g -O0 -fno-builtin -w takes.c -o takes -pthread
-# of FILE SCOPE THREAD COLUMN: of the rows of `poet memory --json` in FILE
+check "takes.c compiles" cc -g -O0 -fno-builtin -w takes.c -o takes -pthread
+# of FILE SCOPE THREAD COLUMN: a cell of the rows of `poet memory --json` in FILE
 of() { perl -MJSON::PP -e 'my ($file, $scope, $thread, $column) = @ARGV; open my $f, "<", $file or die;
     print join " ", map { $_->{$column} // "null" } grep { ($_->{function} // "") =~ /^$scope/ && ($_->{thread} // "") eq $thread }
         map { decode_json($_)->{row} // () } <$f>' "$@"; }
 total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
     print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }
-# record NAME ARG...: to NAME.poet, its table in NAME.json
+# record NAME ARG...: records into NAME.poet, its table in NAME.json
 record() {
     name=$1
     shift
@@ -79,69 +79,69 @@ record() {
     poet memory --json "$name.poet" >"$name.json"
 }
 
-# ---- never freed ----
+# ---- allocations that were not freed ----
 record plain
-is "it ends as it did" $status 0
-is "a: seven of a hundred" "$(of plain.json 'a \(takes.c:10' T:a unfreed_blocks) $(of plain.json 'a ' T:a unfreed_bytes)" "7 700"
-is "b: five of 33" "$(of plain.json 'b \(takes.c:16' T:b unfreed_blocks) $(of plain.json 'b \(takes.c:16' T:b unfreed_bytes)" "5 165"
-check "usable is no less" [ "$(of plain.json 'a ' T:a usable)" -ge 700 ]
-is "main's block was freed by another" "$(of plain.json main T:main unfreed_blocks) $(of plain.json main T:main freed_by_other_thread) $(of plain.json main T:main freed_by_other_thread_bytes)" "0 1 64"
-is "free(NULL) is b's, with its line" "$(of plain.json 'b \(takes.c:18' T:b nulls)" 1
-is "in all" "$(total plain.json unfreed_blocks) $(total plain.json unfreed_bytes) $(total plain.json freed_by_other_thread)" "12 865 1"
-check "the trace is sound" sound plain.poet
-is "by thread" "$(poet memory --csv --by thread plain.poet | cut -d, -f2-4)" "thread,unfreed_blocks,unfreed_bytes
+is "plain: the program ends normally" $status 0
+is "memory: a has seven of a hundred blocks left" "$(of plain.json 'a \(takes.c:10' T:a unfreed_blocks) $(of plain.json 'a ' T:a unfreed_bytes)" "7 700"
+is "memory: b has five of 33 blocks left" "$(of plain.json 'b \(takes.c:16' T:b unfreed_blocks) $(of plain.json 'b \(takes.c:16' T:b unfreed_bytes)" "5 165"
+check "memory: usable size is not less than the requested size" [ "$(of plain.json 'a ' T:a usable)" -ge 700 ]
+is "memory: main's block was freed by another thread" "$(of plain.json main T:main unfreed_blocks) $(of plain.json main T:main freed_by_other_thread) $(of plain.json main T:main freed_by_other_thread_bytes)" "0 1 64"
+is "memory: free(NULL) is counted at its source line" "$(of plain.json 'b \(takes.c:18' T:b nulls)" 1
+is "memory: the totals" "$(total plain.json unfreed_blocks) $(total plain.json unfreed_bytes) $(total plain.json freed_by_other_thread)" "12 865 1"
+check "plain: the trace is sound" sound plain.poet
+is "memory --by thread" "$(poet memory --csv --by thread plain.poet | cut -d, -f2-4)" "thread,unfreed_blocks,unfreed_bytes
 T:a,7,700
 T:b,5,165
 T:main,0,0"
-like "by library" "$(poet memory --by library plain.poet)" "12 +865 +1 +0 +1 +13 +929 +takes"
-is "of one thread" "$(poet memory --csv --threads a plain.poet | tail -n +2 | cut -d, -f2-4)" "T:a,7,700"
-like "in words" "$(poet memory plain.poet)" "^a \(takes.c:10\) +T:a +7 +700"
+like "memory --by library" "$(poet memory --by library plain.poet)" "12 +865 +1 +0 +1 +13 +929 +takes"
+is "memory --threads" "$(poet memory --csv --threads a plain.poet | tail -n +2 | cut -d, -f2-4)" "T:a,7,700"
+like "memory as text" "$(poet memory plain.poet)" "^a \(takes.c:10\) +T:a +7 +700"
 poet memory plain.poet -o plain.pdf
-like "on paper" "$(pdftotext -layout plain.pdf -)" "not freed"
+like "memory as PDF" "$(pdftotext -layout plain.pdf -)" "not freed"
 
-# ---- all calls; a child ----
+# ---- all allocation functions; a child process ----
 record many many fork
-is "it ends as it did" $status 0
-is "what realloc gave is one block of 77 bytes, a copy 12" "$(of many.json many T:main unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "12 77"
-is "what a child takes is not its parent's" "$(total many.json unfreed_bytes)" 954
-is "all that was freed was known" "$(grep -c "before tracing started" many.json)" 0
+is "many: the program ends normally" $status 0
+is "memory: a block of realloc has its final size" "$(of many.json many T:main unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "12 77"
+is "memory: allocations of a child are not its parent's" "$(total many.json unfreed_bytes)" 954
+is "memory: no freed block was unknown" "$(grep -c "before tracing started" many.json)" 0
 
-# ---- freed twice: the C library ends it, and it is there ----
+# ---- a double free: the C library aborts the program, and it is recorded ----
 (./takes twice) >/dev/null 2>&1
 plain=$?
 record twice twice
-is "it is ended as it was" $status $plain
-is "the second one has its place" "$(of twice.json 'twice \(takes.c:33' T:main error)" "double free"
-like "and where the first was" "$(of twice.json twice T:main first_freed_at)" "^main \(takes.c:5[0-9]\)"
+is "twice: the status is that of an untraced run" $status $plain
+is "memory: the double free has its place" "$(of twice.json 'twice \(takes.c:33' T:main error)" "double free"
+like "memory: the double free has the place of the first free" "$(of twice.json twice T:main first_freed_at)" "^main \(takes.c:5[0-9]\)"
 
 # ---- killed ----
 record killed kill
-is "it is killed" $status 137
-is "and all is known" "$(total killed.json unfreed_blocks) $(total killed.json unfreed_bytes)" "12 865"
+is "killed: the program was killed by SIGKILL" $status 137
+is "killed: memory has all allocations" "$(total killed.json unfreed_blocks) $(total killed.json unfreed_bytes)" "12 865"
 
-# ---- live, by a server ----
+# ---- live, from a server ----
 start_server -o traces/ -q
 poet record -m memory ./takes
 until_true finished latest
 poet memory --json latest >live.json
 stop_server
 poet memory --json traces/takes*.poet >file.json
-is "the server knows it" "$(total live.json unfreed_bytes)" 865
-check "the file says what the server said" diff live.json file.json
+is "live: memory of the server" "$(total live.json unfreed_bytes)" 865
+check "live: memory of the file equals that of the server" diff live.json file.json
 
-# ---- programs do as they did ----
+# ---- results are those of an untraced run ----
 seq 50000 | sort -r >numbers
 poet record -m memory -o sort.poet sort --parallel=4 -n numbers >sorted 2>sort.err
-is "sort ends well" $? 0
-check "and sorts" cmp sorted <(seq 50000)
-is "without a word" "$(cat sort.err)" ""
+is "poet record -m memory: sort ends normally" $? 0
+check "poet record -m memory: sort writes its result" cmp sorted <(seq 50000)
+is "poet record -m memory: sort prints no message" "$(cat sort.err)" ""
 if command -v xz >/dev/null; then
     poet record -m memory -o xz.poet xz -T2 -c numbers | xz -d >back
-    check "xz packs" cmp back numbers
+    check "poet record -m memory: xz writes its result" cmp back numbers
 fi
 poet record -o none.poet grep -c libpoet-memory /proc/self/maps >maps
-is "nobody has it who did not ask" "$(cat maps)" 0
+is "without -m memory libpoet-memory is not loaded" "$(cat maps)" 0
 poet record -o not.poet ./takes
-like "and it is said" "$(poet memory not.poet)" "no heap data: use poet record -m memory"
-is "another meter is refused" "$(poet record -m cat ./takes 2>/dev/null; echo $?)" 2
+like "without -m memory poet memory gives a note" "$(poet memory not.poet)" "no heap data: use poet record -m memory"
+is "record -m: an unknown measurement exits with 2" "$(poet record -m cat ./takes 2>/dev/null; echo $?)" 2
 done_testing

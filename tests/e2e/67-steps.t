@@ -1,16 +1,16 @@
 #!/bin/bash
-# What threads do between events, by the paths of their calls: why waits took so long, and what the critical path is of.
-# Programs work by sleeping for so many ms and stamp what they did themselves: that is what the figures are compared with.
+# Code segments between events, with the calls that led to them: causes of waits, and the contents of the critical path.
+# Programs work by sleeping for some ms, and take stamps that the figures are compared with.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/tables.sh"
 
-# The functions of a step, by their begin: "A", "A after 9" (a line of the program), "D < B" where it was called
+# The functions at the start of a segment: "A", "A after 9" (a source line), "D < B" where it was called
 named() { sed -E 's/ \([^)]*\)//; s/( < [^ ]*) \([^)]*\)/\1/; s/, after [^:]*:([0-9]+)/ after \1/'; }
 
-# Steps of calls alone: on a busy machine threads begin late, and go on late.
+# Segments of calls alone: on a busy machine threads start late and resume late.
 of_calls() { grep -vE '^(start latency|wake-up latency|before thread start)|→'; }
 
-# As work() of work.h, and says from when to when.
+# As work() of work.h, and prints its start and end.
 cat >stamped.h <<'C'
 #include "work.h"
 #include "asleep.h"
@@ -93,36 +93,36 @@ int main(void)
 }
 C
 for p in blocks fig4; do
-    check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
+    check "$p.c compiles with -profile" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
     poet record -o $p.poet ./$p >$p.out 2>/dev/null
 done
 
-# A step is the function's work, its own sleep and what lies around it: never less, and little more.
+# A segment is the function's work, its own sleep and what lies around it: never less, and little more.
 near() { perl -e 'my ($name, $got, $did, $over) = @ARGV;
     print $got >= $did && $got < $did + $over ? "" : "$name: $got, its own stamps $did\n"' "$@"; }
 
 steps_of() { poet path "$1" --json | rows row segment critical_path_ns | named | sort; }
 steps_of blocks.poet >steps
-is "seven basic blocks are told apart" "$(of_calls <steps | awk -F'\t' '$2 > 800000 { print $1 }' | grep -vE 'thread|^([BC] after|body|main)' | tr '\n' ' ')" \
+is "blocks: seven basic blocks are distinguished" "$(of_calls <steps | awk -F'\t' '$2 > 800000 { print $1 }' | grep -vE 'thread|^([BC] after|body|main)' | tr '\n' ' ')" \
     "A A after 16 A after 18 B C D < B D < C "
-# around NAME: at most so much it can have taken, from the end of the work before it to the begin of the work after it
+# around NAME: the most it can have taken, from the end of the work before it to the start of the work after it
 around() { awk -F'\t' -v n="$1" '$1 == n { at = before } at && !done && $1 != n { print $3 - at; done = 1 } { before = $4 }' blocks.out; }
-is "each with the time that it took" "$(for name in A B "A after 16" C "A after 18"; do
+is "blocks: each segment has its time" "$(for name in A B "A after 16" C "A after 18"; do
     did=$(awk -F'\t' -v n="$name" '$1 == n { print $2 }' blocks.out)
     near "$name" "$(awk -F'\t' -v n="$name" '$1 == n { print $2 }' steps)" "$did" $(($(around "$name") - did + 1))
 done)" ""
-is "and where D was called from by two" \
+is "blocks: segments of D are distinguished by caller" \
     "$(awk -F'\t' '$1 ~ /^D < [BC]$/ { n++; ns += $2 } END { print n, (ns >= 13e6) }' steps)" "2 1"
-# gap NAME: from its end to the begin of what comes next
+# gap NAME: from its end to the start of what comes next
 gap() { awk -F'\t' -v n="$1" 'to { print $3 - to; exit } $1 == n { to = $4 }' blocks.out; }
-is "B and C after D took no more than there is between D and what comes next" \
+is "blocks: B and C after D take no more than the gap between D and what comes next" \
     "$(awk -F'\t' -v b="$(gap "D in B")" -v c="$(gap "D in C")" '/^B after/ && $2 <= b || /^C after/ && $2 <= c { n++ } END { print n + 0 }' steps)" 2
-is "the path is as long as its steps" "$(awk -F'\t' '{ ns += $2 } END { printf "%.0f", ns }' steps)" \
+is "blocks: the path is as long as its segments" "$(awk -F'\t' '{ ns += $2 } END { printf "%.0f", ns }' steps)" \
     "$(poet path blocks.poet --json | rows total length_ns)"
-is "the path with its steps is whole" "$(poet check blocks.poet 2>&1 | grep -c OK)" 1
+is "blocks: poet check accepts the path and its segments" "$(poet check blocks.poet 2>&1 | grep -c OK)" 1
 
 # Carnival's figure 4.
-# Of the wait itself: those on its paths come after it.
+# Of the wait itself: the segments on its paths follow it.
 why() { poet waits fig4.poet --why "$1" --json | rows row segment difference_ns attributed_ns waited_ns |
     awk -F'\t' '$4 != "-" && n++ { exit } { print }' | named; }
 waits_of() { poet dump fig4.poet --json | perl -MJSON::PP -e '
@@ -138,30 +138,30 @@ waits_of() { poet dump fig4.poet --json | perl -MJSON::PP -e '
         $last{$t} = $o;
     }'; }
 waits_of | sort >each
-# Its stamps lie around those of the wait: never less.
+# The program's stamps enclose the wait: never less.
 for one in p0 p1 p2; do
     got=$(awk -F'\t' -v n="$one" '$1 == n { print $3 }' each)
     did=$(awk -F'\t' -v n="$one waits" '$1 == n { print $2 }' fig4.out)
-    is "$one waits as long as the program says" \
+    is "figure: $one waits as long as the program measured" \
         "$(perl -e 'my ($g, $w) = @ARGV; print $g <= $w && $g > 0.5 * $w ? "" : "$g $w"' "$got" "$did")" ""
 done
 event() { awk -F'\t' -v n="$1" '$1 == n { print $2 }' each; }
 charged() { why "$(event "$1")" | of_calls | awk -F'\t' '$3 != "-" && $3 > 1500000 { print $1 }' | grep -E '^[ABC][1-3]$' | sort -u | tr '\n' ' '; }
-is "p1 waited for A1" "$(charged p1)" "A1 "
-is "p2 for A1 and B3" "$(charged p2)" "A1 B3 "
-is "p0 for B3 and C3" "$(charged p0)" "B3 C3 "
-is "what is charged is what was waited" \
+is "figure: the wait of p1 is attributed to A1" "$(charged p1)" "A1 "
+is "figure: the wait of p2 is attributed to A1 and B3" "$(charged p2)" "A1 B3 "
+is "figure: the wait of p0 is attributed to B3 and C3" "$(charged p0)" "B3 C3 "
+is "figure: attributions add up to the wait time" \
     "$(poet waits fig4.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
         $c += $o->{row}{attributed_ns} // 0 if $o->{row} && $o->{depth};
         $w = $o->{total}{waited_ns} if $o->{total};
         END { print $c - $w }')" 0
-is "B3 taking no time, the path is shorter by it" \
+is "figure: what-if B3 takes no time, the path is shorter by it" \
     "$(poet path fig4.poet --what-if B3=0 --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
         $b += $o->{row}{critical_path_ns} if $o->{row} && $o->{row}{segment} =~ /^B3|\(B3\)$/;
         $d = $o->{total}{length_ns} - $o->{total}{if_ns} if $o->{total};
         END { print $d > 0 && $d <= $b + 1e6 ? "" : "$d $b" }')" ""
 
-# After a fork, in a recursion, and where calls are only counted.
+# After a fork, in a recursion, and where calls are counted only.
 cat >forks.c <<'C'
 #include "work.h"
 #include <sys/wait.h>
@@ -182,10 +182,10 @@ C
 poetcc -profile -g -O1 forks.c -o forks -lpthread
 poet record -o forks.poet ./forks >forks.out 2>/dev/null
 POET_MEASURE=calls=counts poet record -o counts.poet ./forks >/dev/null 2>&1
-check "a program that forks keeps the rules" poet check forks.poet
-is "the time of F is what its calls took, in parent and child" "$(near F \
+check "forks: poet check accepts the trace of a program that forks" poet check forks.poet
+is "forks: the time of F is that of its calls in parent and child" "$(near F \
     "$(poet path forks.poet --json | rows row segment total_ns | named | awk -F'\t' '/^F/ { n += $2 } END { printf "%.0f", n }')" \
     18000000 1e12)" ""
-check "one that only counts keeps them too" poet check counts.poet
-is "and has no steps of calls" "$(steps_of counts.poet | of_calls | grep -c '^[FG]')" 0
+check "counts: poet check accepts a trace of counts" poet check counts.poet
+is "counts: the path has no segments of calls" "$(steps_of counts.poet | of_calls | grep -c '^[FG]')" 0
 done_testing
