@@ -1,5 +1,5 @@
 #!/bin/bash
-# When each call began and ended (POET_MEASURE=calls=every): in order, balanced, also after kill -9; who ran with whom.
+# POET_MEASURE=calls=every records the start and end of each call: in order, balanced, also after kill -9; and concurrent calls.
 . "$(dirname "$0")/lib.sh"
 entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
 every() { POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
@@ -28,27 +28,27 @@ C
 poetcc -profile -g -O1 threads.c -o threads
 check 'a program runs with calls=every' every threads.poet ./threads
 poet calls threads.poet --every --json >threads.json
-check 'what it called is balanced, in each thread' entries sequences <threads.json
+check 'calls --every: calls are balanced in each thread' entries sequences <threads.json
 entries sequences <threads.json | sed 's/[<>]join//g; s/  */ /g' >poet.sequences
 perl -e 'sub f { (">f", "<f") } sub r { my $n = shift; (">r", $n ? r($n - 1) : (), f(), "<r") }
     for my $k (1 .. 4) { print join(" ", ">serve", (map { (">g", (map { f() } 1 .. $_ * $k), r($_ * $k), "<g") } 0 .. 19), "<serve"), "\n" }
     print ">main <main\n"' | sort >wanted.sequences
-check 'and is what the program did, in its order' cmp poet.sequences wanted.sequences
+check 'calls --every: calls are those of the program, in its order' cmp poet.sequences wanted.sequences
 poet calls threads.poet --json | scopes calls >sums
 entries counts <threads.json >counted
-check 'as often as the sums say' cmp sums counted
+check 'calls --every: as many calls as in the sums' cmp sums counted
 if command -v uftrace >/dev/null; then
     cc -pg -g -O1 threads.c -o threads-uftrace
     uftrace record --no-libcall -d uftrace.data ./threads-uftrace >/dev/null 2>&1
     uftrace dump -d uftrace.data 2>/dev/null | entries uftrace >uftrace.sequences
-    check 'uftrace sees the same' cmp poet.sequences uftrace.sequences
+    check 'calls --every: uftrace records the same calls' cmp poet.sequences uftrace.sequences
 else
-    skip 'no uftrace'
+    skip 'uftrace is not installed'
 fi
-like 'people see when, who and what' "$(poet calls threads.poet --every --top 50)" \
+like 'calls --every as text has time, thread and function' "$(poet calls threads.poet --every --top 50)" \
     '^  g \(threads.c:5\) +entry +[0-9.]+ +(- +)?T:serve'
-like 'a part of it says where it continues' "$(poet calls threads.poet --every --top 50)" 'these are the first [0-9]+; continue with --from [0-9]+ns'
-# Piece by piece it is the same.
+like 'calls --every --top notes where to continue' "$(poet calls threads.poet --every --top 50)" 'these are the first [0-9]+; continue with --from [0-9]+ns'
+# Piece by piece the output is the same.
 from=0
 : >pieces
 for _ in $(seq 100); do
@@ -57,19 +57,19 @@ for _ in $(seq 100); do
     from=$(sed -n 's/.*continue with --from \([0-9]*\)ns.*/\1/p' piece)
     [ -n "$from" ] || break
 done
-is 'in pieces it is the same as in one' "$(cut -d, -f2- pieces | md5sum)" "$(grep '"row"' threads.json | cut -d, -f2- | md5sum)"
+is 'calls --every in pieces equals the whole' "$(cut -d, -f2- pieces | md5sum)" "$(grep '"row"' threads.json | cut -d, -f2- | md5sum)"
 middle=$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; push @t, $r->{start_ns} if ($r->{depth} // 0) > 3;
     END { print $t[@t / 2] }' threads.json)
-like 'what was open when a part begins is there, with its begin' "$(poet calls threads.poet --every --top 1 --from "${middle}ns" --json)" \
+like 'calls --every --from has the calls that are open, with their start' "$(poet calls threads.poet --every --top 1 --from "${middle}ns" --json)" \
     '"kind":"open"'
-is 'one thread alone' "$(poet calls threads.poet --every --threads main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
+is 'calls --every --threads has one thread only' "$(poet calls threads.poet --every --threads main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
 
-# ---- for how long, and with whom ----
-is 'for how long each was open, by any thread' \
+# ---- elapsed time of functions, and overlap ----
+is 'calls --elapsed: the time in which each function was open on any thread' \
     "$(poet calls threads.poet --elapsed --json | scopes elapsed_ns)" "$(entries elapsed <threads.json)"
-is 'and while another one was, on another thread' \
+is 'calls --with: the time in which another function was open on another thread' \
     "$(poet calls threads.poet --with g --json | scopes elapsed_ns overlap_ns)" "$(entries elapsed g <threads.json)"
-like 'a function that was not called is none' "$(poet calls threads.poet --with nothing 2>&1)" 'no such function in the profile'
+like 'calls --with an unknown function is refused' "$(poet calls threads.poet --with nothing 2>&1)" 'no such function in the profile'
 cat >apart.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -92,8 +92,8 @@ int main(void)
 C
 poetcc -profile -g -O1 apart.c -o apart
 every apart.poet ./apart
-is 'what ran alone ran with nobody' "$(poet calls apart.poet --with second --json | cell alone overlap_ns)" 0
-is 'what ran beside it did' "$([ "$(poet calls apart.poet --with second --json | cell first overlap_ns)" -ge 20000000 ] && echo yes)" yes
+is 'calls --with: a function that ran alone has no overlap' "$(poet calls apart.poet --with second --json | cell alone overlap_ns)" 0
+is 'calls --with: a function that ran beside the other has an overlap' "$([ "$(poet calls apart.poet --with second --json | cell first overlap_ns)" -ge 20000000 ] && echo yes)" yes
 
 # ---- sequential, concurrent: Malony's cases ----
 cat >cases.c <<'C'
@@ -103,7 +103,7 @@ cat >cases.c <<'C'
 #define NOINLINE __attribute__((noinline))
 static _Atomic int here_are, done;
 static long long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000LL + t.tv_nsec; }
-/* Awake: who sleeps is no running thread. */
+/* Running: a thread that sleeps is not running. */
 static void ms(long n) { for (long long end = now() + n * 1000000; now() < end;) sched_yield(); }
 NOINLINE void here(void) { here_are++; }
 NOINLINE void B(void) { ms(2); }
@@ -112,7 +112,7 @@ NOINLINE void C(void) { ms(3); D(); }
 __attribute__((no_instrument_function)) void *work(void *p)
 {
     here();
-    while (here_are < 4) sched_yield(); /* none of them waits, nor has ended, when another one calls C */
+    while (here_are < 4) sched_yield(); /* none of them waits or has exited when another one calls C */
     C();
     done++;
     while (done < 4) sched_yield();
@@ -134,10 +134,10 @@ poet calls cases.poet --cases --json | perl -MJSON::PP -ne 'my $r = decode_json(
     $s =~ s/ \(.*//; $at[$r->{depth} // 0] = 0; $d = decode_json($_)->{depth}; $at = $s if !$d; next if $s eq "here" || $d == 1;
     $sane = $r->{elapsed_ns} > 0 && $r->{thread_ns} >= $r->{elapsed_ns} ? "" : " wrong"; print(($d ? "$at > " : ""), "$s $r->{class} $r->{calls}$sane\n")' |
     grep -E '(B|C|D) ' | sort >cases.out
-is 'S-S, S-C, C-S: who was called how, by whom' "$(cat cases.out)" "$(printf '%s\n' 'A > B S-S 1' 'A > C S-C 4' 'B S 1' 'C > D C-S 4' 'C C 4' 'D C 4')"
-like 'of a part of a run there is none' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'cases need the whole run'
+is 'calls --cases: S-S, S-C, C-S with caller and number' "$(cat cases.out)" "$(printf '%s\n' 'A > B S-S 1' 'A > C S-C 4' 'B S 1' 'C > D C-S 4' 'C C 4' 'D C 4')"
+like 'calls --cases of a part of the run is refused' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'cases need the whole run'
 
-# ---- ways out of calls, and handlers ----
+# ---- nonlocal exits, and handlers ----
 cat >ways.cc <<'C'
 #include <csetjmp>
 #include <csignal>
@@ -174,15 +174,15 @@ C
 poetcc++ -profile -g -O1 ways.cc -o ways
 every ways.poet ./ways
 poet calls ways.poet --every --top 1000000 --json >ways.json
-check 'jumps, exceptions, ends of threads and handlers: all is balanced' entries sequences <ways.json
+check 'longjmp, exceptions, thread exits and handlers: calls are balanced' entries sequences <ways.json
 if grep -q '"kind":"lost"\|calls dropped' ways.json; then
-    skip 'they came faster than they were taken'
+    skip 'records arrived faster than they were read'
 else
     entries counts <ways.json >counted
     poet calls ways.poet --json | scopes calls >sums
-    check 'and as often as the sums say' cmp sums counted
+    check 'longjmp, exceptions, thread exits and handlers: as many calls as in the sums' cmp sums counted
 fi
-is 'the next call after a jump lies in the right one' \
+is 'the next call after a longjmp has the right caller' \
     "$(poet calls ways.poet --every --top 40 --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function};
         $s = $s->{name} if ref $s; $s =~ s/[ (].*//; print $r->{kind} eq "exit" ? "<" : ">", $s, $r->{depth}, " "' | grep -o '>jumped1.*' | cut -d' ' -f1-10)" \
     '>jumped1 >jumper2 >jumper3 >jumper4 <jumper4 <jumper3 <jumper2 >f2 <f2 <jumped1'
@@ -213,9 +213,9 @@ for i in $(seq 20); do
     got=$(poet calls killed.poet --elapsed --json | cell f calls)
     [ "$got" = $((i * i * 37)) ] || wrong="$wrong $i: $got of $((i * i * 37))"
 done 2>/dev/null
-is 'killed twenty times, in the middle of a call: none that began is missing' "$wrong" ''
+is 'killed twenty times in a call: no call that started is missing' "$wrong" ''
 
-# ---- more than there is room for ----
+# ---- more records than fit ----
 cat >burst.c <<'C'
 #include <stdio.h>
 #include <unistd.h>
@@ -241,7 +241,7 @@ pids="$pids $!"
 until_true test -e started
 kill -STOP "$server"
 touch go
-check 'a burst that nobody takes holds up nobody' until_true test -e done
+check 'a burst of records that the server does not read delays no thread' until_true test -e done
 kill -CONT "$server"
 touch end
 wait $!
@@ -249,19 +249,19 @@ until_true finished latest
 poet calls latest --json >burst.sums
 poet calls latest --elapsed --json >burst.json
 lost=$(sed -n 's/.*"\([0-9]*\) calls dropped: ring buffer overrun.*/\1/p' burst.json)
-is 'what found no room is counted, to the call' "$(($(cell f calls <burst.json) + ${lost:-0}))" "$(cell f calls <burst.sums)"
-is 'and is much' "$([ "${lost:-0}" -gt 1000000 ] && echo yes)" yes
-is 'the last call is there' "$(cell f calls <burst.sums)" 2000002
+is 'dropped records are counted to the call' "$(($(cell f calls <burst.json) + ${lost:-0}))" "$(cell f calls <burst.sums)"
+is 'more than a million records are dropped' "$([ "${lost:-0}" -gt 1000000 ] && echo yes)" yes
+is 'the sums have every call' "$(cell f calls <burst.sums)" 2000002
 
-# ---- saved in between, and read again ----
+# ---- saved states of the file ----
 poetcc -profile -g -O1 -DROUNDS=1 burst.c -o burst
 touch go end
 POET_KEEP=64M every saved.poet ./burst
 got=$(poet calls saved.poet --elapsed --json | tee saved.json | cell f calls)
 lost=$(sed -n 's/.*"\([0-9]*\) calls dropped: ring buffer overrun.*/\1/p' saved.json)
-is 'a file that has states: all are there, once' "$((got + ${lost:-0}))" 2000002
+is 'a file with saved states has all records once' "$((got + ${lost:-0}))" 2000002
 cp saved.poet copy.poet
-is 'and again' "$(poet calls copy.poet --elapsed --json | cell f calls)" "$got"
-like 'without it there is none, which is said' "$(POET_MEASURE=calls POET_OUTPUT=none.poet POET_QUIET=1 ./threads; poet calls none.poet --every)" \
+is 'a file read again has all records once' "$(poet calls copy.poet --elapsed --json | cell f calls)" "$got"
+like 'without calls=every the records are missing, which is reported' "$(POET_MEASURE=calls POET_OUTPUT=none.poet POET_QUIET=1 ./threads; poet calls none.poet --every)" \
     'run with POET_MEASURE=calls=every'
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Call stacks of what is taken from the heap, C++, what is freed that must not be, each block that is left, how much there
-# is over time; and programs that free badly end as they did.
+# poet memory: call stacks, C++, invalid frees, each block, heap size over time; and programs with invalid frees
+# end as they do untraced.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
@@ -71,7 +71,7 @@ static int order(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     alignas(16) char local[64];
-    memset(local, 0, sizeof local); // no size stands before it, so that the C library always refuses it
+    memset(local, 0, sizeof local); // no size stands before it, so that the C library always rejects it
     int numbers[2] = {2, 1};
     for (int i = 1; i < argc; i++) {
         std::string how = argv[i];
@@ -91,14 +91,14 @@ int main(int argc, char **argv)
     }
 }
 END
-check "it compiles" c++ -std=c++17 -g -O2 -fno-builtin -w forms.cc -o forms
-# of FILE SCOPE COLUMN: of the rows of `poet memory --json` in FILE
+check "forms.cc compiles" c++ -std=c++17 -g -O2 -fno-builtin -w forms.cc -o forms
+# of FILE SCOPE COLUMN: a cell of the rows of `poet memory --json` in FILE
 of() { perl -MJSON::PP -e 'my ($file, $scope, $column) = @ARGV; open my $f, "<", $file or die;
     print join " ", map { $_->{$column} // "null" } grep { ($_->{function} // "") =~ /^$scope/ }
         map { decode_json($_)->{row} // () } <$f>' "$@"; }
 total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
     print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }
-# record NAME PROGRAM ARG...: to NAME.poet, its table in NAME.json; the status in $status
+# record NAME PROGRAM ARG...: records into NAME.poet, its table in NAME.json; the status in $status
 record() {
     name=$1
     shift
@@ -108,37 +108,37 @@ record() {
     poet memory --json "$name.poet" >"$name.json"
 }
 
-# ---- who called, through the libraries ----
+# ---- callers, through libraries ----
 record all ./forms forms grows lines thrown again
-is "it ends as it did" $status 0
-is "C++'s own growth is told by who called it" "$(of all.json grows unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "32 502"
-is "so is what the C library makes for a caller" "$(of all.json lines unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "6 120"
-is "after a new that threw" "$(of all.json thrown unfreed_bytes)" 7
-is "nothing else is left" "$(total all.json unfreed_bytes)" 667
-is "and nothing was wrong" "$(grep -c '"error":"' all.json)" 0
-like "the C library's buffers are apart" "$(poet memory all.poet)" "bytes\) belong to libc and the dynamic loader"
-is "by function" "$(poet memory --csv --by function --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
-is "by file" "$(poet memory --csv --by file --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
+is "all: the program ends normally" $status 0
+is "memory: growth of a std container is attributed to its caller" "$(of all.json grows unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "32 502"
+is "memory: allocations of the C library are attributed to its caller" "$(of all.json lines unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "6 120"
+is "memory: allocations after a new that threw" "$(of all.json thrown unfreed_bytes)" 7
+is "memory: nothing else is left" "$(total all.json unfreed_bytes)" 667
+is "memory: no invalid free is reported" "$(grep -c '"error":"' all.json)" 0
+like "memory: buffers of the C library are listed separately" "$(poet memory all.poet)" "bytes\) belong to libc and the dynamic loader"
+is "memory --by function" "$(poet memory --csv --by function --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
+is "memory --by file" "$(poet memory --csv --by file --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
 
-# ---- stacks ----
+# ---- call stacks ----
 record deep ./forms deep
-is "as a tree" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
+is "memory --tree: the tree of callers" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
     "main 4006;  outer 2004;    middle 1003;      inner 1003;    middle 1001;      inner 1001;  outer 2002;    middle 1002;      inner 1002;    middle 1000;      inner 1000;"
-is "each path has its bytes" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
-like "through a library and back" "$(poet memory --by path --json deep.poet | grep '"function":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
+is "memory --tree: each path has its bytes" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
+like "memory --by path: a call through a library and back" "$(poet memory --by path --json deep.poet | grep '"function":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
 poet memory --tree --csv deep.poet >tree.csv
-is "whole ones go to main, and not beyond" "$(grep -c -E '_start|libc_start' tree.csv)" 0
-like "none is in part" "$(poet memory deep.poet | grep -c 'only in part')" "^0"
+is "memory --tree: complete stacks end at main" "$(grep -c -E '_start|libc_start' tree.csv)" 0
+like "memory: no stack is incomplete" "$(poet memory deep.poet | grep -c 'only in part')" "^0"
 
-# ---- what is wrong is an event, there before the C library ends the program ----
+# ---- invalid frees are events, recorded before the C library aborts the program ----
 # wrong HOW TYPE FAULT
 wrong() {
     { (./forms "$1" >/dev/null) 2>/dev/null; } 2>/dev/null
     local plain=$?
     record wrong ./forms "$1"
-    is "$1: it ends as it did" $status $plain
-    like "$1: it is an event, at its place" "$(poet dump wrong.poet)" "$2 .*T:main .*forms.cc:[0-9]+"
-    like "$1: and a row, with its event" "$(grep '"error":"' wrong.json)" "\"error\":\"$3\".*\"event\":\"1:"
+    is "$1: the status is that of an untraced run" $status $plain
+    like "$1: the invalid free is an event with its source line" "$(poet dump wrong.poet)" "$2 .*T:main .*forms.cc:[0-9]+"
+    like "$1: memory has a row of the invalid free with its event" "$(grep '"error":"' wrong.json)" "\"error\":\"$3\".*\"event\":\"1:"
 }
 wrong twice double_free "double free"
 wrong stack invalid_free "invalid free \\(not an allocation\\)"
@@ -147,8 +147,8 @@ wrong new-free mismatched_free "mismatched: new \\+ free"
 wrong malloc-delete mismatched_free "mismatched: malloc \\+ delete"
 wrong array mismatched_free "mismatched: new\\[\\] \\+ delete or new \\+ delete\\[\\]"
 record null ./forms null
-is "free(NULL) is counted" "$(of null.json main nulls)" 5
-is "and the first one is an event" "$(poet dump null.poet | grep -c free_null)" 1
+is "memory: free(NULL) is counted" "$(of null.json main nulls)" 5
+is "memory: the first free(NULL) is an event" "$(poet dump null.poet | grep -c free_null)" 1
 
 # ---- each block ----
 cat >each.c <<'END'
@@ -183,14 +183,14 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-check "it compiles" cc -g -O0 -fno-builtin each.c -o each
+check "each.c compiles" cc -g -O0 -fno-builtin each.c -o each
 record each ./each
-is "nine blocks: addresses, sizes and usable sizes are as the program says them" \
+is "memory --each: nine blocks with the addresses and sizes that the program prints" \
     "$(poet memory --each --csv --columns address,unfreed_bytes,usable each.poet | tr -d '\r' | grep ^0x | sort)" "$(sort each.err)"
-like "each has its stack" "$(poet memory --each --json each.poet | sed -n 2p)" '"context":\["main \(each.c:[0-9]+\)"\]'
-is "and free(NULL) its line" "$(of each.json 'main \(each.c:22' nulls)" 1
+like "memory --each: a block has its stack" "$(poet memory --each --json each.poet | sed -n 2p)" '"context":\["main \(each.c:[0-9]+\)"\]'
+is "memory: free(NULL) has its source line" "$(of each.json 'main \(each.c:22' nulls)" 1
 
-# ---- live; how much over time ----
+# ---- live; heap size over time ----
 mkfifo go
 start_server -o traces/ -q
 poet record -m memory ./each wait <go 2>/dev/null &
@@ -198,17 +198,17 @@ recorded=$!
 exec 9>go
 blocks() { poet memory --each --csv --columns address latest 2>/dev/null | grep -c ^0x; }
 has() { [ "$(blocks)" = "$1" ]; }
-check "while it runs, each block is there" until_true has 9
+check "live: each block is listed" until_true has 9
 echo >&9
-check "and gone when it is freed" until_true has 0
+check "live: freed blocks are not listed" until_true has 0
 exec 9>&-
 wait $recorded
 until_true finished latest
-like "how much there was over time is a curve" "$(poet memory --chart curves latest)" "heap_live"
-like "and so is what it had at most" "$(poet memory latest)" "peak heap of .*: [0-9]{3,} bytes at [0-9]"
+like "memory --chart curves has the heap size" "$(poet memory --chart curves latest)" "heap_live"
+like "memory has the peak heap size" "$(poet memory latest)" "peak heap of .*: [0-9]{3,} bytes at [0-9]"
 stop_server
 
-# ---- the number of another tool ----
+# ---- comparison with valgrind ----
 cat >leak.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -226,17 +226,17 @@ int main(void)
     x = 0;
 }
 END
-check "it compiles" cc -g -fno-builtin -w leak.c -o leak -pthread
+check "leak.c compiles" cc -g -fno-builtin -w leak.c -o leak -pthread
 record leak ./leak
-is "12 blocks, 865 bytes" "$(total leak.json unfreed_blocks) $(total leak.json unfreed_bytes) $(total leak.json freed_by_other_thread_bytes)" "12 865 64"
+is "memory: 12 blocks, 865 bytes" "$(total leak.json unfreed_blocks) $(total leak.json unfreed_bytes) $(total leak.json freed_by_other_thread_bytes)" "12 865 64"
 if command -v valgrind >/dev/null; then
     valgrind --leak-check=full ./leak 2>memcheck
-    like "memcheck counts the same" "$(cat memcheck)" "definitely lost: 865 bytes in 12 blocks"
+    like "valgrind's memcheck counts the same bytes and blocks" "$(cat memcheck)" "definitely lost: 865 bytes in 12 blocks"
 else
-    skip "memcheck counts the same" "valgrind is not installed"
+    skip "valgrind is not installed: memcheck's counts" "valgrind is not installed"
 fi
 
-# ---- a child of fork, once it records ----
+# ---- a child of fork that records ----
 cat >child.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -249,7 +249,7 @@ static void child(void)
     pthread_mutex_lock(&m);
     pthread_mutex_unlock(&m);
     mine = malloc(5000);
-    free(keep); /* its parent's */
+    free(keep); /* allocated by its parent */
     free(malloc(10));
 }
 int main(void)
@@ -264,12 +264,12 @@ int main(void)
     return 0;
 }
 END
-check "it compiles" cc -g -O0 -fno-builtin child.c -o child -pthread
+check "child.c compiles" cc -g -O0 -fno-builtin child.c -o child -pthread
 record child ./child
-is "a child has a table of its own" "$(of child.json child unfreed_bytes) $(total child.json unfreed_bytes)" "5000 5000"
-is "what its parent took is no fault there" "$(grep -c '"error":"' child.json)" 0
+is "memory: a child has its own allocations" "$(of child.json child unfreed_bytes) $(total child.json unfreed_bytes)" "5000 5000"
+is "memory: a free of the parent's block in the child is valid" "$(grep -c '"error":"' child.json)" 0
 
-# ---- programs that have their own ----
+# ---- programs with operators new and delete of their own ----
 cat >own.cc <<'END'
 #include <cstdlib>
 #include <new>
@@ -279,14 +279,14 @@ void operator delete(void *p) noexcept { if (p) free((char *)p - 16); }
 int main()
 {
     keep = new int[3];
-    operator delete[](keep, (std::size_t)12); /* calls those above, in the end */
+    operator delete[](keep, (std::size_t)12); /* calls those above in the end */
     keep = new int;
     operator delete(keep, (std::size_t)4);
     keep = nullptr;
 }
 END
-check "it compiles" c++ -std=c++17 -g -O0 -w own.cc -o own
+check "own.cc compiles" c++ -std=c++17 -g -O0 -w own.cc -o own
 record own ./own
-is "a program with its own new and delete ends well" $status 0
-is "all is freed, and nothing is said to be wrong" "$(total own.json unfreed_blocks) $(grep -c '"error":"' own.json)" "0 0"
+is "a program with its own new and delete ends normally" $status 0
+is "memory: with its own new and delete no block is left and no free is invalid" "$(total own.json unfreed_blocks) $(grep -c '"error":"' own.json)" "0 0"
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Meters of a program's own: by meter and by thread, live, killed, in a child, too many of them, off and on while it runs;
-# and calls of one thread that are not measured for a while.
+# A program's own metrics: by metric and by thread, live, killed, in a child, too many, switched off and on;
+# and one thread whose calls are not measured for a while.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 # of FILE METER COLUMN [THREAD]
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         pthread_join(t[i], 0);
     for (int i = 0; i < 7; i++)
         poet_observe(took, values[i]);
-    poet_add(level, 3); /* main's own */
+    poet_add(level, 3); /* main's own value */
     poet_add(took, 1), poet_set(hits, 1), poet_observe(level, 1), poet_add(0, 1), poet_add(4711, 1), poet_set(~0u, 1);
     int same = hits == poet_meter("hits", "", POET_COUNT) && length == poet_watch("queue length", "");
     poet_meter("never", "x", POET_COUNT);
@@ -76,9 +76,9 @@ int main(int argc, char **argv)
     return !same;
 }
 END
-check "it compiles" poetcc -trace -g -D_GNU_SOURCE -Wall -Wextra -Werror own.c -o own
+check "own.c compiles with -trace" poetcc -trace -g -D_GNU_SOURCE -Wall -Wextra -Werror own.c -o own
 [ -x own ] || exit 1
-# record NAME ARG...: to NAME.poet, its tables in NAME.json and NAME.threads
+# record NAME ARG...: records into NAME.poet, its tables in NAME.json and NAME.threads
 record() {
     name=$1
     shift
@@ -89,86 +89,86 @@ record() {
     poet metrics --json --by thread "$name.poet" >"$name.threads"
 }
 as_it_should() { # NAME
-    is "$1: three threads counted 3000 times" "$(of "$1.json" hits count) $(of "$1.json" hits total)" "3000 2997"
-    is "$1: each of them 1000" "$(of "$1.threads" hits count)" "1000 1000 1000"
-    is "$1: what each left the gauge at" "$(for t in a b c main; do of "$1.threads" level last "T:$t"; echo; done | xargs)" "7 8 9 3"
-    is "$1: and between" "$(of "$1.threads" level min T:a) $(of "$1.threads" level max T:a) $(of "$1.threads" level mean T:b)" "7 100 54"
-    is "$1: several threads have no last one" "$(of "$1.json" level last)" null
-    is "$1: seven values" "$(for c in count total min max last; do of "$1.json" took $c; echo; done | xargs)" "7 2001157 3 2000000 9"
-    is "$1: half of them are at most 127" "$(of "$1.json" took p50) $(of "$1.json" took p99)" "128 2000000"
+    is "$1: a counter of three threads has 3000 updates" "$(of "$1.json" hits count) $(of "$1.json" hits total)" "3000 2997"
+    is "$1: a counter has 1000 updates per thread" "$(of "$1.threads" hits count)" "1000 1000 1000"
+    is "$1: a gauge has the last value of each thread" "$(for t in a b c main; do of "$1.threads" level last "T:$t"; echo; done | xargs)" "7 8 9 3"
+    is "$1: a gauge has minimum, maximum and mean of each thread" "$(of "$1.threads" level min T:a) $(of "$1.threads" level max T:a) $(of "$1.threads" level mean T:b)" "7 100 54"
+    is "$1: a gauge of several threads has no last value" "$(of "$1.json" level last)" null
+    is "$1: a histogram of seven values" "$(for c in count total min max last; do of "$1.json" took $c; echo; done | xargs)" "7 2001157 3 2000000 9"
+    is "$1: a histogram's median and 99th percentile" "$(of "$1.json" took p50) $(of "$1.json" took p99)" "128 2000000"
 }
 
 record plain ramp
-is "it ends well" $status 0
-check "the trace is sound" sound plain.poet
+is "plain: the program ends normally" $status 0
+check "plain: the trace is sound" sound plain.poet
 as_it_should plain
-is "one that nobody counted in has a row" "$(of plain.json never count)" 0
-is "a shared cell was seen from its begin to its end" "$(of plain.json "queue length" last)" 50
-check "more than once" [ "$(of plain.json "queue length" count)" -gt 2 ]
-check "its mean is between" perl -e "exit !(1 < $(of plain.json "queue length" mean) && $(of plain.json "queue length" mean) < 50)"
-like "in words" "$(poet metrics plain.poet)" "^took +- +2.001 ms +7 +0.286 ms +2.000 ms +0.000128 ms +2.000 ms"
-like "what a percentile is" "$(poet metrics plain.poet)" "note: p50, p90, p99 are upper bounds"
-like "of a part of the run they are not" "$(poet metrics --from 1ns plain.poet)" "note: metrics that threads count themselves are sums since thread start"
+is "metrics: a metric without an update has a row" "$(of plain.json never count)" 0
+is "metrics: a shared cell is sampled up to its end" "$(of plain.json "queue length" last)" 50
+check "metrics: a shared cell is sampled more than once" [ "$(of plain.json "queue length" count)" -gt 2 ]
+check "metrics: the mean of a shared cell is between its minimum and maximum" perl -e "exit !(1 < $(of plain.json "queue length" mean) && $(of plain.json "queue length" mean) < 50)"
+like "metrics as text has a histogram" "$(poet metrics plain.poet)" "^took +- +2.001 ms +7 +0.286 ms +2.000 ms +0.000128 ms +2.000 ms"
+like "metrics: percentiles are explained" "$(poet metrics plain.poet)" "note: p50, p90, p99 are upper bounds"
+like "metrics --from: sums since thread start are noted" "$(poet metrics --from 1ns plain.poet)" "note: metrics that threads count themselves are sums since thread start"
 poet metrics plain.poet -o plain.pdf
-like "on paper" "$(pdftotext -layout plain.pdf -)" "queue length +- +50 items"
+like "metrics as PDF has the metrics" "$(pdftotext -layout plain.pdf -)" "queue length +- +50 items"
 cat >rate.conf <<'END'
 metrics = ( { name = "hits"; from_program = true; }, { name = "queue length"; from_program = true; },
            { name = "rate"; formula = "hits / (hits + 'queue length')"; } );
 END
 poet metrics --json -m rate.conf plain.poet >rate.json
-is "a formula of them" "$(of rate.json rate total | cut -c 1-7)" 0.98359
+is "metrics: a formula of a program's own metrics" "$(of rate.json rate total | cut -c 1-7)" 0.98359
 
 record killed kill
-is "it is killed" $status 137
+is "killed: the program was killed by SIGKILL" $status 137
 as_it_should killed
 record child fork
-is "a child has its own" "$(of child.json hits total)" 12997
-is "and its own cells" "$(of child.json "queue length" last | tr ' ' '\n' | sort -n | xargs)" "1 1000"
+is "a child process has its own counters" "$(of child.json hits total)" 12997
+is "a child process has its own cells" "$(of child.json "queue length" last | tr ' ' '\n' | sort -n | xargs)" "1 1000"
 record many many
-is "too many: it goes on" $status 0
+is "too many metrics: the program ends normally" $status 0
 (unset POET_QUIET; POET_OUTPUT=said.poet ./own many 2>said.err)
-is "it is said once" "$(grep -c "too many metrics" said.err)" 1
-is "the first ones are there" "$(of many.json "many 3" last)" 3
+is "too many metrics: one message" "$(grep -c "too many metrics" said.err)" 1
+is "too many metrics: the first ones are counted" "$(of many.json "many 3" last)" 3
 
-is "untraced it runs" "$(POET_SERVER=none ./own ramp many; echo $?)" 0
+is "untraced: the program ends normally" "$(POET_SERVER=none ./own ramp many; echo $?)" 0
 POET_MEASURE=none record none
-is "POET_MEASURE=none counts nothing" "$(of none.json hits count)" 0
+is "POET_MEASURE=none: metrics are not counted" "$(of none.json hits count)" 0
 cat >own.cc <<'END'
 #include <poet.h>
 int main() { static poet_meter_t m = poet_meter("objects", "", POET_COUNT); poet_add(m, 2); return *poet_watch("x", nullptr) != 0; }
 END
-check "C++" poetcc++ -trace -Wall -Wextra -Werror own.cc -o cc
+check "poet.h metrics compile in C++" poetcc++ -trace -Wall -Wextra -Werror own.cc -o cc
 POET_OUTPUT=cc.poet ./cc
 poet metrics --json cc.poet >cc.json
-is "counts, too" "$(of cc.json objects total)" 2
+is "metrics of a C++ program are counted" "$(of cc.json objects total)" 2
 
-# ---- live; off and on ----
+# ---- live; switched off and on ----
 start_server -o traces/ -q
 mkfifo to from
 ./own wait <to >from &
 pids="$pids $!"
 exec 5>to 6<from
 read -r word <&6
-is "it runs" "$word" ready
+is "live: the program runs" "$word" ready
 live() { poet metrics --json latest >live.json && of live.json hits total; }
-is "what it counted so far" "$(live)" 2997
+is "live: metrics has the updates so far" "$(live)" 2997
 step() { echo + >&5; read -r word <&6; }
 step
-is "and now" "$(live)" 3097
-check "off" poet measure latest metrics=off
+is "live: metrics has a hundred more updates" "$(live)" 3097
+check "poet measure metrics=off is accepted" poet measure latest metrics=off
 step
-is "nothing more" "$(live)" 3097
-check "on" poet measure latest metrics=on
+is "metrics=off: no further update is counted" "$(live)" 3097
+check "poet measure metrics=on is accepted" poet measure latest metrics=on
 step
-is "more" "$(live)" 3197
+is "metrics=on: further updates are counted" "$(live)" 3197
 exec 5>&-
 until_true finished latest
 poet metrics --json latest >live.json
 stop_server
 poet metrics --json traces/own*.poet >file.json
-check "the file says what the server said" cmp live.json file.json
+check "metrics of the file equal those of the server" cmp live.json file.json
 
-# ---- calls of one thread ----
+# ---- calls of one thread, not measured for a while ----
 cat >parts.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
@@ -206,7 +206,7 @@ int main(void)
         pthread_join(t[i], 0);
 }
 END
-poetcc -profile -D_GNU_SOURCE -g parts.c -o parts || not_ok "it compiles"
+poetcc -profile -D_GNU_SOURCE -g parts.c -o parts || not_ok "parts.c compiles with -profile"
 start_server -o traces/ -q
 mkfifo go part
 ./parts <go >part &
@@ -225,10 +225,10 @@ poet calls --by thread --json latest >calls.json
 calls() { perl -MJSON::PP -e 'open my $f, "<", "calls.json"; my $t = "";
     for (map { decode_json($_)->{row} // () } <$f>) { $t = $_->{thread} // $_->{function} if ($_->{function} // "") =~ /^T:/ || $_->{thread};
         print $_->{calls} if $t eq "T:$ARGV[0]" && $_->{function} =~ /^f / }' "$1"; }
-is "a third of one thread's calls is not there" "$(calls T1) $(calls T2)" "1500 1000"
+is "one thread's calls are not measured for a third of them" "$(calls T1) $(calls T2)" "1500 1000"
 stop_server
 
-# ---- a star ----
+# ---- Kiviat charts ----
 cat >star.conf <<'END'
 metrics = (
     { name = "hits"; from_program = true; }, { name = "took"; from_program = true; },
@@ -241,14 +241,14 @@ metrics = (
 );
 END
 poet metrics -m star.conf --chart kiviat plain.poet >star.txt
-is "in turn high and low" "$(sed -n 's/  *|.*: / /p' star.txt | xargs)" "high one high low one low high two high low two low"
-like "as far as it is" "$(cat star.txt)" "^high one +\\|#{30} +\\| 0.7492 of 1, good: high"
+is "kiviat: axes are in the order of the file, good-when-high and good-when-low in turn" "$(sed -n 's/  *|.*: / /p' star.txt | xargs)" "high one high low one low high two high low two low"
+like "kiviat as text has values and axes" "$(cat star.txt)" "^high one +\\|#{30} +\\| 0.7492 of 1, good: high"
 for f in pdf svg png txt; do
-    check "as $f" poet metrics -m star.conf --chart kiviat -o "star.$f" plain.poet
+    check "kiviat -o $f writes a file" poet metrics -m star.conf --chart kiviat -o "star.$f" plain.poet
 done
-like "on paper" "$(pdftotext -layout star.pdf - | tr -s ' \n' ' ')" "low two"
+like "kiviat as PDF has the axes" "$(pdftotext -layout star.pdf - | tr -s ' \n' ' ')" "low two"
 poet metrics -m star.conf --chart kiviat -o again.pdf plain.poet
-check "and the same again" cmp star.pdf again.pdf
-like "too few" "$(poet metrics --chart kiviat plain.poet 2>&1)" "needs 3 formulas that are shares"
-like "another chart" "$(poet metrics --chart bars plain.poet 2>&1)" "^poet metrics: --chart bars: kiviat"
+check "kiviat writes the same bytes each time" cmp star.pdf again.pdf
+like "kiviat with too few formulas is refused" "$(poet metrics --chart kiviat plain.poet 2>&1)" "needs 3 formulas that are shares"
+like "metrics: an unknown chart lists the valid one" "$(poet metrics --chart bars plain.poet 2>&1)" "^poet metrics: --chart bars: kiviat"
 done_testing

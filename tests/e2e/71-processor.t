@@ -1,11 +1,11 @@
 #!/bin/bash
-# Processor time: who ran, who could have and had no processor, who slept, from each source, in tables, lists, charts, ranges.
+# CPU time: running, runnable and off-CPU states by each source, in tables, lists and charts, and for ranges.
 . "$(dirname "$0")/lib.sh"
 status() { "$@" >/dev/null 2>&1; echo $?; }
 start_server -o traces/ -q
 
-# Two spin on one processor for SPIN ms of its time each, one sleeps there 100 times for 1 ms; what the system says of the
-# spinners at their ends is printed, and how much time there was from then until they were joined.
+# Two threads spin on one CPU for SPIN ms of CPU time each, one sleeps there 100 times for 1 ms; the kernel's figures of the
+# spinners at their ends are printed, and the time from then until they were joined.
 cat >shared.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -74,13 +74,13 @@ int main(int argc, char **argv)
     }
 }
 C
-check "it compiles" poetcc -trace -g shared.c -o shared
+check "shared.c compiles with -trace" poetcc -trace -g shared.c -o shared
 ./shared >said.txt
-check "the trace is sound" sound latest
+check "shared: the trace is sound" sound latest
 run=$(ls traces/shared-*.poet)
 
-# ---- what the tables say ----
-# json FILE PERL: with %of: each thread's row
+# ---- tables ----
+# json FILE PERL: with %of: the row of each thread
 json() {
     FILE=$1 perl -MJSON::PP -e '
         open my $f, "<", $ENV{FILE} or die; our @all = map { decode_json $_ } <$f>;
@@ -91,8 +91,8 @@ json() {
 }
 fills='for my $r (@rows) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(created runnable running blocked other_off_cpu exited);
     print "$r->{thread}: $sum, not $r->{lifetime_ns}\n" if $sum != $r->{lifetime_ns} }'
-# as_said FILE MS: do the spinners have what they said themselves?  Of what they wanted in vain some was before they began,
-# and after they had said it there may be more, until they were joined.
+# as_said FILE MS: do the spinners have their own figures? Some of the run delay was before they started, and after they
+# printed it there may be more until they were joined.
 as_said() {
     json "$1" 'open my $s, "<", "said.txt"; while (<$s>) { my ($t, $ran, $delay, $times, $more) = split; $_ /= 1e6 for $ran, $delay;
         my ($runs, $ready, $start) = map { ms("T:$t", $_) } qw(running runnable created);
@@ -100,18 +100,18 @@ as_said() {
         print "$t was ready $ready, not $delay\n" if $ready < $delay - $start - '"$2"' || $ready > $delay + $more + '"$2"' }'
 }
 apart() { perl -ne 'print $1 if /at most ([0-9.]+) ms apart/' "$1"; }
-is "both said how they ran" "$(wc -l <said.txt)" 2
+is "both spinners printed their figures" "$(wc -l <said.txt)" 2
 poet states "$run" --json >best.json
-is "the states of a life add up to it" "$(json best.json "$fills")" ""
+is "states add up to each lifetime" "$(json best.json "$fills")" ""
 if grep -q 'perf_event_open. is not available' best.json; then
     echo "# no switch records here: $(grep -o 'not available: [^"]*' best.json)"
 else
-    like "by switch records" "$(json best.json 'print $head->{columns}[3]{source}')" "^context-switch records"
-    # (what a thread does after it has said it, and the first of its time, are not in both)
-    # (time that a hypervisor, or an interrupt, took of the processor is between two switches, too)
-    is "running is their processor time, ready their delay" "$(as_said best.json 20)" ""
+    like "the best source is context-switch records" "$(json best.json 'print $head->{columns}[3]{source}')" "^context-switch records"
+    # What a thread does after it has printed its figures, and its first moments, are not in both.
+    # Time that a hypervisor or an interrupt took from the CPU is between two switches, too.
+    is "switch records: running is CPU time, runnable is run delay" "$(as_said best.json 20)" ""
     poet states "$run" --list --json >spells.json
-    # (one whose processor was taken just as it began to sleep was ready for a part of that time; and it is taken now and then)
+    # A thread that was preempted just as it began to sleep was runnable for a part of that time, which happens now and then.
     for t in naps naps2 naps3; do
         check "$t slept a hundred times" test "$(json spells.json 'my ($n, $off) = (0, 0);
             for ((grep { $_->{thread} eq "T:'$t'" } @rows), {state => "running"}) {
@@ -119,61 +119,61 @@ else
                 elsif ($_->{state} ne "created") { $n += $off >= 1e6; $off = 0 } }
             print $n >= 100 && $n <= 120 ? "yes" : $n')" = yes
     done
-    is "spells fill the lives" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{duration_ns} for @rows;
+    is "state intervals add up to each lifetime" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{duration_ns} for @rows;
         print join " ", map { $sum{$_} } sort keys %sum')" \
         "$(json best.json 'print join " ", map { $of{$_}{lifetime_ns} } sort keys %of')"
 fi
 poet states "$run" --source samples --json >ended.json
-is "said at the end" "$(json ended.json 'print $head->{columns}[3]{source}')" "thread CPU time at exit"
-is "that is what they said" "$(as_said ended.json 5)" ""
-is "they add up, too" "$(json ended.json "$fills")" ""
+is "source exit: CPU time at exit" "$(json ended.json 'print $head->{columns}[3]{source}')" "thread CPU time at exit"
+is "source exit: figures are those of the kernel" "$(as_said ended.json 5)" ""
+is "source exit: states add up to each lifetime" "$(json ended.json "$fills")" ""
 
-# ---- samples: of a range ----
+# ---- samples: for a range ----
 poet states "$run" --source samples --from 0ns --json >samples.json
-like "sampled" "$(json samples.json 'print $head->{columns}[3]{source}')" "^samples of"
-like "with what they may be off by" "$(apart samples.json)" "^[0-9.]+$"
-is "samples add up" "$(json samples.json "$fills")" ""
+like "source samples is named" "$(json samples.json 'print $head->{columns}[3]{source}')" "^samples of"
+like "source samples has its error" "$(apart samples.json)" "^[0-9.]+$"
+is "source samples: states add up to each lifetime" "$(json samples.json "$fills")" ""
 off=$(apart samples.json)
-is "running is right to two samples" "$(as_said samples.json "(3 * $off + 10)")" ""
-is "a range and the rest of it are the whole" "$(
+is "source samples: running is right to two samples" "$(as_said samples.json "(3 * $off + 10)")" ""
+is "source samples: a range and the rest of the run add up" "$(
     for of in "--to 100ms" "--from 100ms" "--from 0ns"; do
         poet states "$run" --source samples $of --json | sed -n 's/.*"total":.*"running_ns":\([0-9]*\).*"other_off_cpu_ns":\([0-9]*\).*/\1 \2/p'
     done | perl -e '@n = map { [split] } <>; print $n[0][0] + $n[1][0] - $n[2][0], " ", $n[0][1] + $n[1][1] - $n[2][1]')" "0 0"
 poet states "$run" --source order --json >order.json
-is "the order alone does not know of the system" "$(json order.json 'print defined $of{"T:one"}{other_off_cpu_ns} ? "defined" : "null"')" null
-is "and calls all of that running" "$(json order.json 'for my $t (keys %of) { my $o = $of{$t}; print "$t\n" if $o->{blocked_ns} != 0 && $t ne "T:main" }')" ""
+is "source order: off-CPU time is null" "$(json order.json 'print defined $of{"T:one"}{other_off_cpu_ns} ? "defined" : "null"')" null
+is "source order: all time that is not blocked is running" "$(json order.json 'for my $t (keys %of) { my $o = $of{$t}; print "$t\n" if $o->{blocked_ns} != 0 && $t ne "T:main" }')" ""
 for f in best ended samples; do
-    is "$f: as much in all as the order has" "$(json $f.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')" \
+    is "$f: blocked and lifetime add up to those of the order" "$(json $f.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')" \
         "$(json order.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')"
 done
-is "no such source" "$(status poet states "$run" --source cow)" 2
-is "charts show the system" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'created, exited.*runnable.*running.*off-CPU')" 1
-like "and say from what" "$(pdftotext -layout c.pdf - | tr -s ' \n' ' ')" "CPU states from"
+is "states --source: an unknown source exits with 2" "$(status poet states "$run" --source cow)" 2
+is "a chart has the off-CPU state" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'created, exited.*runnable.*running.*off-CPU')" 1
+like "a chart has the source of CPU states" "$(pdftotext -layout c.pdf - | tr -s ' \n' ' ')" "CPU states from"
 
-# ---- where it is refused ----
+# ---- perf_event_open not permitted ----
 stop_server
 POET_PERF=off start_server -o off/ -q
 ./shared >said.txt
-check "its trace is sound" sound latest
+check "POET_PERF=off: the trace is sound" sound latest
 off=$(ls off/shared-*.poet)
-like "why is said" "$(poet states "$off")" "perf_event_open. is not available: POET_PERF=off"
+like "POET_PERF=off: the reason is reported" "$(poet states "$off")" "perf_event_open. is not available: POET_PERF=off"
 poet states "$off" --json >off.json
-is "its lives add up" "$(json off.json "$fills")" ""
-is "and it is as it was said" "$(as_said off.json 5)" ""
+is "POET_PERF=off: states add up to each lifetime" "$(json off.json "$fills")" ""
+is "POET_PERF=off: figures are those of the kernel" "$(as_said off.json 5)" ""
 
-# ---- the least time that it could have taken ----
+# ---- the shortest possible duration ----
 stop_server
 start_server -o min/ -q
-check "it compiles" poetcc -trace -g -DSPIN=50 shared.c -o pair
+check "shared.c compiles with two spinners of 50 ms" poetcc -trace -g -DSPIN=50 shared.c -o pair
 ./pair 2 >said.txt
 min=$(ls min/pair-*.poet)
 poet path --unlimited-cpus --no-latency --json "$min" >min.json
 least=$(json min.json 'print $total->{if_ns} / 1e6')
-check "two of 50 ms each would have taken 50 ms on two processors: $least" perl -e 'exit !($ARGV[0] > 45 && $ARGV[0] < 75)' "$least"
-check "on one they took more than 95" json min.json 'exit !($total->{length_ns} >= 95e6)'
-check "they worked for 100 ms in all, whatever they waited for a processor" \
+check "two spinners of 50 ms on two CPUs need 50 ms: $least" perl -e 'exit !($ARGV[0] > 45 && $ARGV[0] < 75)' "$least"
+check "two spinners of 50 ms on one CPU took more than 95 ms" json min.json 'exit !($total->{length_ns} >= 95e6)'
+check "the work of two spinners is 100 ms, without run delay" \
     json min.json 'exit !($total->{work_ns} > 90e6 && $total->{work_ns} < 130e6)'
-check "and so two processors make that about twice as fast" \
+check "the speedup of two CPUs is about two" \
     json min.json 'exit !($total->{span_ns} < 75e6 && $total->{bound_n} > 1.3 && $total->{bound_n} < 2.5)'
-like "it says by what" "$(poet path --unlimited-cpus "$min")" "runnable threads waited [0-9.]+ ms in total for a CPU .source: (context-switch records|samples)"
+like "path --unlimited-cpus names its source" "$(poet path --unlimited-cpus "$min")" "runnable threads waited [0-9.]+ ms in total for a CPU .source: (context-switch records|samples)"
 done_testing

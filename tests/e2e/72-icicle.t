@@ -1,5 +1,5 @@
 #!/bin/bash
-# A tree of calls as an icicle: in a file, in letters, in the viewer; all shapes say the same; parts of a run.
+# Call trees as icicles: in files, as text and in the viewer, with the same figures; ranges of a run.
 . "$(dirname "$0")/lib.sh"
 status() { "$@" >/dev/null 2>&1; echo $?; }
 start_server -o traces/ -q
@@ -12,55 +12,55 @@ void k(void) {}
 void r(void) {}
 int main(void) { f(); g(); k(); r(); }
 END
-check "it compiles" cc -g -pie -fPIE called.c -o called
-check "a program tells of its calls" /usr/bin/python3 "$root/tests/e2e/region.py" "$work/called" end
+check "called.c compiles" cc -g -pie -fPIE called.c -o called
+check "a client sends its function profile" /usr/bin/python3 "$root/tests/e2e/region.py" "$work/called" end
 run=$(ls traces/called-*.poet)
 
 # ---- files ----
-for form in pdf svg png; do check "$form" poet calls --tree "$run" -o "tree.$form"; done
+for form in pdf svg png; do check "calls --tree -o writes $form" poet calls --tree "$run" -o "tree.$form"; done
 for form in pdf svg png; do
     poet calls --tree "$run" -o "again.$form"
-    check "the same bytes again: $form" cmp "tree.$form" "again.$form"
+    check "calls --tree -o writes the same bytes of $form each time" cmp "tree.$form" "again.$form"
 done
 pdftotext -layout tree.pdf - >tree.txt
-# NAME: what the box of that name says that it took
+# in_picture NAME: the time in the box of that name
 in_picture() { perl -ne "print \$1 and exit if /(?:^|\\s)\\Q$1\\E (?:\\(\\S+\\))? *([\\d.]+) ms/" tree.txt; }
 cell() { poet calls --tree "$run" --csv --columns function,total | tr -d '\r' | perl -ne "print \$1 / 1e6 and exit if /^\\Q$1\\E \\(.*?,(\\d+)/"; }
-is "the root is the lifetimes of all threads" "$(grep -o 'lifetimes of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lifetimes of all threads 140.000 ms"
-is "a box says what the table says" "$(for name in main g; do printf '%g ' "$(in_picture $name)"; done)" "$(for name in main g; do printf '%g ' "$(cell $name)"; done)"
-like "what colours stand for" "$(tr -s ' ' <tree.txt)" "called\.c waiting or in a system call"
-like "the table's own notes" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, 20.000 ms .* outside functions"
-like "SVG has text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
-check "grey" poet calls --tree "$run" -o grey.png --grey
-is "no colour in grey" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grey && pdftoppm -r 40 grey.pdf grey &&
+is "the root box is the lifetimes of all threads" "$(grep -o 'lifetimes of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lifetimes of all threads 140.000 ms"
+is "a box has the figure of the table" "$(for name in main g; do printf '%g ' "$(in_picture $name)"; done)" "$(for name in main g; do printf '%g ' "$(cell $name)"; done)"
+like "the legend explains the colors" "$(tr -s ' ' <tree.txt)" "called\.c waiting or in a system call"
+like "the icicle has the notes of the table" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, 20.000 ms .* outside functions"
+like "the icicle as SVG has its words as text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
+check "--grey writes a PNG" poet calls --tree "$run" -o grey.png --grey
+is "--grey uses no color" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grey && pdftoppm -r 40 grey.pdf grey &&
     perl -0777 -ne 's/^P6\s+\d+\s+\d+\s+\d+\s//; my $n = 0; while (/(.)(.)(.)/gs) { $n++ if $1 ne $2 || $2 ne $3 } print $n' grey-1.ppm)" 0
-is "with columns it is the table" "$(poet calls --tree "$run" --columns function,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
+is "--columns writes the table instead" "$(poet calls --tree "$run" --columns function,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
     "$(poet calls --tree "$run" --columns function,calls | grep -c '^ *[a-z].*[0-9]$')"
 
 # ---- the call graph ----
-check "a graph" poet calls --chart tree "$run" -o graph.pdf
-check "is the same again" sh -c 'poet calls --chart tree "$1" -o graph2.pdf && cmp graph.pdf graph2.pdf' sh "$run"
+check "calls --chart tree writes a call graph" poet calls --chart tree "$run" -o graph.pdf
+check "calls --chart tree writes the same bytes each time" sh -c 'poet calls --chart tree "$1" -o graph2.pdf && cmp graph.pdf graph2.pdf' sh "$run"
 pdftotext -layout graph.pdf - | tr -s ' \n' '\n' >graph.txt
 words() { pdftotext graph.pdf - | tr -s '\n' ' '; }
-like "each function says what the table says" "$(words)" "total 90.000 ms, self 10.000 ms"
-is "arrows bear the counts of poet calls --graph" "$(pdftotext graph.pdf - | grep -xE '[0-9]+' | sort -n | paste -sd' ')" \
+like "the call graph has the figures of the table" "$(words)" "total 90.000 ms, self 10.000 ms"
+is "the call graph's arrows have the counts of poet calls --graph" "$(pdftotext graph.pdf - | grep -xE '[0-9]+' | sort -n | paste -sd' ')" \
     "$(poet calls --graph --json "$run" | perl -MJSON::PP -ne 'my $r = decode_json($_); push @n, $r->{row}{calls} if $r->{depth}; END { print join " ", sort { $a <=> $b } @n }')"
-like "circles are marked" "$(words)" "cycle 1"
-is "it is a picture" "$(status poet calls --chart tree "$run")" 2
+like "the call graph marks recursion cycles" "$(words)" "cycle 1"
+is "calls --chart tree without -o exits with 2" "$(status poet calls --chart tree "$run")" 2
 
-# ---- by what ----
+# ---- widths ----
 widths() { poet calls --chart icicle "$run" "$@" | sed -n 2p | tr -s ' |' ' '; }
 total() { poet calls --json "$run" | tail -n 1 | perl -MJSON::PP -ne 'print decode_json($_)->{total}{'"$1"'}'; }
-is "as wide as total" "$(widths)" " lifetimes of all threads 140.000 ms "
-is "as wide as calls" "$(widths --width-of calls)" " all $(total calls) "
-is "as wide as self" "$(widths --width-of self)" " all $(printf '%.3f' "$(total self_ns)e-6") ms "
-is "as wide as cpu" "$(widths --width-of cpu_ns)" " all $(printf '%.3f' "$(total cpu_ns)e-6") ms "
-like "no such column" "$(poet calls --tree --width-of totl "$run" -o x.pdf 2>&1)" '--width-of: unknown column "totl"; did you mean "total"'
-is "is misuse" "$(status poet calls --tree --width-of totl "$run" -o x.pdf)" 2
-is "a share is no size" "$(status poet calls --tree --width-of self_share "$run" -o x.pdf)" 1
-is "no such chart" "$(status poet calls --chart pie "$run")" 2
-is "no such form" "$(status poet calls --chart icicle "$run" -o x.csv)" 2
-is "in letters into a file" "$(poet calls --chart icicle "$run" -o letters.txt && cmp letters.txt <(poet calls --chart icicle "$run"))" ""
+is "--width-of: the default width is total" "$(widths)" " lifetimes of all threads 140.000 ms "
+is "--width-of calls: the width is calls" "$(widths --width-of calls)" " all $(total calls) "
+is "--width-of self: the width is self" "$(widths --width-of self)" " all $(printf '%.3f' "$(total self_ns)e-6") ms "
+is "--width-of cpu_ns: the width is CPU time" "$(widths --width-of cpu_ns)" " all $(printf '%.3f' "$(total cpu_ns)e-6") ms "
+like "--width-of: an unknown column gets a suggestion" "$(poet calls --tree --width-of totl "$run" -o x.pdf 2>&1)" '--width-of: unknown column "totl"; did you mean "total"'
+is "--width-of: an unknown column exits with 2" "$(status poet calls --tree --width-of totl "$run" -o x.pdf)" 2
+is "--width-of: a share is refused" "$(status poet calls --tree --width-of self_share "$run" -o x.pdf)" 1
+is "calls: an unknown chart exits with 2" "$(status poet calls --chart pie "$run")" 2
+is "calls --chart icicle as CSV exits with 2" "$(status poet calls --chart icicle "$run" -o x.csv)" 2
+is "calls --chart icicle -o writes the printed text to a file" "$(poet calls --chart icicle "$run" -o letters.txt && cmp letters.txt <(poet calls --chart icicle "$run"))" ""
 
 # ---- parts of a run ----
 cat >phases.c <<'C'
@@ -81,33 +81,33 @@ until_true finished phases.poet
 notes() { tail -n 1 "$1" | perl -MJSON::PP -ne 'print "$_\n" for @{decode_json($_)->{notes}}'; }
 poet calls --json phases.poet >whole.json
 poet calls --json --to 500ms phases.poet >begin.json
-like "which times it counted between is said" "$(notes begin.json)" \
+like "--from: the note has the times of the sums" "$(notes begin.json)" \
     "covers 0\.[0-9]+ s to [0-9.]+ s: profile snapshots are about 1 s apart, .*not interpolated"
 signs() { poet dump --json phases.poet | grep '"type":"lock"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
-# the first time, after the begin, at which sums were kept: to the ms
+# The first time after the start at which sums were saved, in ms.
 at=$(notes begin.json | sed -n 's/.* to \([0-9.]*\) s: profile.*/\1/p')
 around() { perl -e 'printf "%.3f", $ARGV[0] + $ARGV[1]' "$at" "$1"; }
 poet calls --json --to "$(around -0.002)s" phases.poet >before.json
 poet calls --json --from "$(around 0.002)s" phases.poet >after.json
-is "a part ends where sums were kept" "$(notes before.json | grep -o 'to [0-9.]* s:')" "to $at s:"
-is "and begins there" "$(notes after.json | grep -o 'covers [0-9.]* s')" "covers $at s"
-sums() { # of function COLUMN in FILE
+is "--to: the part ends where sums were saved" "$(notes before.json | grep -o 'to [0-9.]* s:')" "to $at s:"
+is "--from: the part starts where sums were saved" "$(notes after.json | grep -o 'covers [0-9.]* s')" "covers $at s"
+sums() { # sums FUNCTION COLUMN FILE...
     perl -MJSON::PP -e 'my ($f, $c, @files) = @ARGV; my $all = 0; for (@files) { open my $in, "<", $_; while (<$in>) {
         my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{function} =~ /^$f / } } print $all' "$@"
 }
 for column in calls concurrent self_ns total_ns; do
-    is "both parts are the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
+    is "both parts add up to the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
         "$(for f in leaf early late main; do sums $f $column whole.json; echo; done)"
 done
-# whether the call that was open at that time ran since it went on is known later: then it counts for neither part
-is "of the processor's time they are no more" "$(for f in leaf early late main; do
+# Whether a call that was open at that time ran since it resumed is known later: then it is in neither part.
+is "CPU time of both parts is at most the whole" "$(for f in leaf early late main; do
     [ "$(sums $f cpu_ns before.json after.json)" -le "$(sums $f cpu_ns whole.json)" ] || echo $f; done)" ""
-is "what was not called then has no row" "$(grep -c '"function":"late ' before.json)" 0
-is "single calls are not known of a part" "$(sums leaf min_ns after.json)" 0
-is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread with a function profile existed in this range')" 1
-is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "covers $at s")" "covers $at s"
-like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the final profile of this run was saved: it cannot be restricted to a range"
-like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "is unknown for the causal past of an event"
+is "a function without a call in the part has no row" "$(grep -c '"function":"late ' before.json)" 0
+is "minimum and maximum are unknown in a part" "$(sums leaf min_ns after.json)" 0
+is "a range after the end has no profile" "$(poet calls phases.poet --from 90s | grep -c 'no thread with a function profile existed in this range')" 1
+is "--tree --from as PDF covers the range" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "covers $at s")" "covers $at s"
+like "a run with final sums only refuses a range" "$(poet calls "$run" --from 1ms 2>&1)" "only the final profile of this run was saved: it cannot be restricted to a range"
+like "--past-of is refused" "$(poet calls phases.poet --past-of 1:1 2>&1)" "is unknown for the causal past of an event"
 
 # ---- long names ----
 long=$(printf 'word_%.0s' $(seq 140))last
@@ -115,21 +115,21 @@ printf '__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 
 poetcc -profile -g -no-pie -O1 long.c -o long
 POET_OUTPUT=long.poet ./long
 until_true finished long.poet
-is "a long name is told in full" "$(poet calls --csv --columns function long.poet | grep -c "^$long (long.c:1)")" 1
+is "a long name is complete in CSV" "$(poet calls --csv --columns function long.poet | grep -c "^$long (long.c:1)")" 1
 poet calls --tree long.poet -o long.pdf -w 84mm
-like "and cut in its middle where it does not fit" "$(pdftotext long.pdf -)" "^word_word_.*….*last$"
+like "a long name is cut in its middle in a PDF" "$(pdftotext long.pdf -)" "^word_word_.*….*last$"
 
 # ---- waits ----
 compile stages -pthread && ./stages >/dev/null 2>&1
 stages=$(ls -t traces/stages-*.poet | head -n 1)
 until_true finished "$stages"
-like "nothing measured is nothing to be drawn" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to draw: no function profile"
-check "waits are a tree, too" poet waits --tree "$stages" -o waits.pdf
-like "with what they are charged to" "$(pdftotext -layout waits.pdf -)" "T:packer"
-is "as wide as all that was waited" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
+like "calls --tree without a profile has nothing to draw" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to draw: no function profile"
+check "waits --tree writes a PDF" poet waits --tree "$stages" -o waits.pdf
+like "waits --tree has the attribution" "$(pdftotext -layout waits.pdf -)" "T:packer"
+is "waits --tree: the width is all wait time" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
     "all $(poet waits --json "$stages" | tail -n 1 | perl -MJSON::PP -ne 'printf "%.3f", decode_json($_)->{total}{waited_ns} / 1e6') ms"
 
-# ---- the drawer's page: the same cells ----
+# ---- the viewer's tab: the same figures ----
 cat >work.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -151,7 +151,7 @@ poetcc -profile -g -no-pie -O1 work.c -o work
 POET_OUTPUT=work.poet ./work
 until_true finished work.poet
 poet dump --json work.poet >dump.json
-events() { # those that were made in all these functions, whatever was called in between; FIRST: only the first one
+events() { # the events made in all these functions, whatever was called in between; FIRST: only the first one
     perl -MJSON::PP -e 'my ($first, @f) = @ARGV; open my $d, "<", "dump.json" or die;
         while (<$d>) { my $e = decode_json($_); my $c = $e->{calls} or next; my $in = join "|", "", @$c, "";
             next if grep { $in !~ /\|\Q$_\E / } @f; push @found, $e->{event} }
@@ -207,7 +207,7 @@ action calls-by-thread
 quit
 S
 poet view --script script work.poet >view.out 2>&1
-# two selected events are a range
+# Two selected events are a range.
 cat >script <<S
 drawer calls
 select $(signs 2)
@@ -219,44 +219,44 @@ quit
 S
 poet view --script script phases.poet >>view.out 2>&1
 # in words, from CSV
-said() { # FILE COLUMN...: as the drawer has them
+said() { # said FILE COLUMN...: as the pane shows them
     perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
         while (<$f>) { chomp; my %c; @c{@n} = split /,/, $_, -1; print join("\t", map { my $v = $c{$_};
             $v eq "" ? ($_ eq "flags" ? "" : "-") : /_ns$/ ? sprintf("%.3f", $v / 1e6) : /_share$/ ? sprintf("%.1f %%", 100 * $v) : $v } @want), "\n" }' "$@"
 }
 seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
 columns=$(head -n 1 flat.tab | tr '\t' ' ')
-is "its columns are those of poet calls" "$columns" " function calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns flags"
-is "the list has the same cells" "$(seen flat.tab)" "$(said flat.csv $columns)"
-is "the tree has the same cells" "$(seen tree.tab)" "$(said tree.csv $columns)"
-is "and the same depths" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"
+is "the tab of calls has the columns of poet calls" "$columns" " function calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns flags"
+is "the tab of calls as a list has the figures of poet calls" "$(seen flat.tab)" "$(said flat.csv $columns)"
+is "the tab of calls as a tree has the figures of poet calls --tree" "$(seen tree.tab)" "$(said tree.csv $columns)"
+is "the tab of calls as a tree has the depths of poet calls --tree" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"
 mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n' | sort | paste -sd' '; }
-is "what was made in a function lights up" "$(mark 1)" "$(events all idle)"
-is "in another one" "$(mark 2)" "$(events all work)"
-is "in a tree only below those that called it" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
-is "in a graph" "$(mark 4)" "$(events all idle)"
+is "a selected function highlights its events" "$(mark 1)" "$(events all idle)"
+is "another selected function highlights its events" "$(mark 2)" "$(events all work)"
+is "a selected node of the tree highlights events below its callers only" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
+is "a selected node of the graph highlights its events" "$(mark 4)" "$(events all idle)"
 is "the graph has the arrows of poet calls --graph" "$(grep ^arrow graph.tab | cut -f2- | sort)" \
     "$(poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{row}{caller}\t$r->{row}{function}\t$r->{row}{calls}\n" if $r->{depth}' | sort)"
-like "it is saved as it is seen" "$(cat graph.svg)" ">idle \(work.c:6\)<"
-is "in a box, too" "$(mark 5)" "$(events all main)"
-is "the filter keeps what has it in its name, what called it and what it called" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
-like "the page is saved as it is seen" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
-is "but for what is not seen" "$(grep -c '>body ' filtered.svg)" 0
+like "the graph is saved as shown" "$(cat graph.svg)" ">idle \(work.c:6\)<"
+is "a selected box highlights its events" "$(mark 5)" "$(events all main)"
+is "the filter keeps matching functions with callers and callees" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
+like "the filtered graph is saved as shown" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
+is "the filtered graph is saved without hidden functions" "$(grep -c '>body ' filtered.svg)" 0
 total() { awk -F, -v f="$1 (" 'index($0, f) == 1 { printf "%.3f ms", $8 / 1e6; exit }' tree.csv; }
-is "a box is as long as its row says" "$(awk -F'\t' '$1 == 1 && $3 ~ /^main / { print $4 }' boxes.tab)" "$(total main)"
-is "what is not looked for steps back" "$(grep -c 'back$' boxes.tab)" "$(grep -cv 'idle\|smaller' boxes.tab)"
-is "in a box one is in it alone" "$(awk -F'\t' '$1 ~ /^\*/ { print $1, $2, $3 }' inside.tab)" "*1 1000 main (work.c:9)"
-like "it is saved with what it lies in" "$(pdftotext -layout inside.pdf -)" "lifetimes of all threads"
-like "by thread, each is a box" "$(awk -F'\t' '$1 ~ /^\**1$/ { print $3 }' threads.tab | paste -sd' ')" "T:main"
-is "an event that is selected selects its function" "$(grep '^\*' event.tab | cut -f2)" "locked (work.c:4)"
-is "in the tree its path" "$(grep -n -B2 '^\*' event-tree.tab | cut -f2 | cut -d' ' -f1 | paste -sd' ')" "body work locked"
-is "and its box" "$(grep '^\*' event-boxes.tab | cut -f3)" "main (work.c:9) > idle (work.c:6) > locked (work.c:4)"
+is "a box has the figure of its row" "$(awk -F'\t' '$1 == 1 && $3 ~ /^main / { print $4 }' boxes.tab)" "$(total main)"
+is "the search dims boxes that do not match" "$(grep -c 'back$' boxes.tab)" "$(grep -cv 'idle\|smaller' boxes.tab)"
+is "entering a box shows it at full width" "$(awk -F'\t' '$1 ~ /^\*/ { print $1, $2, $3 }' inside.tab)" "*1 1000 main (work.c:9)"
+like "an entered box is saved with its ancestors" "$(pdftotext -layout inside.pdf -)" "lifetimes of all threads"
+like "boxes by thread have one per thread" "$(awk -F'\t' '$1 ~ /^\**1$/ { print $3 }' threads.tab | paste -sd' ')" "T:main"
+is "a selected event selects its function" "$(grep '^\*' event.tab | cut -f2)" "locked (work.c:4)"
+is "a selected event selects its path in the tree" "$(grep -n -B2 '^\*' event-tree.tab | cut -f2 | cut -d' ' -f1 | paste -sd' ')" "body work locked"
+is "a selected event selects its box" "$(grep '^\*' event-boxes.tab | cut -f3)" "main (work.c:9) > idle (work.c:6) > locked (work.c:4)"
 poet calls --csv --from "$(signs 2)" --to "$(signs 3)" phases.poet | tr -d '\r' >between.csv
 poet calls --csv phases.poet | tr -d '\r' >phases.csv
-is "between two selected events it is what poet calls says of that" "$(seen between.tab)" "$(said between.csv $columns)"
-is "which is less than the whole" "$(grep -c early between.tab; cmp -s between.tab whole.tab || echo differs)" "$(grep -c early between.csv; echo differs)"
-is "with none it is the whole again" "$(seen whole.tab)" "$(said phases.csv $columns)"
-# keys and the mouse, in the boxes
+is "the range between two selected events has the figures of poet calls --from --to" "$(seen between.tab)" "$(said between.csv $columns)"
+is "the range between two selected events is less than the whole" "$(grep -c early between.tab; cmp -s between.tab whole.tab || echo differs)" "$(grep -c early between.csv; echo differs)"
+is "without selected events the figures are those of the whole run" "$(seen whole.tab)" "$(said phases.csv $columns)"
+# Keyboard and mouse in the boxes.
 {
     printf '%s\n' 'drawer calls' 'action calls-shape icicle' 'table ready'
     for i in $(seq 300); do printf 'await look%d\ntable seen%d\n' $i $i; done
@@ -267,7 +267,7 @@ pids="$pids $!"
 until_true test -s ready
 focus "^work"
 looks=0
-# seen_at_last NAME AWK WANTED: of the boxes, once the viewer has taken the keys
+# seen_at_last NAME AWK WANTED: what the boxes are once the viewer has handled the keys
 seen_at_last() {
     for _ in $(seq 60); do
         looks=$((looks + 1))
@@ -285,6 +285,6 @@ xdotool key Up Return
 seen_at_last "Enter goes into the selected one" '$2 == 1000 && $1 ~ /^\*/ { print $1, $3 }' "*1 main (work.c:9)"
 xdotool key BackSpace
 seen_at_last "Backspace up" '$2 == 1000 { print $3 }' "lifetimes of all threads"
-is "nothing is complained of" "$(grep -i 'critical\|warning' view.out)" ""
+is "the viewer logs no CRITICAL or WARNING message" "$(grep -i 'critical\|warning' view.out)" ""
 
 done_testing

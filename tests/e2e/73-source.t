@@ -1,5 +1,5 @@
 #!/bin/bash
-# The source, line by line: what each line took, waited, and made others wait; as text, JSON, CSV, pages, and in the drawer.
+# poet source: run time, wait time and caused wait time of each source line; as text, JSON, CSV, PDF, and in the viewer.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 mkdir "a dir"
@@ -54,7 +54,7 @@ static void *run(void *p)
     at_barrier[slow] = now() - from;
     common(10);
     if (slow)
-        until_asleep(&the_fast_one, 2); /* at the condition */
+        until_asleep(&the_fast_one, 2); /* at the condition variable */
     from = now();
     if (slow)
         extra(25); /* SECOND */
@@ -91,7 +91,7 @@ POET_OUTPUT=plain.poet ./plain >/dev/null
 until_true finished measured.poet
 until_true finished plain.poet
 
-# cells FILE EXPRESSION...: of JSON; @row the cells of each row, @all rows as they are, %total
+# cells FILE EXPRESSION...: evaluates them with @row the cells of each row, @all rows as they are, %total
 cat >cells.pl <<'P'
 use JSON::PP;
 open my $f, "<", shift or die;
@@ -112,7 +112,7 @@ between() { # between NAME VALUE LEAST MOST
 }
 status() { "$@" >/dev/null 2>err; echo $?; }
 
-# ---- sums: of all lines what the other tables say in all ----
+# ---- sums over all lines equal those of the other tables ----
 for run in measured plain; do
     poet source $run.poet --json >files.json
     poet source $run.poet "Wärte zwei.c" --json >lines.json
@@ -120,12 +120,12 @@ for run in measured plain; do
     poet waits $run.poet --json >waits.json
     poet path $run.poet --json >path.json
     for figure in waited_ns caused_wait_ns; do
-        is "$run: $figure of all files is what all waits took" "$(cells files.json "\$total{$figure}")" \
+        is "$run: $figure of all files is that of all waits" "$(cells files.json "\$total{$figure}")" \
             "$(cells waits.json '$total{waited_ns}')"
     done
-    is "$run: on the path is as long as that" "$(cells files.json '$total{path_ns}')" "$(cells path.json '$total{length_ns}')"
+    is "$run: time on the path is the path's length" "$(cells files.json '$total{path_ns}')" "$(cells path.json '$total{length_ns}')"
     for figure in waited_ns caused_wait_ns path_ns ran_ns; do
-        is "$run: $figure: lines and what is not known are all there is" \
+        is "$run: $figure: known and unknown lines add up" \
             "$(($(cells lines.json "sum('$figure', @row)") + $([ -s rest.json ] && cells rest.json "sum('$figure', @row)" || echo 0)))" \
             "$(cells files.json "\$total{$figure}")"
     done
@@ -134,74 +134,74 @@ poet source measured.poet --json >files.json
 poet source measured.poet "Wärte zwei.c" --all --json >lines.json
 poet source measured.poet "(unknown)" --json >rest.json
 poet calls measured.poet --json >calls.json
-is "self of all lines is self of all scopes" "$(cells files.json '$total{self_ns}')" "$(cells calls.json '$total{self_ns}')"
-is "line by line, too" "$(($(cells lines.json "sum('self_ns', @row)") + $(cells rest.json "sum('self_ns', @row)")))" \
+is "self time of all lines is that of all functions" "$(cells files.json '$total{self_ns}')" "$(cells calls.json '$total{self_ns}')"
+is "self time of single lines adds up to that of all functions" "$(($(cells lines.json "sum('self_ns', @row)") + $(cells rest.json "sum('self_ns', @row)")))" \
     "$(cells calls.json '$total{self_ns}')"
-is "calls of all lines are those of all scopes" "$(cells files.json '$total{calls}')" "$(cells calls.json '$total{calls}')"
+is "calls of all lines are those of all functions" "$(cells files.json '$total{calls}')" "$(cells calls.json '$total{calls}')"
 poet source plain.poet --json >plain.json
-is "the order alone knows no calls" "$(cells plain.json '$total{calls}')" undef
-like "and says so" "$(poet source plain.poet)" "no function profile: compile with poetcc -profile"
+is "without a profile the number of calls is unknown" "$(cells plain.json '$total{calls}')" undef
+like "without a profile a note explains it" "$(poet source plain.poet)" "no function profile: compile with poetcc -profile"
 
 # ---- against the program's own clock ----
 at() { cells lines.json "sum('$2', grep { \$_->{line} == $(line "$1") && !defined \$_->{last} } @row)"; }
-between "extra took what it says itself" "$(at EXTRA self_ns)" "$in_extra" "$at_extra"
-is "and did not wait" "$(at EXTRA waited_ns)" 0
-is "it was called on two lines, once each" "$(at FIRST calls) $(at SECOND calls)" "1 1"
-between "where it took as long as there was measured" "$(($(at FIRST total_ns) + $(at SECOND total_ns)))" "$in_extra" "$at_extra"
-is "and all of that itself" "$(($(at FIRST called_ns) + $(at SECOND called_ns)))" "$(at EXTRA self_ns)"
-between "a call that waited is at its line, and all its time" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
-between "the barrier was waited at, no longer than the call took" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
-is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
+between "the self time of extra() is what the program measured" "$(at EXTRA self_ns)" "$in_extra" "$at_extra"
+is "extra() has no wait time" "$(at EXTRA waited_ns)" 0
+is "extra() was called once from each of two lines" "$(at FIRST calls) $(at SECOND calls)" "1 1"
+between "the total time of the calling lines is what the program measured" "$(($(at FIRST total_ns) + $(at SECOND total_ns)))" "$in_extra" "$at_extra"
+is "the called time of the calling lines is the self time of extra()" "$(($(at FIRST called_ns) + $(at SECOND called_ns)))" "$(at EXTRA self_ns)"
+between "the self time of a call that waits is at its line" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
+between "the wait time at the barrier is at most the time of the call" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
+is "the wait time at the barrier is that of poet waits" "$(at BARRIER waited_ns)" \
     "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{location} // '') =~ /^run \(.*:$(line BARRIER)\)/ } @row)")"
 
 poet source measured.poet "Wärte zwei.c" --threads fast --json >fast.json
 poet waits measured.poet --threads fast --tree --json >charged.json
 made=$(cells fast.json "sum('caused_wait_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
-is "it made the other wait as long as poet waits charges it" "$made" \
+is "the caused wait time of extra() is that of poet waits" "$made" \
     "$(cells charged.json "sum('attributed_ns', grep { (\$_->{segment} // '') =~ /^extra \\([^)]*:$(line EXTRA)\\)( < .*)?\$/ } @row)")"
-between "which is no longer than it took" "$made" 1000000 "$at_extra"
+between "the caused wait time of extra() is at most its run time" "$made" 1000000 "$at_extra"
 
-# ---- the same cells in each form ----
+# ---- the same figures in each format ----
 poet source measured.poet "Wärte zwei.c" >lines.txt
 poet source measured.poet "Wärte zwei.c" --csv >lines.csv
 poet source measured.poet "Wärte zwei.c" --json >lines.json
 for figure in self_ns waited_ns caused_wait_ns path_ns calls; do
-    is "CSV: $figure" "$(perl -MJSON::PP -ne 's/\r?\n//; my @c; while (/\G(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g) {
+    is "source --csv: $figure equals that of JSON" "$(perl -MJSON::PP -ne 's/\r?\n//; my @c; while (/\G(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g) {
         push @c, $1 // $2; last if pos == length } if (!@names) { @names = @c; next } my %c; @c{@names} = @c;
         $s += $c{'$figure'} || 0; END { print $s + 0, "\n" }' lines.csv)" "$(cells lines.json "sum('$figure', @row)")"
 done
-is "text: the same lines" "$(sed '1,2d;/^note: /d' lines.txt | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
-like "text: the figures" "$(grep EXTRA lines.txt)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
+is "source as text has the same lines" "$(sed '1,2d;/^note: /d' lines.txt | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
+like "source as text has the figures" "$(grep EXTRA lines.txt)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
 poet source measured.poet "Wärte zwei.c" -o lines.pdf
 poet source measured.poet "Wärte zwei.c" -o again.pdf
-check "the same pages again" cmp lines.pdf again.pdf
+check "source as PDF has the same bytes each time" cmp lines.pdf again.pdf
 pdftotext -layout lines.pdf - >lines.pdf.txt
-is "PDF: its rows are those of the text" "$(grep -E 'EXTRA|BARRIER|FIRST' lines.pdf.txt | tr -s ' ' | sed 's/^ //')" \
+is "source as PDF has the rows of the text" "$(grep -E 'EXTRA|BARRIER|FIRST' lines.pdf.txt | tr -s ' ' | sed 's/^ //')" \
     "$(grep -E 'EXTRA|BARRIER|FIRST' lines.txt | tr -s ' ' | sed 's/^ //')"
-for form in svg png txt; do check "$form" poet source measured.poet "Wärte zwei.c" -o lines.$form; done
-is "a file of text is what is printed" "$(cat lines.txt)" "$(poet source measured.poet "Wärte zwei.c")"
+for form in svg png txt; do check "source -o writes $form" poet source measured.poet "Wärte zwei.c" -o lines.$form; done
+is "source -o writes the printed text to a file" "$(cat lines.txt)" "$(poet source measured.poet "Wärte zwei.c")"
 
-# ---- which lines ----
-is "of one function" "$(poet source measured.poet "Wärte zwei.c" extra --context 0 --json >one.json; cells one.json 'scalar @row')" 1
-like "all of a file" "$(poet source measured.poet "Wärte zwei.c" --all --csv | wc -l)" "^($(wc -l <"$source")|[0-9]{2,3})$"
-is "with nothing around" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json; cells bare.json 'scalar grep { !defined $_->{share} } @row')" 0
-is "the heaviest alone" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json >two.json; cells two.json 'scalar @row')" 2
-is "the first of the files" "$(poet source measured.poet --sort calls --top 1 --csv --columns file | tr -d '\r' | sed 1d)" "$source"
-is "by the end of its path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
-is "no such file" "$(status poet source measured.poet nowhere.c)" 2
-like "which there are" "$(cat err)" "no events or samples of this run are in it; source files: .*Wärte zwei.c"
-is "no such function" "$(status poet source measured.poet "Wärte zwei.c" nobody)" 2
-is "lines stand in their order" "$(status poet source measured.poet "Wärte zwei.c" --sort calls)" 2
-is "no such column" "$(status poet source measured.poet --sort nothing)" 2
-is "too many words" "$(status poet source measured.poet a b c)" 2
+# ---- selection of lines ----
+is "source of one function" "$(poet source measured.poet "Wärte zwei.c" extra --context 0 --json >one.json; cells one.json 'scalar @row')" 1
+like "source --all has all lines of a file" "$(poet source measured.poet "Wärte zwei.c" --all --csv | wc -l)" "^($(wc -l <"$source")|[0-9]{2,3})$"
+is "source --context 0 has no line without a figure" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json; cells bare.json 'scalar grep { !defined $_->{share} } @row')" 0
+is "source --top 2 has the two heaviest lines" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json >two.json; cells two.json 'scalar @row')" 2
+is "source --sort --top has the first file" "$(poet source measured.poet --sort calls --top 1 --csv --columns file | tr -d '\r' | sed 1d)" "$source"
+is "source accepts the end of a file's path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
+is "source of an unknown file exits with 2" "$(status poet source measured.poet nowhere.c)" 2
+like "source of an unknown file lists the files of the run" "$(cat err)" "no events or samples of this run are in it; source files: .*Wärte zwei.c"
+is "source of an unknown function exits with 2" "$(status poet source measured.poet "Wärte zwei.c" nobody)" 2
+is "source --sort of lines exits with 2" "$(status poet source measured.poet "Wärte zwei.c" --sort calls)" 2
+is "source --sort with an unknown column exits with 2" "$(status poet source measured.poet --sort nothing)" 2
+is "source with too many operands exits with 2" "$(status poet source measured.poet a b c)" 2
 poet source measured.poet --from 1ms --json >part.json
-is "a part of a run has no calls" "$(cells part.json '$total{calls}')" undef
-like "that is said" "$(poet source measured.poet --from 1ms)" "calls are sums over each thread's lifetime and are omitted for a part of the run"
+is "source --from: calls are unknown in a part of the run" "$(cells part.json '$total{calls}')" undef
+like "source --from: a note explains it" "$(poet source measured.poet --from 1ms)" "calls are sums over each thread's lifetime and are omitted for a part of the run"
 
-is "completion knows the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
+is "bash completes the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
     COMP_POINT=${#COMP_LINE}; _poet; printf "%s" "${COMPREPLY[@]}"')" 'Wärte\ zwei.c'
 
-# ---- what was inlined, and C++ ----
+# ---- inlined functions, and C++ ----
 cat >lock.h <<'C'
 #include <mutex>
 struct box {
@@ -235,37 +235,37 @@ POET_OUTPUT=inlined.poet ./inlined
 until_true finished inlined.poet
 poet source inlined.poet inlined.cc --json >inlined.json
 at=$(grep -n INLINED inlined.cc | cut -d: -f1)
-like "a lock that was inlined stands where its outermost call is, in that function" \
+like "an inlined lock is at the line of its outermost call" \
     "$(cells inlined.json "join ' ', sort map { \$_->{function} } grep { (\$_->{line} // 0) == $at && defined \$_->{ran_ns} } @row")" '^void work<int>.* void work<long>'
-is "and nowhere else" "$(status poet source inlined.poet lock.h)" 2
-is "what went around a loop is no line" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here to here again)' } @row) > 1")" 1
+is "an inlined lock is not at the line of its header" "$(status poet source inlined.poet lock.h)" 2
+is "time around a loop without a line has its own row" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here to here again)' } @row) > 1")" 1
 
-is "all of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
+is "source of all instances of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
 
-# ---- sources that are not as they were ----
+# ---- modified and missing sources ----
 touch -d '+1 day' "$source"
-like "changed since" "$(poet source measured.poet)" "modified after the run"
-like "said of its lines, too" "$(poet source measured.poet "Wärte zwei.c" extra)" "was modified after the run"
+like "a source file modified after the run is noted" "$(poet source measured.poet)" "modified after the run"
+like "a source file modified after the run is noted at its lines" "$(poet source measured.poet "Wärte zwei.c" extra)" "was modified after the run"
 mkdir -p elsewhere/deep
 mv "$source" "elsewhere/deep/Wärte zwei.c"
 poet source measured.poet "Wärte zwei.c" --json >gone.json
-like "gone" "$(cells gone.json 'join " ", @notes')" "Wärte zwei.c: not found"
-is "figures by line stay" "$(cells gone.json 'sum("self_ns", @row)')" "$(cells bare.json 'sum("self_ns", @row)')"
-is "where it is now" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a dir=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
-is "a begin is whole names" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a d=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 0
-is "in which directory" "$(poet source measured.poet "Wärte zwei.c" --path "$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
+like "a missing source file is noted" "$(cells gone.json 'join " ", @notes')" "Wärte zwei.c: not found"
+is "figures of a missing source file remain" "$(cells gone.json 'sum("self_ns", @row)')" "$(cells bare.json 'sum("self_ns", @row)')"
+is "source --path maps a directory" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a dir=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
+is "source --path matches whole directory names only" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a d=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 0
+is "source --path accepts a directory alone" "$(poet source measured.poet "Wärte zwei.c" --path "$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
 mkfifo "$source"
-like "a FIFO is not opened" "$(timeout 20 poet source measured.poet "Wärte zwei.c" extra)" "no regular file: not read"
+like "source does not open a FIFO" "$(timeout 20 poet source measured.poet "Wärte zwei.c" extra)" "no regular file: not read"
 rm "$source"
 truncate -s 1G "$source"
-like "nor is one of 1 GB" "$(ulimit -v 900000; poet source measured.poet "Wärte zwei.c" extra)" "larger than 8 MiB: not read"
+like "source does not read a file of 1 GB" "$(ulimit -v 900000; poet source measured.poet "Wärte zwei.c" extra)" "larger than 8 MiB: not read"
 rm "$source"
 printf 'no line\0of it\033[2J\n\377\n' >"$source"
-is "what is in it commands no terminal" "$(poet source measured.poet "Wärte zwei.c" --all | grep -c "$(printf '\033')")" 0
+is "source prints no control characters of a file" "$(poet source measured.poet "Wärte zwei.c" --all | grep -c "$(printf '\033')")" 0
 rm "$source"
 mv "elsewhere/deep/Wärte zwei.c" "$source"
 
-# ---- in the drawer ----
+# ---- in the viewer ----
 . "$root/tests/e2e/display.sh"
 cat >editor <<'E'
 #!/bin/sh
@@ -294,23 +294,23 @@ save-page page.pdf
 quit
 E
 VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
-is "the page has the lines of the file" "$(tail -n +2 table | cut -f4 | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
-is "its figures are those of poet source" "$(grep EXTRA table | cut -f6)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
-is "a row selected marks all events of its line" \
+is "the tab of source lines has the lines of the file" "$(tail -n +2 table | cut -f4 | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
+is "the tab of source lines has the figures of poet source" "$(grep EXTRA table | cut -f6)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
+is "selecting a line marks its events" \
     "$(sed 's/^events //;s/ lines.*//' marks | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$events"
-like "and its threads" "$(cat marks)" " lines [0-9]+ [0-9]+$"
+like "selecting a line marks its threads" "$(cat marks)" " lines [0-9]+ [0-9]+$"
 is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
-like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
-like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"
+like "the line remains selected after Enter" "$(grep '^\*' selected)" "BARRIER"
+like "a selected event selects its source line" "$(grep '^\*' revealed)" "CONDITION"
 
 poet source measured.poet "Wärte zwei.c" --all -o whole.pdf
-is "the page as it is seen is that of poet source" "$(pdftotext -layout page.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')" \
+is "the tab is saved with the figures of poet source" "$(pdftotext -layout page.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')" \
     "$(pdftotext -layout whole.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')"
 
-# ---- for those who do not look at it ----
+# ---- accessibility (AT-SPI) ----
 launcher=/usr/libexec/at-spi-bus-launcher
 if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
-    skip "there is no AT-SPI"
+    skip "AT-SPI is not available"
     done_testing
     exit
 fi
@@ -330,5 +330,5 @@ timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
     poet view measured.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore reader.py; kill $viewer %1' >said 2>log
-for part in table text files find; do is "read by AT-SPI: $part" "$(grep "^$part " said)" "$part True"; done
+for part in table text files find; do is "AT-SPI: $part" "$(grep "^$part " said)" "$part True"; done
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Figures over time: as curves in files and letters, in the drawer; what short programs and far ones say at their ends.
+# Metrics over time: curves in files, as text and in the viewer; final figures of short and remote programs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 . "$root/tests/e2e/display.sh"
@@ -48,46 +48,46 @@ int main(void)
     return 0;
 }
 END
-check "it compiles" poetcc -trace -g uses.c -o uses
+check "uses.c compiles with -trace" poetcc -trace -g uses.c -o uses
 
 # figure FILE METER COLUMN: of the whole process
 figure_of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
         print $r->{$column} // "null" if $r->{metric} eq $meter && !defined $r->{thread} }' "$2" "$3"; }
-# What its end adds is at most a hundredth, or the little that any end takes.
+# The program's end adds at most a hundredth, or the little that any end takes.
 near() { perl -e 'my ($got, $said, $least) = @ARGV; exit !($got >= $said && $got - $said <= 0.01 * $said + $least)' "$@"; }
 same() { # NAME FILE
     cpu=$(($(figure_of "$2" cpu_user total) + $(figure_of "$2" cpu_system total)))
-    check "$1: processor time" near $cpu "$(sed -n s/cpu=//p said)" 10000000
-    check "$1: the most memory" near "$(figure_of "$2" peak_resident last)" "$(sed -n s/peak_resident=//p said)" 262144
-    check "$1: page faults" near "$(figure_of "$2" minor_faults total)" "$(sed -n s/minor_faults=//p said)" 60
-    check "$1: switches" near "$(figure_of "$2" voluntary_switches total)" "$(sed -n s/voluntary_switches=//p said)" 10
+    check "$1: CPU time is what the program read" near $cpu "$(sed -n s/cpu=//p said)" 10000000
+    check "$1: peak memory is what the program read" near "$(figure_of "$2" peak_resident last)" "$(sed -n s/peak_resident=//p said)" 262144
+    check "$1: page faults are what the program read" near "$(figure_of "$2" minor_faults total)" "$(sed -n s/minor_faults=//p said)" 60
+    check "$1: context switches are what the program read" near "$(figure_of "$2" voluntary_switches total)" "$(sed -n s/voluntary_switches=//p said)" 10
     for meter in cpu_user peak_resident minor_faults voluntary_switches; do
-        is "$1: $meter is exact" "$(figure_of "$2" $meter source)" "getrusage() at exit"
+        is "$1: $meter has the source getrusage() at exit" "$(figure_of "$2" $meter source)" "getrusage() at exit"
     done
 }
 
-# ---- as the program says it itself, last ----
+# ---- final figures are those that the program reads itself ----
 if [ -x /usr/bin/time ]; then
     POET_OUTPUT=uses.poet /usr/bin/time -v -o time.txt ./uses >said
     until_true finished uses.poet
     poet usage --json --by thread uses.poet >usage.json
     kib=$(sed -n 's/.*Maximum resident set size (kbytes): //p' time.txt)
     close_by() { perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) <= 0.01 * $ARGV[1])' "$@"; }
-    check "time(1) says the same of memory" close_by "$(figure_of usage.json peak_resident last)" $((kib * 1024))
+    check "time(1) reports the same peak memory" close_by "$(figure_of usage.json peak_resident last)" $((kib * 1024))
     faults=$(sed -n 's/.*Minor.*page faults: //p' time.txt)
-    check "and of page faults" close_by "$(figure_of usage.json minor_faults total)" "$faults"
+    check "time(1) reports the same page faults" close_by "$(figure_of usage.json minor_faults total)" "$faults"
 else
     POET_OUTPUT=uses.poet ./uses >said
     until_true finished uses.poet
     poet usage --json --by thread uses.poet >usage.json
-    skip "there is no time(1)"
+    skip "time(1) is not installed"
 fi
 same "its trace" usage.json
-check "a hundred sleeps are in it" [ "$(figure_of usage.json voluntary_switches total)" -ge 100 ]
-check "the million bytes, too" [ "$(figure_of usage.json written total)" -ge 1000000 ]
+check "usage: a hundred sleeps are voluntary switches" [ "$(figure_of usage.json voluntary_switches total)" -ge 100 ]
+check "usage: a million bytes were written" [ "$(figure_of usage.json written total)" -ge 1000000 ]
 
-# ---- however short it is ----
+# ---- short programs ----
 printf 'int main(void) { return 0; }\n' >short.c
 poetcc -trace short.c -o short
 exact=0
@@ -97,9 +97,9 @@ for i in 1 2 3 4 5; do
     poet usage --json short$i.poet >short.json
     [ "$(figure_of short.json peak_resident source)" = "getrusage() at exit" ] && exact=$((exact + 1))
 done
-is "who ends at once has said it, each time" $exact 5
+is "usage of a program that exits at once is exact each time" $exact 5
 
-# ---- from far away ----
+# ---- remote programs ----
 port=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then skip "this Poet was built without GnuTLS and zstd"
 else
@@ -114,27 +114,27 @@ fi
 
 # ---- as curves ----
 poet usage uses.poet --chart curves -o curves.txt
-check "in letters" grep -q '^resident, from 0 [KM]iB to [0-9]* [KM]iB$' curves.txt
-like "rates are told as such" "$(cat curves.txt)" '^written, from 0 .*iB/s to '
-like "what is all 0 is said to be" "$(tail -n 1 curves.txt)" "^note: .*always 0: "
-like "of threads, too" "$(poet usage uses.poet --chart curves --by thread)" '^T:spin +[^ ]'
-is "of one alone" "$(poet usage uses.poet --chart curves --threads spin | grep -c '^T:main')" 0
-like "of a part" "$(poet usage uses.poet --chart curves --from 100ms --to 300ms)" '^from 100 ms to 300 ms$'
+check "usage --chart curves as text has a curve of memory" grep -q '^resident, from 0 [KM]iB to [0-9]* [KM]iB$' curves.txt
+like "usage --chart curves: rates have their unit" "$(cat curves.txt)" '^written, from 0 .*iB/s to '
+like "usage --chart curves: metrics that are always 0 are noted" "$(tail -n 1 curves.txt)" "^note: .*always 0: "
+like "usage --chart curves --by thread has threads" "$(poet usage uses.poet --chart curves --by thread)" '^T:spin +[^ ]'
+is "usage --chart curves --threads has the selected thread only" "$(poet usage uses.poet --chart curves --threads spin | grep -c '^T:main')" 0
+like "usage --chart curves --from --to has the range" "$(poet usage uses.poet --chart curves --from 100ms --to 300ms)" '^from 100 ms to 300 ms$'
 for form in pdf svg png; do
-    check "as $form" poet usage uses.poet --chart curves --by thread -o curves.$form
-    check "something is there" test -s curves.$form
+    check "usage --chart curves -o writes $form" poet usage uses.poet --chart curves --by thread -o curves.$form
+    check "usage --chart curves: the file of $form is not empty" test -s curves.$form
 done
 poet usage uses.poet --chart curves --grey -w 84mm -o again.pdf
 poet usage uses.poet --chart curves --grey -w 84mm -o grey.pdf
-check "the same gives the same" cmp again.pdf grey.pdf
+check "usage --chart curves writes the same bytes each time" cmp again.pdf grey.pdf
 words=$(pdftotext -layout grey.pdf -)
-like "rulers have units" "$words" "resident +MiB"
-like "processor time is in processors" "$words" "cpu_user +processors"
-like "what is not known is not drawn, and that is said" "$(poet memory uses.poet --chart curves 2>&1; echo $?)" "record -m memory"
-is "another chart is refused" "$(poet usage uses.poet --chart pie >/dev/null 2>&1; echo $?)" 2
-is "an empty range, too" "$(poet usage uses.poet --chart curves --from 2s --to 1s >/dev/null 2>&1; echo $?)" 2
+like "curves have an axis with a unit" "$words" "resident +MiB"
+like "CPU time is drawn in CPUs" "$words" "cpu_user +processors"
+like "memory --chart curves without data is refused with a suggestion" "$(poet memory uses.poet --chart curves 2>&1; echo $?)" "record -m memory"
+is "usage: an unknown chart exits with 2" "$(poet usage uses.poet --chart pie >/dev/null 2>&1; echo $?)" 2
+is "usage --chart curves of an empty range exits with 2" "$(poet usage uses.poet --chart curves --from 2s --to 1s >/dev/null 2>&1; echo $?)" 2
 
-# ---- what a program counts itself ----
+# ---- a program's own metrics ----
 cat >counts.c <<'END'
 #include <poet.h>
 #include <pthread.h>
@@ -161,17 +161,17 @@ POET_OUTPUT=counts.poet ./counts
 until_true finished counts.poet
 POET_OUTPUT=none.poet POET_MEASURE=usage ./counts
 until_true finished none.poet
-like "a meter that nobody counted says why it is 0" "$(poet metrics none.poet)" "note: .*metrics are 0.*poet record -m metrics"
+like "metrics without an update: the reason for 0 is noted" "$(poet metrics none.poet)" "note: .*metrics are 0.*poet record -m metrics"
 lacks() { ! grep -q "$2" <<<"$1"; }
 curves=$(poet metrics counts.poet --chart curves)
-like "a count that was told at the end alone has a rate, of its thread" "$curves" "hits, from 0 requests/s to [1-9][0-9]* requests/s
+like "a counter that is reported at the end only has a rate per thread" "$curves" "hits, from 0 requests/s to [1-9][0-9]* requests/s
 T:work +[^ ]"
-check "it is not said to be 0" lacks "$curves" "all of it: .*hits"
+check "a counter with a rate is not noted as always 0" lacks "$curves" "all of it: .*hits"
 curves=$(poet usage counts.poet --chart curves)
-check "what was told once is not said to be 0" lacks "$curves" "always 0: [^;]*voluntary_switches"
-like "but to be told once" "$curves" "sampled only once: .*voluntary_switches"
+check "a metric sampled once is not noted as always 0" lacks "$curves" "always 0: [^;]*voluntary_switches"
+like "a metric sampled once is noted as such" "$curves" "sampled only once: .*voluntary_switches"
 
-# ---- in the drawer ----
+# ---- in the viewer ----
 cat >script <<'END'
 drawer resources
 table resources
@@ -189,13 +189,13 @@ curve timed
 quit
 END
 timeout 100 poet view uses.poet --script script >log 2>&1
-is "the page is poet usage" "$(tail -n +2 resources | wc -l)" "$(grep -c '"row"' usage.json)"
-like "it begins with memory" "$(cat first)" "^curve resident of uses\[[0-9]+\] most [67][0-9.]* MiB known [1-9][0-9]* told [1-9]"
-like "a row has its curve" "$(cat second)" "^curve cpu_user of uses.* processors known [1-9]"
-is "pages are there in their order" "$(sed 's/.* drawer \([a-z]*\).*/\1/' told | tr '\n' ' ')" "resources memory meters "
-like "placed by time it is there, too" "$(cat timed)" "^curve cpu_user of "
+is "the tab of resources has the rows of poet usage" "$(tail -n +2 resources | wc -l)" "$(grep -c '"row"' usage.json)"
+like "the tab of resources starts with the curve of memory" "$(cat first)" "^curve resident of uses\[[0-9]+\] most [67][0-9.]* MiB known [1-9][0-9]* told [1-9]"
+like "a selected row shows its curve" "$(cat second)" "^curve cpu_user of uses.* processors known [1-9]"
+is "tabs are in their order" "$(sed 's/.* drawer \([a-z]*\).*/\1/' told | tr '\n' ' ')" "resources memory meters "
+like "placed by time the curve is shown" "$(cat timed)" "^curve cpu_user of "
 places() { sed 's/.*from x //' "$1"; }
-check "on the axis of the picture" [ "$(places second)" != "$(places timed)" ]
+check "placed by time the curve has the diagram's axis" [ "$(places second)" != "$(places timed)" ]
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
-check "nothing was complained of" quiet
+check "the viewer logs no message" quiet
 done_testing

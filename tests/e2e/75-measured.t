@@ -1,5 +1,5 @@
 #!/bin/bash
-# The observed program comes first: whatever is measured of it, its results are those of an untraced run.
+# Measuring changes nothing for the measured program: results, errno and messages are those of an untraced run.
 . "$(dirname "$0")/lib.sh"
 odd=$root/tests/e2e/odd.c
 gcc -O1 "$odd" -o plain -pthread 2>/dev/null
@@ -10,34 +10,34 @@ for meters in calls=counts calls=real calls=cpu calls=every states usage calls,s
     for how in "-O1" "-O0"; do
         poetcc -profile $how "$odd" -o measured 2>/dev/null
         POET_MEASURE=$meters ./measured >got 2>err
-        is "$meters, $how: the exit status" $? $wanted
-        is "$meters, $how: results and errno of every call" "$(cat got)" "$(cat want)"
+        is "$meters, $how: the exit status is that of an untraced run" $? $wanted
+        is "$meters, $how: results and errno of every call are those of an untraced run" "$(cat got)" "$(cat want)"
         is "$meters, $how: nothing on standard error" "$(cat err)" ""
     done
     check "$meters: the trace is sound" sound latest
 done
 for meters in memory memory,states,usage; do
     poet record -m $meters -- ./plain >got 2>err
-    is "recorded with $meters: the exit status" $? $wanted
-    is "recorded with $meters: results and errno of every call" "$(cat got)" "$(cat want)"
+    is "recorded with $meters: the exit status is that of an untraced run" $? $wanted
+    is "recorded with $meters: results and errno of every call are those of an untraced run" "$(cat got)" "$(cat want)"
     is "recorded with $meters: nothing on standard error" "$(cat err)" ""
     check "recorded with $meters: the trace is sound" sound latest
 done
 
-# Programs that nobody here wrote.
+# Installed programs.
 seq 1 100000 | shuf --random-source=<(yes) >numbers
 head -c 500000 numbers >text
 # try METERS COMMAND...
 try() {
     meters=$1
     shift
-    command -v "$1" >/dev/null || { skip "$1 is not there"; return; }
+    command -v "$1" >/dev/null || { skip "$1 is not installed"; return; }
     "$@" >want 2>want.err </dev/null
     status=$?
     poet record -l -m "$meters" -- "$@" >got 2>got.err </dev/null
-    is "$1 with $meters: exit status" $? $status
-    check "$1 with $meters: output" cmp got want
-    is "$1 with $meters: messages" "$(cat got.err)" "$(cat want.err)"
+    is "$1 with $meters: the exit status is that of an untraced run" $? $status
+    check "$1 with $meters: the output is that of an untraced run" cmp got want
+    is "$1 with $meters: the messages are those of an untraced run" "$(cat got.err)" "$(cat want.err)"
     check "$1 with $meters: the trace is sound" sound latest
 }
 for meters in states,usage memory,states,usage; do
