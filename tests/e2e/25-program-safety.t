@@ -361,7 +361,7 @@ own_server "standard input closed" './one <&-'
 own_server "standard output closed" './one >&-'
 own_server "standard error closed" './one 2>&-'
 own_server "all three closed" './one <&- >&- 2>&-'
-own_server "a limit on the size of files is not the server's" 'ulimit -S -f 1; ./one'
+own_server "a file size limit of the program does not apply to the server" 'ulimit -S -f 1; ./one'
 
 cat >refuse.c <<'C'
 #include <linux/filter.h>
@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 C
 poetcc refuse.c -o refuse
 if ./refuse /bin/true; then
-    own_server "without memory to share the queue is sent" './refuse ./one'
+    own_server "without shared memory the queue is sent" './refuse ./one'
 else
     skip "seccomp is not available"
 fi

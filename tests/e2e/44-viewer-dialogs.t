@@ -91,17 +91,17 @@ hostile() { # NAME LINE...
 }
 began=$(head -n 1 work.poet-notes | sed 's/.*"began_ns":\([0-9]*\).*/\1/')
 cp work.poet-notes good
-hostile "no JSON" '{"event":"1:3"'
+hostile "invalid JSON" '{"event":"1:3"'
 hostile "two objects" '{"event":"1:3","text":"a"}{}'
 hostile "no object" '[1,2]'
 hostile "no event" '{"text":"a"}'
-hostile "an event that is none" '{"event":"1:3x","text":"a"}'
+hostile "an invalid event" '{"event":"1:3x","text":"a"}'
 hostile "a hidden line" '{"event":"h1:3","text":"a"}'
 hostile "no text" '{"event":"1:3","text":7}'
-hostile "a 0 in it" '{"event":"1:3","text":"a\u0000b"}'
+hostile "a null character" '{"event":"1:3","text":"a\u0000b"}'
 hostile "too long" "{\"event\":\"1:3\",\"text\":\"$(printf '%05000d' 1)\"}"
 hostile "twice" '{"event":"1:3","text":"a"}' '{"event":"1:3","text":"b"}'
-hostile "no UTF-8" "$(printf '{"event":"1:3","text":"\377\376"}')"
+hostile "invalid UTF-8" "$(printf '{"event":"1:3","text":"\377\376"}')"
 hostile "deep" "{\"event\":\"1:3\",\"text\":\"a\",\"x\":$(printf '%*s' 5000 '' | tr ' ' '[')}"
 printf '' >work.poet-notes
 like "an empty notes file is reported" "$(poet note work.poet --list 2>&1)" "work.poet-notes:1: not a note file"

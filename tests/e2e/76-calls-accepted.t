@@ -1,6 +1,6 @@
 #!/bin/bash
-# What calls must say to be accepted: blocks of functions, counts and times of programs whose every figure is known, as
-# gprof and callgrind count them; what measuring costs.  Times are compared with the program's own clocks.
+# poet calls on programs whose every figure is known: basic blocks, counts, times and callers, as gprof and
+# callgrind count them; the cost of measuring. Times are compared with the program's own clocks.
 . "$(dirname "$0")/lib.sh"
 measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 # rows COLUMN...: of JSON, one line each; names without their places
@@ -27,7 +27,7 @@ static NOT long long now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
-/* Of the thread's processor time. */
+/* Of the thread's CPU time. */
 static inline __attribute__((no_instrument_function, unused)) void spin(long us) { for (long long end = ran() + us * 1000; ran() < end;); }
 C
 
@@ -64,7 +64,7 @@ NI void A(void)
 int main(void) { work("begin", 0); A(); work("end", 0); return 0; }
 C
 poetcc -profile -g -O1 blocks.c -o blocks
-# At least its own work; at most what is between the works before and after it.
+# At least its own work; at most the gap between the works before and after it.
 within() { awk 'NR == FNR { from[n] = $(NF - 1); to[n] = $NF; of[$1 " " $2] = n++; next }
     $1 " " $2 in of { seen++; i = of[$1 " " $2]; if ($3 < (to[i] - from[i]) * .995 || $3 > (from[i + 1] - to[i - 1]) * 1.005) print $0 }
     END { if (seen != 7) print seen }' own got; }
@@ -74,23 +74,23 @@ for meters in calls calls=every; do
         poet calls blocks.poet --blocks $of --json | tee $of.json | rows block lines caller count self_ns |
             awk -v of=$of '{ print of, of == "D" ? $3 : $2, $5, $4 }'
     done >got
-    is "$meters: the blocks of each function" "$(awk '{ print $1, $2, $4 }' got | paste -sd,)" \
+    is "$meters: calls --blocks: the blocks of each function" "$(awk '{ print $1, $2, $4 }' got | paste -sd,)" \
         "A 22-24 1,A 24-26 1,A 26-end 1,B 12-14 1,B 14-end 1,C 17-19 1,C 19-end 1,D B 1,D C 1"
-    is "$meters: seven took what the program says" "$(within)" ""
-    is "$meters: they are all that the function took itself" "$(for of in A B C D; do perl -MJSON::PP -e 'while (<STDIN>) {
+    is "$meters: calls --blocks: seven blocks took as long as the program measured" "$(within)" ""
+    is "$meters: calls --blocks: the blocks add up to the self time of their function" "$(for of in A B C D; do perl -MJSON::PP -e 'while (<STDIN>) {
         my $o = decode_json($_); $sum += $o->{row}{self_ns} if $o->{row}; $t = $o->{total} if $o->{total} }
         my $d = $t->{self_ns} - $sum; print "$sum of $t->{self_ns} " if $d != $t->{unassigned_ns} || abs($d) > 1000' <$of.json; done)" ""
-    is "$meters: the function's own time is that of poet calls" "$(total self_ns <A.json)" \
+    is "$meters: calls --blocks: the total is the self time of poet calls" "$(total self_ns <A.json)" \
         "$(poet calls blocks.poet --json | rows function self_ns | awk '$1 == "A" { print $2 }')"
 done
-is 'whatever path leads to it' "$(poet calls blocks.poet --blocks D --by function --json | rows count lines)" "2 10-end"
-is 'in words' "$(poet calls blocks.poet --blocks A | grep -c '^A (blocks.c:22), after blocks.c:24 *24-26 *B (blocks.c:12) *main (blocks.c:29) *1 ')" 1
-is 'no such function' "$(poet calls blocks.poet --blocks E 2>&1 | grep -c 'E: no such function in the profile')" 1
-is 'of a part of the run there are none' "$(poet calls blocks.poet --blocks A --from 1ms >/dev/null 2>&1; echo $?)" 2
+is 'calls --blocks --by function: blocks of all callers' "$(poet calls blocks.poet --blocks D --by function --json | rows count lines)" "2 10-end"
+is 'calls --blocks as text' "$(poet calls blocks.poet --blocks A | grep -c '^A (blocks.c:22), after blocks.c:24 *24-26 *B (blocks.c:12) *main (blocks.c:29) *1 ')" 1
+is 'calls --blocks of an unknown function is refused' "$(poet calls blocks.poet --blocks E 2>&1 | grep -c 'E: no such function in the profile')" 1
+is 'calls --blocks --from exits with 2' "$(poet calls blocks.poet --blocks A --from 1ms >/dev/null 2>&1; echo $?)" 2
 METERS=calls=counts measured counts.poet ./blocks >/dev/null
-is 'counted alone: how often, and no times' "$(poet calls counts.poet --blocks A --json | rows lines count self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
+is 'calls=counts: calls --blocks has counts and no times' "$(poet calls counts.poet --blocks A --json | rows lines count self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
 
-# ---- more steps than records tell of ----
+# ---- more segments than records ----
 perl -e 'print "volatile long sink;\n"; print "__attribute__((noinline)) void f$_(void) { for (int i = 0; i < 100; i++) sink++; }\n" for 1 .. 300;
     print "__attribute__((noinline)) void all(void) {\n", (map { "f$_(); for (int i = 0; i < 900; i++) sink++;\n" } 1 .. 300), "}\n",
         "int main(void) { for (int i = 0; i < 20; i++) all(); return 0; }\n"' >many.c
@@ -100,12 +100,12 @@ poet calls many.poet --blocks all --json | perl -MJSON::PP -ne 'my $o = decode_j
     if (my $r = $o->{row}) { $n++; $calls += $r->{count}; $null += !defined $r->{self_ns}; $none++ if defined $r->{self_ns} && !$r->{self_ns}; $sum += $r->{self_ns} // 0 }
     if (my $t = $o->{total}) { print "$n blocks, come to $calls times, ", $null > 20 ? "some not known" : "$null not known", $none ? ", $none of 0 ns" : "",
         $sum + $t->{unassigned_ns} == $t->{self_ns} ? "" : ", $sum + $t->{unassigned_ns} is not $t->{self_ns}", "; @{$o->{notes}}\n" }' >many.said
-like 'what no step tells is not known, and never 0' "$(cat many.said)" \
+like 'calls --blocks: times without records are unknown, not 0' "$(cat many.said)" \
     '^301 blocks, come to 6020 times, some not known; .*the block of [0-9.]+ ms is unknown, so the times of the blocks are lower bounds: '
 METERS=calls=every measured many.poet ./many
-is 'calls=every tells them all' "$(poet calls many.poet --blocks all --json | grep -c 'the block of\|"self_ns":null')" 0
+is 'calls=every: calls --blocks has all times' "$(poet calls many.poet --blocks all --json | grep -c 'the block of\|"self_ns":null')" 0
 
-# ---- over threads ----
+# ---- per thread ----
 cat >threads.c <<'C'
 #include <pthread.h>
 static pthread_barrier_t b;
@@ -131,28 +131,28 @@ C
 poetcc -profile -g -O1 threads.c -o threads
 METERS=calls=every measured every.poet ./threads
 measured threads.poet ./threads
-is 'one function over all threads' "$(poet calls threads.poet --per-thread=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
+is 'calls --per-thread: a function in all threads' "$(poet calls threads.poet --per-thread=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
     for (i = 3; i <= NF; i++) if ($i) print "  " $i }' | sed 's/ (.*)//' | sort | xargs)" "1 12000 12000 4000 4000 8000 8000 f 24001 g 24000"
 poet calls threads.poet --per-thread --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $n = 0;
     $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{function}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
-is 'its columns add up to the whole' "$(cat wrong)" ''
-is 'of what is no sum there are none' "$(poet calls threads.poet --per-thread=mean 2>&1 | grep -c 'has no sum')" 1
-is 'by processor: what is needed is said' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which CPU a thread ran')" 1
+is 'calls --per-thread: columns add up to the total' "$(cat wrong)" ''
+is 'calls --per-thread of a column that is no sum is refused' "$(poet calls threads.poet --per-thread=mean 2>&1 | grep -c 'has no sum')" 1
+is 'calls --by cpu without switch records is refused with the reason' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which CPU a thread ran')" 1
 poet calls threads.poet --elapsed --json >bounds.json
-is 'elapsed time without calls=every lies between bounds' "$(rows function calls elapsed_min_ns elapsed_max_ns thread_ns <bounds.json |
+is 'calls --elapsed without calls=every has lower and upper bounds' "$(rows function calls elapsed_min_ns elapsed_max_ns thread_ns <bounds.json |
     awk '$3 <= 0 || $3 > $4 || $4 > $5 { print }')" ''
-is 'of one thread alone they are the same' "$(rows function elapsed_min_ns elapsed_max_ns <bounds.json | awk '$1 == "main" && $2 == $3' | wc -l)" 1
-is 'the bounds are not called exact' "$(head -n 1 bounds.json | perl -MJSON::PP -ne 'print join " ", map { $_->{name} . ($_->{exact} ? "" : "?") }
+is 'calls --elapsed of one thread: both bounds are equal' "$(rows function elapsed_min_ns elapsed_max_ns <bounds.json | awk '$1 == "main" && $2 == $3' | wc -l)" 1
+is 'calls --elapsed: bounds are not marked exact' "$(head -n 1 bounds.json | perl -MJSON::PP -ne 'print join " ", map { $_->{name} . ($_->{exact} ? "" : "?") }
     @{decode_json($_)->{columns}}')" 'function calls elapsed_min_ns? elapsed_max_ns? thread_ns thread_count'
-is 'what is known exactly lies between the bounds of the sums of that run' "$(
+is 'calls --elapsed: exact times lie between the bounds of the same run' "$(
     poet calls every.poet --json --by thread | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next if !$o->{depth};
         my $s = $r->{function}; $s = $s->{name} if ref $s; $s =~ s/ \(.*//; $t = $r->{total_ns} // 0; $all{$s} += $t; $one{$s} = $t if $t > ($one{$s} // 0);
         END { print "$_ $one{$_} $all{$_}\n" for keys %one }' >sums
     poet calls every.poet --elapsed --json | rows function elapsed_ns | awk 'NR == FNR { least[$1] = $2; most[$1] = $3; next }
         $1 in least && ($2 < least[$1] - 80000 || $2 > most[$1] + 80000) { print $0, least[$1], most[$1] }' sums -)" ''
 
-# ---- each call, for Perfetto ----
-# nests FILE: how often each began on tracks of calls, and what was still open at the end; or what is wrong
+# ---- slices of calls for Perfetto ----
+# nests FILE: how often each call started on tracks of calls, and how many were open at the end; or the error
 nests() { python3 -c 'import collections, json, sys
 began, opened, last, cut = collections.Counter(), collections.defaultdict(list), {}, 0
 for o in json.load(open(sys.argv[1]))["traceEvents"]:
@@ -181,16 +181,16 @@ poetcc -profile -g -O1 leaves.c -o leaves
 METERS=calls=every measured leaves.poet ./leaves 2>/dev/null
 until_true finished leaves.poet
 poet export every.poet -f chrome -o every.chrome
-is 'each call is a slice, nested, on a track of its thread' "$(nests every.chrome | sed 's/arrive [0-9]* //; s/wait [0-9]* //')" \
+is 'chrome: each call is a slice, nested, on a track of its thread' "$(nests every.chrome | sed 's/arrive [0-9]* //; s/wait [0-9]* //')" \
     'body 3 f 24001 g 24000 join 3 main 1 4 tracks 0 left 0 incomplete'
 poet export leaves.poet -f chrome -o leaves.chrome
-is 'what had not ended is closed at the end, and says so' "$(nests leaves.chrome)" 'a 1 b 3 main 1 1 tracks 0 left 5 incomplete'
-is 'its times are those of poet calls --every' "$(grep -o '"ph":"[BE]".*"tid":1073741825,"ts":[0-9.]*' leaves.chrome | sed 's/.*://' | head -n 5 | xargs)" \
+is 'chrome: a call that has not ended is closed at the end and marked' "$(nests leaves.chrome)" 'a 1 b 3 main 1 1 tracks 0 left 5 incomplete'
+is 'chrome: times are those of poet calls --every' "$(grep -o '"ph":"[BE]".*"tid":1073741825,"ts":[0-9.]*' leaves.chrome | sed 's/.*://' | head -n 5 | xargs)" \
     "$(poet calls leaves.poet --every --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; printf "%.3f\n", $r->{start_ns} / 1000' | xargs)"
 poet export threads.poet -f chrome -o threads.chrome
-is 'sums alone make no slices' "$(nests threads.chrome)" '0 tracks 0 left 0 incomplete'
+is 'chrome: sums alone give no slices' "$(nests threads.chrome)" '0 tracks 0 left 0 incomplete'
 
-# ---- twenty routines: Friedman's flow trace ----
+# ---- Friedman's flow trace: twenty routines ----
 perl -e 'my %n = (rran => 834, rset => 828, next => 80, scan => 51, read => 11, open => 1, line => 97, word => 310, mark => 5, skip => 29,
         hash => 412, find => 206, push => 44, pop => 43, emit => 120, fold => 17, swap => 2, move => 36, copy => 3);
     print "#include <stdlib.h>\nvolatile long sink;\n";
@@ -205,35 +205,35 @@ perl -e 'my %n = (rran => 834, rset => 828, next => 80, scan => 51, read => 11, 
 poetcc -profile -g -O1 -fno-builtin flow.c -o flow
 measured flow.poet ./flow
 poet calls flow.poet --json >flow.json
-is 'twenty routines are called as often as they are' "$(rows function calls <flow.json | grep -vE '^main ' | sort)" "$(sort flow.want)"
-is 'what does not come back is INCOMPLETE' "$(rows function flags <flow.json | awk '$2 == "INCOMPLETE" { print $1 }' | sort | xargs)" 'main stop'
-is 'percents add up to 100, less what is unaccounted; times to the life, to the ns' "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row};
+is 'flow: twenty routines have their number of calls' "$(rows function calls <flow.json | grep -vE '^main ' | sort)" "$(sort flow.want)"
+is 'flow: routines that do not return are INCOMPLETE' "$(rows function flags <flow.json | awk '$2 == "INCOMPLETE" { print $1 }' | sort | xargs)" 'main stop'
+is 'flow: shares add up to 100 % and times to the lifetime, less what is unaccounted' "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row};
     if ($r) { $share += $r->{self_share}; $self += $r->{self_ns} }
     my $t = $o->{total} or next; print "$share " if abs($share + $t->{unaccounted_ns} / $t->{lifetime_ns} - 1) > 1e-9;
     print "$self " if $self + $t->{unaccounted_ns} != $t->{lifetime_ns} || $t->{unaccounted_ns} < 0' <flow.json)" ''
 METERS=calls=counts measured flowcounts.poet ./flow
-is 'counted alone: the same' "$(poet calls flowcounts.poet --json | rows function calls self_ns | grep -v '^main ' | sort)" "$(sed 's/$/ -/' flow.want | sort)"
+is 'flow: calls=counts has the same numbers' "$(poet calls flowcounts.poet --json | rows function calls self_ns | grep -v '^main ' | sort)" "$(sed 's/$/ -/' flow.want | sort)"
 cc -g -O1 -fno-builtin -fno-inline flow.c -o flowplain
 if command -v gprof >/dev/null; then
     cc -pg -g -O1 -fno-builtin -fno-inline flow.c -o flowpg
     ./flowpg
-    is 'gprof counts the same' "$(gprof -b -p ./flowpg gmon.out | awk 'NF > 3 && $4 ~ /^[0-9]+$/ { print $NF, $4 }' | grep -v '^main' | sort)" "$(sort flow.want)"
+    is 'gprof counts the same calls' "$(gprof -b -p ./flowpg gmon.out | awk 'NF > 3 && $4 ~ /^[0-9]+$/ { print $NF, $4 }' | grep -v '^main' | sort)" "$(sort flow.want)"
 else
-    skip 'no gprof'
+    skip 'gprof is not installed'
 fi
 if command -v valgrind >/dev/null; then
     valgrind --tool=callgrind --callgrind-out-file=flow.callgrind ./flowplain >/dev/null 2>&1
-    is 'callgrind, too' "$(perl -ne '$name{$1} = $2 if /fn=(\(\d+\)) (\S+)/; $at = $1 if /^cfn=(\(\d+\))/; $n{$at} += $1 if /^calls=(\d+)/;
+    is 'callgrind counts the same calls' "$(perl -ne '$name{$1} = $2 if /fn=(\(\d+\)) (\S+)/; $at = $1 if /^cfn=(\(\d+\))/; $n{$at} += $1 if /^calls=(\d+)/;
         END { print "$name{$_} $n{$_}\n" for keys %n }' flow.callgrind | grep -E "^($(cut -d' ' -f1 flow.want | paste -sd'|')) " | sort)" "$(sort flow.want)"
 else
-    skip 'no valgrind'
+    skip 'valgrind is not installed'
 fi
 
-# ---- own processor time: Zak's stairs; by which caller; what is left out is its caller's ----
+# ---- own CPU time: Zak's stairs; by caller; ignored functions count for their caller ----
 cat >stairs.c <<'C'
 #include "spin.h"
 static long long took[6];
-/* For so many us, and says to whom it counts how long that was. */
+/* For so many us, and adds the time to its caller. */
 static NOT void own(int whose, long us)
 {
     long long from = ran();
@@ -256,15 +256,15 @@ int main(void)
     return 0;
 }
 C
-# Each took what its own clock says, and no more than that and what the thread ran besides.  (The little that goes on
-# after the program's last look is let be.)
+# Each took what its own clock measured, and no more than that and what else the thread ran. (The little after
+# the program's last reading is ignored.)
 took() { awk 'NR == FNR { if ($1 == "all") all = $2; else { own[$1] = $2; sum += $2 } next }
     $1 in own { n++; if ($2 < own[$1] * .99 || $2 > own[$1] * 1.01 + all - sum + 2e5) print $0, "its own " own[$1] } END { if (n != wanted) print n }' wanted="$1" "$2" -; }
 poetcc -profile -g -O1 stairs.c -o stairs
 measured stairs.poet ./stairs >own
 poet calls stairs.poet --json >stairs.json
-is 'the stairs: calls' "$(rows function calls <stairs.json | sort | xargs)" 'fifth 1000 first 10 fourth 100 main 1 second 10 third 100'
-is 'and what each ran itself' "$(rows function cpu_ns <stairs.json | took 6 own)" ''
+is 'stairs: calls of each function' "$(rows function calls <stairs.json | sort | xargs)" 'fifth 1000 first 10 fourth 100 main 1 second 10 third 100'
+is 'stairs: own CPU time of each function' "$(rows function cpu_ns <stairs.json | took 6 own)" ''
 cat >parents.c <<'C'
 #include "spin.h"
 static long long took[2];
@@ -277,16 +277,16 @@ int main(void) { a(); b(); printf("a %lld\nr %lld\nall %lld\n", took[0], took[1]
 C
 poetcc -profile -g -O1 parents.c -o parents
 measured parents.poet ./parents >own
-is 'by caller: 20 ms a call, and 4, never 12' "$(poet calls parents.poet --graph --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
+is 'parents: by caller 20 ms and 4 ms a call, never their mean' "$(poet calls parents.poet --graph --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
     my ($s, $p) = map { my $c = $r->{$_}; $c = $c->{name} if ref $c; ($c // "") =~ s/ .*//r } "function", "caller";
     print "$p ", 5 * $r->{cpu_mean_ns}, "\n" if $o->{depth} && $s eq "f"' | took 2 own)" ''
 poetcc -profile -g -O1 -ignore=f parents.c -o ignoring
 measured ignoring.poet ./ignoring >own
 poet calls ignoring.poet --json >ignoring.json
-is 'what is left out has no row' "$(rows function calls <ignoring.json | sort | xargs)" 'a 1 b 1 main 1 r 5'
-is 'and its time is that of its callers' "$(rows function cpu_ns <ignoring.json | took 2 own)" ''
+is 'ignoring: an ignored function has no row' "$(rows function calls <ignoring.json | sort | xargs)" 'a 1 b 1 main 1 r 5'
+is 'ignoring: the time of an ignored function is that of its callers' "$(rows function cpu_ns <ignoring.json | took 2 own)" ''
 
-# ---- what measuring takes: functions of next to nothing, some 40 and some 500 ns, a million calls each ----
+# ---- the cost of measuring: functions of almost no time, about 40 and about 500 ns, a million calls each ----
 cat >costs.c <<'C'
 #include "spin.h"
 volatile long sink;
@@ -299,18 +299,18 @@ int main(void) { MEASURE(nothing); MEASURE(some); MEASURE(more); return 0; }
 C
 poetcc -profile -g -O1 costs.c -o costs
 poet_calls() { poet calls costs.poet --json | rows function cpu_ns self_ns net_ns overhead_ns; }
-# How near it comes is a matter of the machine (make bench PARTS=calls).  What is claimed is held here: each call costs as
-# much as the note says, within itself and in its caller, and never more than there was.
+# How exact this is depends on the machine (make bench PARTS=calls). Tested here is what is claimed: each call costs as
+# much as the note says, within itself and in its caller, and never more than its time.
 measured costs.poet ./costs >with
 poet_calls >costs.rows
 inside_and_around=$(poet calls costs.poet | perl -ne 'print "$1 $2" if /: ([\d.]+) \+ ([\d.]+) ns per call/')
-is 'what measuring costs is said to be so much a call, in it and around it' "$(perl -ane '
+is 'costs: the note has the cost of a call, within it and around it' "$(perl -ane '
     BEGIN { ($inside, $around) = splice @ARGV, 0, 2; print "no cost is said\n" if !($inside > 0 && $around > 0) }
     my $said = $F[0] eq "main" ? 3e6 * $around + $inside : 1e6 * $inside; # The note rounds to a tenth.
     print "$F[0]: $F[4], not $said\n" if abs($F[4] - $said) > .06 * ($F[0] eq "main" ? 3e6 : 1e6)' $inside_and_around costs.rows)" ''
-is 'and what calls ran is no more than the program itself says' "$(perl -e 'open my $f, "<", "with"; my %with = map { split } <$f>; open $f, "<", "costs.rows";
+is 'costs: net times are at most what the program measured without a profile' "$(perl -e 'open my $f, "<", "with"; my %with = map { split } <$f>; open $f, "<", "costs.rows";
     for (<$f>) { my ($of, $cpu) = split; print "$of $cpu of $with{$of}\n" if $with{$of} && !($cpu > 0 && $cpu <= $with{$of}) }')" ''
-is 'net is self less what measuring took' "$(awk '$4 != ($3 > $5 ? $3 - $5 : 0) && ($3 - $5 - $4) ^ 2 > 4 { print }' costs.rows)" ''
+is 'costs: net time is self time less the cost' "$(awk '$4 != ($3 > $5 ? $3 - $5 : 0) && ($3 - $5 - $4) ^ 2 > 4 { print }' costs.rows)" ''
 
 # ---- what was measured adds up, in each of them ----
 cat >heap.c <<'C'
@@ -347,5 +347,5 @@ done
 for trace in blocks every threads flow flowcounts stairs parents costs heap-memory heap-memory,calls; do
     poet check $trace.poet 2>&1 | grep -v ': OK$'
 done >unsound
-is 'steps, calls, paths, lives and blocks add up in all of these traces' "$(cat unsound)" ''
+is 'segments, calls, paths, lifetimes and blocks add up in all these traces' "$(cat unsound)" ''
 done_testing

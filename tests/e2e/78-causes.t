@@ -1,6 +1,6 @@
 #!/bin/bash
-# Causes of waits told by functions, of real programs: imbalance and serial parts, chains of waits, categories.
-# Programs work by sleeping, and stamp what they did themselves: figures are compared with that.
+# Causes of waits attributed to functions of real programs: load imbalance, serial parts, chains of waits, categories.
+# Programs work by sleeping, and take stamps that the figures are compared with.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/tables.sh"
 
@@ -37,7 +37,7 @@ pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 int ready;
 struct sleeper the_fast_one;
-/* While the other one is in its so many-th wait, whatever else the machine does. */
+/* While the other thread is in its wait of the given number, whatever else the machine does. */
 NI void io_extra(int ms, int times)
 {
     until_asleep(&the_fast_one, times);
@@ -45,7 +45,7 @@ NI void io_extra(int ms, int times)
 }
 NI void common(int ms) { planned(ms); }
 NI void held(int ms) { planned(ms); }
-/* The same function in another place. */
+/* The same function at another place. */
 NI void elsewhere(int ms) { common(ms); }
 static void *fast(void *p)
 {
@@ -129,8 +129,8 @@ int main(void)
     return 0;
 }
 C
-# Shares are told as work is planned: where the machine was so busy that a piece of it took 3 ms more, or a wait 8 more or
-# 2 less (those of four at a barrier 24 in all), once more, and at last not at all.
+# Shares are those of the planned work: if on a busy machine a piece of it took 3 ms more, or a wait 8 more or
+# 2 less (those of four at a barrier 24 in total), the run is repeated, and finally skipped.
 as_planned() { awk -F'\t' 'BEGIN { takes["join"] = takes["barrier"] = 50; takes["condition"] = 30 }
     $1 ~ /^[0-9]+$/ && $2 > $1 * 1e6 + 3e6 { exit 1 }
     $1 in takes && ($2 > (takes[$1] + 8) * 1e6 || $2 < (takes[$1] - 2) * 1e6) { exit 1 }
@@ -138,7 +138,7 @@ as_planned() { awk -F'\t' 'BEGIN { takes["join"] = takes["barrier"] = 50; takes[
     END { if (n && (all > 744e6 || all < 696e6)) exit 1 }' "$1.out"; }
 is_planned() { if as_planned "$1"; then is "${@:2}"; else skip "$2: the machine is too busy"; fi; }
 for p in barrier condition cascade; do
-    check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
+    check "$p.c compiles with -profile" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rm -f $p.poet
         poet record -o $p.poet ./$p >$p.out 2>/dev/null
@@ -146,51 +146,51 @@ for p in barrier condition cascade; do
     done
 done
 
-# each FILE TYPE: waits by a type, what they took and how much of that is of each kind
+# each FILE TYPE: waits of a type, their length and the share of each cause
 each() { poet waits "$1" --by wait --json | rows row waited_ns type load_imbalance_ns insufficient_parallelism_ns contention_ns | awk -F'\t' -v t="$2" '$2 == t'; }
 stamps() { awk -F'\t' -v n="$2" '$1 == n { print $2 }' "$1.out"; }
 total() { awk -F'\t' '{ s += $1 } END { printf "%.0f\n", s }'; }
 atmost() { [ "$1" -le "$2" ] || echo "$1 > $2"; }
 
-# Threads begin late on a busy machine, so of the first round nothing is said but that it is within its stamps.
+# On a busy machine threads start late, so the first round is only compared with its stamps.
 each barrier.poet arrive | sort -rn >got
-is_planned barrier "nine waits at a barrier, and none of those that came last is longer" "$(awk -F'\t' '$1 > 5e6' got | wc -l)" 9
-is "no longer than the program's own stamps" "$(atmost "$(total <got)" "$(awk -F'\t' '$1 !~ /^[0-9]/ { print $2 }' barrier.out | total)")" ""
-is_planned barrier "those who came last did the same for longer: most of it" \
+is_planned barrier "barrier: nine waits, and none by the last thread is longer" "$(awk -F'\t' '$1 > 5e6' got | wc -l)" 9
+is "barrier: wait times are within the program's stamps" "$(atmost "$(total <got)" "$(awk -F'\t' '$1 !~ /^[0-9]/ { print $2 }' barrier.out | total)")" ""
+is_planned barrier "barrier: most of the wait time is load imbalance" \
     "$(awk -F'\t' '$1 > 5e6 { w += $1; li += $3 } END { print (li > .85 * w) }' got)" 1
-is "that is the function of the last, in one thread" \
+is "barrier: waits are attributed to the function of the last thread" \
     "$(poet waits barrier.poet --by place --json | rows row type segment thread attributed_ns waited_ns |
         awk -F'\t' '$1 == "arrive" { on = 1; next } $5 != "-" { on = 0 } on { print $2; exit }' | sed 's/ .*//')" f
 
 each condition.poet arrive | sort -rn | head -1 >got
-is_planned condition "at the barrier what only the other did is serial, four fifths, and the rest imbalance" \
+is_planned condition "condition: four fifths of the wait at the barrier are serial, the rest is load imbalance" \
     "$(awk -F'\t' '{ print ($4 > .67 * $1 && $4 < .9 * $1), ($3 > .08 * $1 && $3 < .28 * $1), ($5 < .1 * $1) }' got)" "1 1 1"
-is "within the stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition barrier)")" ""
+is "condition: the wait at the barrier is within its stamps" "$(atmost "$(cut -f1 got)" "$(stamps condition barrier)")" ""
 each condition.poet wait | sort -rn | head -1 >got
-is "the wait for a condition is within its stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition condition)")" ""
+is "condition: the wait at the condition variable is within its stamps" "$(atmost "$(cut -f1 got)" "$(stamps condition condition)")" ""
 charges() { poet waits "$1" --by wait --tree --json | rows row waited_ns type segment attributed_ns direct |
     awk -F'\t' -v t="$2" '$1 != "-" { on = $2 == t && $1 > 5e6; next } on { sub(/ .*/, "", $3); ns[$3 "\t" $5] += $4; all += $4 }
         END { for (s in ns) printf "%s\t%d\n", s, 100 * ns[s] / all + .5 }' | sort; }
 charges condition.poet wait >got
-is_planned condition "and to what the other did alone, and then held: most to the first" \
+is_planned condition "condition: most of the wait is attributed to serial work, the rest to the held lock" \
     "$(awk -F'\t' '$1 == "io_extra" { print ($3 > 50) } $1 == "held" { print ($3 > 4 && $3 < 50) }' got | sort | tr '\n' ' ')" "1 1 "
 
 each cascade.poet join | sort -rn | head -1 >got
-is "a join is within its stamp" "$(atmost "$(cut -f1 got)" "$(stamps cascade join)")" ""
+is "cascade: the join is within its stamps" "$(atmost "$(cut -f1 got)" "$(stamps cascade join)")" ""
 charges cascade.poet join >got
-is_planned cascade "who was waited for did 20 himself; 30 more by another's lock are propagated" \
+is_planned cascade "cascade: 20 ms are direct, 30 ms of another thread's lock are propagated" \
     "$(awk -F'\t' '$1 == "f" && $2 == "direct" { print "f", ($3 > 32 && $3 < 54) }
         $1 == "slow" && $2 == "propagated" { print "slow", ($3 > 44 && $3 < 68) }' got | tr '\n' ' ')" "f 1 slow 1 "
 
 # ---- categories ----
 by() { poet "$1" condition.poet --by category --json | rows row "$3" "$2" | awk -F'\t' '$1 != "-"'; }
-is "waits by category" "$(by waits waited_ns category | awk -F'\t' '$2 > 5e6 { print $1 }' | sort | tr '\n' ' ')" "barrier condition join "
-is "they are all that was waited" "$(by waits waited_ns category | awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }')" \
+is "waits --by category: the categories of waits" "$(by waits waited_ns category | awk -F'\t' '$2 > 5e6 { print $1 }' | sort | tr '\n' ' ')" "barrier condition join "
+is "waits --by category: the sum is all wait time" "$(by waits waited_ns category | awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }')" \
     "$(poet waits condition.poet --json | rows total waited_ns)"
 by path critical_path_ns category >got
-is "the path by category is as long as it is" "$(awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }' got)" \
+is "path --by category: the sum is the path's length" "$(awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }' got)" \
     "$(poet path condition.poet --json | rows total length_ns)"
-is "most of it ran alone, some beside others" "$(awk -F'\t' '$1 == "local" { l = $2 } $1 == "parallel" { p = $2 }
+is "path --by category: most time is local, some is parallel" "$(awk -F'\t' '$1 == "local" { l = $2 } $1 == "parallel" { p = $2 }
     END { print (l > 60e6), (p > 20e6) }' got)" "1 1"
 mkdir -p home/poet
 cat >home/poet/pthread.conf <<'C'
@@ -198,12 +198,12 @@ include = "pthread";
 function_categories = ( { match = "io_*"; category = "system"; } );
 C
 export XDG_CONFIG_HOME=$PWD/home
-is "a function's category is of its name" "$(by path critical_path_ns category | awk -F'\t' '$1 == "system" { print ($2 > 60e6) }')" 1
+is "path --by category: a function's category follows from its name" "$(by path critical_path_ns category | awk -F'\t' '$1 == "system" { print ($2 > 60e6) }')" 1
 each condition.poet arrive | sort -rn | head -1 >got
-is_planned condition "what calls the system is contention" "$(awk -F'\t' '{ print ($5 > .67 * $1), ($4 < .1 * $1) }' got)" "1 1"
+is_planned condition "condition: a function of category system counts as contention" "$(awk -F'\t' '{ print ($5 > .67 * $1), ($4 < .1 * $1) }' got)" "1 1"
 cat >home/poet/pthread.conf <<'C'
 include = "pthread";
 function_categories = ( { match = "io_*"; category = "sytem"; } );
 C
-like "a word that is none" "$(poet waits condition.poet 2>&1 >/dev/null)" 'invalid value "[a-z]*" for "category"; did you mean "system"'
+like "an invalid category of a description gets a suggestion" "$(poet waits condition.poet 2>&1 >/dev/null)" 'invalid value "[a-z]*" for "category"; did you mean "system"'
 done_testing

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Processor time by each of its sources: switch records, clocks at events, samples, the order alone: the same totals, as far
-# as each says that it is right; and the program's own clocks.
+# CPU time by each source: switch records, clocks at events, samples, the order alone: totals agree within their error,
+# and with the program's own clocks.
 . "$(dirname "$0")/lib.sh"
 
-# Each worker runs for 10 ms of its processor time, twenty times, and sleeps after each; it prints what it ran from its first
-# reading to its last.  A lock lies between: its events bear the clock.
+# Each worker runs for 10 ms of its CPU time, twenty times, and sleeps after each; it prints what it ran from its first
+# reading to its last. A lock lies between: its events have the clock.
 cat >rounds.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -41,8 +41,8 @@ int main(void)
         pthread_join(t[i], 0);
 }
 C
-check "it compiles" poetcc -trace -g rounds.c -o rounds
-# table RUN SOURCE PERL: with %of, each thread's row, $from what its source is, $off ms that it may be off by, %said.
+check "rounds.c compiles with -trace" poetcc -trace -g rounds.c -o rounds
+# table RUN SOURCE PERL: with %of, each thread's row, $from the source, $off its error in ms, %said.
 table() {
     SOURCE=$2 poet states "$1" --source "$2" --json | perl -MJSON::PP -e '
         our @all = map { decode_json $_ } <>; our %of = map { $_->{row} ? ($_->{row}{thread} => $_->{row}) : () } @all;
@@ -63,23 +63,23 @@ for perf in on off; do
     run=$(ls $perf/rounds-*.poet)
     stop_server
     for source in switches clock samples order; do
-        is "perf $perf, $source: it fills the lives" "$(table "$run" $source "$filled")" ""
+        is "perf $perf, $source: states add up to each lifetime" "$(table "$run" $source "$filled")" ""
     done
-    is "perf $perf: the clock is a source" "$(table "$run" clock 'print $from')" "thread CPU clock at events"
-    is "perf $perf: it tells what was run, but for what came after the last event" "$(table "$run" clock "${ran//ERROR/2}")" ""
-    check "perf $perf: whether it slept is known of each sleep" table "$run" clock 'exit !(ms("T:a", "other_off_cpu") + ms("T:a", "runnable") >= 60)'
+    is "perf $perf: source clock is available" "$(table "$run" clock 'print $from')" "thread CPU clock at events"
+    is "perf $perf: source clock has the CPU time up to the last event" "$(table "$run" clock "${ran//ERROR/2}")" ""
+    check "perf $perf: source clock has every sleep as off-CPU or runnable" table "$run" clock 'exit !(ms("T:a", "other_off_cpu") + ms("T:a", "runnable") >= 60)'
     best=$(poet states "$run" --json | perl -ne 'print $1 if /"name":"running_ns"[^}]*"source":"([^"]*)"/')
     if [ $perf = off ] || [ "$best" != "context-switch records" ]; then
-        is "perf $perf: without switch records the clock is the best" "$best" "thread CPU clock at events"
+        is "perf $perf: without switch records the clock is the default source" "$best" "thread CPU clock at events"
     fi
-    # (time that a hypervisor took, too, is between two switches)
-    is "perf $perf: the best source tells the same" "$(table "$run" switches "${ran//ERROR/30}")" ""
-    is "perf $perf: and so do samples" "$(table "$run" samples "${ran//ERROR/10}")" ""
-    is "perf $perf: the order alone is an upper bound" "$(table "$run" order \
+    # Time that a hypervisor took is between two switches, too.
+    is "perf $perf: the default source has the program's CPU time" "$(table "$run" switches "${ran//ERROR/30}")" ""
+    is "perf $perf: source samples has the program's CPU time" "$(table "$run" samples "${ran//ERROR/10}")" ""
+    is "perf $perf: source order is an upper bound" "$(table "$run" order \
         'for (keys %said) { print "$_\n" if ms($_, "running") < $said{$_} }')" ""
 done
 POET_PERF=off start_server -o none/ -q
 ./rounds >said.txt
-check "not wanted: sound" sound latest
-check "not wanted, no clock is read" test "$(table "$(ls none/rounds-*.poet)" clock 'print $from')" != "thread CPU clock at events"
+check "states off: the trace is sound" sound latest
+check "states off: no CPU clock is read" test "$(table "$(ls none/rounds-*.poet)" clock 'print $from')" != "thread CPU clock at events"
 done_testing

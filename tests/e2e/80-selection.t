@@ -1,11 +1,11 @@
 #!/bin/bash
-# What is selected in the drawer is seen in the picture, and the other way round: waits and their sentence, functions and
-# their share of the bars, blocks that were never freed; and what pages say of what they show.
+# Selections of the analysis pane in the diagram and the other way round: waits and their sentence, functions and
+# their bars, blocks that were not freed; and notes of the tabs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# Three threads in a ring, each step a function of its own: what is waited for was done in these, when it was waited for.
+# Three threads in a ring, each segment with a function of its own: other threads wait for what is done in these functions.
 cat >ring.c <<'C'
 #define _GNU_SOURCE
 #include "asleep.h"
@@ -62,12 +62,12 @@ until_true finished ring.poet
 line() { grep -n -- "/\* $1 \*/" ring.c | cut -d: -f1; }
 json() { perl -MJSON::PP -ne "my \$r = decode_json(\$_); my \$c = \$r->{row} or next; $1"; }
 
-# ---- a wait in one sentence ----
+# ---- a wait described in one sentence ----
 until=$(poet waits ring.poet --by wait --json | json 'print $c->{end_event} if $c->{location} && $c->{location} =~ /^a3 /')
 poet waits ring.poet --why "$until" --json >why.json
 since=$(json 'print $c->{diverged_event}; exit' <why.json)
-is "since when is an event, and the call that it is of" "$(json 'print $c->{diverged_location}; exit' <why.json)" "main (ring.c:$(line MADE))"
-is "that made the one who was waited for" "$(poet dump --json ring.poet | grep "\"event\":\"$since\"" | grep -c '"type":"create"')" 1
+is "waits --why: the paths diverged at a call site" "$(json 'print $c->{diverged_location}; exit' <why.json)" "main (ring.c:$(line MADE))"
+is "waits --why: the paths diverged at the creation of the awaited thread" "$(poet dump --json ring.poet | grep "\"event\":\"$since\"" | grep -c '"type":"create"')" 1
 charged() { json "printf '%.1f', \$c->{attributed_ns} / 1e6 if (\$c->{segment} // '') =~ /^$1 / && \$r->{depth} == 1" <why.json; }
 cat >script <<E
 select $until
@@ -77,12 +77,12 @@ quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
 said=$(sed -n 's/^reason: //p' log)
-like "the sentence has the functions of those who were waited for, and what each is charged" "$said" \
+like "the sentence has the functions of the awaited threads with their attributions" "$said" \
     "^waited [0-9.]* ms for T:two: T:one b3 \(ring.c:[0-9]*\) $(charged b3) ms, c3 \(ring.c:[0-9]*\) $(charged c3) ms"
-like "since which event, and after which call" "$said" "; compared since $since at [0-9.]* .?s .thread creation., in main \(ring.c:$(line MADE)\); "
-like "and where it waited" "$said" "; waiting in a3 \(ring.c:[0-9]*\)$"
+like "the sentence has the event at which the paths diverged, and its call" "$said" "; compared since $since at [0-9.]* .?s .thread creation., in main \(ring.c:$(line MADE)\); "
+like "the sentence has the function that waited" "$said" "; waiting in a3 \(ring.c:[0-9]*\)$"
 
-# ---- a function lights up the bars, by its share of the time ----
+# ---- a selected function highlights bars by its share of time ----
 cat >long.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -127,7 +127,7 @@ C
 poetcc -profile -g long.c -o long -pthread
 POET_OUTPUT=long.poet ./long
 until_true finished long.poet
-row_of() { # FUNCTION OPTION...: its row, of poet calls
+row_of() { # row_of FUNCTION OPTION...: its row in poet calls
     name=$1
     shift
     poet calls long.poet --csv "$@" | tail -n +2 | grep -n "^\"*$name (" | head -n 1 | cut -d: -f1
@@ -163,32 +163,32 @@ overlay closed
 quit
 E
 timeout 100 poet view long.poet --script script >log 2>&1
-like "a row is selected" "$(grep '^\*' early)" "early \(long.c"
-is "nothing is tinted before" "$(cat none)" ""
-check "then bars of threads are" grep -q '^lit [0-9]* [0-9.]* [0-9]* [0-9]*$' near
-is "undo takes it back" "$(cat undone.over)" ""
-is "and the row" "$(grep -c '^\*' undone)" 0
-is "redo has both again" "$(cat redone.over; cat redone)" "$(cat near; cat early)"
-check "far away they are, too" grep -q '^lit [0-9]* [0-9.]*$' order
-lasted() { # FILE: so many us, of all rows, from far away by time
+like "a function's row is selected" "$(grep '^\*' early)" "early \(long.c"
+is "without a selection no bar is highlighted" "$(cat none)" ""
+check "a selected function highlights bars of threads" grep -q '^lit [0-9]* [0-9.]* [0-9]* [0-9]*$' near
+is "undo clears the highlight" "$(cat undone.over)" ""
+is "undo clears the selected row" "$(grep -c '^\*' undone)" 0
+is "redo restores both the highlight and the row" "$(cat redone.over; cat redone)" "$(cat near; cat early)"
+check "the overview highlights bars of a selected function" grep -q '^lit [0-9]* [0-9.]*$' order
+lasted() { # lasted FILE: the highlighted time of all rows in us, in the overview by time
     perl -e 'open my $s, "<", "strips"; while (<$s>) { $span = $2 - $1 if /by time, (\d+) to (\d+)/ }
         open my $f, "<", shift; while (<$f>) { $sum += $1 if /^lit \d+ ([0-9.]+)$/ }
         printf "%d\n", $sum * $span / 1e3' "$1"
 }
-took() { # FUNCTION: so many us poet calls says that it took in all
+took() { # took FUNCTION: its total time in us by poet calls
     poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{function} // '') =~ /^$1 /"
 }
-near() { # NAME GOT WANTED: no more, but for two per cent (pixels, shares as bytes); on a busy machine somewhat less
+near() { # near NAME GOT WANTED: at most two percent more (pixels, shares as bytes); on a busy machine somewhat less
     if [ $((100 * $2)) -lt $((102 * $3)) ] && [ $((100 * $2)) -gt $((85 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
 }
-near "all tints are as long as the function took" "$(lasted time)" "$(took late)"
-near "those of one that several call, too" "$(lasted common)" "$(took common)"
-near "in a tree it is what it took below those that called it" "$(lasted deep)" "$(took early)"
-is "without the drawer there are none" "$(cat closed)" ""
+near "highlights add up to the function's total time" "$(lasted time)" "$(took late)"
+near "highlights of a function with several callers add up to its total time" "$(lasted common)" "$(took common)"
+near "highlights of a tree node add up to its time below those callers" "$(lasted deep)" "$(took early)"
+is "without the pane no bar is highlighted" "$(cat closed)" ""
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
-check "nothing was complained of" quiet
+check "the viewer logs no message" quiet
 
-# ---- what was never freed ----
+# ---- allocations that were not freed ----
 cat >leak.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -206,7 +206,7 @@ static void *worker(void *a)
 {
     sem_post(&s);
     sem_post(&s); /* BEFORE */
-    usleep(50000); /* longer than a tick of the coarse clock that blocks are stamped by */
+    usleep(50000); /* longer than a tick of the coarse clock that stamps blocks */
     keep(1000);
     usleep(50000);
     sem_post(&s); /* AFTER */
@@ -229,13 +229,13 @@ poet record -m memory -o clean.poet ./leak clean 2>/dev/null
 until_true finished leak.poet
 until_true finished clean.poet
 leaks() { poet report $1 | sed -n '/^Memory not freed$/{n;p}'; }
-like "a report says how much was never freed, and by which calls most" "$(leaks leak.poet)" \
+like "report: the number of unfreed bytes and their largest caller" "$(leaks leak.poet)" \
     "2 blocks, 1500 bytes; largest leak: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
-like "or that nothing was left" "$(leaks clean.poet)" "none of 1 block$"
-is "where it was not measured it says nothing of it" "$(leaks ring.poet)" ""
+like "report: no unfreed block" "$(leaks clean.poet)" "none of 1 block$"
+is "report without heap data does not mention it" "$(leaks ring.poet)" ""
 before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{function} // "") =~ /^keep /')
 site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
-like "its row is of the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
+like "report: the row of unfreed blocks has the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
     "\"site\":\"[^\"]*:$(site BEFORE)\""
 cat >script <<E
 drawer memory
@@ -246,20 +246,20 @@ state leaked
 quit
 E
 timeout 100 poet view leak.poet --script script >log 2>&1
-like "a click on it selects that" "$(sed -n 1p leaked)" " selected $before "
-like "undo takes it back" "$(sed -n 2p leaked)" " selected none "
-check "nothing was complained of" quiet
+like "a click on the row of unfreed blocks selects that event" "$(sed -n 1p leaked)" " selected $before "
+like "undo clears that selection" "$(sed -n 2p leaked)" " selected none "
+check "the viewer logs no message with heap data" quiet
 
-# ---- where nothing was told over time ----
+# ---- without metrics ----
 cat >script <<E
 drawer memory
 curve empty
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
-is "a page without figures can be asked what they are, as who points there does" "$? $(cat empty)" "0 "
+is "an empty tab of metrics has a tooltip and does not crash" "$? $(cat empty)" "0 "
 
-# ---- what pages say, and how it looks ----
+# ---- notes and appearance of the tabs ----
 cat >script <<E
 action calls-shape icicle
 drawer calls
@@ -267,18 +267,18 @@ table boxes
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
-like "boxes that were chosen while nobody looked are there" "$(cat boxes)" "a1 \(ring.c:"
-like "boxes of memory say what their figures are" "$(poet memory leak.poet --tree --chart icicle)" "all  1500 bytes"
+like "boxes that were selected before the tab was opened are shown" "$(cat boxes)" "a1 \(ring.c:"
+like "memory --chart icicle: boxes have their figures" "$(poet memory leak.poet --tree --chart icicle)" "all  1500 bytes"
 
-# ---- for those who do not look at it ----
+# ---- accessibility (AT-SPI) ----
 launcher=/usr/libexec/at-spi-bus-launcher
 if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
-    skip "there is no AT-SPI"
+    skip "AT-SPI is not available"
     done_testing
     exit
 fi
 export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1 launcher
-reads() { # FILE READER: what the reader says of the viewer, which a script goes on in
+reads() { # reads FILE READER: the output of the reader for the viewer, which a script drives
     timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
         $launcher --launch-immediately &
         until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
@@ -290,18 +290,18 @@ from atspi import until
 print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; compared since " in a.get_name() and " in main (ring.c:" in a.get_name())))
 P
 printf 'drawer waits\nselect %s\n' "$until" >script
-is "the sentence of a selected wait is read" "$(reads ring.poet sentence.py)" "sentence True"
+is "AT-SPI: the sentence of a selected wait can be read" "$(reads ring.poet sentence.py)" "sentence True"
 cat >pages.py <<'P'
 from atspi import until
 print("total", bool(until(lambda a: a.get_name().startswith("Total: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
 print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected: "))))
 P
 printf 'drawer calls\ntable shown\naction measure\n' >script
-is "a total says a share once; what cannot be changed any more is said" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
+is "AT-SPI: a total has its share once; controls of an ended run are marked" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
 cat >memory.py <<'P'
 from atspi import until
 print("given", bool(until(lambda a: a.get_name() == "All blocks were freed.")))
 P
 printf 'drawer memory\n' >script
-is "where nothing was left, that is said" "$(reads clean.poet memory.py)" "given True"
+is "AT-SPI: a run without unfreed blocks says so" "$(reads clean.poet memory.py)" "given True"
 done_testing

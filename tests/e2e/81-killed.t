@@ -1,6 +1,6 @@
 #!/bin/bash
-# Killed at any moment, a program has lost nothing of what was measured of it; killed, a server leaves a file that opens.
-# POET_TEST_KILLS=200: so many kills of the program, and a ninth as many of the server.
+# Measurements survive kill -9 of the program at any moment, and kill -9 of the server leaves a readable file.
+# POET_TEST_KILLS=200: the number of kills of the program; the server is killed a ninth as often.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >counts.c <<'C'
@@ -10,9 +10,9 @@ cat >counts.c <<'C'
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-/* Does everything that is measured, for ever, as fast as it can; and counts it in a file that lives on. */
+/* Does everything that is measured, forever, as fast as it can; and counts it in a file that persists. */
 enum { F, G, BLOCKS, ADDED, LOCKED, PID };
-static volatile long *count; /* each in a line of its own */
+static volatile long *count; /* each in a cache line of its own */
 static void *kept[64];
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 __attribute__((noinline)) static void f(void) { count[8 * F]++; }
@@ -64,16 +64,16 @@ int main(int argc, char **argv)
     }
 }
 C
-check "it compiles" poetcc -profile -O1 -g counts.c -o counts
+check "counts.c compiles with -profile" poetcc -profile -O1 -g counts.c -o counts
 kills=${POET_TEST_KILLS:-18}
 everything=calls=every,memory,states,usage,metrics
 all=(calls=counts calls=real calls=cpu calls=every memory metrics states usage $everything)
 table=(calls calls calls calls memory metrics states usage waits)
 
-# counter NUMBER: as the program left it
+# counter NUMBER: its value when the program was killed
 counter() { od -An -td8 -j $((64 * $1)) -N8 counted | tr -d ' '; }
 going() { [ -s counted ] && [ "$(counter 1)" -gt 1000 ] && [ "$(counter 0)" -gt 1000 ]; }
-# begin METERS: the program runs, measured so, and was seen to do something
+# begin METERS: the program runs under these measurements, and has counted something
 begin() {
     rm -f counted
     poet record -m "$1" -l -- ./counts counted &
@@ -83,11 +83,11 @@ begin() {
     pid=$(counter 5)
     pids="$pids $pid"
 }
-# of TABLE NAME COLUMN SOURCE [ARG...]: a cell of the row that begins with a name
+# of TABLE NAME COLUMN SOURCE [ARG...]: a cell of the row whose name starts so
 of() { poet "$1" --csv --columns "$3" "${@:5}" "$4" 2>/dev/null | tr -d '\r' | perl -ne 'BEGIN { $name = shift } print $1 if /^\Q$name\E(?: \(.*\))?,(.*)/' "$2"; }
-# near WHAT GOT COUNTER MOST: what was counted is what the program says, or up to so many more
+# near WHAT GOT COUNTER MOST: the figure is the program's counter, or up to so many more
 near() { [ -n "$2" ] && [ "$2" -ge "$3" ] && [ "$2" -le $(($3 + $4)) ] || echo "$1: $2, not $3"; }
-# What is wrong with what was measured so; nothing.
+# Prints what is wrong with these measurements, or nothing.
 compare() {
     case $1 in
     calls*)
@@ -101,7 +101,7 @@ compare() {
     case $1 in *memory*) near blocks "$(of memory take function,unfreed_blocks latest --by function)" "$(counter 2)" 1 ;; esac
     case $1 in *metrics*) near turns "$(of metrics turns metric,count latest)" "$(counter 3)" 1 ;; esac
 }
-# opens SOURCE TABLE...: what is wrong with a trace, or cannot be told of it
+# opens SOURCE TABLE...: prints what is wrong with a trace or its tables
 opens() {
     for table in "${@:2}" report; do
         poet $table "$1" >/dev/null 2>why || cut_off || echo "$table: $(cat why)"
@@ -110,7 +110,7 @@ opens() {
     poet check "$1" >why 2>&1 || cut_off || echo "check: $(cat why)"
     poet stat --json "$1" 2>/dev/null | grep -q '"lost":0,"inconsistent":0,' || poet stat "$1" 2>&1
 }
-# What a file says whose server was killed: events may wait for what was never taken.
+# For the file of a killed server: events may wait for partners that were never received.
 cut_off() { [ -n "$cut" ] && ! grep -v -e ': the trace is truncated: the server exited first, or the file was cut short$' -e ': is pending$' -e ': gap in event numbers$' why; }
 # ---- the program ----
 start_server -o h/ -q
@@ -129,7 +129,7 @@ for i in $(seq 0 $((kills - 1))); do
     rm -f h/*.poet
 done
 for meters in "${all[@]}"; do
-    is "killed with $meters: what is measured is what was done" "${bad[$meters]}" ""
+    is "program killed with $meters: figures are what the program did" "${bad[$meters]}" ""
 done
 stop_server
 
@@ -152,5 +152,5 @@ for i in $(seq $(((kills + 8) / 9))); do
     calls=$(of calls f function,calls killed.poet)
     [ "${calls:-0}" -le $((before + 1)) ] || wrong="$wrong $i: $calls calls, when there were $before"
 done
-is "a server that is killed leaves what it was told, in a file that opens" "$wrong" ""
+is "the file of a killed server opens with its tables" "$wrong" ""
 done_testing

@@ -1,12 +1,12 @@
 #!/bin/bash
-# What Poet measures is what other tools say of the same program: gprof, callgrind, uftrace, heaptrack, massif, time, perf sched, the kernel.
+# Poet's figures agree with gprof, callgrind, uftrace, heaptrack, massif, time, perf sched and the kernel.
 . "$(dirname "$0")/lib.sh"
 oracle() { python3 "$root/tests/e2e/oracles.py" "$@"; }
-have() { command -v "$1" >/dev/null || { skip "$1: not installed ($2)"; return 1; }; } # have COMMAND PACKAGE
+have() { command -v "$1" >/dev/null || { skip "$1 is not installed ($2)"; return 1; }; } # have COMMAND PACKAGE
 own() { grep -E "^(ARC|OF)( ($1)){$2} "; } # own FUNCTIONS HOW-MANY: only of the program itself
 here() { POET_OUTPUT=$1 POET_QUIET=1 "${@:2}"; } # here TRACE PROGRAM...
 
-# ---- how often, and by whom ----
+# ---- numbers of calls, by caller ----
 cat >stairs.c <<'C'
 #define CALLED __attribute__((noinline)) void
 volatile long sink;
@@ -56,12 +56,12 @@ for p in stairs circles threads; do
     poetcc -profile -g -O1 $p.c -o $p-poet
     cc -g -O1 $p.c -o $p-plain -pthread
     cc -pg -g -O1 $p.c -o $p-pg -pthread
-    check "$p: it is measured" here $p.poet ./$p-poet
+    check "$p: the program is measured" here $p.poet ./$p-poet
     poet calls $p.poet --graph --json | oracle poet >$p.arcs
     poet calls $p.poet --json | oracle poet-sums >$p.sums
     own=$(cut -d' ' -f2 $p.sums | grep -vE '^(start|create|join)$' | paste -sd'|')
     own "$own" 2 <$p.arcs >$p.own
-    is "$p: there are arcs" "$([ "$(wc -l <$p.own)" -ge 2 ] && echo yes)" yes
+    is "$p: the profile has arcs" "$([ "$(wc -l <$p.own)" -ge 2 ] && echo yes)" yes
     if have gprof binutils; then
         ./$p-pg
         gprof -b -q ./$p-pg gmon.out | oracle gprof | own "$own" 2 >$p.gprof
@@ -72,7 +72,7 @@ for p in stairs circles threads; do
         callgrind_annotate --tree=caller --inclusive=yes --threshold=100 $p.callgrind | oracle callgrind | own "$own" 2 >$p.valgrind
         check "$p: callgrind has the same arcs" diff $p.own $p.valgrind
         poet calls $p.poet -f callgrind -o $p.ours
-        is "$p: of what Poet wrote callgrind_annotate has the same total" \
+        is "$p: callgrind_annotate reads the same total from poet calls -f callgrind" \
             "$(callgrind_annotate $p.ours | sed -n 's/^ *\([0-9,]*\) .*PROGRAM TOTALS/\1/p' | tr -d ,)" \
             "$(poet calls $p.poet -f folded | awk '{ sum += $NF } END { print sum }')"
     fi
@@ -90,7 +90,7 @@ for p in stairs circles threads; do
     fi
 done
 
-# ---- programs that nobody compiled for it ----
+# ---- unmodified programs ----
 cat >maker.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -111,13 +111,13 @@ until_true sh -c 'poet usage made/alone-*.poet --json | grep -q "\"metric\":\"th
 touch end
 wait $!
 until_true finished "$(ls made/alone-*.poet)"
-like 'threads that a library makes are missed, and said to be' "$(poet report made/alone-*.poet)" '2 threads existed, at most 1 was traced; .* --libraries'
+like 'report: threads that a library creates are reported as untraced' "$(poet report made/alone-*.poet)" '2 threads existed, at most 1 was traced; .* --libraries'
 poet path latest >path.out
-is 'where no function is measured a step is from site to site' "$(grep -c '(thread)' path.out)" 0
-like 'and stands there with its lines' "$(cat path.out)" 'alone.c:4.* → .*alone.c:4'
+is 'path without a profile: segments are between call sites' "$(grep -c '(thread)' path.out)" 0
+like 'path without a profile: segments have source lines' "$(cat path.out)" 'alone.c:4.* → .*alone.c:4'
 stop_server
 
-# ---- what is in memory ----
+# ---- heap ----
 cat >leak.c <<'C'
 #include <stdlib.h>
 #include <string.h>
@@ -140,19 +140,19 @@ C
 cc -g -O1 -fno-builtin leak.c -o leak
 POET_QUIET=1 poet record -m memory -o leak.poet ./leak
 poet memory leak.poet --json | oracle leaks >leak.of
-is 'blocks that were never freed' "$(paste -sd' ' leak.of)" 'OF a 7 700 OF b 5 165'
+is 'memory: blocks that were not freed' "$(paste -sd' ' leak.of)" 'OF a 7 700 OF b 5 165'
 if have heaptrack_print heaptrack; then
     heaptrack -o heap ./leak >/dev/null 2>&1
     heaptrack_print -f heap.* -l 1 -p 0 -a 0 -T 0 2>/dev/null | oracle heaptrack >leak.heaptrack
-    check 'heaptrack has the same' diff leak.of leak.heaptrack
+    check 'heaptrack has the same unfreed blocks' diff leak.of leak.heaptrack
 fi
 if have ms_print valgrind; then
     valgrind -q --tool=massif --heap-admin=0 --peak-inaccuracy=0 --massif-out-file=massif.out ./leak
-    check 'most that there was at once: massif within 1 %' oracle near peak "$(poet memory leak.poet | sed -n 's/.*peak heap of .*: \([0-9]*\) bytes at .*/\1/p')" \
+    check 'peak heap size: massif within 1 %' oracle near peak "$(poet memory leak.poet | sed -n 's/.*peak heap of .*: \([0-9]*\) bytes at .*/\1/p')" \
         "$(sed -n 's/^mem_heap_B=//p' massif.out | sort -n | tail -n 1)" 0.01 0
 fi
 
-# ---- what the operating system says ----
+# ---- OS metrics ----
 cat >usage.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -177,16 +177,16 @@ if have /usr/bin/time time; then
     used() { perl -MJSON::PP -ne 'BEGIN { $m = shift @ARGV } my $r = decode_json($_)->{row} or next;
         print $r->{last} if !$r->{thread} && $r->{metric} eq $m' "$1" usage.json; }
     timed() { sed -n "s/^\t$1.*: //p" time.out; }
-    # What it took after it had said so, its exit, is not in: a few faults and switches.
-    check 'most memory: time -v within 1 %' oracle near kilobytes "$(($(used peak_resident) / 1024))" "$(timed 'Maximum resident')" 0.01 0
+    # What the program used after it printed its figures is not included: a few faults and switches.
+    check 'peak memory: time -v within 1 %' oracle near kilobytes "$(($(used peak_resident) / 1024))" "$(timed 'Maximum resident')" 0.01 0
     check 'page faults' oracle near faults "$(used minor_faults)" "$(timed 'Minor .reclaiming')" 0.01 0
-    check 'switches that it asked for' oracle near switches "$(used voluntary_switches)" "$(timed 'Voluntary context')" 0.01 10
-    check 'processor time' oracle near ns "$(($(used cpu_user) + $(used cpu_system)))" \
+    check 'voluntary switches: time -v within 1 %' oracle near switches "$(used voluntary_switches)" "$(timed 'Voluntary context')" 0.01 10
+    check 'CPU time: time -v within 1 %' oracle near ns "$(($(used cpu_user) + $(used cpu_system)))" \
         "$(perl -e 'print 1e9 * ($ARGV[0] + $ARGV[1])' "$(timed 'User time')" "$(timed 'System time')")" 0.01 20000000
     stop_server
 fi
 
-# ---- who ran, and who had no processor ----
+# ---- running and runnable ----
 cat >spin.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -249,20 +249,20 @@ state() { perl -MJSON::PP -ne 'BEGIN { ($t, $c) = splice @ARGV, 0, 2 } my $r = d
     my $n = $r->{thread}; $n = $n->{name} if ref $n; print $r->{$c} if $n eq "T:$t"' "$1" "$2" states.json; }
 here spin.poet ./spin >schedstat
 poet states spin.poet --json >states.json
-# Of what the kernel says of it some was before its start, which is another state; and after it had looked there may be more.
+# Of the kernel's run delay some was before its start, which is another state; and after its reading there may be more.
 for_as_long() { perl -e 'my ($got, $said, $before, $after) = @ARGV; my $off = 0.02 * $said + 20e6;
     exit !($got >= $said - $before - $off && $got <= $said + $after + $off)' "$@"; }
 while read -r thread ran waited more; do
-    check "$thread: it ran as long as its kernel says" oracle near ns "$(state "$thread" running_ns)" "$ran" 0.02 10000000
-    check "$thread: it had no processor for as long" for_as_long "$(state "$thread" runnable_ns)" "$waited" \
+    check "$thread: the running time is that of the kernel" oracle near ns "$(state "$thread" running_ns)" "$ran" 0.02 10000000
+    check "$thread: the runnable time is that of the kernel" for_as_long "$(state "$thread" runnable_ns)" "$waited" \
         "$(state "$thread" created_ns)" "$more"
 done <schedstat
 if ! command -v perf >/dev/null; then
-    skip 'perf: not installed (linux-perf)'
+    skip 'perf is not installed (linux-perf)'
 elif ! perf sched record -o perf.data true >/dev/null 2>perf.err; then
     skip "perf sched record: $(head -n 1 perf.err)"
 else
-    # what the machine took from its processors meanwhile perf counts as run, the clocks of threads do not
+    # Time stolen from CPUs counts as run time for perf, not for the clocks of threads.
     stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print int($9 * 1000 / hz) }' /proc/stat; }
     stolen=$(stolen_ms)
     here sched.poet perf sched record -m 8M -o perf.data ./spin >/dev/null 2>perf.err
@@ -270,10 +270,10 @@ else
     poet states sched.poet --json >states.json
     perf sched timehist --summary -i perf.data >timehist 2>>perf.err
     if grep -qi 'lost' perf.err timehist; then
-        skip 'perf sched: it lost records'
+        skip 'perf sched lost records'
     else
         for thread in spin-a spin-b; do
-            check "$thread: it ran as long as perf sched says" oracle near ms "$(($(state $thread running_ns) / 1000000))" \
+            check "$thread: the running time is that of perf sched" oracle near ms "$(($(state $thread running_ns) / 1000000))" \
                 "$(awk -v t="^$thread" '$1 ~ t && $2 ~ /^[0-9]+$/ { print $4; exit }' timehist)" 0.03 "$((10 + stolen))"
         done
     fi
