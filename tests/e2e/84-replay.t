@@ -1,11 +1,11 @@
 #!/bin/bash
-# A program again, in the order of its trace: the new trace is equal, event for event, whoever was first; what differs is
-# named, and never hangs.
+# poet replay repeats a recorded run: the new trace is equal event for event, under any timing; the first divergence is
+# reported, and replay never hangs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e
 same() { python3 "$here/same.py" "$1" "$2"; }
-record() { # record FILE PROGRAM...: a program that is compiled for it
+record() { # record FILE PROGRAM...: a program compiled with -trace
     rm -f "$1"
     POET_OUTPUT=$1 timeout 60 "${@:2}"
     until_true finished "$1"
@@ -18,7 +18,7 @@ replay() { # replay FILE NEW...
     return $status
 }
 
-# ---- everything there is, and threads that are late by chance ----
+# ---- all primitives, and threads that are delayed at random ----
 poetcc -trace -g "$here/replay-many.c" -o many
 equal=0
 for i in 1 2 3; do
@@ -28,23 +28,23 @@ for i in 1 2 3; do
         cmp -s first second && same many.poet again.poet >result && equal=$((equal + 1)) || cat said result
     done
 done
-is "it does the same again, six times of six" "$equal" 6
-like "and says so" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
-is "a trace of it is one as any other: sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+is "replay of all primitives is equal, six times of six" "$equal" 6
+like "replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
+is "the trace of a replay is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
 
-# ---- the program, and where it goes ----
+# ---- the program, and the output ----
 rm -f many.again.poet
 poet replay -q many.poet >second 2>said
-is "the program and its trace have their names from the trace" "$? $(cmp first second) $(cat said)" "0  "
+is "replay without arguments takes the program from the trace" "$? $(cmp first second) $(cat said)" "0  "
 until_true finished many.again.poet
-like "the help is there" "$(poet replay --help)" 'TRACE'
-is "without a trace it is wrong usage" "$(poet replay 2>/dev/null; echo $?)" 2
-is "a trace that is not there is an error" "$(poet replay nix.poet 2>/dev/null; echo $?)" 1
-is "a program that is not there has a status of its own" "$(poet replay many.poet -o x.poet ./nix 2>/dev/null; echo $?)" 127
-is "a program of a script that is none runs freely, and says so" \
+like "replay --help prints the usage" "$(poet replay --help)" 'TRACE'
+is "replay without a trace exits with 2" "$(poet replay 2>/dev/null; echo $?)" 2
+is "replay of a missing trace exits with 1" "$(poet replay nix.poet 2>/dev/null; echo $?)" 1
+is "replay of a missing program exits with 127" "$(poet replay many.poet -o x.poet ./nix 2>/dev/null; echo $?)" 127
+is "POET_REPLAY with an invalid schedule file: the program runs without control and says so" \
     "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_REPLAY=first ./many 2>&1 >/dev/null | grep -c 'POET_REPLAY: first: invalid schedule file; running without schedule control')" 1
 
-# ---- a deadlock comes again ----
+# ---- a replayed deadlock ----
 cat >dead.c <<'C'
 #include <pthread.h>
 #include <sys/random.h>
@@ -77,14 +77,14 @@ wait $program 2>/dev/null
 until_true finished dead.poet
 poet replay dead.poet -o again.poet 2>said & replayed=$!
 until_true blocks again.poet
-check "a deadlock comes again" blocks again.poet
+check "replay reproduces a deadlock" blocks again.poet
 kill $replayed
 wait $replayed
-like "and what was before it was the same" "$(cat said)" 'no divergence in .*; the program was killed by signal 15'
+like "replay of a deadlock reports no divergence and the signal" "$(cat said)" 'no divergence in .*; the program was killed by signal 15'
 until_true finished again.poet
-is "event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+is "replay of a deadlock is equal event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 
-# ---- a signal that was lost is lost again ----
+# ---- a replayed lost wake-up ----
 cat >lost.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -121,21 +121,21 @@ wait $program 2>/dev/null
 until_true finished lost.poet
 poet replay -q lost.poet -o again.poet 2>said & replayed=$!
 until_true hangs again.poet
-check "a program that nobody wakes hangs again" hangs again.poet
+check "replay reproduces a lost wake-up" hangs again.poet
 kill $replayed
 wait $replayed
 
-# ---- odd calls, processes, errors: what the program sees is the same ----
+# ---- unusual calls, processes, errors: results are the same ----
 poetcc -trace -g -O1 "$here/odd.c" -o odd
 rm -f odd.poet again.poet
 POET_OUTPUT=odd.poet ./odd >first 2>first.err
 status=$?
 until_true finished odd.poet
 poet replay odd.poet -o again.poet >second 2>said
-is "odd calls have the results that they had" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
-like "in all processes" "$(cat said)" '^poet replay: no divergence in [0-9]* events'
+is "replay of unusual calls has the same results and exit status" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
+like "replay of unusual calls reports no divergence in all processes" "$(cat said)" '^poet replay: no divergence in [0-9]* events'
 
-# ---- threads that are asked whether they have ended, and those that are let go before or after they have ----
+# ---- joins that poll for the end of a thread, and threads detached before or after their end ----
 cat >ends.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -170,9 +170,9 @@ for i in 1 2 3 4 5 6; do
     record ends.poet ./ends >first
     replay ends.poet again.poet >second && cmp -s first second && equal=$((equal + 1)) || cat said
 done
-is "they are joined and closed by whom and when they were" "$equal" 6
+is "replay of polled joins and detached threads is equal, six times of six" "$equal" 6
 
-# A thread that is to be cancelled is not cancelled by what is no cancellation point: it is waited for there.
+# A canceled thread is not canceled at a call that is no cancellation point; replay waits for it there.
 cat >cancelled.c <<'C'
 #define _GNU_SOURCE
 #include <errno.h>
@@ -198,9 +198,9 @@ C
 poetcc -trace -g cancelled.c -o cancelled
 record cancelled.poet ./cancelled 0 >first
 replay cancelled.poet again.poet ./cancelled 30000 >second
-is "who is to be cancelled is not where nobody is" "$(cat first second | sort -u)" joined
+is "replay does not cancel a thread where no cancellation point is" "$(cat first second | sort -u)" joined
 
-# ---- processes at a mutex that they share: what they write says who was when there ----
+# ---- processes with a mutex in shared memory: their output shows the order of acquisitions ----
 cat >share.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -246,9 +246,9 @@ C
 poetcc -trace -g share.c -o share
 record share.poet ./share >first
 replay share.poet again.poet >second
-is "processes come to what they share as they came" "$? $(cmp first second)" "0 "
+is "replay of processes with a shared mutex keeps their order" "$? $(cmp first second)" "0 "
 
-# ---- what no lock orders ----
+# ---- data races ----
 cat >racy.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -281,13 +281,13 @@ C
 poetcc -trace -g racy.c -o racy
 record racy.poet ./racy
 replay racy.poet again.poet
-is "a racy program has another status" "$?" 1
-like "what differs first is named" "$(cat said)" 'divergence: T:work.* performed .* on .*, recorded was .* on M:. \(event [0-9:]*, racy\.c:[0-9]*\); [0-9]* of [0-9]* events were replayed'
-is "and it ran to its end" "$(poet stat --json again.poet | grep -c '"finished":true')" 1
+is "replay of a racy program has another exit status" "$?" 1
+like "replay names the first divergence" "$(cat said)" 'divergence: T:work.* performed .* on .*, recorded was .* on M:. \(event [0-9:]*, racy\.c:[0-9]*\); [0-9]* of [0-9]* events were replayed'
+is "replay of a racy program runs to its end" "$(poet stat --json again.poet | grep -c '"finished":true')" 1
 replay racy.poet again.poet --strict
-like "or is ended there" "$(cat said)" 'divergence: .*; the program was killed by signal 15'
+like "replay --strict ends the program at the divergence" "$(cat said)" 'divergence: .*; the program was killed by signal 15'
 
-# ---- what waits for what cannot come ----
+# ---- a thread that waits for an event that cannot come ----
 cat >flag.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -322,10 +322,10 @@ C
 poetcc -trace -g flag.c -o flag
 record flag.poet ./flag 0
 replay flag.poet again.poet ./flag 1
-is "who waits for one that waits for him in another way goes on" "$?" 1
-like "and that is said" "$(cat said)" 'divergence: T:work.* is waiting for event [0-9]* on M:a before .* should perform it but has not reached it'
+is "replay resolves a circular wait and exits with 1" "$?" 1
+like "replay reports the circular wait" "$(cat said)" 'divergence: T:work.* is waiting for event [0-9]* on M:a before .* should perform it but has not reached it'
 
-# ---- programs that have libpoet within them ----
+# ---- programs linked with libpoet ----
 printf '%s\n' '#include <pthread.h>' 'static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;' \
     'static void *work(void *a) { for (int i = 0; i < 50; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return a; }' \
     'int main(void) { pthread_t t[3]; for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);' \
@@ -334,6 +334,6 @@ for how in -fsanitize=thread -fsanitize=address -static; do
     poetcc -trace -g $how within.c -o within
     TSAN_OPTIONS=exitcode=66 record within.poet ./within 2>said || cat said
     TSAN_OPTIONS=exitcode=66 replay within.poet again.poet
-    is "$how: it does the same again" "$? $(same within.poet again.poet >result && echo equal) $(grep -c WARNING said)" "0 equal 0"
+    is "$how: the replay is equal" "$? $(same within.poet again.poet >result && echo equal) $(grep -c WARNING said)" "0 equal 0"
 done
 done_testing

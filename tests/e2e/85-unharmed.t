@@ -1,24 +1,24 @@
 #!/bin/bash
-# All that can be measured at once, of programs that nobody here wrote: they do, say and end as without; and
-# ThreadSanitizer and AddressSanitizer find nothing in what measures a program that is compiled for it.
+# All measurements at once change nothing for installed programs: output, messages and status are those of an untraced run;
+# ThreadSanitizer and AddressSanitizer find nothing in the instrumentation of compiled programs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 start_server -o h/ -q
 all=states,usage,memory,metrics,waits
-# try NAME COMMAND...: the same output, messages and status
+# try NAME COMMAND...: output, messages and status are the same
 try() {
     program=$1
     shift
     "$@" >want 2>want.err </dev/null
     status=$?
     poet record -l -m $all -- "$@" >got 2>got.err </dev/null
-    is "$program: it ends as it did" $? $status
-    check "$program: and says the same" cmp got want
-    is "$program: and no more" "$(cat got.err)" "$(cat want.err)"
+    is "$program: the exit status is that of an untraced run" $? $status
+    check "$program: the output is that of an untraced run" cmp got want
+    is "$program: the messages are those of an untraced run" "$(cat got.err)" "$(cat want.err)"
     check "$program: the trace is sound" sound latest
 }
 
-# ---- C++ by another compiler ----
+# ---- C++ with another compiler ----
 cat >throws.cc <<'C'
 #include <atomic>
 #include <cstdio>
@@ -35,7 +35,7 @@ struct noisy {
     ~noisy() { if (n % 7 == 0) try { throw n; } catch (int) {} }
 };
 static std::mutex m;
-static std::atomic<long> all; /* also counted where an exception has let go of the lock */
+static std::atomic<long> all; /* also counted where an exception has released the lock */
 static void work(int from)
 {
     for (int i = from; i < from + 400; i++)
@@ -60,17 +60,17 @@ int main()
 }
 C
 for cxx in g++ clang++; do
-    if ! command -v $cxx >/dev/null; then skip "there is no $cxx"; continue; fi
+    if ! command -v $cxx >/dev/null; then skip "$cxx is not installed"; continue; fi
     $cxx -O1 -g -pthread throws.cc -o throws
     try "C++ with exceptions, by $cxx" ./throws
     $cxx --version | grep -q clang && compiler=clang || compiler=gcc
     CXX=$cxx poetcc++ -profile -O1 -g -pthread throws.cc -o throws-measured 2>/dev/null
     ./throws >want
     POET_MEASURE=calls=every,$all ./throws-measured >got 2>got.err
-    is "the same compiled to be measured, by $compiler" "$? $(cat got got.err)" "3 $(cat want)"
+    is "$compiler: a profiled program has the results of an untraced run" "$? $(cat got got.err)" "3 $(cat want)"
 done
 
-# ---- allocators of their own ----
+# ---- other allocators ----
 found=
 for library in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
     path=$(ldconfig -p | awk -v l=$library '$1 == l { print $NF; exit }')
@@ -109,9 +109,9 @@ for t in threads: t.join()
 print(sum(found), subprocess.run(["sh", "-c", "echo out; exit 4"], capture_output=True))
 raise SystemExit(7)
 C
-if command -v python3 >/dev/null; then try "threads in Python" python3 threads.py; else skip "no python3"; fi
+if command -v python3 >/dev/null; then try "threads in Python" python3 threads.py; else skip "python3 is not installed"; fi
 
-# ---- what measures, under the sanitizers ----
+# ---- instrumentation under the sanitizers ----
 cat >races.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -169,10 +169,10 @@ for cc in gcc clang; do
     done
 done
 if clang -fsanitize=thread -pthread -O1 -x c - -o by-clang <<<'int main(void) { return 0; }' 2>/dev/null; then
-    like "one that clang made for ThreadSanitizer is not started with ours" \
+    like "clang's ThreadSanitizer program is not started with our libraries" \
         "$(poet record -l -- ./by-clang 2>&1)" 'made with -fsanitize=thread.*not started'
 else
-    skip "no clang with ThreadSanitizer"
+    skip "clang has no ThreadSanitizer"
 fi
 stop_server
 done_testing

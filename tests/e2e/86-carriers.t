@@ -1,12 +1,12 @@
 #!/bin/bash
-# Tasks of a runtime on the threads of the system that run them: how long each task ran on which of them, to the
-# nanosecond, against a reader of the trace file of its own (carriers.py); and threads on processors of the machine.
+# Tasks of a runtime on its worker threads: how long each task ran on which of them, to the nanosecond,
+# against an independent reader of the trace file (carriers.py); and threads on CPUs.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-# rows FILE BY: line, place and time of each thread in each place, from the JSON of `poet states --by`
+# rows FILE BY: line, place and time of each thread at each place, from the JSON of `poet states --by`
 rows() { poet states "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
     printf "%d %s %d\n", $o->{lines}[0], $r->{processor}, $r->{running_ns} if $o->{depth} && $r->{running_ns}' | sort -k1n -k2; }
-# sums FILE BY: of each thread; the same by states
+# sums FILE BY: the running time of each thread, over all places; from the states
 sums() { rows "$1" "$2" | awk '{ n[$1] += $NF } END { for (i in n) print i, n[i] }' | sort -n; }
 running() { poet states "$1" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
     print "$o->{lines}[0] $r->{running_ns}\n" if $r->{running_ns}' | sort -n; }
@@ -15,30 +15,30 @@ agrees() {
     poet states "$2" --list --source order --json >order.json
     python3 "$root/tests/e2e/carriers.py" "$2" "$3" order.json | sort -k1n -k2 >want 2>&1
     rows "$2" "$3" >got
-    check "$1: by $3, as the file has it" cmp got want
-    is "$1: by $3, it adds up to what each task ran" "$(sums "$2" "$3")" "$(running "$2")"
+    check "$1: states --by $3 agrees with the file" cmp got want
+    is "$1: states --by $3 adds up to each task's running time" "$(sums "$2" "$3")" "$(running "$2")"
 }
 finished() { poet check "$1" >/dev/null 2>&1; }
 
-# ---- the runtime of examples/ucpp, on several processors ----
+# ---- the runtime of examples/ucpp, on several worker threads ----
 for program in semaphores accepting fibonacci waiting; do
     poetcc -trace -g -I"$root/examples/ucpp" "$root/examples/ucpp/$program.c" "$root/examples/ucpp/ucpp.c" -o $program || exit 1
     UCPP_PROCESSORS=2 UCPP_CLUSTERS=2 UCPP_SEED=7 UCPP_SCHEDULE=random POET_OUTPUT=$program.poet timeout 60 ./$program
-    is "$program: it ends" $? 0
+    is "$program: exits with 0" $? 0
     until_true finished $program.poet
     check "$program: the trace is sound" poet check $program.poet
     agrees $program $program.poet processor
     agrees $program $program.poet cluster
 done
-is 'clusters are in the table' "$(poet states fibonacci.poet --by processor --json | grep -o '"processor":"P[01]","thread":[^,]*,"cluster":"c[01]"' |
+is 'states --by processor has the clusters' "$(poet states fibonacci.poet --by processor --json | grep -o '"processor":"P[01]","thread":[^,]*,"cluster":"c[01]"' |
     sed 's/"thread":[^,]*,//' | sort -u | xargs)" 'processor:P0,cluster:c0 processor:P1,cluster:c1'
-is 'a migration is one row of the list after another' "$(poet states fibonacci.poet --list --json | perl -MJSON::PP -ne '
+is 'states --list: a migration is one row after another' "$(poet states fibonacci.poet --list --json | perl -MJSON::PP -ne '
     $o = decode_json($_); $r = $o->{row} or next; next if $r->{state} ne "running"; $l = $o->{lines}[0];
     $n++ if $on{$l} && $on{$l} ne $r->{worker}; $on{$l} = $r->{worker}; END { print $n + 0 }')" \
     "$(poet states fibonacci.poet --by processor --json | tail -n 1 | sed 's/.*"migrations":\([0-9]*\).*/\1/')"
-like 'the list says where' "$(poet states fibonacci.poet --list --threads 1 | head -n 4)" 'P[01] of cluster c[01]'
+like 'states --list has the worker thread and its cluster' "$(poet states fibonacci.poet --list --threads 1 | head -n 4)" 'P[01] of cluster c[01]'
 
-# ---- tasks that are on two threads at once, in truth ----
+# ---- tasks that are on two threads at once ----
 cat >pool.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -75,7 +75,7 @@ static void *carry(void *p)
     char name[16];
     snprintf(name, sizeof name, "C%d", (int)((char *)p - (char *)0));
     poet_worker_thread(name, "pool");
-    int k = next(-1); /* each has one */
+    int k = next(-1); /* each thread has one */
     pthread_barrier_wait(&all);
     for (;; k = next(k)) {
         if (k < 0) {
@@ -87,7 +87,7 @@ static void *carry(void *p)
         if (slices[k] % 10 == 0)
             poet_event(0, poet_type("signal", 0), 0, 0);
         for (int i = 0; i < 200; i++) sink += i;
-        poet_task_switch(0); /* before others may have it */
+        poet_task_switch(0); /* before another thread may have it */
     }
 }
 int main(int argc, char **argv)
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         poet_task_switch(tasks[i]);
         poet_event(tasks[i], poet_type("create", 0), 0, 0);
         poet_event(tasks[i], poet_type("start", 0), 0, 0);
-        poet_task_switch(tasks[0]); /* which makes the others, so that lines are numbered as it names them */
+        poet_task_switch(tasks[0]); /* which creates the others, so that lines are numbered in its order */
         queue[count++] = i;
     }
     poet_task_switch(0);
@@ -125,33 +125,33 @@ C
 poetcc -trace -O1 pool.c -o pool || exit 1
 POET_OUTPUT=pool.poet ./pool 1000
 until_true finished pool.poet
-check 'a task is on one thread at a time, one thread has one task' poet check pool.poet
+check 'pool: poet check finds one task per thread and one thread per task' poet check pool.poet
 agrees pool pool.poet cluster
 poet states pool.poet --by processor --json | grep -q '"C3"'
-is 'all of the threads had tasks, by their names' "$(poet states pool.poet --by processor --json | grep -o '"C[0-9]"' | sort -u | xargs)" 'C1 C2 C3'
+is 'pool: all worker threads had tasks, by their names' "$(poet states pool.poet --by processor --json | grep -o '"C[0-9]"' | sort -u | xargs)" 'C1 C2 C3'
 POET_OUTPUT=killed.poet ./pool 50 killed 2>/dev/null
 until_true finished killed.poet
 agrees killed killed.poet cluster
-is 'what a task of a killed program was on is known' "$(poet states killed.poet --list --json --threads 1 | tail -n 2 | grep -o '"worker":[^}]*')" \
+is 'killed: the last placement of a task is known' "$(poet states killed.poet --list --json --threads 1 | tail -n 2 | grep -o '"worker":[^}]*')" \
     '"worker":"worker 1"'
-# through a state of the file, and again from it
+# Through a saved state of the file, and read again from it.
 start_server -o again/ -q
 ./pool 200
 until_true sh -c 'poet check again/*.poet'
 kill "$server"
 wait "$server" 2>/dev/null
 file=$(ls again/*.poet)
-check 'kept by a server' poet check "$file"
-agrees 'kept by a server' "$file" cluster
+check 'recorded by a server: poet check accepts the trace' poet check "$file"
+agrees 'recorded by a server' "$file" cluster
 
-# read again from what is kept beside the journal
+# Read again from what is stored beside the journal.
 UCPP_RUNS=100 UCPP_PROCESSORS=2 UCPP_SEED=3 POET_OUTPUT=many.poet ./accepting
 until_true finished many.poet
-check 'many runs of one program: sound' poet check many.poet
-is 'many runs of one program: it adds up' "$(sums many.poet processor)" "$(running many.poet)"
-is 'none of it is where nobody knows' "$(rows many.poet processor | grep -c unknown)" 0
+check 'many runs of a program in one trace: poet check accepts it' poet check many.poet
+is 'many runs of a program in one trace: placements add up' "$(sums many.poet processor)" "$(running many.poet)"
+is 'many runs of a program in one trace: no placement is unknown' "$(rows many.poet processor | grep -c unknown)" 0
 
-# ---- no processors of a runtime ----
+# ---- programs without worker threads ----
 cat >threads.c <<'C'
 #include <pthread.h>
 #include <unistd.h>
@@ -178,16 +178,16 @@ C
 poetcc -trace -g threads.c -o threads
 POET_PERF=off POET_OUTPUT=off.poet ./threads
 until_true finished off.poet
-is 'without a runtime there are no processors of it' "$(poet states off.poet --by processor 2>&1 | grep -c 'no task placement data')" 1
-is 'without switch records, why' "$(poet states off.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran was not recorded.*POET_PERF=off')" 1
+is 'states --by processor without a runtime gives a note' "$(poet states off.poet --by processor 2>&1 | grep -c 'no task placement data')" 1
+is 'states --by cpu without switch records gives the reason' "$(poet states off.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran was not recorded.*POET_PERF=off')" 1
 POET_OUTPUT=on.poet ./threads
 until_true finished on.poet
 if poet states on.poet 2>/dev/null | grep -q 'exact, from kernel context-switch'; then
-    is 'by processors of the machine it adds up, too' "$(sums on.poet cpu)" "$(running on.poet)"
-    is 'these are those of the machine' "$(rows on.poet cpu | awk '$2 != "cpu" && $2 != "unknown" || ($2 == "cpu" && $3 >= '"$(nproc --all)"')')" ''
-    check 'and sound' poet check on.poet
+    is 'states --by cpu adds up to the running time' "$(sums on.poet cpu)" "$(running on.poet)"
+    is 'states --by cpu has existing CPUs only' "$(rows on.poet cpu | awk '$2 != "cpu" && $2 != "unknown" || ($2 == "cpu" && $3 >= '"$(nproc --all)"')')" ''
+    check 'states --by cpu: poet check accepts the trace' poet check on.poet
 else
-    skip 'the kernel does not tell when it switches threads here'
+    skip 'the kernel provides no context-switch records here'
 fi
-is 'a word that is none' "$(poet states off.poet --by socket 2>&1 | grep -c socket)" 1
+is 'states --by: an unknown grouping is refused' "$(poet states off.poet --by socket 2>&1 | grep -c socket)" 1
 done_testing

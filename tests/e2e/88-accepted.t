@@ -1,10 +1,10 @@
 #!/bin/bash
-# Waits and paths of real programs told by functions, as they follow from the times of events and of the programs' own clocks.
+# Waits and critical paths of real programs attributed to functions, as they follow from event times and the programs' own clocks.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/tables.sh"
 export POET_QUIET=1
 
-# A lock is asked for by two while it is held.
+# A lock is requested by two threads while it is held.
 cat >convoy.c <<'C'
 #include "work.h"
 #include "asleep.h"
@@ -55,7 +55,7 @@ int main(void)
     return 0;
 }
 C
-# Who comes late makes others late, who come late.
+# Late threads delay others, which are late in turn.
 cat >late.c <<'C'
 #include "work.h"
 #include "asleep.h"
@@ -111,7 +111,7 @@ int main(void)
 }
 C
 
-# accepted PROGRAM: on a machine that is so busy that they came in another order, once more
+# accepted PROGRAM: repeats the run if the threads arrived in another order on a busy machine
 accepted() {
     for _ in 1 2 3 4 5; do
         rm -f "$1.poet"
@@ -125,8 +125,8 @@ accepted() {
     echo "$said"
 }
 for p in convoy late; do
-    check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
-    is "$p: what waits are charged to, and what is on the path" "$(accepted $p)" "as it follows"
-    check "$p: its trace is sound" sound $p.poet
+    check "$p.c compiles with -profile" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
+    is "$p: attributions of waits and segments of the path are as computed" "$(accepted $p)" "as it follows"
+    check "$p: the trace is sound" sound $p.poet
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Where the kernel does not tell when it switches threads, each answer says what it knows instead, and from where; and what a
-# thread did adds up, to the nanosecond, whoever told of it.
+# Without context-switch records each answer says which source it uses; and the states of a thread add up to its
+# lifetime, to the nanosecond, for every source.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/tables.sh"
 export POET_QUIET=1
@@ -28,8 +28,8 @@ int main(int argc, char **argv)
     return 98;
 }
 C
-# On one processor one waits, at idle priority, for who lets it go on and keeps the processor.  It says how long it was in the
-# wait, and how long it wanted a processor in vain meanwhile; the other, how long it was in letting it go.
+# On one CPU a thread waits, at idle priority, for a waker that keeps the CPU. It prints how long its wait took and its run delay
+# in it; the waker, how long its sem_post took.
 cat >idle.c <<'C'
 #include "work.h"
 #include "asleep.h"
@@ -42,7 +42,7 @@ static NOT long long cpu(void)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
-/* How often it was put on a processor is *times. */
+/* The number of times it was scheduled is *times. */
 static NOT long long delay(long long *times)
 {
     char path[99];
@@ -85,68 +85,68 @@ int main(void)
     return 0;
 }
 C
-check "a wrapper" cc -Wall -Werror refused.c -o refused
-check "idle is compiled" poetcc -trace -g idle.c -o idle -lpthread
-is "it refuses that, and nothing else" "$(./refused cat refused.c | cmp - refused.c; echo $?)" 0
+check "the wrapper that refuses perf_event_open compiles" cc -Wall -Werror refused.c -o refused
+check "idle.c compiles with -trace" poetcc -trace -g idle.c -o idle -lpthread
+is "the wrapper passes other system calls" "$(./refused cat refused.c | cmp - refused.c; echo $?)" 0
 
 poet record -o plain.poet ./idle >plain.out
 ./refused poet record -o refused.poet ./idle >refused.out
 POET_MEASURE=states ./refused poet record -o clock.poet ./idle >clock.out
-# The wait for the semaphore: what it is told of going on.
+# The wait for the semaphore, with its wake-up latency.
 going() { poet waits --by wait --json "$1.poet" | rows row type waited_ns resume_ns runnable_ns wakeup_latency_ns runnable_source |
     awk -F'\t' '$1 == "wait"'; }
 why() { poet waits --why waiter "$1.poet" | grep '^note: resume delay'; }
 said() { awk -F'\t' -v n="$2" '$1 == n { print $2 }' "$1.out"; }
 for p in plain refused clock; do
-    check "$p: its trace is sound" sound $p.poet
-    is "$p: the program ran as it does" "$(cut -f1 $p.out | sort | xargs)" "delay post times wait"
+    check "$p: the trace is sound" sound $p.poet
+    is "$p: the program prints its figures" "$(cut -f1 $p.out | sort | xargs)" "delay post times wait"
     IFS='	' read -r _ waited took ready latency by <<<"$(going $p)"
-    like "$p: it was let go, and went on later" "$took" '^[1-9][0-9]*$'
+    like "$p: the wait has a wake-up latency" "$took" '^[1-9][0-9]*$'
     case $p:$by in
-    plain:unknown*) skip "no switch records here: $(poet states plain.poet | grep -o 'not available: .*')" ;;
+    plain:unknown*) skip "no context-switch records here: $(poet states plain.poet | grep -o 'not available: .*')" ;;
     refused:*)
-        is "refused: it is unknown whether it had a processor then" "$ready $latency" "- -"
-        like "and both say so" "$by/$(why refused)" "^unknown .no scheduling data./note: resume delay [0-9.]* ms; CPU availability: unknown .no scheduling data."
+        is "refused: the runnable part of the latency is unknown" "$ready $latency" "- -"
+        like "refused: the table and --why say that it is unknown" "$by/$(why refused)" "^unknown .no scheduling data./note: resume delay [0-9.]* ms; CPU availability: unknown .no scheduling data."
         ;;
     *)
-        is "$p: ready and latency are all of it" $((ready + latency)) "$took"
-        like "$p: it says so, and by what" "$by/$(why $p)" "^(context-switch records|thread CPU clock).*/note: resume delay .*: [0-9.]+ ms runnable without a CPU, [0-9.]+ ms wake-up latency .(context-switch records|thread CPU clock)"
-        # Besides it was delayed before it waited and after; and was not woken yet while the other was in sem_post.  What the
-        # kernel counts as delay ends where a switch begins, what it records when that is done: some us each time.
+        is "$p: runnable time and wake-up latency add up to the resume delay" $((ready + latency)) "$took"
+        like "$p: the table and --why have the source" "$by/$(why $p)" "^(context-switch records|thread CPU clock).*/note: resume delay .*: [0-9.]+ ms runnable without a CPU, [0-9.]+ ms wake-up latency .(context-switch records|thread CPU clock)"
+        # Run delay before and after the wait is not included; nor the time before the wake-up within sem_post. The
+        # kernel's delay ends where a switch starts, the record is made when it is done: some us each time.
         around=$(($(said $p wait) - waited))
-        check "$p: ready is no longer than the system says, $(said $p delay): $ready" \
+        check "$p: the runnable time is at most the kernel's run delay, $(said $p delay): $ready" \
             test "$ready" -le $(($(said $p delay) + $(said $p post) + 100000 * $(said $p times)))
-        [ $p = clock ] || check "$p: and no less: $ready" test "$ready" -ge $(($(said $p delay) - around - 100000 * $(said $p times)))
+        [ $p = clock ] || check "$p: the runnable time is at least the kernel's run delay: $ready" test "$ready" -ge $(($(said $p delay) - around - 100000 * $(said $p times)))
         ;;
     esac
 done
 
-# ---- each answer names its source, and its error; all add up ----
-# fills FILE: a thread whose states are not its life
+# ---- each answer names its source and error; all add up ----
+# fills FILE: prints threads whose states do not add up to their lifetime
 fills() { rows row thread created_ns runnable_ns running_ns blocked_ns other_off_cpu_ns exited_ns lifetime_ns <"$1" |
     awk -F'\t' '$2 + $3 + $4 + $5 + $6 + $7 != $8 { print }'; }
 source_of() { head -n 1 "$1" | perl -MJSON::PP -ne 'print((grep { $_->{name} eq "running_ns" } @{decode_json($_)->{columns}})[0]{source} // "-")'; }
 for p in plain refused clock; do
     for by in "" order samples; do
         poet states --json ${by:+--source $by} $p.poet >states.json
-        is "$p${by:+, $by}: states fill each life" "$(fills states.json)" ""
+        is "$p${by:+, $by}: states add up to each lifetime" "$(fills states.json)" ""
         eval "source_$p$by=\$(source_of states.json)"
         cp states.json "$p$by.json"
     done
 done
-like "refused: by what is known instead" "$source_refused" "^thread CPU time at exit|^samples"
-like "why is said" "$(poet states refused.poet)" "perf_event_open. is not available: .*Permission denied"
-like "samples say what they may be off by, of a range" "$(poet states --source samples --from 1ms refused.poet)" "at most [0-9.]+ ms apart"
-like "clock: by processor clocks" "$(poet states --from 1ms --json clock.poet | head -n 1)" "thread CPU clock at events"
+like "refused: states name their source" "$source_refused" "^thread CPU time at exit|^samples"
+like "refused: states have the reason" "$(poet states refused.poet)" "perf_event_open. is not available: .*Permission denied"
+like "refused: samples of a range have their error" "$(poet states --source samples --from 1ms refused.poet)" "at most [0-9.]+ ms apart"
+like "clock: the source is the thread's CPU clock" "$(poet states --from 1ms --json clock.poet | head -n 1)" "thread CPU clock at events"
 for p in plain refused clock; do
-    # Of what a thread ran, by the order, each nanosecond is of a step; all else it waited, and was let go; before it
-    # began and after it ended nothing is.
+    # By the order, each nanosecond that a thread ran belongs to a segment; all other time is wait or resume delay; before its
+    # start and after its exit there is nothing.
     rows row thread running_ns blocked_ns runnable_ns <${p}order.json | sort >lives
     poet waits --by thread --json $p.poet | rows row thread waited_ns count | awk -F'\t' '$3 != "-" { print $1 "\t" $2 }' | sort >waited
-    is "$p: what threads waited is what they were blocked, and let go, to the nanosecond" \
+    is "$p: wait time and resume delay are the blocked time, to the nanosecond" \
         "$(awk -F'\t' '$3 + $4 { print $1 "\t" $3 + $4 }' lives)" "$(cat waited)"
-    is "$p: and all that they ran is of a step" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f", n }' lives)" \
+    is "$p: all running time belongs to segments" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f", n }' lives)" \
         "$(poet path --json $p.poet | rows total total_ns)"
-    check "$p: paths, waits and lives add up" sh -c "poet check $p.poet | grep -q OK"
+    check "$p: poet check finds that paths, waits and lifetimes add up" sh -c "poet check $p.poet | grep -q OK"
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program whose seccomp filter kills on a call that libpoet makes by itself lives as it does untraced, and what is
-# then not known is said.
+# A seccomp filter that kills on a system call of libpoet does not kill a traced program; figures that are then unknown
+# are reported as such.
 . "$(dirname "$0")/lib.sh"
 cat >kills.c <<'C'
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@ cat >kills.c <<'C'
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-/* kills NUMBER...: forbids itself the calls of these numbers, and goes on. */
+/* kills NUMBER...: forbids itself the calls of these numbers, and runs on. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static volatile int seen;
 static volatile unsigned long x;
@@ -44,7 +44,7 @@ static void forbid(int count, char **numbers)
     }
     f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog p = {n, f};
-    if (getenv("REFUSED")) { /* the kernel does not take it: nothing is forbidden */
+    if (getenv("REFUSED")) { /* the kernel rejects it: nothing is forbidden */
         f[n - 1].code = 0xffff;
         if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
             exit(78);
@@ -74,11 +74,11 @@ gcc -O0 kills.c -o plain -pthread
 poetcc -profile -trace -g -O0 kills.c -o kills
 poetcc -profile -trace -processes -g -O0 kills.c -o streams
 number() { printf '#include <sys/syscall.h>\nSYS_%s\n' "$1" | cc -E -P - | tail -n 1; }
-./plain "$(number mkdir)" >out 2>&1 || { skip "seccomp is not there"; done_testing; exit; }
+./plain "$(number mkdir)" >out 2>&1 || { skip "seccomp is not available"; done_testing; exit; }
 start_server -q -o runs/
 
-# every number that there is: where the plain program lives the traced one does (a futex is what pthread_join waits by,
-# where it must wait)
+# Every system call number: where the plain program survives, the traced one does (pthread_join waits by a futex,
+# where it must wait).
 dead= futex=$(number futex)
 for n in $(seq 0 334) $(seq 424 462); do
     [ "$n" != "$futex" ] || continue
@@ -87,16 +87,16 @@ for n in $(seq 0 334) $(seq 424 462); do
         ./$program "$n" >out 2>&1 && [ "$(cat out)" = fine ] || dead="$dead $program:$n"
     done
 done 2>/dev/null
-is "whatever a filter kills on, the traced program lives where the plain one does" "$dead" ""
+is "for every filter the traced program survives where the plain one does" "$dead" ""
 
-# with FORBIDDEN CALL...: the newest run is one of `kills` that went into such a filter
+# with FORBIDDEN CALL...: the newest run is one of `kills` with this filter
 with() {
     numbers=
     for call in "$@"; do numbers="$numbers $(number "$call")"; done
-    # shellcheck disable=SC2086 # some numbers
+    # shellcheck disable=SC2086 # numbers are separate words
     ./kills $numbers >out 2>&1
     is "$*: the program runs to its end" "$? $(cat out)" "0 fine"
-    check "$*: and the trace is sound" sound latest
+    check "$*: the trace is sound" sound latest
 }
 cpu_of() { poet calls --json latest | python3 -c '
 import json, sys
@@ -104,40 +104,40 @@ for row in [json.loads(line).get("row", {}) for line in sys.stdin]:
     if sys.argv[1] in json.dumps(row.get("function", "")):
         print("unknown" if row.get("cpu_ns") is None else "known")' "$1"; }
 untold() { poet stat latest | grep '^not traced'; }
-all_events=$((3 * 20 * 5)) # pairs of main, twice, and of the other thread; and some
+all_events=$((3 * 20 * 5)) # pairs of main, twice, and of the other thread; and more
 
 with mkdir
-is "of a filter that lets all of ours pass the processor time is known" "$(cpu_of spin)" known
-is "and nothing is unseen" "$(untold)" ""
+is "a filter that permits the calls of libpoet: CPU time is known" "$(cpu_of spin)" known
+is "a filter that permits the calls of libpoet: nothing is untraced" "$(untold)" ""
 with clock_gettime
-is "where the clock may not be read the processor time of calls is not known" "$(cpu_of spin)" unknown
-like "and it is said" "$(poet calls latest)" 'the CPU time of calls is unknown for [12] threads?: a seccomp filter'
-like "their real time is" "$(poet calls latest)" 'spin \(kills.c:[0-9]+\) +63 '
-check "all events are there" test "$(figure latest events)" -gt $all_events
-is "and nothing is unseen of their order" "$(untold)" ""
+is "clock_gettime forbidden: CPU time of calls is unknown" "$(cpu_of spin)" unknown
+like "clock_gettime forbidden: a note has the reason" "$(poet calls latest)" 'the CPU time of calls is unknown for [12] threads?: a seccomp filter'
+like "clock_gettime forbidden: real time of calls is known" "$(poet calls latest)" 'spin \(kills.c:[0-9]+\) +63 '
+check "clock_gettime forbidden: all events are recorded" test "$(figure latest events)" -gt $all_events
+is "clock_gettime forbidden: nothing is untraced" "$(untold)" ""
 with clock_gettime getrusage openat readlink
-check "all events are there, too, without what files say" test "$(figure latest events)" -gt $all_events
+check "reading files forbidden: all events are recorded" test "$(figure latest events)" -gt $all_events
 with rt_sigqueueinfo rt_tgsigqueueinfo
-check "signals are sent all the same" test "$(figure latest events)" -gt $all_events
+check "calls for signals forbidden: all events are recorded" test "$(figure latest events)" -gt $all_events
 with sigaltstack process_vm_readv
-check "calls after a jump" test "$(figure latest events)" -gt $all_events
+check "calls after a longjmp: all events are recorded" test "$(figure latest events)" -gt $all_events
 with memfd_create
-like "new threads are not seen where there is no memory for their queues" "$(untold)" "a thread without an event queue"
-check "those that were there are" test "$(figure latest events)" -gt $((2 * 20 * 5))
+like "memory for queues forbidden: new threads are reported as untraced" "$(untold)" "a thread without an event queue"
+check "memory for queues forbidden: existing threads are recorded" test "$(figure latest events)" -gt $((2 * 20 * 5))
 for call in sendto fstat gettid; do
     with $call
-    like "$call: a process that can no longer record says so" "$(untold)" "a process that restricts its system calls"
-    check "$call: what it did before is there" test "$(figure latest events)" -ge $((20 * 5))
+    like "$call forbidden: the process is reported as no longer recorded" "$(untold)" "a process that restricts its system calls"
+    check "$call forbidden: earlier events are recorded" test "$(figure latest events)" -ge $((20 * 5))
 done
 export BY_SYSCALL=1
 with clock_gettime
-is "by seccomp(2), for all threads: the same" "$(cpu_of spin)" unknown
+is "seccomp(2) for all threads: CPU time of calls is unknown" "$(cpu_of spin)" unknown
 unset BY_SYSCALL
 export REFUSED=1
 with clock_gettime
-is "a filter that the kernel refuses forbids nothing" "$(cpu_of spin)" known
+is "a filter that the kernel rejects: CPU time is known" "$(cpu_of spin)" known
 with sendto
-check "nor does it end the recording" test "$(figure latest events)" -gt $all_events
-like "calls go on to be measured" "$(poet calls latest)" 'spin \(kills.c:[0-9]+\) +63 '
+check "a filter that the kernel rejects: recording continues" test "$(figure latest events)" -gt $all_events
+like "a filter that the kernel rejects: calls are measured" "$(poet calls latest)" 'spin \(kills.c:[0-9]+\) +63 '
 unset REFUSED
 done_testing

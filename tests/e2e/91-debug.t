@@ -1,10 +1,10 @@
 #!/bin/bash
-# poet debug: gdb stops before the events that it is told, in the thread that makes them, with their locals.
-# POET_STOPS: how many events of how many traces ("20 10": 200 in all).
+# poet debug stops gdb before given events, in the thread that performs them, with its locals.
+# POET_STOPS: the number of events and of traces ("20 10": 200 stops).
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e
-command -v gdb >/dev/null || { skip "there is no gdb"; done_testing; exit; }
+command -v gdb >/dev/null || { skip "gdb is not installed"; done_testing; exit; }
 poetcc -trace -g -O1 "$here/stops.c" -o stops
 record() { # record FILE PROGRAM...
     rm -f "$1"
@@ -15,7 +15,7 @@ set -- ${POET_STOPS:-10 3}
 for i in $(seq "$2"); do
     record stops.poet ./stops
     timeout 500 python3 "$here/stops.py" stops.poet "$1" "$i" >said 2>&1
-    is "trace $i: thread, place and locals are those of the event, $1 times" "$(cat said)" "$1 of $1"
+    is "trace $i: debug stops at thread, place and locals of the event, $1 times" "$(cat said)" "$1 of $1"
 done
 
 # ---- along the order, into it, to a cut, to breakpoints ----
@@ -26,9 +26,9 @@ debug() { # debug EVENT COMMAND...
 }
 dump() { poet dump --json stops.poet; }
 debug 1:2 "poet next" "poet next" "poet step" "poet where"
-is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to perform .* of [0-9]* events performed$' said)" 4
-is "each time one more is done" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
-is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
+is "debug: poet next and poet step stop before an event" "$(grep -c 'is about to perform .* of [0-9]* events performed$' said)" 4
+is "debug: each stop has one more performed event" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
+is "debug: poet where lists all threads and marks the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
 
 request=$(dump | python3 -c '
 import json, sys
@@ -37,14 +37,14 @@ first = next(l["line"] for l in all if l.get("name") == "work")
 events = [e for e in all if e.get("thread") == first and "event" in e]
 print(next(e["event"] for e in events if e["type"] == "acquire" and e["site"] == "stops.c:26"))')
 debug "$request" "poet over" "poet over" "poet where"
-is "poet over goes past a monitor, and past a semaphore" "$(sed -nE 's/^T:.* is about to perform (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
+is "debug: poet over skips a mutex and a semaphore" "$(sed -nE 's/^T:.* is about to perform (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
     "stops.c:26 stops.c:31 stops.c:33"
-like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to perform [a-z]* .*\('"${request%:*}"':[0-9]+, stops\.c:33\)'
+like "debug: after poet over the thread is outside of the call" "$(grep '^\* ' said)" 'is about to perform [a-z]* .*\('"${request%:*}"':[0-9]+, stops\.c:33\)'
 
 debug 1:1 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
-like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to perform .*stops\.c:26\)'
-like "has the seventh turn" "$(cat said)" '^turn = 6$'
-like "the picture is there" "$(cat said)" 'T:work'
+like "debug: a breakpoint at the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to perform .*stops\.c:26\)'
+like "debug: at the seventh arrival the variable has its value" "$(cat said)" '^turn = 6$'
+like "debug: poet view prints the diagram" "$(cat said)" 'T:work'
 
 cut=$(dump | python3 -c '
 import json, sys
@@ -53,32 +53,32 @@ taker = next(e["line"] for e in events if e.get("name") == "take")
 of = [e for e in events if e.get("type") == "acquire" and e["thread"] == taker]
 print(of[len(of) // 2]["event"])')
 debug 1:2 "poet to $cut" "info locals" "poet continue" "poet next"
-like "to a cut" "$(cat said)" "is about to perform acquire .*\($cut, stops\.c:46\)"
-like "and to the end, where all is done" "$(cat said)" 'the program exited: ([0-9]+) of \1 events performed'
-like "where nothing more is to be had" "$(cat said)" 'has exited and the recorded schedule is finished; start poet debug again'
-is "in the same order" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+like "debug: a cut stops every thread at its event" "$(cat said)" "is about to perform acquire .*\($cut, stops\.c:46\)"
+like "debug: poet continue runs to the end" "$(cat said)" 'the program exited: ([0-9]+) of \1 events performed'
+like "debug: after the end a command says that the program has exited" "$(cat said)" 'has exited and the recorded schedule is finished; start poet debug again'
+is "debug: the order is that of the trace" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 debug 1:2 "poet until 99:1" "poet until x" "poet break nowhere.c:1"
-is "what is not there is said" "$(grep -cE 'no event 99:1|expected LINE:NUMBER|no event at this call site' said)" 3
-is "an event that is none, of a trace" "$(poet debug stops.poet 99:1 2>/dev/null; echo $?)" 1
-is "no trace is wrong usage" "$(poet debug 2>/dev/null; echo $?)" 2
-is "a gdb that is not there is said" "$(poet debug --gdb=./nix stops.poet 1:2 2>&1 | grep -c 'nix: No such file')" 1
+is "debug: missing events and places are reported" "$(grep -cE 'no event 99:1|expected LINE:NUMBER|no event at this call site' said)" 3
+is "debug of a missing event exits with 1" "$(poet debug stops.poet 99:1 2>/dev/null; echo $?)" 1
+is "debug without a trace exits with 2" "$(poet debug 2>/dev/null; echo $?)" 2
+is "debug --gdb with a missing file is reported" "$(poet debug --gdb=./nix stops.poet 1:2 2>&1 | grep -c 'nix: No such file')" 1
 
-# ---- the viewer's breakpoints, and a program that was not compiled for it ----
+# ---- the viewer's breakpoints, and an unmodified program ----
 echo "stops.c:50 arrival 3" >stops.poet-breaks
 debug 1:1 "poet breaks" "poet continue" "info locals"
-like "those that the viewer keeps are set" "$(cat said)" '^1: stops\.c:50 arrival 3 '
-like "and reached" "$(cat said)" '^turn = 2$'
+like "debug sets the viewer's breakpoints" "$(cat said)" '^1: stops\.c:50 arrival 3 '
+like "debug stops at the viewer's breakpoints" "$(cat said)" '^turn = 2$'
 rm stops.poet-breaks
 gcc -g -O1 "$here/stops.c" -o plain -pthread
 rm -f stops.poet
 poet record -q -o stops.poet -- ./plain 2>/dev/null || poet record -o stops.poet -- ./plain
 until_true finished stops.poet
 timeout 200 python3 "$here/stops.py" stops.poet 5 7 >said 2>&1
-is "so it is with a program that poet record recorded" "$(cat said)" "5 of 5"
+is "debug of an unmodified program stops at its events" "$(cat said)" "5 of 5"
 
-# ---- a long one ----
+# ---- a long run ----
 poetcc -trace -g -O1 "$here/stops.c" -o stops
 record stops.poet ./stops "${POET_STOPS_TURNS:-2000}"
 timeout 500 python3 "$here/stops.py" stops.poet 5 1 >said 2>&1
-is "far away, too" "$(cat said)" "5 of 5"
+is "debug of a long run stops at distant events" "$(cat said)" "5 of 5"
 done_testing

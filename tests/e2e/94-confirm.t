@@ -1,6 +1,6 @@
 #!/bin/bash
-# What could have been is made to happen: in each program of maybe/bad_*.c in at most twenty runs, in those of
-# maybe/good_*.c, which look alike, never.
+# poet confirm reproduces the predicted bug of each program maybe/bad_*.c within twenty runs, and none of the similar
+# programs maybe/good_*.c.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e/maybe
@@ -22,9 +22,9 @@ while read -r name kind shows; do
     rm -f new.poet
     poet confirm "$name.poet" "$number" -o new.poet >out 2>said
     status=$?
-    like "$name: confirmed" "$status $(cat said)" "^0 (.*\$|\$)"
-    like "$name: and how" "$(grep -a 'confirmed' said)" "confirmed in attempt [0-9]*: .*$shows"
-    check "$name: the trace is a trace" poet check new.poet
+    like "$name: confirm exits with 0" "$status $(cat said)" "^0 (.*\$|\$)"
+    like "$name: confirm says how it was reproduced" "$(grep -a 'confirmed' said)" "confirmed in attempt [0-9]*: .*$shows"
+    check "$name: poet check accepts the new trace" poet check new.poet
 done <<'END'
 bad_two lock-order-inversion hangs
 bad_three lock-order-inversion hangs
@@ -45,9 +45,9 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
     until_true finished bad_any.poet
     poet confirm bad_any.poet "$(numbers bad_any message-race | sed -n 1p)" -o new.poet mpirun -n 3 ./bad_any 2>said
-    like "bad_any: confirmed" "$? $(grep -a confirmed said)" '^0 .*confirmed in attempt [0-9]*: its output differs'
+    like "bad_any: confirm exits with 0" "$? $(grep -a confirmed said)" '^0 .*confirmed in attempt [0-9]*: its output differs'
 else
-    skip "bad_any: there is no MPI here"
+    skip "bad_any: MPI is not available"
 fi
 for name in gate ordered hand later try readers flag after all pool buffer timed; do
     poetcc -trace -g "$here/good_$name.c" -o "good_$name"
@@ -60,7 +60,7 @@ for name in gate ordered hand later try readers flag after all pool buffer timed
     is "good_$name: nothing is confirmed" "$confirmed" ""
 done
 
-# ---- two events in the opposite order ----
+# ---- replay --swap: two events in the opposite order ----
 swap() { # swap NAME A B
     rm -f new.poet
     timeout 60 poet replay "$1.poet" --swap "$2" "$3" -o new.poet >out 2>said
@@ -68,7 +68,7 @@ swap() { # swap NAME A B
     until_true finished new.poet
     echo "$status $(grep -v 'runs the recorded command' said)"
 }
-refs() { # refs NAME KIND: the two visits
+refs() { # refs NAME KIND: the two critical sections
     poet predict --all --json "$1.poet" | python3 -c '
 import json, sys
 kind, refs = "", []
@@ -77,12 +77,12 @@ for l in sys.stdin:
     if row and row["number"]: kind = row["kind"]
     elif row and kind == "'"$2"'": refs.append(row["second_event"] if kind == "atomicity-violation" and not refs else row["event"])
 print(*refs[:2])'; }
-like "what is made first is used first" "$(swap bad_use $(refs bad_use order-violation))" \
+like "swap: an object is used before it is initialized" "$(swap bad_use $(refs bad_use order-violation))" \
     '^0 poet replay: order swapped: .*killed by signal 6$'
-like "named in either order" "$(swap bad_use $(refs bad_use order-violation | awk '{print $2, $1}'))" '^0 poet replay: order swapped: '
-like "one visit between two" "$(swap bad_atomic $(refs bad_atomic atomicity-violation))" \
+like "swap: the events may be given in either order" "$(swap bad_use $(refs bad_use order-violation | awk '{print $2, $1}'))" '^0 poet replay: order swapped: '
+like "swap: a critical section between two others" "$(swap bad_atomic $(refs bad_atomic atomicity-violation))" \
     '^0 poet replay: order swapped: .*exit status is 1$'
-check "the new trace is a trace" poet check new.poet
+check "swap: poet check accepts the new trace" poet check new.poet
 cat >thrice.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -108,18 +108,18 @@ poetcc -trace -g thrice.c -o thrice
 POET_OUTPUT=thrice.poet ./thrice
 until_true finished thrice.poet
 entries() { poet dump "$1" | awk '$3 == "acquired" && $4 == "M:m" { print $1, $0 }' | sed 's/^\([^ ]*\) .*<> \([0-9]*\):.*/\1 \2/'; }
-# the first visit of all, and the first one of the other thread, which asked for the lock meanwhile or did not
+# The first critical section of all, and the first one of the other thread, whether it requested the lock meanwhile or not.
 visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
-like "who comes later is first, whenever he asked" "$(swap thrice $visits)" '^0 poet replay: order swapped: '
-is "which the new trace shows" "$(entries new.poet | awk 'NR == 1 { print $2 }')" "$(entries thrice.poet | awk -v at="${visits#* }" '$1 == at { print $2 }')"
-# the thread that is to come begins after the one that is held: what leads to its beginning is repeated
+like "swap: the later thread is first, whenever it requested the lock" "$(swap thrice $visits)" '^0 poet replay: order swapped: '
+is "swap: the new trace has the opposite order" "$(entries new.poet | awk 'NR == 1 { print $2 }')" "$(entries thrice.poet | awk -v at="${visits#* }" '$1 == at { print $2 }')"
+# The thread that is to be first starts after the held one: what leads to its start is replayed.
 sed 's/        pthread_create(&t\[i\]/        usleep(i * 100000), &/; s/^#include/#include <unistd.h>\n&/' thrice.c >later.c
 poetcc -trace -g later.c -o later
 POET_OUTPUT=later.poet ./later
 until_true finished later.poet
 visits=$(entries later.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
-like "one that has not begun is let begin" "$(swap later $visits)" '^0 poet replay: order swapped: '
-# the thread that is to come has no processor for longer than one is held: it is waited for
+like "swap: a thread that has not started is started" "$(swap later $visits)" '^0 poet replay: order swapped: '
+# The thread that is to be first has no CPU for longer than the other one is held: replay waits for it.
 cat >starved.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -180,16 +180,16 @@ for busy in 1 2 3; do
     taskset -c "$processor" timeout 2 sh -c 'while :; do :; done' &
     pids="$pids $!"
 done
-like "one that has no processor is waited for" \
+like "swap: a thread without a CPU is waited for" \
     "$(swap starved $(poet dump starved.poet | awk '$3 == "acquired" && $4 == "M:m" { print $1 }' | xargs))" \
     '^(0 )?poet replay: order swapped: '
 
-like "of one thread nothing can be swapped" "$(poet replay bad_use.poet --swap 2:1 2:1 2>&1)" 'expected two different events'
-is "nor with an event that there is not" "$(poet replay bad_use.poet --swap 4:1 9:9 2>&1; echo $?)" \
+like "swap: two events of one thread are refused" "$(poet replay bad_use.poet --swap 2:1 2:1 2>&1)" 'expected two different events'
+is "swap: a missing event is refused" "$(poet replay bad_use.poet --swap 4:1 9:9 2>&1; echo $?)" \
     "poet replay: bad_use.poet: cannot swap the events: the trace does not contain both of them
 1"
 
-# ---- who does not want to wait ----
+# ---- interrupted confirm ----
 cat >long.c <<'C'
 #include <unistd.h>
 int main(void) { return (int)sleep(1000); }
@@ -197,30 +197,30 @@ C
 poetcc -trace -g long.c -o long
 poet confirm bad_two.poet 1 -o long.poet ./long 2>said & confirm=$!
 until_true test -s long.poet
-kill -INT $confirm # (a shell's job in the background would not hear it)
+kill -INT $confirm # a background job of a shell ignores SIGINT otherwise
 kill -TERM $confirm
 wait $confirm
 status=$?
-like "it ends when it is asked to" "$status" '^1(43|30)$'
-is "and its program with it" "$(own_processes long | wc -l) $(ls run/*.steer 2>/dev/null)" "0 "
+like "interrupted: confirm exits with 143 or 130" "$status" '^1(43|30)$'
+is "interrupted: the program is killed, and no file is left" "$(own_processes long | wc -l) $(ls run/*.steer 2>/dev/null)" "0 "
 
-# ---- what it says ----
+# ---- messages ----
 poet confirm bad_two.poet 1 >out 2>said
-like "it says what is wanted" "$(cat said)" '^    T:alice acquired M:forks at alice \(bad_two.c:8\)'
-like "and what the trace says of who waits" "$(cat out)" '^DEADLOCK: 2 threads wait for each other'
-check "it has a name by itself" test -s bad_two.confirmed.poet
-like "which poet blocked says, too" "$(poet blocked bad_two.confirmed.poet)" '^DEADLOCK: 2 threads wait for each other'
-is "nothing is left behind" "$(ls run/*.steer 2>/dev/null)" ""
-is "no number is wrong usage" "$(poet confirm bad_two.poet 2>/dev/null; echo $?)" 2
-is "a number that there is not is an error" "$(poet confirm bad_two.poet 7 2>/dev/null; echo $?)" 1
-is "a program that is not there has a status of its own" "$(poet confirm bad_two.poet 1 ./nix 2>/dev/null; echo $?)" 127
+like "confirm prints the wanted schedule" "$(cat said)" '^    T:alice acquired M:forks at alice \(bad_two.c:8\)'
+like "confirm prints the diagnosis of the hang" "$(cat out)" '^DEADLOCK: 2 threads wait for each other'
+check "confirm stores the trace under a default name" test -s bad_two.confirmed.poet
+like "poet blocked of that trace prints the deadlock" "$(poet blocked bad_two.confirmed.poet)" '^DEADLOCK: 2 threads wait for each other'
+is "confirm leaves no temporary file" "$(ls run/*.steer 2>/dev/null)" ""
+is "confirm without a number exits with 2" "$(poet confirm bad_two.poet 2>/dev/null; echo $?)" 2
+is "confirm of a missing finding exits with 1" "$(poet confirm bad_two.poet 7 2>/dev/null; echo $?)" 1
+is "confirm of a missing program exits with 127" "$(poet confirm bad_two.poet 1 ./nix 2>/dev/null; echo $?)" 127
 cat >other.c <<'C'
 int main(void) { return 0; }
 C
 poetcc -trace -g other.c -o other
 poet confirm --tries 2 bad_two.poet 1 -o no.poet ./other >out 2>said
-is "in another program it does not happen" "$? $(grep -c 'not reproduced in 2 attempts' said)" "1 1"
-check "and no trace is left of it" test ! -e no.poet
+is "confirm with another program does not reproduce the bug" "$? $(grep -c 'not reproduced in 2 attempts' said)" "1 1"
+check "confirm without success leaves no trace" test ! -e no.poet
 cat >waits.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -234,9 +234,9 @@ int main(void)
 C
 poetcc -trace -g waits.c -o waits
 poet confirm --tries 2 bad_two.poet 1 -o no.poet ./waits >out 2>said
-is "a hang of another kind proves nothing" "$? $(grep -c "confirmed in attempt" said)" "1 0"
-like "but it is said" "$(cat said)" 'attempt 1 hung for a different reason; see: poet blocked no.other-hang.poet'
-like "and kept" "$(poet blocked no.other-hang.poet)" 'T:main waits on CV:c'
-is "a program that is led by nothing runs freely, and says so" \
+is "confirm: a hang for another reason does not confirm" "$? $(grep -c "confirmed in attempt" said)" "1 0"
+like "confirm: a hang for another reason is reported" "$(cat said)" 'attempt 1 hung for a different reason; see: poet blocked no.other-hang.poet'
+like "confirm: a hang for another reason is stored" "$(poet blocked no.other-hang.poet)" 'T:main waits on CV:c'
+is "POET_SCHEDULE_CONTROL with an invalid schedule file: the program runs without control and says so" \
     "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_SCHEDULE_CONTROL=said ./other 2>&1 | grep -c 'POET_SCHEDULE_CONTROL: said: invalid schedule file; running without schedule control')" 1
 done_testing

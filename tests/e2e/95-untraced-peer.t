@@ -1,10 +1,10 @@
 #!/bin/bash
-# A program is repeated, but somebody whom its trace does not know is at a lock of it: it is not said to be the same.
+# poet replay reports a divergence if a thread that the trace does not contain uses a lock of the program.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e
 
-# Whoever is made in plain.c is in no trace: it has no part.  (No name of a thread in the trace is "stranger".)
+# Threads created in plain.c are in no trace. (No thread of the trace is named "stranger".)
 cat >plain.c <<'C'
 #include <pthread.h>
 #include <sched.h>
@@ -71,18 +71,18 @@ replay() {
     until_true finished again.poet
 }
 replay ./guest 0
-is "without a stranger it is the same" "$status $(python3 "$here/same.py" guest.poet again.poet | tr -d 0-9)" "0 the same:  events"
+is "replay without an untraced thread is equal" "$status $(python3 "$here/same.py" guest.poet again.poet | tr -d 0-9)" "0 the same:  events"
 replay ./guest 1
-is "where a stranger was at the lock it is not the same" "$status" 1
-like "and that is said" "$(cat said)" \
+is "replay with an untraced thread at the lock exits with 1" "$status" 1
+like "replay with an untraced thread at the lock reports it" "$(cat said)" \
     'divergence: T:work reached [a-z]* on M:m \(event [0-9:]*, guest\.c:[0-9]*\) as number [0-9]* on M:m: a thread that is not in the trace was there first; [0-9]* of [0-9]* events were replayed'
-check "the program ran to its end" test "$(poet stat --json again.poet | grep -c '"finished":true')" = 1
-is "and its trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+check "replay with an untraced thread runs to the end" test "$(poet stat --json again.poet | grep -c '"finished":true')" = 1
+is "replay with an untraced thread: the trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
 replay -q ./guest 2
-like "one that comes when all is over is no difference, but said" "$status $(cat said)" \
+like "an untraced thread after all events is no divergence, but reported" "$status $(cat said)" \
     '^0 poet replay: no divergence in [0-9]+ events \([0-9]+ additional records?\)$'
 
-# Whoever is joined and is in no trace is not taken for another one.
+# An untraced thread that is joined is not taken for another one.
 cat >made.c <<'C'
 #include <pthread.h>
 static void *begin(void *p) { return p; }
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 }
 C
 cc -c made.c && poetcc -trace -g -c join.c && poetcc -trace join.o made.o -o join
-again() { # again TRACE WORD...: the program with these words
+again() { # again TRACE WORD...: replays the program with these arguments
     rm -f again.poet
     timeout 60 poet replay "$1" -o again.poet ./join "${@:2}" 2>said
     status=$?
@@ -114,11 +114,11 @@ POET_OUTPUT=both.poet ./join both
 until_true finished alone.poet
 until_true finished both.poet
 again alone.poet both
-like "who joins a stranger instead is said to, at its place" "$status $(cat said)" \
+like "a join of an untraced thread instead of a traced one is a divergence" "$status $(cat said)" \
     '^1 poet replay: divergence: T:main performed join on another line, recorded was join on T:work \(event 1:2, join\.c:10\);'
 again both.poet
-like "who joins another one instead of a stranger likewise" "$status $(cat said)" \
+like "a join of a traced thread instead of an untraced one is a divergence" "$status $(cat said)" \
     '^1 poet replay: divergence: T:main performed join on T:work, recorded was join on T:main \(event 1:2, join\.c:9\);'
 again both.poet both
-is "where the same stranger is joined it is the same" "$status $(tr -d 0-9 <said)" "0 poet replay: no divergence in  events"
+is "a join of the same untraced thread is no divergence" "$status $(tr -d 0-9 <said)" "0 poet replay: no divergence in  events"
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
-# What a scheduler chooses is recorded (poet_record_choice) and given back: by chance it ran once, and so it runs again.
+# Choices of a scheduler are recorded (poet_record_choice) and replayed: a random run is repeated exactly.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-export POET_VARIABLES=none # the runs below have another seed each, which is not set back
+export POET_VARIABLES=none # runs below have different seeds, which replay must not restore
 here=$root/tests/e2e
 times=${POET_TEST_RUNS:-3}
 replay() { # replay FILE NEW...
@@ -13,7 +13,7 @@ replay() { # replay FILE NEW...
     return $status
 }
 
-# ---- a runtime with tasks of its own: chance has another seed each time ----
+# ---- a runtime with its own tasks: each run has another random seed ----
 poetcc -trace -g -Wall -Wextra -Werror -c "$root/examples/ucpp/ucpp.c" -o ucpp.o || exit 1
 for program in semaphores accepting waiting coroutines fibonacci inside; do
     poetcc -trace -g "$root/examples/ucpp/$program.c" ucpp.o -o "$program" || exit 1
@@ -25,11 +25,11 @@ for program in semaphores accepting waiting coroutines fibonacci inside; do
             cmp -s first second && python3 "$here/same.py" "$program.poet" again.poet >result && equal=$((equal + 1)) ||
             cat said result
     done
-    is "$program: $times of $times are equal" "$equal" "$times"
-    check "$program: obeys the description" poet check again.poet
+    is "$program: $times of $times replays are equal" "$equal" "$times"
+    check "$program: poet check accepts the trace of the replay" poet check again.poet
 done
 
-# ---- several runs of it, one after the other: nobody makes the first task of the second one ----
+# ---- two runs of the runtime in one program: the first task of the second one has no creator ----
 for program in semaphores accepting inside; do
     UCPP_RUNS=2 POET_OUTPUT=two.poet UCPP_SCHEDULE=random UCPP_SEED=7 "./$program" >first
     until_true finished two.poet
@@ -38,15 +38,15 @@ for program in semaphores accepting inside; do
         UCPP_RUNS=2 UCPP_SCHEDULE=random UCPP_SEED=$((i + 100)) replay two.poet again.poet >second &&
             cmp -s first second && equal=$((equal + 1)) || cat said
     done
-    is "$program, run twice: $times of $times are repeated" "$equal" "$times"
+    is "$program, run twice: $times of $times replays are equal" "$equal" "$times"
     rm -f two.poet
 done
-like "a choice says what it was, among how many" "$(poet dump --json accepting.poet | grep '"choose"')" '"annotations":\["[0-9]+ of [0-9]+"\]'
+like "poet dump: a choice has its value and the number of alternatives" "$(poet dump --json accepting.poet | grep '"choose"')" '"annotations":\["[0-9]+ of [0-9]+"\]'
 UCPP_SCHEDULE=fifo UCPP_SEED=0 replay accepting.poet again.poet >second
-is "who does not choose where it chose does something else" "$?" 1
-like "and that is said" "$(cat said)" 'divergence: T:main .* recorded was|divergence: T:main is waiting|divergence: .* performed '
+is "replay of a program without the choice exits with 1" "$?" 1
+like "replay of a program without the choice reports the divergence" "$(cat said)" 'divergence: T:main .* recorded was|divergence: T:main is waiting|divergence: .* performed '
 
-# ---- a runtime on several threads of the system: which task a thread takes ----
+# ---- a runtime on several kernel threads: which task a thread takes ----
 cat >pool.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -100,30 +100,30 @@ for i in $(seq "$((times < 10 ? 10 : times))"); do
     replay pool.poet again.poet >second && cmp -s first second && python3 "$here/same.py" pool.poet again.poet >result &&
         equal=$((equal + 1)) || cat said result
 done
-is "on several threads: each is equal" "$equal" "$((times < 10 ? 10 : times))"
-check "it obeys the description" poet check again.poet
-check "untraced it chooses, too" test "$(POET_SERVER=none ./pool | wc -l)" = 60
+is "a runtime on several threads: all replays are equal" "$equal" "$((times < 10 ? 10 : times))"
+check "a runtime on several threads: poet check accepts the trace" poet check again.poet
+check "a runtime on several threads runs untraced" test "$(POET_SERVER=none ./pool | wc -l)" = 60
 
-# ---- among another number ----
+# ---- another number of alternatives ----
 sed 's/TASKS 60/TASKS 61/' pool.c >more.c
 poetcc -trace -g more.c -o more
 replay pool.poet again.poet ./more >second
-is "a choice among another number is something else" "$?" 1
-like "and that is said" "$(cat said)" 'divergence: T:.* performed choose on M:m, recorded was choose on M:m'
+is "replay with another number of alternatives exits with 1" "$?" 1
+like "replay with another number of alternatives reports the divergence" "$(cat said)" 'divergence: T:.* performed choose on M:m, recorded was choose on M:m'
 
-# ---- the environment: what decides what a runtime does is set again; of all else the trace has no value ----
+# ---- the environment: variables that affect the runtime are restored; of others the trace has no value ----
 unset POET_VARIABLES
 PASSWORD=correct-horse OWN=kept POET_VARIABLES=OWN UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=set.poet ./fibonacci >first
 until_true finished set.poet
 OMP_NUM_THREADS=3 UCPP_SEED=8 replay set.poet again.poet >second
-is "a run is the same without the variables that it had" "$? $(cmp first second 2>&1)" "0 "
-like "they are set as they were, and that is said" "$(cat said)" \
+is "replay restores the recorded variables" "$? $(cmp first second 2>&1)" "0 "
+like "replay reports the restored variables" "$(cat said)" \
     'environment restored from the trace: (.*OWN=kept.*UCPP_S|.*UCPP_S.*OWN=kept.*)'
-like "each of them, and what was not set is not" "$(cat said)" 'UCPP_SEED=7.*UCPP_SCHEDULE=random.*without OMP_NUM_THREADS|UCPP_SCHEDULE=random.*UCPP_SEED=7.*without OMP_NUM_THREADS'
+like "replay reports each variable, and unsets what was not set" "$(cat said)" 'UCPP_SEED=7.*UCPP_SCHEDULE=random.*without OMP_NUM_THREADS|UCPP_SCHEDULE=random.*UCPP_SEED=7.*without OMP_NUM_THREADS'
 zstd -dc set.poet >bytes 2>/dev/null
-is "no other value is in the trace" "$(cat set.poet bytes | grep -ac correct-horse) $(poet stat --json set.poet | grep -c correct-horse)" "0 0"
+is "the trace has no value of other variables" "$(cat set.poet bytes | grep -ac correct-horse) $(poet stat --json set.poet | grep -c correct-horse)" "0 0"
 
-# ---- what is not controlled: the first divergence says it ----
+# ---- uncontrolled inputs: named with the first divergence ----
 cat >ends.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -167,8 +167,8 @@ poetcc -trace -g ends.c -o ends
 GONE=1 OTHER=1 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
 EARLY=1 OTHER=2 replay ends.poet again.poet
-is "a signal that comes elsewhere is a difference" "$?" 1
-like "which is named with what is not controlled" "$(cat said)" 'not controlled by the replay: likely (signal|SIGCHLD) arrival.*; possible: input, time and random numbers \(poet record --with-input\), .*addresses'
-like "and the environment before it" "$(grep -A1 'differs from the recorded one' said | tr '\n' ' ')" \
+is "replay with a signal at another time exits with 1" "$?" 1
+like "replay names the uncontrolled input" "$(cat said)" 'not controlled by the replay: likely (signal|SIGCHLD) arrival.*; possible: input, time and random numbers \(poet record --with-input\), .*addresses'
+like "replay names the environment first" "$(grep -A1 'differs from the recorded one' said | tr '\n' ' ')" \
     'different value: OTHER; no longer set: GONE; newly set: EARLY .*divergence: '
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Programs whose answers are known beforehand, on tasks of a runtime: coroutines of tasks, recursion in a task that goes from one
-# thread of the system to another, and what a task called against what it ran.
+# Programs with known figures on tasks of a runtime: coroutines of tasks, recursion in a task that migrates between
+# kernel threads, and the calls of a task against its running time.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 finished() { poet check "$1" >/dev/null 2>&1; }
@@ -8,7 +8,7 @@ ucpp=$root/examples/ucpp
 poetcc -trace -g -O1 -I"$ucpp" -c "$ucpp/ucpp.c" -o ucpp.o || exit 1
 cat >spin.h <<'C'
 #include <time.h>
-/* By the clock of the thread that runs it: so long on a processor. */
+/* By the CPU clock of the thread that runs it. */
 __attribute__((no_instrument_function)) static inline long ran(void)
 {
     struct timespec t;
@@ -53,17 +53,17 @@ for processors in 1 3; do
     UCPP_PROCESSORS=$processors POET_OUTPUT=strands$processors.poet ./strands
     until_true finished strands$processors.poet
     poet calls strands$processors.poet --json >strands.json
-    is "$processors processors: five of each a worker, however often they are left" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
+    is "$processors worker threads: five calls of each coroutine per worker, however often they are suspended" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
         $calls{$1} = $r->{calls} if $r->{function} =~ /^(fred|mary|dig|sew) /; END { print "@calls{qw(fred dig mary sew)}" }' strands.json)" "50 50 50 50"
     cp strands.json "strands$processors.json"
-    is "$processors processors: and so long on a processor" "$(perl -MJSON::PP -ne 'BEGIN { %should = (fred => 2, dig => .75, mary => 1, sew => .5) }
+    is "$processors worker threads: each coroutine has its CPU time" "$(perl -MJSON::PP -ne 'BEGIN { %should = (fred => 2, dig => .75, mary => 1, sew => .5) }
         my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^(fred|mary|dig|sew) /;
         my $is = $r->{cpu_ns} / 50e6; print "$1 $is " if $is < $should{$1} - .001 || $is > $should{$1} + .02' strands.json)" ""
-    is "$processors processors: five by each of ten" "$(poet calls strands$processors.poet --by thread --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
+    is "$processors worker threads: each of ten tasks has five calls" "$(poet calls strands$processors.poet --by thread --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
         $n{"$1 $r->{calls}"}++ if ($r->{function} // "") =~ /^(fred|mary) / && $o->{depth}; END { print join ", ", map { "$_ x $n{$_}" } sort keys %n }')" "fred 5 x 10, mary 5 x 10"
 done
 
-# ---- recursion in a task that moves ----
+# ---- recursion in a task that migrates ----
 cat >moved.c <<'C'
 #include <poet.h>
 #include <pthread.h>
@@ -71,7 +71,7 @@ cat >moved.c <<'C'
 #include "spin.h"
 #include <ucontext.h>
 POET_RUNTIME("ucpp");
-/* One task with a stack of its own, which goes to the other of two threads in the middle of each call. */
+/* One task with a stack of its own, which migrates to the other of two threads in the middle of each call. */
 static ucontext_t task_context, carriers[2];
 static poet_line_t task;
 static pthread_barrier_t step;
@@ -137,8 +137,8 @@ __attribute__((no_instrument_function)) int main(void)
 }
 C
 poetcc -trace -profile -g -O1 moved.c -o moved || exit 1
-# (the program waits by the clock of its thread, which is read by another one, that may go at a slightly other rate, and a machine that
-# gives its time to others meanwhile adds to what a call takes beside that: of a few times one is undisturbed)
+# The program measures by the clock of its thread, which another thread reads and which may run at a slightly different rate; and
+# a busy machine adds to what a call takes besides: of a few runs one is undisturbed.
 for i in 1 2 3 4 5; do
     rm -f moved.poet
     POET_OUTPUT=moved.poet ./moved >took
@@ -150,12 +150,12 @@ for i in 1 2 3 4 5; do
     [ "$nested" = "2:right 1:right " ] && break
 done
 poet states --placement moved.poet --csv | cut -d, -f1 | tr '\n' ' ' >where
-like "it went from one to the other" "$(cat where)" "left.*right|right.*left"
-is "two calls, one of them within the other: 30 ms on a processor, and 10" "$nested" "2:right 1:right "
-is "no time is counted twice, and none is missing" "$(perl -MJSON::PP -ne 'BEGIN { open F, "took"; ($within, $took) = split / /, <F> } my $o = decode_json($_); my $r = $o->{row} or next;
+like "the task migrated between both threads" "$(cat where)" "left.*right|right.*left"
+is "recursion: the outer call has 30 ms of CPU time, the inner one 10 ms" "$nested" "2:right 1:right "
+is "recursion: no time is counted twice or missing" "$(perl -MJSON::PP -ne 'BEGIN { open F, "took"; ($within, $took) = split / /, <F> } my $o = decode_json($_); my $r = $o->{row} or next;
     next unless $r->{function} =~ /^nested /; print $r->{total_ns} <= $took && $r->{total_ns} >= 30e6 && $r->{total_ns} >= $within ? "right" : "$r->{total_ns} of $within to $took"' moved.json)" right
 
-# ---- what tasks called, and what they ran ----
+# ---- calls of tasks, and their running time ----
 cat >bathroom.c <<'C'
 #include "ucpp.h"
 #include "spin.h"
@@ -194,11 +194,11 @@ poetcc -trace -profile -g -O1 -I"$ucpp" bathroom.c ucpp.o -o bathroom || exit 1
 POET_OUTPUT=bathroom.poet ./bathroom
 until_true finished bathroom.poet
 poet calls bathroom.poet --json >bathroom.json
-is "25 uses of 2 ms" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^use /;
+is "25 calls of use() have 2 ms each" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^use /;
     printf "%d %s", $r->{calls}, $r->{cpu_ns} >= 49.9e6 && $r->{cpu_ns} < 51e6 ? "right" : $r->{cpu_ns}' bathroom.json)" "25 right"
 poet states bathroom.poet --json >states.json
 poet calls bathroom.poet --by thread --json >threads.json
-# Each user's functions on a processor, and what his states call running.
+# Each user's CPU time in functions, and its running time by the states.
 cat >compare.pl <<'P'
 use JSON::PP;
 my (%cpu, %running, %life);
@@ -206,9 +206,9 @@ open F, 'threads.json';
 while (<F>) { my $o = decode_json($_); my $r = $o->{row} or next; $cpu{"@{$o->{lines}}"} = $r->{cpu_ns} if !$o->{depth} }
 open F, 'states.json';
 while (<F>) { my $o = decode_json($_); my $r = $o->{row} or next; $running{"@{$o->{lines}}"} = $r->{running_ns} }
-# A processor of the runtime may itself be without one of the machine, so that running is at least what the functions had.
+# A worker thread may itself be without a CPU, so that running is at least the CPU time of the functions.
 my @wrong = grep { $running{$_} > 12e6 && ($cpu{$_} > 1.002 * $running{$_} || $cpu{$_} < 15e6) } keys %cpu;
 print scalar(grep { $running{$_} > 12e6 } keys %cpu), " users", map { " $_: $cpu{$_} of $running{$_}" } @wrong;
 P
-is "what each user's functions had of a processor is what he ran" "$(perl compare.pl)" "5 users"
+is "the CPU time of each user's functions is its running time" "$(perl compare.pl)" "5 users"
 done_testing
