@@ -15,7 +15,7 @@ display() { # a private X server, if the machine has one
 shown() { [ -n "$(xdotool search --name "$1" 2>/dev/null)" ]; }
 
 if display; then
-    check "poetcc -trace prodcons.c -o prodcons" poetcc -trace prodcons.c -o prodcons
+    check "step 1: poetcc -trace prodcons.c -o prodcons" poetcc -trace prodcons.c -o prodcons
     poet view >view.log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
@@ -23,7 +23,7 @@ if display; then
     is "./prodcons prints its result while the viewer runs" "$(./prodcons)" "sum of 10 items: 45"
     check "the viewer shows the run" until_true shown prodcons
     until_true finished latest
-    check "poet export -o order.pdf" poet export -o order.pdf
+    check "step 4: poet export -o order.pdf" poet export -o order.pdf
     like "poet export writes a PDF with the names of the threads" "$(pdftotext order.pdf - 2>&1)" "producer"
     kill "$viewer"
     wait "$viewer" 2>/dev/null
@@ -43,6 +43,6 @@ if display; then
     like "the exported diagram is that of the latest run" "$(pdftotext order.pdf - 2>&1)" "consumer"
     kill "$viewer"
 else
-    skip "there is no Xvfb or no viewer"
+    skip "Xvfb or the viewer is not available"
 fi
 done_testing

@@ -28,7 +28,7 @@ run_example actors "seven times round"
 like "an actor runs on one thread at a time and is idle in between" "$(poet show latest | grep '^A:ada')" "●━+■━+○.*━● +●━+■"
 like "messages between actors are message events with a partner" "$(poet dump latest)" 'receive +A:bob .*<> [0-9]'
 
-check "deadlock compiles" compile deadlock
+check "deadlock.c compiles" compile deadlock
 ./deadlock &
 program=$!
 blocked() { poet blocked latest >live && grep -q "^DEADLOCK:" live && grep -q "^T:main" live; } # the main thread joins one of them

@@ -23,7 +23,7 @@ is "poet record leaves options behind the program to the program" "$(poet record
 is "poet record -- leaves options behind the program to the program" "$(poet record -o own2.poet -- echo -- -f 2>/dev/null)" "-- -f"
 cp -r "$root/docs/man" pages
 check "docs/man.sh writes the manual pages" env B="$B" "$root/docs/man.sh" pages
-is "the manual pages say what --help says (else: B=build docs/man.sh)" "$(diff -r "$root/docs/man" pages)" ""
+is "the manual pages equal the output of --help (else: B=build docs/man.sh)" "$(diff -r "$root/docs/man" pages)" ""
 is "poet order with two operands exits with 2" "$(status poet order x 1:1)" 2
 is "poet dump of a missing file exits with 1" "$(status poet dump nowhere.poet)" 1
 like "poet dump names a missing file" "$(poet dump nowhere.poet 2>&1)" "^poet dump: nowhere.poet: No such file"

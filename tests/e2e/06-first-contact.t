@@ -47,7 +47,7 @@ C
     stop_server
     umount full
 else
-    skip "a small file system cannot be mounted here"
+    skip "a small file system cannot be mounted here: a full disk"
 fi
 long=$(printf 'x%.0s' $(seq 120))
 says "a socket path that is too long" "$(poet server -l unix:/tmp/$long 2>&1)" \

@@ -51,7 +51,7 @@ check "Shift+Left scrolls back" until_true changed
 settle
 first=$(seen)
 key Page_Up
-check "Page Up scrolls further" until_true changed
+check "Page Up scrolls back by a page" until_true changed
 settle
 two=$(seen)
 first=$two
@@ -81,7 +81,7 @@ check "a click selects an event and shows its details" until_true clicked
 check "Ctrl+S opens the export dialog" again xdotool key --window "$(window ticker)" ctrl+s -- shown "^Export diagram$"
 focus "^Export diagram$"
 check "the export dialog opens the file dialog" again xdotool key --window "$(window '^Export diagram$')" alt+a -- shown "^Save as$"
-check "the diagram is saved" save_path "$work/diagram.pdf"
+check "the export dialog saves the diagram" save_path "$work/diagram.pdf"
 until_true pdfinfo diagram.pdf
 like "the saved PDF contains the names of threads" "$(pdftotext diagram.pdf - | head -n 20)" "T:tick"
 check "the viewer runs on after saving" kill -0 $viewer

@@ -11,7 +11,7 @@ wanted=$?
 is "the exit status is that of an untraced run" $? $wanted
 is "results and errno of every call are those of an untraced run" "$(cat got)" "$(cat want)"
 is "a traced program prints nothing on standard error" "$(cat err)" ""
-check "the trace is sound" sound latest
+check "the trace of every call is sound" sound latest
 (ulimit -n 64; ./traced >got 2>err)
 is "with few file descriptors results are those of an untraced run" "$(cat got)" "$(cat want)"
 stop_server

@@ -53,5 +53,5 @@ is "the description of the diagram can be read as text" "$(grep words said)" "wo
 is "the selected event and its partner are reported as one synchronization point" "$(grep standing said)" "standing True"
 is "a button has a name" "$(grep button said)" "button True"
 is "a button performs its action" "$(grep pressed said)" "pressed True"
-is "no button is without a name" "$(grep unnamed said)" "unnamed 0"
+is "every button has a name" "$(grep unnamed said)" "unnamed 0"
 done_testing

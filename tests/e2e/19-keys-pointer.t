@@ -68,7 +68,7 @@ line=${e1%%:*}
 
 pick "$e1"
 is_selected() { [ "$(told selected)" = "$e1" ]; }
-eventually "a click selects an event" is_selected pick "$e1"
+eventually "a click on a mark selects its event" is_selected pick "$e1"
 pick_second "$e2"
 is_second() { [ "$(told second)" = "$e2" ]; }
 eventually "Ctrl+click selects a second event" is_second pick_second "$e2"

@@ -89,12 +89,12 @@ alike() { # WHAT OPTIONS...
     poet states turns.poet --chart transitions "$@" >chart.out
     is "$what: chart characters are the states of the list" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
 }
-alike "all of a run"
-alike "a range" --from 30ms --to 130ms
+alike "the whole run"
+alike "a range of time" --from 30ms --to 130ms
 alike "one thread" --threads two
 is "a chart of one thread has one row" "$(grep -c '^T:' chart.out)" 1
 past=$(poet states turns.poet --list --threads two --json | sed -n 's/.*"event":"\([0-9:]*\)".*/\1/p' | sed -n 6p)
-alike "the past of an event" --past-of "$past"
+alike "the causal past of an event" --past-of "$past"
 for kind in transitions overview; do
     poet states turns.poet --chart $kind -o $kind.pdf
     poet states turns.poet --chart $kind -o again.pdf

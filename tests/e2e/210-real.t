@@ -28,10 +28,10 @@ as_measured "three threads in a row, with condition variables" conditions figure
 as_measured "three processes in a row, with pipes" pipes figure
 is "states --created: the parent created the processes with pipes" "$(poet states --created pipes.poet --json | grep -o '"depth":.' | tr -dc 0-9)" 0111
 as_measured "three threads in a row, with sockets" sockets figure
-as_measured "a pipe that is full" full full
+as_measured "a full pipe" full full
 as_measured "a barrier" barrier barrier
 as_measured "a lock convoy" convoy convoy
-as_measured "a semaphore as a lock" turns convoy
+as_measured "a semaphore used as a lock" turns convoy
 as_measured "a join of a thread that waits" cascade cascade
 as_measured "a barrier and a condition variable" condition condition
 as_measured "a writer and three readers" readers readers

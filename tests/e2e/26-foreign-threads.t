@@ -259,7 +259,7 @@ int main(void)
 }
 C
 if both parallel -fopenmp 2>/dev/null; then
-    modes "OpenMP: sound" sound parallel
+    modes "OpenMP: the trace is sound" sound parallel
     is "OpenMP: the result is that of an untraced run" "$(cat parallel.t.out parallel.r.out | sort -u)" 435
     silent() { ! said "$1" "OpenMP (lib[gi]*omp"; }
     modes "OpenMP: regions are traced" said parallel region_end
@@ -267,7 +267,7 @@ if both parallel -fopenmp 2>/dev/null; then
     visits() { poet dump --json "$1" | grep -c '"type":"acquired"'; }
     is "OpenMP: mutexes that its threads lock are recorded" "$(visits parallel.t.poet):$(visits parallel.r.poet)" 30:30
 else
-    skip "the compiler has no OpenMP"
+    skip "the compiler does not support OpenMP"
 fi
 if command -v rustc >/dev/null; then
     cat >rust.rs <<'R'

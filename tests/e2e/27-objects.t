@@ -144,7 +144,7 @@ check "a recursive mutex that was never unlocked: the trace is sound" sound late
 is "a recursive mutex in a new frame is another object" "$(lines_of mutex)" 2
 is "a recursive mutex in a new frame is acquired as an outermost one" "$(poet dump latest | grep -c ' acquired ')" 2
 
-# an initialiser's flag
+# The flag of an initializer.
 cat >once.c <<'C'
 #include <pthread.h>
 #include <poet.h>

@@ -39,7 +39,7 @@ poetcc -trace -O2 -g locks.c -o locks
 ENDPOINT=unix:$XDG_RUNTIME_DIR/poet.sock
 export POET_TEST_ORDER_PAUSE=$work/pause
 N=60000
-ALL=$((4 * 4 + N * 5 + 1 + 4 * 2 + 2)) # create, start, end, close of each thread; main: start, 4 joins, end, close
+ALL=$((4 * 4 + N * 5 + 1 + 4 * 2 + 2)) # create, start, end and close of each thread; main: start, 4 joins, end, close
 counter() { od -An -td8 -N8 counts | tr -d ' '; }
 ahead() { figure "$ENDPOINT" journal_pending_bytes; }
 more_ahead() { [ "$(ahead)" -gt "$1" ]; }
@@ -102,7 +102,7 @@ rm pause
 until_true finished "$ENDPOINT"
 events=$(figure "$ENDPOINT" events) least=$((5 * $(counter)))
 [ "$events" -ge "$least" ] && [ "$events" -le $((least + 40)) ] && ok "kill -9 of the program with paused ordering loses nothing" ||
-    not_ok "kill -9 of the program loses nothing" "$events, not $least"
+    not_ok "kill -9 of the program with paused ordering loses nothing" "$events, not $least"
 is "kill -9 of the program: no event is lost, pending or inconsistent" "$(figure "$ENDPOINT" lost)$(figure "$ENDPOINT" pending)$(figure "$ENDPOINT" inconsistent)" 000
 stop_server
 
@@ -143,12 +143,12 @@ rm pause
 until_true none_ahead # the queues have room again
 kill -CONT $program
 [ "$ahead" -lt 5000000 ] && ok "the journal leads by at most an eighth of --keep and one round" ||
-    not_ok "the journal is ahead by an eighth of --keep, and a round, at most" "$ahead"
+    not_ok "the journal leads by at most an eighth of --keep and one round" "$ahead"
 wait $program
 is "delayed threads resume" "$? $(counter)" "0 $((20 * N))"
 check "after a delay the run finishes" until_true finished "$ENDPOINT"
 is "after a delay no event is lost" "$(figures "$ENDPOINT")" "$((ALL + 95 * N)) 000"
 stop_server
 [ "$(du -k bound.poet | cut -f1)" -le 24800 ] && ok "the file of --keep has at most its size" ||
-    not_ok "the file is as small as it is to be" "$(du -k bound.poet)"
+    not_ok "the file of --keep has at most its size" "$(du -k bound.poet)"
 done_testing

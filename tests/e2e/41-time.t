@@ -128,7 +128,7 @@ last=$(perl -ne 'push @t, $1 if /^\{"event":"\d.*"time_ns":(-?\d+)/; END {
 poet export run.poet --time=100 --last "$last" -o last.txt --no-legend
 poet export run.poet --time=100 --all -o all.txt --no-legend
 [ "$(wc -c <last.txt)" -lt $(($(wc -c <all.txt) / 3)) ] && ok "--last limits a diagram placed by time" ||
-    not_ok "--last limits what is placed by time" "$(wc last.txt all.txt)"
+    not_ok "--last limits a diagram placed by time" "$(wc last.txt all.txt)"
 check "--around exports a diagram placed by time" poet export run.poet --time=100 --around "$middle" -o around.txt
 check "--from exports a diagram placed by time" poet export run.poet --time=100 --from "$middle" --all -o from.txt
 like "--from --all exports less than the whole run" "$(wc -l <from.txt) $(($(wc -c <from.txt) < $(wc -c <all.txt)))" ' 1$'

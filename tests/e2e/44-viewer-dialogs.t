@@ -86,7 +86,7 @@ hostile() { # NAME LINE...
     if [ $status = 1 ] && printf '%s\n' "$said" | grep -Eq '^poet note: work.poet-notes:[0-9]+: ' && cmp -s before work.poet-notes; then
         ok "damaged notes are reported and left alone: $name"
     else
-        not_ok "damaged notes are told and left alone: $name" "$status" "$said"
+        not_ok "damaged notes are reported and left alone: $name" "$status" "$said"
     fi
 }
 began=$(head -n 1 work.poet-notes | sed 's/.*"began_ns":\([0-9]*\).*/\1/')
@@ -242,7 +242,7 @@ eventually "a search without a match has no hits" has_hits
 key ctrl+f
 write "create"
 wanted=$(poet dump work.poet --json | grep -c '"type":"create"')
-eventually "Ctrl+F selects the previous text of the search" has_hits
+eventually "Ctrl+F again: typed text replaces the previous search" has_hits
 is_create() { [ "$(poet dump work.poet --json | sed -n "s/.*\"event\":\"$(told selected)\",\"type\":\"\([a-z]*\)\".*/\1/p")" = create ]; }
 eventually "a search selects its first hit" is_create
 key Escape
@@ -300,7 +300,7 @@ fi
 touch read$round
 gone() { ! kill -0 $viewer 2>/dev/null; }
 shut() { gone || { focused "^work$"; key ctrl+w; }; }
-check "Ctrl+W closes the window" again shut -- gone
+check "Ctrl+W closes the viewer's window" again shut -- gone
 is "the viewer logs no CRITICAL or WARNING message" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 
 # ---- a new run does not replace the run in view ----

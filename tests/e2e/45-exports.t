@@ -135,7 +135,7 @@ is "--paper writes several bands" "$(($(times a4.pdf T:producer) > 2))" 1
 is "--paper writes one legend" "$(times a4.pdf 'thread enters or leaves an object')" 1
 poet export lots.poet -o pages.pdf --paper a4 --last 2000 --no-fold
 is "a PDF of several pages has one legend" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'thread enters or leaves an object')" "1 1"
-right() { # where its legend ends: those words stand nowhere else
+right() { # right FILE: the right end of its legend, whose words stand nowhere else
     pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*>\(here\|there\|line\|over\|blocked\|ended\|leaves\|gone\)<.*/\1/p' | sort -n | tail -n 1
 }
 is "no legend extends beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1

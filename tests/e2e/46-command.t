@@ -1,6 +1,5 @@
 #!/bin/bash
 # Common behavior of the commands: the default run, error messages, saved runs, color, JSON and completion.
-# JSON, completions.
 . "$(dirname "$0")/lib.sh"
 status() { "$@" >/dev/null 2>&1; echo $?; }
 # on_terminal COMMAND: its output, with a terminal as standard output
@@ -196,13 +195,13 @@ if command -v zsh >/dev/null; then
             zpty -d z' - "$share/zsh/site-functions" "$1" "$2"
     }
     touch only.poet
-    check "zsh: an argument" zsh_completes "poet blocked onl" "only.poet "
-    check "zsh: a value" zsh_completes "poet calls --format pp" "pprof"
+    check "zsh: runs" zsh_completes "poet blocked onl" "only.poet "
+    check "zsh: formats of a command" zsh_completes "poet calls --format pp" "pprof"
     mkdir -p programs && printf '#!/bin/sh\n' >programs/completed && chmod +x programs/completed
-    check "zsh: a program" zsh_completes "poet record programs/comp" "completed "
-    check "zsh: a program behind --" zsh_completes "poet record -- programs/comp" "completed "
-    check "zsh: a program behind a trace" zsh_completes "poet replay only.poet -- programs/comp" "completed "
-    check "zsh: a trace before a program" zsh_completes "poet replay onl" "only.poet "
+    check "zsh: programs of poet record" zsh_completes "poet record programs/comp" "completed "
+    check "zsh: programs behind --" zsh_completes "poet record -- programs/comp" "completed "
+    check "zsh: programs behind a trace" zsh_completes "poet replay only.poet -- programs/comp" "completed "
+    check "zsh: runs in place of a program" zsh_completes "poet replay onl" "only.poet "
     check "zsh: a keyword or a file" zsh_completes "poet import shi" "shiviz "
     rm only.poet
 else
@@ -212,7 +211,7 @@ if command -v fish >/dev/null; then
     fished() { fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$share/fish/vendor_completions.d/poet.fish" "$1" | cut -f1 | tr '\n' ' '; }
     is "fish: commands" "$(fished "poet exp")" "export "
     is "fish: options" "$(fished "poet rm --o")" "--older-than "
-    is "fish: words for a value" "$(fished "poet export --paper a")" "a3 a4 "
+    is "fish: values of an option" "$(fished "poet export --paper a")" "a3 a4 "
     is "fish: a keyword or a file" "$(fished "poet import shi")" "shiviz "
     like "fish: runs" "$(fished "poet stat s.p")" "s.poet"
 else

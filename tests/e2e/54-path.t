@@ -20,7 +20,7 @@ check "a client sends three threads with fixed times" python3 "$root/tests/e2e/f
 until_true finished latest
 stop_server
 
-# rows row|total FIELD...: of each line of JSON that is one
+# rows row|total FIELD...: these fields of each line of JSON of that kind
 rows() { perl -CO -MJSON::PP -e '
     my ($want, @fields) = @ARGV;
     while (<STDIN>) {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# poet waits, states and blocked of programs with known times, to the nanosecond: every class of wait, messages, accepted calls, tasks.
+# poet waits and states of programs with known times, to the nanosecond: every class of wait, messages, accepted calls, tasks.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/proofs.sh"
 start_server -o traces/ -q

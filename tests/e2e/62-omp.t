@@ -13,7 +13,7 @@ static int sum;
 static void work(int ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, 0); }
 int main(void)
 {
-#pragma omp parallel num_threads(4) /* whose threads exist then */
+#pragma omp parallel num_threads(4) /* their threads exist then */
     work(1);
 #pragma omp parallel for num_threads(4) schedule(static)
     for (int i = 1; i <= 8; i++) {
@@ -61,7 +61,7 @@ int main(void)
 #pragma omp section
                 ;
             }
-#ifndef __clang__ /* whose runtime, version 14, hangs now and then by itself */
+#ifndef __clang__ /* version 14 of its runtime hangs now and then by itself */
             if (omp_get_thread_num() == round % 4) {
 #pragma omp cancel parallel
             }

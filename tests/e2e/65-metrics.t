@@ -4,7 +4,7 @@
 compile philosophers
 ./philosophers
 run=$(trace_of philosophers)
-check "the trace is sound" sound "$run"
+check "philosophers: the trace is sound" sound "$run"
 # of FILE METER COLUMN [THREAD]
 of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column, $thread) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;

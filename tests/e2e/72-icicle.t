@@ -218,7 +218,7 @@ table whole.tab
 quit
 S
 poet view --script script phases.poet >>view.out 2>&1
-# in words, from CSV
+# Figures as text, from CSV.
 said() { # said FILE COLUMN...: as the pane shows them
     perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
         while (<$f>) { chomp; my %c; @c{@n} = split /,/, $_, -1; print join("\t", map { my $v = $c{$_};
@@ -282,9 +282,9 @@ seen_at_last() {
 xdotool key Down Down Right Left Down
 seen_at_last "arrows go from box to box" '/^\*/ { print $3 }' "main (work.c:9) > idle (work.c:6)"
 xdotool key Up Return
-seen_at_last "Enter goes into the selected one" '$2 == 1000 && $1 ~ /^\*/ { print $1, $3 }' "*1 main (work.c:9)"
+seen_at_last "Enter shows the selected box at full width" '$2 == 1000 && $1 ~ /^\*/ { print $1, $3 }' "*1 main (work.c:9)"
 xdotool key BackSpace
-seen_at_last "Backspace up" '$2 == 1000 { print $3 }' "lifetimes of all threads"
+seen_at_last "Backspace shows the parent box" '$2 == 1000 { print $3 }' "lifetimes of all threads"
 is "the viewer logs no CRITICAL or WARNING message" "$(grep -i 'critical\|warning' view.out)" ""
 
 done_testing

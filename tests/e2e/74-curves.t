@@ -83,7 +83,7 @@ else
     poet usage --json --by thread uses.poet >usage.json
     skip "time(1) is not installed"
 fi
-same "its trace" usage.json
+same "trace on this host" usage.json
 check "usage: a hundred sleeps are voluntary switches" [ "$(figure_of usage.json voluntary_switches total)" -ge 100 ]
 check "usage: a million bytes were written" [ "$(figure_of usage.json written total)" -ge 1000000 ]
 
@@ -108,7 +108,7 @@ else
     POET_SERVER=127.0.0.1:$port ./uses >said
     until_true finished latest
     poet usage --json --by thread latest >far.json
-    same "by an agent" far.json
+    same "trace through an agent" far.json
     stop_server
 fi
 

@@ -312,7 +312,7 @@ is 'costs: net times are at most what the program measured without a profile' "$
     for (<$f>) { my ($of, $cpu) = split; print "$of $cpu of $with{$of}\n" if $with{$of} && !($cpu > 0 && $cpu <= $with{$of}) }')" ''
 is 'costs: net time is self time less the cost' "$(awk '$4 != ($3 > $5 ? $3 - $5 : 0) && ($3 - $5 - $4) ^ 2 > 4 { print }' costs.rows)" ''
 
-# ---- what was measured adds up, in each of them ----
+# ---- all traces of this test are consistent ----
 cat >heap.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>

@@ -179,7 +179,7 @@ if have /usr/bin/time time; then
     timed() { sed -n "s/^\t$1.*: //p" time.out; }
     # What the program used after it printed its figures is not included: a few faults and switches.
     check 'peak memory: time -v within 1 %' oracle near kilobytes "$(($(used peak_resident) / 1024))" "$(timed 'Maximum resident')" 0.01 0
-    check 'page faults' oracle near faults "$(used minor_faults)" "$(timed 'Minor .reclaiming')" 0.01 0
+    check 'page faults: time -v within 1 %' oracle near faults "$(used minor_faults)" "$(timed 'Minor .reclaiming')" 0.01 0
     check 'voluntary switches: time -v within 1 %' oracle near switches "$(used voluntary_switches)" "$(timed 'Voluntary context')" 0.01 10
     check 'CPU time: time -v within 1 %' oracle near ns "$(($(used cpu_user) + $(used cpu_system)))" \
         "$(perl -e 'print 1e9 * ($ARGV[0] + $ARGV[1])' "$(timed 'User time')" "$(timed 'System time')")" 0.01 20000000

@@ -5,7 +5,7 @@
 . "$root/tests/e2e/tables.sh"
 export POET_QUIET=1
 
-# Runs a command to which perf_event_open is refused.
+# Runs a command for which perf_event_open fails.
 cat >refused.c <<'C'
 #include <errno.h>
 #include <linux/filter.h>

@@ -18,7 +18,7 @@ for i in $(seq "$2"); do
     is "trace $i: debug stops at thread, place and locals of the event, $1 times" "$(cat said)" "$1 of $1"
 done
 
-# ---- along the order, into it, to a cut, to breakpoints ----
+# ---- stepping by events, stops at cuts, and breakpoints ----
 debug() { # debug EVENT COMMAND...
     local words=() event=$1
     for word in "${@:2}"; do words+=(-x "$word"); done
