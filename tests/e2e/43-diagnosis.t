@@ -300,5 +300,5 @@ printf 'state first\nquit\n' >script
 worst() { rm -f first; poet view "$1" --script script >log 2>&1; sed -n 's/.* worst \([a-z]*\) .*/\1/p' first; }
 is "the badge of a run without blocked threads is none" "$(worst "$source")" none
 is "the badge of a deadlocked run is deadlock" "$(worst "$deadlock")" deadlock
-like "the overview marks the two threads of the deadlock" "$(cat first)" ' stuck 2 '
+like "the diagram marks the two threads of the deadlock" "$(cat first)" ' stuck 2 '
 done_testing

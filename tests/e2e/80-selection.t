@@ -267,7 +267,7 @@ table boxes
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
-like "boxes that were selected before the tab was opened are shown" "$(cat boxes)" "a1 \(ring.c:"
+like "the icicle selected before the tab was opened is shown" "$(cat boxes)" "a1 \(ring.c:"
 like "memory --chart icicle: boxes have their figures" "$(poet memory leak.poet --tree --chart icicle)" "all  1500 bytes"
 
 # ---- accessibility (AT-SPI) ----
@@ -297,7 +297,7 @@ print("total", bool(until(lambda a: a.get_name().startswith("Total: ") and "%" i
 print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected: "))))
 P
 printf 'drawer calls\ntable shown\naction measure\n' >script
-is "AT-SPI: a total has its share once; controls of an ended run are marked" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
+is "AT-SPI: a total has its share once; the measurement dialog of an ended run says that no program is connected" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
 cat >memory.py <<'P'
 from atspi import until
 print("given", bool(until(lambda a: a.get_name() == "All blocks were freed.")))

@@ -191,7 +191,7 @@ wait $agent 2>/dev/null
 from=$(wc -l <agent.log)
 agent $proxied
 goes_on() { tail -n +$((from + 1)) agent.log | grep -E "connected to|listening"; }
-check "killed agent: the new agent forwards another run" until_true goes_on
+check "killed agent: the restarted agent is running" until_true goes_on
 is "killed agent: acknowledged events are not sent again" "$(grep -c 'leftover journal' agent.log)" 1
 
 # ---- unauthorized peers ----
