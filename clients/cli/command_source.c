@@ -1,6 +1,7 @@
 #include "clients/cli/command_source.h"
 
 #include "clients/cli/label_option.h"
+#include "clients/connection/wait_list.h"
 #include "base/alloc.h"
 
 #include <stdio.h>
@@ -177,6 +178,56 @@ bool command_source_request(const struct command *command, struct command_source
     struct command_request question;
     command_source_send(subject, what, body, take, user, &question);
     return command_source_request_done(command, &question);
+}
+
+/* Says what the run has instead of an event. */
+static void command_source_print_missing(char *s, size_t size, const struct trace_metadata *book,
+                                         struct event_id at)
+{
+    const struct line_metadata *line = metadata_line(book, at.line);
+    unsigned long long last = line ? line->is.last : 0, first = line ? line->is.first : 0;
+    if (!line && !(at.line & HIDDEN_LINE))
+        snprintf(s, size, "it has %u line%s", book->line_count, plural_suffix(book->line_count));
+    else if (!line || last == 0)
+        snprintf(s, size, "line %u has no events", at.line & ~HIDDEN_LINE);
+    else if (at.number < first)
+        snprintf(s, size, "line %u: events %llu to %llu are available", at.line, first, last);
+    else
+        snprintf(s, size, "line %u has %llu event%s", at.line & ~HIDDEN_LINE, last,
+                 plural_suffix(last));
+}
+
+bool command_source_has_event(struct command_source *subject, struct event_id at, struct error *why)
+{
+    const struct trace_metadata *book = &subject->source.book;
+    if (!metadata_line(book, at.line) && book->some &&
+        !session_subscribe_lines(&subject->source, &at.line, 1, why))
+        return false;
+    const struct line_metadata *line = metadata_line(book, at.line);
+    if (line && at.number >= 1 && at.number >= line->is.first && at.number <= line->is.last)
+        return true;
+    char s[48], instead[100];
+    event_id_print(s, sizeof s, at);
+    command_source_print_missing(instead, sizeof instead, book, at);
+    error_set(why, "no event %s in this run (%s)", s, instead);
+    return false;
+}
+
+static void command_source_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
+
+bool command_source_deadlock_events(const struct command *command, struct command_source *subject,
+                                    struct event_id **pairs, uint32_t *count)
+{
+    struct wait_list waits = {0};
+    bool ok = command_source_request(command, subject, REQUEST_WAITS, NULL,
+                                     command_source_receive_waits, &waits);
+    if (ok)
+        *pairs = wait_list_pairs(&waits, count);
+    wait_list_free(&waits);
+    return ok;
 }
 
 const char *command_source_place(struct command_source *subject, uint32_t process, uint64_t site)

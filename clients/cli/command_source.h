@@ -56,6 +56,15 @@ void command_source_send(struct command_source *subject, enum request_type what,
                          struct command_request *question);
 bool command_source_request_done(const struct command *command,
                                  const struct command_request *question);
+/* Returns whether the run has the event, whose line is requested if it is not known yet. If not,
+ * `why` receives a sentence: "no event 1:5 in this run (line 1 has 4 events)", or the error that
+ * prevented the check. */
+bool command_source_has_event(struct command_source *subject, struct event_id at,
+                              struct error *why);
+/* Gets the events of deadlocks as pairs, which the caller frees: that by which a thread waits, and
+ * that by which the next one entered; NULL: no deadlock. Returns false after reporting an error. */
+bool command_source_deadlock_events(const struct command *command, struct command_source *subject,
+                                    struct event_id **pairs, uint32_t *count);
 /* Returns "file:line", or "" without a site. */
 const char *command_source_site(struct command_source *subject, const struct event_info *event);
 /* The same for any place. The result of either is valid until the next call. */

@@ -1,7 +1,6 @@
 /* poet debug: replays a trace under gdb and stops before an event. */
 #define _GNU_SOURCE
 #include "clients/cli/rerun.h"
-#include "clients/cli/event_check.h"
 #include "clients/cli/recorded_program.h"
 #include "clients/cli/variables.h"
 #include "clients/cli/replay.h"
@@ -293,7 +292,7 @@ static error_t debug_parse_option(int key, char *value, struct argp_state *state
 static bool is_event(struct command_source *subject, const char *word, struct error *why)
 {
     struct event_id at;
-    return event_id_parse(word, &at) && event_check_exists(subject, at, why);
+    return event_id_parse(word, &at) && command_source_has_event(subject, at, why);
 }
 
 static int debug_trace(const struct command *command, struct debug_options *d, const char *trace,

@@ -2,8 +2,6 @@
 #include "clients/cli/diagram.h"
 
 #include "clients/cli/placement_rows.h"
-#include "clients/cli/deadlock_events.h"
-#include "clients/cli/event_check.h"
 #include "clients/connection/relation_query.h"
 #include "clients/connection/view_file.h"
 #include "base/alloc.h"
@@ -378,7 +376,7 @@ static bool check_exists(const struct command *command, struct command_source *s
                          struct event_id at)
 {
     struct error error;
-    if (!at.line || event_check_exists(subject, at, &error))
+    if (!at.line || command_source_has_event(subject, at, &error))
         return true;
     command_fail(command, "%s", error.text);
     return false;
@@ -511,7 +509,7 @@ bool event_diagram_request(const struct command *command, struct event_diagram *
     if (p->processors && !placement_rows_request(command, p, subject))
         return false;
     get_notes(command, p, subject);
-    if (!deadlock_events_get(command, subject, &p->stuck, &p->stuck_count))
+    if (!command_source_deadlock_events(command, subject, &p->stuck, &p->stuck_count))
         return false;
     const struct trace_metadata *book = &subject->source.book;
     bool folded = false;

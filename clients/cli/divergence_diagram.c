@@ -2,7 +2,6 @@
 #include "clients/cli/divergence_diagram.h"
 
 #include "clients/metadata/event_text.h"
-#include "clients/cli/deadlock_events.h"
 #include "clients/cli/file_suffix.h"
 #include "clients/cli/two_run_diagram.h"
 #include "base/alloc.h"
@@ -154,7 +153,7 @@ static bool divergence_receive_stuck(struct divergence_state *c)
     for (unsigned run = 0; run < 2; run++) {
         struct event_id *pairs = NULL;
         uint32_t count = 0;
-        if (!deadlock_events_get(c->apart->command, &c->subjects[run], &pairs, &count))
+        if (!command_source_deadlock_events(c->apart->command, &c->subjects[run], &pairs, &count))
             return false;
         for (uint32_t i = 0; i < count; i++)
             ARRAY_PUSH(h->stuck, h->stuck_count, merged_metadata_event_id(&h->both, run, pairs[i]));

@@ -2,7 +2,6 @@
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
 
-#include "clients/cli/event_check.h"
 #include "clients/cli/json_output.h"
 #include "clients/connection/note_file.h"
 #include "wire/limits.h"
@@ -72,7 +71,7 @@ static int note_run_action(const struct note_options *o, struct command_source *
                      : command_fail(o->command, "%s", error.text);
     if (status == EXIT_DONE && o->list)
         status = note_print_notes(o, &notes);
-    else if (status == EXIT_DONE && !o->removes && !event_check_exists(subject, at, &error))
+    else if (status == EXIT_DONE && !o->removes && !command_source_has_event(subject, at, &error))
         status = command_fail(o->command, "%s", error.text);
     else if (status == EXIT_DONE)
         status = note_set_note(o, &notes, at, o->removes ? NULL : words[1]);

@@ -4,7 +4,6 @@
 #include "clients/cli/command_source.h"
 
 #include "clients/cli/terminal_color.h"
-#include "clients/cli/event_check.h"
 #include "clients/cli/json_output.h"
 #include "clients/cli/label_option.h"
 #include "clients/cli/pager.h"
@@ -106,7 +105,7 @@ static int order_report_missing(const struct command *command, struct command_so
     if (number)
         snprintf(which, sizeof which, "pair %zu: ", number);
     for (int i = 0; i < (event_id_equal(both[0], both[1]) ? 1 : 2); i++)
-        if (!event_check_exists(subject, both[i], &why))
+        if (!command_source_has_event(subject, both[i], &why))
             said = command_fail(command, "%s%s", which, why.text);
     return said ? EXIT_FAILED
                 : command_fail(command, "%sone of the two events has no place in the order", which);

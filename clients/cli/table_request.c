@@ -2,7 +2,6 @@
 #include "clients/cli/table_request.h"
 
 #include "clients/cli/table_progress.h"
-#include "clients/cli/event_check.h"
 #include "clients/connection/function_categories.h"
 #include "config/description_values.h"
 #include "base/alloc.h"
@@ -133,7 +132,7 @@ static bool are_there(const struct table_settings *o, struct command_source *sub
         o->to.is == TABLE_AT_EVENT ? o->to.event : (struct event_id){0}, o->past_of};
     struct error error;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (named[i].line && !event_check_exists(subject, named[i], &error)) {
+        if (named[i].line && !command_source_has_event(subject, named[i], &error)) {
             command_fail(o->command, "%s", error.text);
             return false;
         }
