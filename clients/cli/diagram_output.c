@@ -15,7 +15,20 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
+
+enum diagram_format diagram_output_format(const char *file)
+{
+    static const char *const endings[] = {".pdf", ".svg", ".png", ".txt", ".html"};
+    size_t n = strlen(file);
+    for (int i = 0; i < DIAGRAM_NO_FORMAT; i++) {
+        size_t e = strlen(endings[i]);
+        if (n > e && strcasecmp(file + n - e, endings[i]) == 0)
+            return (enum diagram_format)i;
+    }
+    return DIAGRAM_NO_FORMAT;
+}
 
 /* ---- as text ---- */
 

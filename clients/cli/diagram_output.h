@@ -6,6 +6,18 @@
 #include "clients/cli/text_size.h"
 #include "clients/cli/diagram.h"
 
+enum diagram_format {
+    DIAGRAM_PDF,
+    DIAGRAM_SVG,
+    DIAGRAM_PNG,
+    DIAGRAM_TEXT,
+    DIAGRAM_HTML,
+    DIAGRAM_NO_FORMAT
+};
+
+/* Returns the format that the suffix of a file's name selects. */
+enum diagram_format diagram_output_format(const char *file);
+
 int diagram_output_write_text(const struct command *command, struct event_diagram *picture,
                               struct command_source *subject, const char *file);
 /* source: include the source lines around call sites. Fails if there are more events than a page

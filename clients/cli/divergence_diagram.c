@@ -2,7 +2,7 @@
 #include "clients/cli/divergence_diagram.h"
 
 #include "clients/metadata/event_text.h"
-#include "clients/cli/file_suffix.h"
+#include "clients/cli/diagram_output.h"
 #include "clients/cli/two_run_diagram.h"
 #include "base/alloc.h"
 #include "render/text_cache.h"
@@ -260,16 +260,16 @@ static char *caption_of(const struct divergence_state *c)
 static int write_file(struct divergence_state *c, const char *file)
 {
     const struct trace_metadata *book = &c->subjects[0].source.book;
-    enum file_suffix suffix = file_suffix_of(file);
+    enum diagram_format format = diagram_output_format(file);
     char *title = xasprintf("%s, %s and %s", book->run.name, divergence_run_word(c, 0),
                             divergence_run_word(c, 1));
     char *caption = caption_of(c);
     struct scene_options options = {.title = title,
                                     .caption = caption,
-                                    .measure = suffix == SUFFIX_TXT ? NULL : text_cache_width};
-    struct document_options page = {.format = suffix == SUFFIX_SVG   ? DOCUMENT_SVG
-                                              : suffix == SUFFIX_PNG ? DOCUMENT_PNG
-                                                                     : DOCUMENT_PDF,
+                                    .measure = format == DIAGRAM_TEXT ? NULL : text_cache_width};
+    struct document_options page = {.format = format == DIAGRAM_SVG   ? DOCUMENT_SVG
+                                              : format == DIAGRAM_PNG ? DOCUMENT_PNG
+                                                                      : DOCUMENT_PDF,
                                     .title_of = title_of,
                                     .context = c,
                                     .title = title,
@@ -277,8 +277,8 @@ static int write_file(struct divergence_state *c, const char *file)
                                     .selection = two_run_diagram_selection(&c->halves)};
     two_run_diagram_options(&c->halves, &options);
     struct scene *scene = scene_build(&c->halves.window, &c->halves.both.book, &options);
-    const char *why = suffix == SUFFIX_TXT ? write_text(&c->halves, scene, caption, file)
-                                           : document_write(scene, &page, file);
+    const char *why = format == DIAGRAM_TEXT ? write_text(&c->halves, scene, caption, file)
+                                             : document_write(scene, &page, file);
     if (why)
         command_fail(c->apart->command, "%s: %s", file, why);
     scene_free(scene);
@@ -292,8 +292,8 @@ static int write_file(struct divergence_state *c, const char *file)
 
 bool divergence_format_is_supported(const struct command *command, const char *file)
 {
-    enum file_suffix suffix = file_suffix_of(file);
-    if (suffix != SUFFIX_NONE && suffix != SUFFIX_HTML)
+    enum diagram_format format = diagram_output_format(file);
+    if (format != DIAGRAM_NO_FORMAT && format != DIAGRAM_HTML)
         return true;
     command_usage(command, "--picture %s: the name must end in .pdf, .svg, .png or .txt", file);
     return false;
