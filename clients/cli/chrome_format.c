@@ -32,14 +32,7 @@ static void chrome_put(struct order_format *format, struct json_object *object)
     struct chrome *c = format->state;
     fputs(c->comma ? ",\n" : "\n", format->f);
     c->comma = true;
-    const int how = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
-    fputs(json_object_to_json_string_ext(object, how), format->f);
-    json_object_put(object);
-}
-
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-    json_object_object_add(object, key, json_object_new_string(text));
+    json_write(format->f, object);
 }
 
 static uint32_t pid_of(const struct trace_metadata *book, uint32_t line)
@@ -54,9 +47,9 @@ static struct json_object *chrome_object(const struct order_format *format, cons
                                          const char *name, uint32_t line)
 {
     struct json_object *o = json_object_new_object();
-    add_text(o, "ph", kind);
+    json_add_text(o, "ph", kind);
     if (name)
-        add_text(o, "name", name);
+        json_add_text(o, "name", name);
     json_object_object_add(o, "pid",
                            json_object_new_uint64(pid_of(&format->subject->source.book, line)));
     json_object_object_add(o, "tid", json_object_new_uint64(line));
@@ -148,14 +141,14 @@ static void chrome_instant(struct order_format *format, const struct event_info 
         chrome_object(format, "i", metadata_type_name(book, e->type), e->at.line);
     struct json_object *args = json_object_new_object();
     add_time(o, "ts", at_ns);
-    add_text(o, "s", "t");
+    json_add_text(o, "s", "t");
     json_object_object_add(args, "event", json_event_id(e->at));
     if (e->about && e->about <= book->line_count)
-        add_text(args, "about", metadata_label(book, e->about));
+        json_add_text(args, "about", metadata_label(book, e->about));
     if (e->site)
-        add_text(args, "site", command_source_site(format->subject, e));
+        json_add_text(args, "site", command_source_site(format->subject, e));
     if (e->text_count)
-        add_text(args, "text", e->texts[0]);
+        json_add_text(args, "text", e->texts[0]);
     json_object_object_add(o, "args", args);
     chrome_put(format, o);
 }
@@ -166,10 +159,10 @@ static void chrome_flow_end(struct order_format *format, const char *kind, const
     struct chrome *c = format->state;
     struct json_object *o = chrome_object(format, kind, name, line);
     if (*kind == 'f')
-        add_text(o, "bp", "e");
+        json_add_text(o, "bp", "e");
     add_time(o, "ts", time_ns);
     json_object_object_add(o, "id", json_object_new_uint64(c->flows));
-    add_text(o, "cat", name);
+    json_add_text(o, "cat", name);
     chrome_put(format, o);
 }
 

@@ -1,5 +1,6 @@
 /* poet debug: replays a trace under gdb and stops before an event. */
 #define _GNU_SOURCE
+#include "clients/cli/json_output.h"
 #include "clients/cli/rerun.h"
 #include "clients/cli/recorded_program.h"
 #include "clients/cli/variables.h"
@@ -104,11 +105,6 @@ static void write_place(void *user, const struct event_info *event)
     fwrite(&index, sizeof index, 1, w->file);
 }
 
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-    json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
-}
-
 static struct json_object *debug_make_label_list(struct replay_run *r)
 {
     struct json_object *list = json_object_new_array();
@@ -166,11 +162,11 @@ static bool debug_write_gdb_input(const struct command *command, struct debug_op
     debug_visit_schedule(r, debug_collect_place, &places);
     sort_places(&places);
     install_path_find("bin/poet", X_OK, self, sizeof self);
-    add_text(o, "poet", self);
-    add_text(o, "file", file);
-    add_text(o, "script", r->file);
-    add_text(o, "output", r->output);
-    add_text(o, "event", d->event);
+    json_add_text(o, "poet", self);
+    json_add_text(o, "file", file);
+    json_add_text(o, "script", r->file);
+    json_add_text(o, "output", r->output);
+    json_add_text(o, "event", d->event);
     json_object_object_add(o, "labels", debug_make_label_list(r));
     json_object_object_add(o, "sites", debug_make_site_list(r, &places));
     json_object_object_add(o, "breaks", debug_make_break_list(d, file));

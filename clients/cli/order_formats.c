@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "clients/cli/chrome_format.h"
+#include "clients/cli/json_output.h"
 #include "clients/cli/order_formats.h"
 #include "base/alloc.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,13 +65,6 @@ static void print_sentence(const struct order_format *format, const struct event
     free(sentence);
 }
 
-static void print_json_string(FILE *f, const char *s)
-{
-    struct json_object *o = json_object_new_string(s);
-    fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE), f);
-    json_object_put(o);
-}
-
 /* ---- dot: events as nodes, each line as a row of its own: its events are one group, which dot
  * keeps straight, and the
  * first column holds the names, one below the other ---- */
@@ -91,7 +84,7 @@ static void dot_begin(struct order_format *format, struct command_source *subjec
         if (!metadata_line_is_visible(book, line) || !metadata_line(book, line)->is.events)
             continue;
         fprintf(f, "  \"line %u\" [shape=plaintext, group=\"%u\", label=", line, line);
-        print_json_string(f, metadata_label(book, line));
+        json_write_text(f, metadata_label(book, line));
         fputs("];\n", f);
         if (before)
             fprintf(below, "%s\"line %u\" -> \"line %u\"", before == first ? "" : "; ", before,
@@ -112,7 +105,7 @@ static void dot_event(struct order_format *format, struct event_info *e)
     char at[48], other[48];
     event_id_print(at, sizeof at, e->at);
     fprintf(format->f, "  \"%s\" [group=\"%u\", xlabel=", at, e->at.line);
-    print_json_string(format->f, e->text_count ? e->texts[0] : type_name(format, e));
+    json_write_text(format->f, e->text_count ? e->texts[0] : type_name(format, e));
     fputs("];\n", format->f);
     if (!(e->at.line & HIDDEN_LINE) && e->at.line && e->at.line <= book->line_count) {
         bool shared = metadata_line(book, e->at.line)->is.shared;
@@ -245,7 +238,7 @@ static void shiviz_print(const struct order_format *format, const struct event_i
             continue;
         if (comma)
             fputs(", ", format->f);
-        print_json_string(format->f, z->hosts[i].name);
+        json_write_text(format->f, z->hosts[i].name);
         fprintf(format->f, ": %llu", (unsigned long long)clock[i]);
         comma = true;
     }

@@ -97,12 +97,10 @@ static struct json_object *json_cell(const struct table_names *names,
     return json_text(result_table_cell_text(names, column, cell));
 }
 
-static void print_json(FILE *f, struct json_object *o)
+static void table_format_write_object(FILE *f, struct json_object *o)
 {
-    fprintf(
-        f, "%s\n",
-        json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(o);
+    json_write(f, o);
+    fputc('\n', f);
 }
 
 static struct json_object *json_cells(const struct table_names *names, const struct result_table *t,
@@ -137,7 +135,7 @@ static void json_head(FILE *f, const char *what, const struct table_names *names
     json_object_object_add(o, "run", json_object_new_string(names->book->run.name));
     json_object_object_add(o, "start_ns", json_object_new_uint64(names->book->run.wall_ns));
     json_object_object_add(o, "columns", list);
-    print_json(f, o);
+    table_format_write_object(f, o);
 }
 
 static void json_row(FILE *f, const struct table_names *names, const struct result_table *t,
@@ -159,7 +157,7 @@ static void json_row(FILE *f, const struct table_names *names, const struct resu
     json_object_object_add(o, "lines", lines);
     json_object_object_add(o, "event", json_event_id(r->event));
     json_object_object_add(o, "context", context);
-    print_json(f, o);
+    table_format_write_object(f, o);
 }
 
 void table_format_json(FILE *f, const char *what, const struct table_names *names,
@@ -178,7 +176,7 @@ void table_format_json(FILE *f, const char *what, const struct table_names *name
         json_object_array_add(notes, json_object_new_string(t->notes[i]));
     json_object_object_add(end, "total", total);
     json_object_object_add(end, "notes", notes);
-    print_json(f, end);
+    table_format_write_object(f, end);
 }
 
 /* ---- CSV ---- */
