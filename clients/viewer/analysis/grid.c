@@ -2,7 +2,6 @@
 
 #include "clients/viewer/analysis/grid_columns.h"
 #include "clients/viewer/analysis/grid_row.h"
-#include "clients/viewer/analysis/row_tree.h"
 
 #include <stdlib.h>
 
@@ -32,15 +31,15 @@ struct grid {
 
 static GListModel *rows_below(gpointer item, gpointer user)
 {
-    DrawerRow *row = DRAWER_ROW(item);
+    GridRow *row = GRID_ROW(item);
     (void)user;
     return row->below ? G_LIST_MODEL(g_object_ref(row->below)) : NULL;
 }
 
-static DrawerRow *row_at(struct grid *g, guint position)
+static GridRow *row_at(struct grid *g, guint position)
 {
     GtkTreeListRow *at = g_list_model_get_item(G_LIST_MODEL(g->selection), position);
-    DrawerRow *row = at ? gtk_tree_list_row_get_item(at) : NULL;
+    GridRow *row = at ? gtk_tree_list_row_get_item(at) : NULL;
     g_clear_object(&at);
     if (row)
         g_object_unref(row); /* the store has it */
@@ -55,7 +54,7 @@ static guint row_count(struct grid *g)
 int grid_selected(const struct grid *g)
 {
     GtkTreeListRow *at = gtk_single_selection_get_selected_item(g->selection);
-    DrawerRow *row = at ? gtk_tree_list_row_get_item(at) : NULL;
+    GridRow *row = at ? gtk_tree_list_row_get_item(at) : NULL;
     int number = row ? (int)row->row : -1;
     g_clear_object(&row);
     return number;
@@ -78,7 +77,7 @@ static GHashTable *grid_collapsed_rows(struct grid *g)
     GHashTable *shut = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (guint i = 0; i < row_count(g); i++) {
         GtkTreeListRow *at = g_list_model_get_item(G_LIST_MODEL(g->selection), i);
-        DrawerRow *row = row_at(g, i);
+        GridRow *row = row_at(g, i);
         if (row->below && !gtk_tree_list_row_get_expanded(at))
             g_hash_table_add(shut, g_memdup2(&row->key, sizeof row->key));
         g_object_unref(at);
@@ -89,7 +88,7 @@ static GHashTable *grid_collapsed_rows(struct grid *g)
 static void grid_collapse_rows(struct grid *g, GHashTable *shut)
 {
     for (guint i = 0; g_hash_table_size(shut) && i < row_count(g); i++) {
-        DrawerRow *row = row_at(g, i);
+        GridRow *row = row_at(g, i);
         if (!g_hash_table_contains(shut, &row->key))
             continue;
         GtkTreeListRow *at = g_list_model_get_item(G_LIST_MODEL(g->selection), i);
@@ -140,15 +139,15 @@ static bool is_deep(const struct result_table *table)
 
 void grid_show(struct grid *g, const struct result_table *table)
 {
-    GPtrArray *rows = row_tree_make(table);
-    GListStore *fresh = g_list_store_new(DRAWER_TYPE_ROW);
+    GPtrArray *rows = grid_row_make_tree(table);
+    GListStore *fresh = g_list_store_new(GRID_TYPE_ROW);
     g_list_store_splice(fresh, 0, 0, rows->pdata, rows->len);
     g->quiet = true;
     g->columns.deep = is_deep(table);
     guint number = 0;
-    if (g->columns.table && row_tree_same(G_LIST_MODEL(g->store), G_LIST_MODEL(fresh))) {
+    if (g->columns.table && grid_row_same_trees(G_LIST_MODEL(g->store), G_LIST_MODEL(fresh))) {
         g->columns.table = table;
-        row_tree_renumber(G_LIST_MODEL(g->store), &number);
+        grid_row_renumber(G_LIST_MODEL(g->store), &number);
         grid_columns_resort(&g->columns);
     } else {
         g->columns.table = table;
@@ -167,7 +166,7 @@ void grid_refresh(struct grid *g)
 {
     guint number = 0;
     if (g->columns.table)
-        row_tree_renumber(G_LIST_MODEL(g->store), &number);
+        grid_row_renumber(G_LIST_MODEL(g->store), &number);
 }
 
 void grid_select(struct grid *g, int row)
@@ -308,7 +307,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 
 static void build_models(struct grid *g)
 {
-    g->store = g_list_store_new(DRAWER_TYPE_ROW);
+    g->store = g_list_store_new(GRID_TYPE_ROW);
     g->tree = gtk_tree_list_model_new(g_object_ref(G_LIST_MODEL(g->store)), FALSE, TRUE, rows_below,
                                       g, NULL);
     GtkSorter *by_column = g_object_ref(gtk_column_view_get_sorter(GTK_COLUMN_VIEW(g->widget)));
@@ -357,7 +356,7 @@ void grid_print(struct grid *g, FILE *f)
         fprintf(f, "\t%s", g->columns.table->columns[g->columns.shown[i].column].name);
     fprintf(f, "\n");
     for (guint at = 0; at < row_count(g); at++) {
-        DrawerRow *row = row_at(g, at);
+        GridRow *row = row_at(g, at);
         bool is = gtk_single_selection_get_selected(g->selection) == at;
         fprintf(f, "%s%u", is ? "*" : "", g->columns.table->rows[row->row].depth);
         for (uint32_t i = 0; i < g->columns.shown_count; i++) {

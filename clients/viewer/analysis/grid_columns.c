@@ -81,7 +81,7 @@ char *grid_columns_text(struct grid_columns *all, uint32_t row, uint32_t shown)
     return result_table_cell_text(&names, &all->table->columns[column], cell);
 }
 
-static void fill_cell(DrawerRow *row, GtkListItem *item)
+static void fill_cell(GridRow *row, GtkListItem *item)
 {
     struct grid_columns *all = g_object_get_data(G_OBJECT(item), "columns");
     uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(item), "column"));
@@ -96,7 +96,7 @@ static void fill_cell(DrawerRow *row, GtkListItem *item)
 
 static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-    DrawerRow *row = gtk_tree_list_row_get_item(gtk_list_item_get_item(item));
+    GridRow *row = gtk_tree_list_row_get_item(gtk_list_item_get_item(item));
     g_object_set_data_full(G_OBJECT(item), "row", row, g_object_unref);
     g_object_set_data(G_OBJECT(item), "columns", data);
     g_object_set_data(G_OBJECT(item), "column", g_object_get_data(G_OBJECT(factory), "column"));
@@ -123,7 +123,7 @@ static int grid_columns_compare_rows(gconstpointer a, gconstpointer b, gpointer 
 {
     const struct grid_sorting *s = data;
     struct grid_columns *all = s->columns;
-    uint32_t x = ((const DrawerRow *)a)->row, y = ((const DrawerRow *)b)->row;
+    uint32_t x = ((const GridRow *)a)->row, y = ((const GridRow *)b)->row;
     if (!all->table || x >= all->table->row_count || y >= all->table->row_count)
         return 0;
     const struct table_cell *p = &result_table_cells(all->table, x)[column_in(all, x, s->column)],
