@@ -1,8 +1,35 @@
 #include "clients/viewer/analysis/call_filter.h"
 
+#include "clients/viewer/state/table_model.h"
+#include "clients/viewer/diagram/viewer.h"
+
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
+
+void call_filter_set_range(struct call_filter_range *range, struct view *view,
+                           struct table_request *r)
+{
+    const struct view_state *place = &view->viewport.place;
+    const struct event_info *one = scene_cache_find_event(&view->scene_cache, place->selected),
+                            *other = place->second.line
+                                         ? scene_cache_find_event(&view->scene_cache, place->second)
+                                         : NULL;
+    *range = (struct call_filter_range){place->selected, place->second};
+    if (!one || !other || one->time_ns == other->time_ns)
+        return;
+    bool turned = other->time_ns < one->time_ns;
+    r->from = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? other->at : one->at};
+    r->to = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? one->at : other->at};
+    table_model_set_option(r, "coarse", "1");
+}
+
+bool call_filter_range_has_changed(const struct call_filter_range *range, const struct view *view)
+{
+    const struct view_state *place = &view->viewport.place;
+    return !event_id_equal(range->second, place->second) ||
+           (place->second.line && !event_id_equal(range->selected, place->selected));
+}
 
 static bool call_filter_name_contains(const struct table_names *names, const struct result_table *t,
                                       uint32_t row, uint32_t scope, const char *text)

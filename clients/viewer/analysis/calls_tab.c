@@ -5,7 +5,6 @@
 #include "clients/viewer/analysis/call_filter.h"
 #include "clients/viewer/analysis/call_highlight.h"
 #include "clients/viewer/analysis/call_marks.h"
-#include "clients/viewer/analysis/call_range.h"
 #include "clients/viewer/analysis/callgraph_view.h"
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/state/highlights.h"
@@ -39,7 +38,7 @@ struct calls_tab {
     bool quiet; /* what is selected follows from an event that is: with it, it is undone */
     /* a place of before is back: the function that was lit there is selected, no other */
     bool restored;
-    struct call_range range; /* that was asked about */
+    struct call_filter_range range; /* that was asked about */
 };
 
 static const char *const calls_shape_names[] = {"flat",   "tree", "graph",
@@ -59,7 +58,7 @@ static bool is_grouped(enum calls_shape shape) { return shape == BY_FILE || shap
 static void calls_extend_request(struct view *view, struct table_request *r)
 {
     struct calls_tab *c = calls_state(view);
-    call_range_prepare(&c->range, view, r);
+    call_filter_set_range(&c->range, view, r);
     c->asked = c->shape;
     if (c->shape == GRAPH)
         table_model_set_option(r, "graph", "yes");
@@ -231,7 +230,7 @@ static void calls_on_notification(struct view *view, enum notification news)
         call_marks_mark(view, &c->marks);
         notify_listener(&view->listener, NOTIFY_HITS);
     }
-    if (news == NOTIFY_SELECTION && call_range_has_changed(&c->range, view))
+    if (news == NOTIFY_SELECTION && call_filter_range_has_changed(&c->range, view))
         tab_request(calls_state(view)->paged);
     c->restored |= news == NOTIFY_RESTORED;
     if (news == NOTIFY_SELECTION && c->restored) {
