@@ -26,7 +26,6 @@
 #include "clients/viewer/diagram/line_arrangement.h"
 #include "clients/viewer/diagram/row_scrollbar.h"
 #include "clients/viewer/diagram/line_groups.h"
-#include "clients/viewer/diagram/relation_colors.h"
 #include "clients/viewer/diagram/crossing_reduction.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/diagram_view.h"
@@ -235,7 +234,7 @@ static void actions_do_relations(struct view *v)
     history_mark(&v->history, "stands");
     v->viewport.place.stands = !v->viewport.place.stands;
     notify_listener(&v->listener, NOTIFY_LOOK);
-    relation_colors_request(v);
+    selection_request_colors(v);
 }
 
 static void actions_toggle_hidden(struct view *v, uint8_t what)

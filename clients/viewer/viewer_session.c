@@ -56,7 +56,7 @@ static void session_clear_view(struct view *view)
     scene_cache_free(&view->scene_cache);
     overview_clear(view);
     view->diagram_view = (struct diagram_view){0};
-    view->relation_colors = (struct relation_colors){0};
+    view->selection_colors = (struct selection_colors){0};
     selection_relations_clear(&view->selection_relations);
     view_state_free(&view->viewport.place);
     view->viewport.place.zoom = VIEWPORT_INITIAL_ZOOM;

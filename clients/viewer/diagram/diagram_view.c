@@ -9,7 +9,7 @@
 #include "clients/viewer/state/status_line.h"
 #include "clients/viewer/diagram/row_scrollbar.h"
 #include "clients/viewer/diagram/line_groups.h"
-#include "clients/viewer/diagram/relation_colors.h"
+#include "clients/viewer/diagram/selection.h"
 #include "clients/viewer/diagram/overview.h"
 #include "clients/viewer/diagram/idle_rows.h"
 #include "clients/viewer/diagram/overview_map.h"
@@ -99,7 +99,7 @@ void picture_tell_much(struct view *view)
 static void diagram_view_show_window(struct view *view, struct window_info *window)
 {
     struct scene_cache *stage = &view->scene_cache;
-    request_slot_cancel(&view->server_link, &view->relation_colors.standing);
+    request_slot_cancel(&view->server_link, &view->selection_colors.slot);
     window_info_free(&stage->window);
     stage->window = *window;
     stage->coloured = false;
@@ -175,7 +175,7 @@ static void diagram_view_receive_window(void *user, const struct response_chunk 
     if (request_slot_resend_needed(&view->diagram_view.placing, answer))
         diagram_view_request(view);
     else if (answer->last && !ask_there(view))
-        relation_colors_request(view);
+        selection_request_colors(view);
     diagram_view_keep_current(view);
     if (here && row_requests_by_events(view) && !view->overview_map.density.row_count)
         overview_map_request(view); /* of the lines that are known by now */
@@ -207,8 +207,7 @@ static void ask(struct view *view)
         diagram_view_rebuild(view); /* it is zoomed, or has another size */
     if (!request_slot_try_acquire(&view->server_link, &view->diagram_view.placing))
         return;
-    request_slot_cancel(&view->server_link,
-                        &view->relation_colors.standing); /* of another picture */
+    request_slot_cancel(&view->server_link, &view->selection_colors.slot); /* of another picture */
     diagram_view_fill_request(view, &request);
     view->diagram_view.from = view->viewport.place.from;
     view->diagram_view.shift_pt = view->viewport.place.shift_pt;

@@ -3,9 +3,42 @@
 #include "clients/connection/view_state.h"
 #include "clients/viewer/state/history.h"
 #include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/selection_relations.h"
-#include "clients/viewer/diagram/relation_colors.h"
 #include "clients/viewer/diagram/viewer.h"
+
+static void selection_continue_colors(struct view *view);
+
+static void selection_receive_colors(void *user, const struct response_chunk *answer)
+{
+    struct view *view = user;
+    relation_query_receive(&view->selection_colors.stands, answer);
+    if (answer->last && !answer->in->error)
+        selection_continue_colors(view);
+}
+
+static void selection_continue_colors(struct view *view)
+{
+    struct selection_colors *colors = &view->selection_colors;
+    struct encoder body = {0};
+    if (relation_query_send(&colors->stands, view->viewport.place.selected, &body)) {
+        request_slot_send(&view->server_link, &colors->slot, REQUEST_RELATIONS, &body,
+                          selection_receive_colors, view);
+        return;
+    }
+    view->scene_cache.coloured = true;
+    notify_listener(&view->listener, NOTIFY_LOOK);
+    notify_listener(&view->listener, NOTIFY_EVENT_RELATIONS);
+}
+
+void selection_request_colors(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    if (!view->server_link.connected || !view->scene_cache.scene || !p->selected.line || !p->stands)
+        return;
+    view->selection_colors.stands = (struct event_relations){&view->scene_cache.window, 0};
+    selection_continue_colors(view);
+}
 
 void selection_set_silently(struct view *view, struct event_id at, bool second)
 {
@@ -25,7 +58,7 @@ void selection_set_silently(struct view *view, struct event_id at, bool second)
                                 view->viewport.place.second);
     if (!at.line)
         return;
-    relation_colors_request(view);
+    selection_request_colors(view);
 }
 
 void selection_set(struct view *view, struct event_id at, bool second)

@@ -1,12 +1,20 @@
-/* The selected event, and the second one that is compared with it. */
+/* The selected event, the second one that is compared with it, and the relations of all visible
+ * events to the selected one, by which they are colored. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_SELECTION_H
 #define CLIENTS_VIEWER_DIAGRAM_SELECTION_H
 
+#include "clients/connection/relation_query.h"
+#include "clients/viewer/state/request_slot.h"
 #include "wire/event_types.h"
 
 #include <stdbool.h>
 
 struct view;
+
+struct selection_colors {
+    struct request_slot slot;
+    struct event_relations stands; /* of the window's events, as far as received */
+};
 
 /* Line 0: none. It can be undone. */
 void selection_set(struct view *view, struct event_id at, bool second);
@@ -14,5 +22,7 @@ void selection_set_silently(struct view *view, struct event_id at,
                             bool second); /* a change without user action, which cannot be undone */
 void selection_on_restored(
     struct view *view); /* NOTIFY_RESTORED: requests everything that belongs to it */
+/* Requests the relations for the present scene, if they are displayed. */
+void selection_request_colors(struct view *view);
 
 #endif

@@ -26,7 +26,7 @@
 #include "clients/viewer/state/selection_relations.h"
 #include "clients/viewer/state/toast.h"
 #include "clients/viewer/diagram/row_scrollbar.h"
-#include "clients/viewer/diagram/relation_colors.h"
+#include "clients/viewer/diagram/selection.h"
 #include "clients/viewer/diagram/overview.h"
 #include "clients/viewer/diagram/overview_map.h"
 #include "clients/viewer/diagram/diagram_view.h"
@@ -48,7 +48,7 @@ struct view {
     struct run_notes run_notes;
     struct highlights highlights;
     struct diagram_view diagram_view;
-    struct relation_colors relation_colors;
+    struct selection_colors selection_colors;
     struct overview overview;
     struct overview_map overview_map;
     struct row_scrollbar row_scrollbar;
