@@ -1,12 +1,15 @@
 #include "clients/viewer/run_chooser.h"
 
 #include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/toast.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "wire/request.h"
 #include "wire/message.h"
 #include "wire/trace_view.h"
 
 #include <stdlib.h>
+
+/* ---- the list ---- */
 
 struct run_chooser {
     GtkWidget *choice;
@@ -82,4 +85,39 @@ GtkWidget *run_chooser_new(struct view *view)
     gtk_widget_set_tooltip_text(choice, "Runs of this server");
     g_signal_connect(choice, "notify::selected", G_CALLBACK(on_run_chosen), view);
     return choice;
+}
+
+/* ---- newer runs ---- */
+
+/* The view goes over to a newer run by itself only where that takes nothing away: at the end of a
+ * run that it follows, with nothing selected. */
+void run_chooser_watch(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    bool goes =
+        !view->server_link.has_run ||
+        (p->follow && !p->selected.line && view->server_link.newest && !view->newer_run_pending);
+    server_link_set_feed(&view->server_link, goes ? FEED_ON : FEED_STAY);
+}
+
+static void run_chooser_select_newest(void *user)
+{
+    struct view *view = user;
+    server_link_select(&view->server_link, "");
+}
+
+void run_chooser_on_begun(struct view *view, const char *name)
+{
+    char *text = g_strdup_printf("%s started", name);
+    view->newer_run_pending = true;
+    toast_show(&view->toast, text, "_Show", run_chooser_select_newest, view);
+    run_chooser_request(view);
+    g_free(text);
+}
+
+void run_chooser_on_shown(struct view *view)
+{
+    view->newer_run_pending = false;
+    toast_hide(&view->toast);
+    run_chooser_watch(view);
 }

@@ -6,7 +6,6 @@
 #include "clients/viewer/trace_download.h"
 #include "clients/viewer/header_bar.h"
 #include "clients/viewer/window_menu.h"
-#include "clients/viewer/newer_run.h"
 #include "clients/viewer/sidebar/panels.h"
 #include "clients/viewer/state/search.h"
 #include "clients/viewer/state/history.h"
@@ -97,7 +96,7 @@ static void on_run(void *user)
     welcome_page_leave(view);
     header_bar_show_titles(view);
     scroll_follow(view, true);
-    newer_run_on_shown(view);
+    run_chooser_on_shown(view);
     time_scale_show(view);
     saved_views_offer_arrangement(view);
     if (session_warning(source))
@@ -252,7 +251,7 @@ static void on_lost(void *user, const char *why)
     actions_update(view);
 }
 
-static void on_newer(void *user, const char *name) { newer_run_on_begun(user, name); }
+static void on_newer(void *user, const char *name) { run_chooser_on_begun(user, name); }
 
 const struct server_link_callbacks viewer_session_callbacks = {
     .opening = on_opening,

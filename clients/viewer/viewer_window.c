@@ -7,7 +7,7 @@
 #include "clients/viewer/focus_return.h"
 #include "clients/viewer/header_bar.h"
 #include "clients/viewer/remote_goto.h"
-#include "clients/viewer/newer_run.h"
+#include "clients/viewer/run_chooser.h"
 #include "clients/viewer/sidebar/panels.h"
 #include "clients/viewer/state/compat.h"
 #include "clients/viewer/state/server_link.h"
@@ -96,7 +96,7 @@ static void viewer_window_on_notification(void *user, enum notification news)
     overview_overlay_on_notification(view, news);
     status_card_on_notification(view, news);
     if (news == NOTIFY_PLACE || news == NOTIFY_SELECTION || news == NOTIFY_ACTIONS)
-        newer_run_watch(view);
+        run_chooser_watch(view);
     if (news == NOTIFY_PLACE || news == NOTIFY_ROWS) {
         diagram_view_request(view);
         diagram_view_keep_current(view);

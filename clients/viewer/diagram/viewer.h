@@ -59,7 +59,7 @@ struct view {
     struct time_scale time_scale;
     struct status_line status_line;
     struct toast toast;
-    /* newer_run.c: there is a newer run, which was announced but is not shown */
+    /* run_chooser.c: there is a newer run, which was announced but is not shown */
     bool newer_run_pending;
     GtkWidget *window, *canvas, *legend;
     /* of the files of these names, which alone know their definitions */
