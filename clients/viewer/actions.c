@@ -45,7 +45,6 @@
 #include "clients/viewer/clipboard_save.h"
 #include "clients/viewer/tab_export.h"
 #include "clients/viewer/save_dialog.h"
-#include "clients/viewer/html_share.h"
 #include "clients/viewer/shortcut_window.h"
 #include "clients/viewer/saved_runs.h"
 #include "clients/viewer/saved_views.h"
@@ -434,7 +433,7 @@ const struct action action_table[] = {
     {"File", "run", "Run program…", "F5", run_dialog_show, NULL},
     {"File", "measure", "Measurement settings…", "<Control>m", run_dialog_edit_measurement, NULL},
     {"File", "save", "Export diagram or table…", "<Control>s", do_save, NULL},
-    {"File", "share", "Export as HTML…", "", html_share_ask, NULL},
+    {"File", "share", "Export as HTML…", "", save_ask_html, NULL},
     {"File", "save-trace", "Save trace…", "<Control><Shift>s", trace_download_choose_file, NULL},
     {"File", "save-view", "Save view…", "", saved_views_save, NULL},
     {"File", "load-view", "Load view…", "", saved_views_load, NULL},

@@ -1,6 +1,7 @@
 #include "clients/viewer/clipboard_save.h"
 
 #include "clients/viewer/diagram_export.h"
+#include "clients/viewer/state/compat.h"
 #include "clients/viewer/state/status_line.h"
 #include "clients/viewer/diagram/canvas.h"
 #include "clients/viewer/diagram/viewer.h"
@@ -9,6 +10,8 @@
 
 #include <glib/gstdio.h>
 #include <signal.h>
+
+#define HTML_WHOLE_MOST 20000u /* events of a run that a page holds (WEBPAGE_EVENTS) */
 
 /* ---- the command that saves ---- */
 
@@ -85,6 +88,34 @@ void save_diagram(struct view *view, const char *file, bool whole)
     diagram_export_of_view(view, &diagram, whole);
     save_diagram_as(view, &diagram, file);
     diagram_export_free(&diagram);
+}
+
+/* ---- as a web page ---- */
+
+static void save_on_html_chosen(void *user, const char *path)
+{
+    struct view *view = user;
+    if (!path)
+        return;
+    char *file =
+        g_str_has_suffix(path, ".html") ? g_strdup(path) : g_strconcat(path, ".html", NULL);
+    save_diagram(view, file, view_metadata(view)->run.events <= HTML_WHOLE_MOST);
+    g_free(file);
+}
+
+void save_ask_html(struct view *view)
+{
+    if (!view->scene_cache.scene || !view->server_link.has_run) {
+        status_line_show(&view->status_line, "Nothing to export yet");
+        return;
+    }
+    char *name = g_strdup_printf("%s.html", view_metadata(view)->run.name);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+                                             .title = "Export as HTML",
+                                             .saves = true,
+                                             .name = name},
+                       save_on_html_chosen, view);
+    g_free(name);
 }
 
 /* ---- the clipboard ---- */
