@@ -13,7 +13,7 @@
 #include "clients/viewer/goto_entry.h"
 #include "clients/viewer/keymap.h"
 #include "clients/viewer/open_dialog.h"
-#include "clients/viewer/sidebar/code_panel.h"
+#include "clients/viewer/diagram/source_code.h"
 #include "clients/viewer/sidebar/search_panel.h"
 #include "clients/viewer/sidebar/panel.h"
 #include "clients/viewer/sidebar/blocked_panel.h"
@@ -379,7 +379,7 @@ const struct action action_table[] = {
     {"Analyze", "note", "Add note…", "<Control>d", note_editor_open, NULL},
     {"Analyze", "find-site", "Find events from this call site", "", search_panel_site, NULL},
     {"Analyze", "copy-id", "Copy event id", "", save_copy_id, NULL},
-    {"Analyze", "editor", "Open source", "<Control>e", code_panel_open_editor, NULL},
+    {"Analyze", "editor", "Open source", "<Control>e", source_code_open_selected, NULL},
     {"Analyze", "debug", "Debug here (replay under gdb)", "<Shift>d", debug_panel_start, NULL},
     {"Analyze", "break", "Toggle breakpoint at this event", "b", debug_panel_toggle_breakpoint,
      NULL},

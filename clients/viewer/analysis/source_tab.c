@@ -11,7 +11,7 @@
 #include "clients/viewer/analysis/source_header.h"
 #include "clients/viewer/analysis/source_rows.h"
 #include "clients/viewer/state/highlights.h"
-#include "clients/viewer/diagram/source_editor.h"
+#include "clients/viewer/diagram/source_code.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
 
@@ -188,7 +188,7 @@ static void on_activated(void *user, int row)
         &result_table_cells(&s->table, (uint32_t)row)[result_table_find_column(&s->table, "line")];
     char *path = s->written.problem ? NULL : g_canonicalize_filename(s->written.path, NULL);
     if (path && cell->is == CELL_NUMBER)
-        source_editor_open(s->view, path, (int)cell->number);
+        source_code_open(s->view, path, (int)cell->number);
     else
         status_line_show(&s->view->status_line, "Source file not found");
     g_free(path);

@@ -5,7 +5,7 @@
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
 #include "clients/connection/result_table.h"
-#include "clients/viewer/sidebar/code_panel.h"
+#include "clients/viewer/diagram/source_code.h"
 #include "clients/viewer/sidebar/event_relations.h"
 #include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/viewer.h"
@@ -208,7 +208,7 @@ void event_details_fill(struct event_details *d, const struct event_info *e)
         if (*site.function)
             add_field(d, "Function", site.function);
         add_calls(d, e);
-        code_panel_append_source(source, &site);
+        source_code_append_lines(source, &site);
     }
     gtk_label_set_markup(GTK_LABEL(d->source), source->str);
     g_string_free(source, TRUE);

@@ -1,8 +1,8 @@
-#include "clients/viewer/sidebar/code_panel.h"
+#include "clients/viewer/diagram/source_code.h"
 
 #include "clients/symbols/safe_open.h"
 #include "clients/symbols/symbolizer.h"
-#include "clients/viewer/diagram/source_editor.h"
+#include "clients/viewer/state/compat.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "wire/trace_view.h"
 
@@ -11,7 +11,9 @@
 #define LINES_AROUND 3
 #define SOURCE_BYTES (8u << 20)
 
-static char *source_path(const struct symbol_location *site)
+/* ---- lines of text ---- */
+
+static char *source_code_path(const struct symbol_location *site)
 {
     if (*site->path && g_file_test(site->path, G_FILE_TEST_IS_REGULAR))
         return g_canonicalize_filename(site->path,
@@ -23,9 +25,9 @@ static char *source_path(const struct symbol_location *site)
     return path;
 }
 
-void code_panel_append_source(GString *s, const struct symbol_location *site)
+void source_code_append_lines(GString *s, const struct symbol_location *site)
 {
-    char *path = source_path(site);
+    char *path = source_code_path(site);
     char *text = path && site->line > 0 ? safe_open_read(path, SOURCE_BYTES, NULL) : NULL;
     if (!text) {
         g_free(path);
@@ -47,7 +49,36 @@ void code_panel_append_source(GString *s, const struct symbol_location *site)
     g_free(path);
 }
 
-void code_panel_open_editor(struct view *view)
+/* ---- in an editor ---- */
+
+/* +LINE is what vi, emacs, nano, gedit and others understand. */
+static void source_code_spawn_editor(struct view *view, const char *editor, const char *path,
+                                     int line)
+{
+    GError *error = NULL;
+    char *quoted = g_shell_quote(path);
+    char *command = g_strdup_printf("%s +%d %s", editor, line, quoted);
+    if (!g_spawn_command_line_async(command, &error))
+        status_line_show(&view->status_line, "%s: %s", editor, error->message);
+    g_clear_error(&error);
+    g_free(command);
+    g_free(quoted);
+}
+
+void source_code_open(struct view *view, const char *path, int line)
+{
+    const char *editor = view->viewer_settings.editor && *view->viewer_settings.editor
+                             ? view->viewer_settings.editor
+                         : g_getenv("VISUAL") ? g_getenv("VISUAL")
+                                              : g_getenv("EDITOR");
+    if (editor) {
+        source_code_spawn_editor(view, editor, path, line);
+        return;
+    }
+    compat_show_file(GTK_WINDOW(view->window), path);
+}
+
+void source_code_open_selected(struct view *view)
 {
     const struct event_info *e =
         scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
@@ -58,9 +89,9 @@ void code_panel_open_editor(struct view *view)
         return;
     }
     struct symbol_location site = symbolize(view->server_link.sites, e->process, e->site);
-    char *path = source_path(&site);
+    char *path = source_code_path(&site);
     if (path)
-        source_editor_open(view, path, site.line);
+        source_code_open(view, path, site.line);
     else
         status_line_show(&view->status_line, "%s: source file not found", site.place);
     g_free(path);
