@@ -6,7 +6,7 @@
 #include "clients/viewer/diagram/event_density.h"
 #include "clients/viewer/diagram/overview.h"
 #include "clients/viewer/diagram/go_to.h"
-#include "clients/viewer/diagram/note_flags.h"
+#include "clients/viewer/state/run_notes.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "render/scene_paint.h"
 #include "wire/layout_results.h"
@@ -172,9 +172,9 @@ static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, g
     double high = (double)height / d->row_count;
     cairo_set_source_surface(cr, image_of(view, width, height), 0, 0);
     cairo_paint(cr);
-    note_flags_draw(
-        view, cr,
-        &(struct note_flags_range){view->overview_map.by_time, (double)d->from, (double)d->to}, 0,
+    run_notes_draw_flags(
+        &view->run_notes, cr,
+        &(struct run_notes_range){view->overview_map.by_time, (double)d->from, (double)d->to}, 0,
         width);
     if (d->from < d->to && view->overview_map.by_time == (view->viewport.place.column_ns > 0))
         overview_map_draw_frame(view, cr, width, high);

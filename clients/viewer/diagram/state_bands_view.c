@@ -4,7 +4,7 @@
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/state/viewer_settings.h"
 #include "clients/viewer/diagram/overview.h"
-#include "clients/viewer/diagram/note_flags.h"
+#include "clients/viewer/state/run_notes.h"
 #include "clients/viewer/diagram/function_highlight.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "render/text_cache.h"
@@ -160,9 +160,9 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
     state_band_paint_key(cr, height - 18, &look);
     paint_unknown(view, cr, height);
     paint_hits(view, cr, height);
-    note_flags_draw(view, cr,
-                    &(struct note_flags_range){s->by_time, (double)s->from, (double)s->to},
-                    viewport_names_px(&view->viewport), overview_width_px(view));
+    run_notes_draw_flags(&view->run_notes, cr,
+                         &(struct run_notes_range){s->by_time, (double)s->from, (double)s->to},
+                         viewport_names_px(&view->viewport), overview_width_px(view));
 }
 
 /* ---- in words ---- */

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#define FLAG_HIGH_PX 9
 #define PLACED_MOST 2000u /* the overview map omits further ones */
 
 /* ---- where they are: asked one after the other ---- */
@@ -85,4 +86,22 @@ enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const
     enum notes_kept kept = note_file_set(&noted->notes, at, text, error);
     place_all(noted);
     return kept;
+}
+
+/* ---- flags ---- */
+
+void run_notes_draw_flags(const struct run_notes *noted, cairo_t *cr,
+                          const struct run_notes_range *span, double x_px, double width_px)
+{
+    cairo_set_source_rgb(cr, 0.93, 0.26, 0.2);
+    for (uint32_t i = 0; i < noted->notes.count && span->to > span->from; i++) {
+        const struct note_moment *m = &noted->moments[i];
+        double at = span->by_time ? (double)m->time_ns : (double)m->position,
+               x = x_px + (at - span->from) / (span->to - span->from) * width_px;
+        if (m->position == NO_POSITION || x < x_px || x > x_px + width_px)
+            continue;
+        cairo_rectangle(cr, x, 0, 1.5, FLAG_HIGH_PX + 5);
+        cairo_rectangle(cr, x, 0, FLAG_HIGH_PX, FLAG_HIGH_PX - 2);
+        cairo_fill(cr);
+    }
 }

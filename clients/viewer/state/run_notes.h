@@ -7,6 +7,8 @@
 #include "clients/viewer/state/notifications.h"
 #include "render/scene.h"
 
+#include <cairo.h>
+
 struct run_notes {
     struct server_link *link; /* borrowed, like the following */
     const struct listener *news; /* receives NOTIFY_NOTES */
@@ -28,5 +30,16 @@ bool run_notes_open(struct run_notes *noted, struct error *error);
 void run_notes_close(struct run_notes *noted);
 enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,
                               struct error *error); /* as note_file_set() */
+
+/* A visible part of the run: between two positions of the log, or two times. */
+struct run_notes_range {
+    bool by_time;
+    double from, to;
+};
+
+/* Draws flags where marks are not drawn, in the overview map and in the zoomed-out view: across
+ * pixels x_px to x_px + width_px, which show that part. */
+void run_notes_draw_flags(const struct run_notes *noted, cairo_t *cr,
+                          const struct run_notes_range *span, double x_px, double width_px);
 
 #endif
