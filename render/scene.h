@@ -50,7 +50,7 @@ struct scene_column {
     int32_t column; /* the server's number; if placed by time, several columns may have the same */
     double x_pt; /* of the marks in its first slot */
     double left_pt, right_pt; /* its extent on either side */
-    uint32_t slots; /* number of places side by side, see render/scene_slots.h */
+    uint32_t slots; /* number of places side by side, see render/scene_columns.h */
 };
 
 struct scene_segment {

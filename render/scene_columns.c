@@ -2,7 +2,6 @@
 #include "render/scene_columns.h"
 
 #include "render/text_extents.h"
-#include "render/scene_slots.h"
 #include "render/time_columns.h"
 #include "base/alloc.h"
 
@@ -13,6 +12,34 @@
 #define JAG_PT 34.0
 
 /* ---- slots ---- */
+
+static int scene_columns_by_place(const void *a, const void *b)
+{
+    const struct slot_point *x = a, *y = b;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    if (x->first_row != y->first_row)
+        return x->first_row < y->first_row ? -1 : 1;
+    return x->last_row < y->last_row ? -1 : x->last_row > y->last_row;
+}
+
+void scene_columns_assign_slots(struct slot_point *points, uint32_t count)
+{
+    int64_t end[SLOTS_MAX]; /* last row taken in each slot of this column */
+    if (count)
+        qsort(points, count, sizeof *points, scene_columns_by_place);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || points[i].column != points[i - 1].column)
+            for (int s = 0; s < SLOTS_MAX; s++)
+                end[s] = -1;
+        uint32_t slot = 0;
+        while (slot + 1 < SLOTS_MAX && end[slot] >= points[i].first_row)
+            slot++;
+        points[i].slot = slot;
+        if (end[slot] < points[i].last_row)
+            end[slot] = points[i].last_row;
+    }
+}
 
 static int by_column(const void *a, const void *b)
 {
@@ -55,7 +82,7 @@ void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count, str
             }
         points[point_count++] = point;
     }
-    scene_slots_assign(points, point_count);
+    scene_columns_assign_slots(points, point_count);
     for (uint32_t i = 0, p = 0; i < count; i++) {
         if (upper[i] == i + 1) /* points come in the order of their upper marks */
             marks[i].slot = points[p++].slot;

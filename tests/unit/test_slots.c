@@ -1,5 +1,5 @@
 /* Slots: points of one column whose rows overlap never share one. */
-#include "render/scene_slots.h"
+#include "render/scene_columns.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 
@@ -15,7 +15,7 @@ static void overlapping_points_stand_side_by_side(void **state)
             points[i] = (struct slot_point){execution_random(&random, 8), row,
                                             row + execution_random(&random, 4), 99};
         }
-        scene_slots_assign(points, count);
+        scene_columns_assign_slots(points, count);
         for (uint32_t i = 0; i < count; i++) {
             bool forced = points[i].slot == 0;
             for (uint32_t k = 0; k < count; k++) {
