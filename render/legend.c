@@ -3,7 +3,6 @@
 #include "render/legend.h"
 
 #include "base/alloc.h"
-#include "render/text_extents.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,7 @@ double legend_build_note(struct builder *b, double x, double y, const char *text
         b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
     struct scene_text t = {.x_pt = turned ? y : x,
                            .y_pt = turned ? x : y,
-                           .width_pt = text_extents_width(b, text, size, bold),
+                           .width_pt = scene_builder_text_width(b, text, size, bold),
                            .height_pt = size * 1.2,
                            .size_pt = size,
                            .text = xstrdup(text),
@@ -307,7 +306,7 @@ static void add_footnotes(const struct builder *b, struct legend *l)
 static double key_width(const struct builder *b, const struct legend_entry *e)
 {
     double symbol = e->key.symbol == KEY_NOTHING ? 2 : 22;
-    return symbol + text_extents_width(b, e->words, SCENE_LABEL_PT, false) + 14;
+    return symbol + scene_builder_text_width(b, e->words, SCENE_LABEL_PT, false) + 14;
 }
 
 static void next_line(struct legend *l)
@@ -338,7 +337,7 @@ static void legend_append_group(struct builder *b, struct legend *l, uint32_t fi
     for (uint32_t i = first; i < end; i++)
         width += key_width(b, &l->entries[i]);
     if (group)
-        width += title = text_extents_width(b, group, SCENE_LABEL_PT, true) + 8;
+        width += title = scene_builder_text_width(b, group, SCENE_LABEL_PT, true) + 8;
     if (l->x + width > l->limit)
         next_line(l);
     if (group) {
@@ -414,7 +413,7 @@ static size_t legend_fitting_bytes(const struct builder *b, const char *text, do
     for (size_t n = fits; text[n];) {
         n += 1 + strcspn(text + n + 1, " ");
         char *part = xstrndup(text, n);
-        bool good = text_extents_width(b, part, size, false) <= width;
+        bool good = scene_builder_text_width(b, part, size, false) <= width;
         free(part);
         if (!good)
             break;

@@ -6,7 +6,6 @@
 #include "render/note_marks.h"
 #include "render/legend.h"
 #include "render/scene_arrows.h"
-#include "render/text_extents.h"
 #include "render/scene_rows.h"
 #include "render/scene_segments.h"
 #include "render/time_columns.h"
@@ -103,7 +102,7 @@ static double words_limit(const struct scene *scene)
 static double words_extent(const struct builder *b, const char *words)
 {
     return b->scene->vertical ? SCENE_LABEL_PT * 1.2 + 9
-                              : text_extents_width(b, words, SCENE_LABEL_PT, false) + 9;
+                              : scene_builder_text_width(b, words, SCENE_LABEL_PT, false) + 9;
 }
 
 static double words_y(const struct scene *scene, double line_y)
@@ -115,7 +114,7 @@ static void add_text(struct builder *b, double x, double y, char *text)
 {
     struct scene_text t = {.x_pt = x,
                            .y_pt = y,
-                           .width_pt = text_extents_width(b, text, SCENE_LABEL_PT, false),
+                           .width_pt = scene_builder_text_width(b, text, SCENE_LABEL_PT, false),
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
                            .text = text,
@@ -129,7 +128,7 @@ static uint32_t stub_line(const struct builder *b, const struct event_info *e)
     bool arrows = e->relation == RELATION_SYNC || e->relation == RELATION_SEND ||
                   e->relation == RELATION_RECEIVE;
     for (uint32_t i = 0; arrows && e->state == EVENT_ORDERED && i < e->partner_count; i++)
-        if (text_extents_row(b, e->partners[i].line) < 0 && !(e->partners[i].line & HIDDEN_LINE))
+        if (scene_builder_row(b, e->partners[i].line) < 0 && !(e->partners[i].line & HIDDEN_LINE))
             return e->partners[i].line;
     return 0;
 }
@@ -148,9 +147,9 @@ static void name_stubs(struct builder *b, struct laid_out_event *marks, uint32_t
             continue;
         const char *label = metadata_label(b->book, line);
         char *name = xstrndup(label, (size_t)scene_rows_name_bytes(label));
-        m->stub = text_extents_fit(b, name, STUB_PT, STUB_MAX_PT);
+        m->stub = scene_builder_fit_text(b, name, STUB_PT, STUB_MAX_PT);
         free(name);
-        double width = text_extents_width(b, m->stub, STUB_PT, false) + 9;
+        double width = scene_builder_text_width(b, m->stub, STUB_PT, false) + 9;
         struct extent *x = &extents[m->column];
         x->right = width > x->right ? width : x->right;
     }
@@ -206,7 +205,7 @@ static void add_mark(struct builder *b, const struct laid_out_event *p)
         struct scene_text *t = &scene->texts[scene->text_count - 1];
         t->size_pt = STUB_PT;
         t->height_pt = STUB_PT * 1.2;
-        t->width_pt = text_extents_width(b, p->stub, STUB_PT, false);
+        t->width_pt = scene_builder_text_width(b, p->stub, STUB_PT, false);
         t->colour = grey;
     }
     if (p->words)
@@ -235,7 +234,7 @@ static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, 
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
     for (uint32_t i = 0; i < w->event_count; i++) {
-        int32_t row = text_extents_row(b, w->events[i].at.line), column = w->events[i].column;
+        int32_t row = scene_builder_row(b, w->events[i].at.line), column = w->events[i].column;
         if (row < 0)
             continue;
         (*marks)[count++] = (struct laid_out_event){
@@ -252,7 +251,7 @@ static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, 
         (*marks)[i].is_last &= row_mark[(*marks)[i].row] == i + 1;
     free(row_mark);
     for (uint32_t i = 0; i < w->pending_count; i++) {
-        int32_t row = text_extents_row(b, w->pending[i].at.line);
+        int32_t row = scene_builder_row(b, w->pending[i].at.line);
         if (row < 0)
             continue;
         int32_t column = ++row_last[row];
@@ -309,7 +308,7 @@ static void scene_build_all(struct builder *b)
         if (e->text_count || e->fold || last || who || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
-            marks[i].words = text_extents_fit(b, words, SCENE_LABEL_PT, words_limit(scene));
+            marks[i].words = scene_builder_fit_text(b, words, SCENE_LABEL_PT, words_limit(scene));
             free(words);
             double width = words_extent(b, marks[i].words);
             x->right = width > x->right ? width : x->right;

@@ -2,7 +2,6 @@
 #include "render/scene_arrows.h"
 
 #include "base/alloc.h"
-#include "render/text_extents.h"
 #include "wire/layout_results.h"
 
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
     const struct event_info *e = m->event;
     if (e->partner_count == 0)
         return;
-    int32_t row = text_extents_row(b, e->partners[0].line);
+    int32_t row = scene_builder_row(b, e->partners[0].line);
     bool from_here = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER),
          to_here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER);
     if (row < 0) { /* its other line is hidden: a stub that points the way */
@@ -93,7 +92,7 @@ static void link_async(struct builder *b, const struct scene_mark *m)
 {
     const struct event_info *e = m->event;
     for (uint32_t i = 0; i < e->partner_count; i++) {
-        int32_t row = text_extents_row(b, e->partners[i].line);
+        int32_t row = scene_builder_row(b, e->partners[i].line);
         const struct scene_mark *other = row < 0 ? NULL : mark_of(b, e->partners[i]);
         double y = row < 0 ? m->y_pt + 11 : b->scene->rows[row].y_pt;
         if (e->relation == RELATION_RECEIVE) {
@@ -117,8 +116,8 @@ static void link_crossings(struct builder *b)
 {
     const struct window_info *w = b->window;
     for (uint32_t i = 0; i < w->crossing_count; i++) {
-        int32_t from = text_extents_row(b, w->crossings[i].from.line),
-                to = text_extents_row(b, w->crossings[i].to.line);
+        int32_t from = scene_builder_row(b, w->crossings[i].from.line),
+                to = scene_builder_row(b, w->crossings[i].to.line);
         if (from < 0 || to < 0 || from == to)
             continue;
         struct scene_link link = {.kind = ARROW_CROSSING,
@@ -137,8 +136,8 @@ static void link_vias(struct builder *b)
 {
     const struct window_info *w = b->window;
     for (uint32_t i = 0; i < w->via_count; i++) {
-        int32_t from = text_extents_row(b, w->vias[i].from.line),
-                to = text_extents_row(b, w->vias[i].to.line);
+        int32_t from = scene_builder_row(b, w->vias[i].from.line),
+                to = scene_builder_row(b, w->vias[i].to.line);
         const struct scene_mark *tail = from < 0 ? NULL : mark_of(b, w->vias[i].from),
                                 *head = to < 0 ? NULL : mark_of(b, w->vias[i].to);
         if (from < 0 || !head)
@@ -163,7 +162,7 @@ static void link_order(struct builder *b)
     const struct window_info *w = b->window;
     for (uint32_t i = 0; b->options->order_arrows && i < w->edge_count; i++) {
         struct event_id from = w->edges[i].from, to = w->edges[i].to;
-        int32_t from_row = text_extents_row(b, from.line), to_row = text_extents_row(b, to.line);
+        int32_t from_row = scene_builder_row(b, from.line), to_row = scene_builder_row(b, to.line);
         const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from),
                                 *head = to_row < 0 ? NULL : mark_of(b, to);
         const struct target_event *look = head ? head->look : NULL;

@@ -1,4 +1,4 @@
-/* The state of a scene while it is built. */
+/* The state of a scene while it is built, and the sizes of texts and rows of lines in it. */
 #ifndef RENDER_SCENE_BUILDER_H
 #define RENDER_SCENE_BUILDER_H
 
@@ -40,5 +40,12 @@ struct laid_out_event { /* an event, possibly pending, with its column index */
     char *stub; /* where its arrow leads, if that is not shown; NULL: none */
     bool waits, is_last;
 };
+
+/* Returns the width of a text in points: an estimate if the options have no function that measures
+ * it. */
+double scene_builder_text_width(const struct builder *b, const char *text, double size, bool bold);
+/* Returns a copy of the text, cut to fit with an ellipsis. */
+char *scene_builder_fit_text(const struct builder *b, const char *text, double size, double limit);
+int32_t scene_builder_row(const struct builder *b, uint32_t line); /* -1: not shown */
 
 #endif

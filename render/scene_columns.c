@@ -1,7 +1,6 @@
 /* The columns of a scene: slots side by side, and how wide each is. */
 #include "render/scene_columns.h"
 
-#include "render/text_extents.h"
 #include "render/time_columns.h"
 #include "base/alloc.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "render/worker_row_scene.h"
-#include "render/text_extents.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,14 +91,14 @@ void scene_rows_build(struct builder *b)
         if (scene->vertical && !row.own_label)
             row.own_label = xstrndup(row.label, (size_t)scene_rows_name_bytes(row.label));
         if (scene->vertical) {
-            char *cut = text_extents_fit(b, row.own_label, SCENE_NAME_PT, scene->row_pt - 10);
+            char *cut = scene_builder_fit_text(b, row.own_label, SCENE_NAME_PT, scene->row_pt - 10);
             free(row.own_label);
             row.own_label = cut;
         }
         if (!row.own_label) /* the book may be told another one */
             row.own_label = xstrdup(row.label);
         row.label = row.own_label;
-        double width = text_extents_width(b, row.label, SCENE_NAME_PT, row.heading);
+        double width = scene_builder_text_width(b, row.label, SCENE_NAME_PT, row.heading);
         widest = width > widest ? width : widest;
         ARRAY_PUSH(scene->rows, scene->row_count, row);
         if (line && line <= b->line_room)

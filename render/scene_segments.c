@@ -2,7 +2,6 @@
 #include "render/scene_segments.h"
 
 #include "base/alloc.h"
-#include "render/text_extents.h"
 
 #include <stdlib.h>
 
@@ -48,7 +47,7 @@ static bool is_long(const struct builder *b, enum scene_style style, int64_t ns)
 
 bool scene_segments_shows_text(const struct builder *b, uint32_t thread)
 {
-    int32_t row = text_extents_row(b, thread);
+    int32_t row = scene_builder_row(b, thread);
     return row >= 0 && b->scene->rows[row].line == thread && b->scene->rows[row].away;
 }
 
@@ -140,9 +139,9 @@ static bool scene_segments_append_words(struct builder *b, const struct scene_se
                            .y_pt = b->scene->vertical ? y + 7 : y - 12,
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
-                           .text = text_extents_fit(b, words, SCENE_LABEL_PT, room),
+                           .text = scene_builder_fit_text(b, words, SCENE_LABEL_PT, room),
                            .colour = s->colour};
-    t.width_pt = text_extents_width(b, t.text, SCENE_LABEL_PT, false);
+    t.width_pt = scene_builder_text_width(b, t.text, SCENE_LABEL_PT, false);
     if (!b->scene->vertical)
         t.until_pt = s->to_pt - 6;
     ARRAY_PUSH(b->scene->texts, b->scene->text_count, t);
@@ -180,7 +179,7 @@ static void repeat_words(struct builder *b, const struct scene_segment *s, const
 static void add_lane_words(struct builder *b, const struct scene_segment *s, const char *words)
 {
     double room = b->scene->row_pt - b->scene->line_pt - 14, along = s->to_pt - s->from_pt;
-    bool fits = text_extents_width(b, words, SCENE_LABEL_PT, false) <= room;
+    bool fits = scene_builder_text_width(b, words, SCENE_LABEL_PT, false) <= room;
     if (along < LANE_LINE_PT + 6)
         return;
     scene_segments_append_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text,
@@ -193,7 +192,7 @@ static void add_lane_words(struct builder *b, const struct scene_segment *s, con
 static void add_words(struct builder *b, const struct scene_segment *s)
 {
     char *words = words_of(b, s);
-    double wide = text_extents_width(b, words, SCENE_LABEL_PT, false);
+    double wide = scene_builder_text_width(b, words, SCENE_LABEL_PT, false);
     double room = s->to_pt - s->from_pt - 12;
     if (b->scene->vertical)
         add_lane_words(b, s, words);
@@ -209,7 +208,7 @@ static void note_need(struct builder *b, const struct scene_segment *s)
         return;
     char *words = words_of(b, s);
     double wide = b->scene->vertical ? 2 * SCENE_LABEL_PT
-                                     : text_extents_width(b, words, SCENE_LABEL_PT, false);
+                                     : scene_builder_text_width(b, words, SCENE_LABEL_PT, false);
     free(words);
     wide = s->from_pt + 17 + (wide < WORDS_MOST_PT ? wide : WORDS_MOST_PT);
     b->need_pt = wide > b->need_pt ? wide : b->need_pt;
@@ -350,7 +349,8 @@ static void find_elsewhere(struct segment_rows *r)
         const struct scene_mark *m = &b->scene->marks[i];
         uint32_t thread = m->event->thread;
         if (thread != m->event->at.line && scene_segments_shows_text(b, thread))
-            r->away[r->away_count++] = (struct elsewhere){(uint32_t)text_extents_row(b, thread), m};
+            r->away[r->away_count++] =
+                (struct elsewhere){(uint32_t)scene_builder_row(b, thread), m};
     }
     if (r->away_count)
         qsort(r->away, r->away_count, sizeof *r->away, by_row);

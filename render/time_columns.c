@@ -1,7 +1,6 @@
 #include "render/time_columns.h"
 
 #include "base/alloc.h"
-#include "render/text_extents.h"
 #include "wire/event_id.h"
 
 #include <stdlib.h>
@@ -268,7 +267,7 @@ static double add_tick(struct builder *b, double x, int64_t at_ns, int64_t step_
     struct scene_tick tick = {.x_pt = x};
     time_columns_print(at_ns, step_ns, tick.text, sizeof tick.text);
     ARRAY_PUSH(scene->ticks, scene->tick_count, tick);
-    return x + text_extents_width(b, tick.text, SCENE_LABEL_PT, false) + 12;
+    return x + scene_builder_text_width(b, tick.text, SCENE_LABEL_PT, false) + 12;
 }
 
 /* The first multiple of a step at or after a time. */

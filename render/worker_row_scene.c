@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "render/worker_rows.h"
 #include "render/text_cache.h"
-#include "render/text_extents.h"
 #include "render/painter.h"
 #include "render/scene_times.h"
 
@@ -35,10 +34,11 @@ static void add_row(struct builder *b, const char *kind_name, char *name, double
                                 scene->top_pt + scene->row_pt * scene->row_count + scene->line_pt,
                             .colour = kind ? kind->colour : grey};
     char *label = kind && *kind->letter ? xasprintf("%s:%s", kind->letter, name) : xstrdup(name);
-    row.own_label = scene->vertical ? text_extents_fit(b, label, SCENE_NAME_PT, scene->row_pt - 10)
-                                    : xstrdup(label);
+    row.own_label = scene->vertical
+                        ? scene_builder_fit_text(b, label, SCENE_NAME_PT, scene->row_pt - 10)
+                        : xstrdup(label);
     row.label = row.own_label;
-    *widest = fmax(*widest, text_extents_width(b, row.label, SCENE_NAME_PT, false));
+    *widest = fmax(*widest, scene_builder_text_width(b, row.label, SCENE_NAME_PT, false));
     ARRAY_PUSH(scene->rows, scene->row_count, row);
     free(label);
     free(name);
@@ -68,7 +68,7 @@ static struct target_color colour_of(const struct builder *b, uint32_t task)
     static const struct target_color colours[] = {
         {0.62, 0.77, 0.91}, {0.98, 0.80, 0.58}, {0.72, 0.87, 0.68}, {0.93, 0.71, 0.73},
         {0.80, 0.75, 0.89}, {0.87, 0.83, 0.62}, {0.65, 0.87, 0.86}, {0.88, 0.75, 0.85}};
-    int32_t row = text_extents_row(b, task);
+    int32_t row = scene_builder_row(b, task);
     return colours[(row >= 0 ? (uint32_t)row : task) % (sizeof colours / sizeof *colours)];
 }
 
@@ -119,7 +119,7 @@ static void add_wide(struct drawing_row *d, const struct worker_placement *stay,
     char *name = xstrndup(label, address ? (size_t)(address - label) : strlen(label));
     bool vertical = d->b->scene->vertical; /* beside it, if it is as long as letters are high */
     double room = !vertical ? to - from - 4 : to - from > TEXT_PT ? BESIDE_PT : 0;
-    bar.text = text_extents_fit(d->b, name, TEXT_PT, fmax(room, 0));
+    bar.text = scene_builder_fit_text(d->b, name, TEXT_PT, fmax(room, 0));
     if ((unsigned char)bar.text[0] >= 0x80) /* nothing but the sign that it was cut */
         bar.text[0] = 0;
     free(name);

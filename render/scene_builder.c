@@ -1,11 +1,10 @@
-/* Text sizes, and rows of lines, while a scene is built. */
-#include "render/text_extents.h"
+#include "render/scene_builder.h"
 
 #include "base/alloc.h"
 
 #include <string.h>
 
-double text_extents_width(const struct builder *b, const char *text, double size, bool bold)
+double scene_builder_text_width(const struct builder *b, const char *text, double size, bool bold)
 {
     if (b->options->measure)
         return b->options->measure(b->options->context, text, size, bold);
@@ -15,7 +14,7 @@ double text_extents_width(const struct builder *b, const char *text, double size
     return 0.55 * size * (double)n;
 }
 
-char *text_extents_fit(const struct builder *b, const char *text, double size, double limit)
+char *scene_builder_fit_text(const struct builder *b, const char *text, double size, double limit)
 {
     size_t n = strlen(text);
     char *s = xmalloc(n + 4);
@@ -23,7 +22,7 @@ char *text_extents_fit(const struct builder *b, const char *text, double size, d
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)s[i] < ' ')
             s[i] = ' ';
-    while (n && text_extents_width(b, s, size, false) > limit) {
+    while (n && scene_builder_text_width(b, s, size, false) > limit) {
         n -= n > 64 ? n / 8 : 1;
         while (n && (s[n] & 0xc0) == 0x80)
             n--;
@@ -32,7 +31,7 @@ char *text_extents_fit(const struct builder *b, const char *text, double size, d
     return s;
 }
 
-int32_t text_extents_row(const struct builder *b, uint32_t line)
+int32_t scene_builder_row(const struct builder *b, uint32_t line)
 {
     return line && line <= b->line_room ? b->row_of[line - 1] : -1;
 }
