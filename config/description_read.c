@@ -409,18 +409,6 @@ static void read_parts(struct description_reader *reader, const char *text, cons
     free(pieces);
 }
 
-static void check_whole(struct description_reader *reader, const struct target *target,
-                        bool readable)
-{
-    if (readable && (!target->name || !*target->name))
-        description_complain(reader, reader->file, 1, "\"name\" is missing");
-    if (readable && !reader->kinds)
-        description_complain(reader, reader->file, 1, "\"line_types\" is missing");
-    if (readable && !reader->events)
-        description_complain(reader, reader->file, 1, "\"events\" is missing");
-    description_rules_check(reader, target);
-}
-
 static void note_interrupted(struct target *target)
 {
     for (size_t i = 0; i < target->event_count; i++)
@@ -436,7 +424,7 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
     struct description_reader reader = {
         .texts = &target->texts, .file = name, .complaints = complaints};
     read_parts(&reader, text, name, target);
-    check_whole(&reader, target, reader.readable);
+    description_rules_check(&reader, target);
     if (reader.mistakes) {
         target_free(target);
         return NULL;
@@ -457,4 +445,17 @@ bool target_apply_layer(struct target *target, const char *text, const char *nam
                                         .newer = as == DRESS_AS_NEWER};
     read_parts(&reader, text, name, target);
     return reader.mistakes == 0;
+}
+
+int target_update_installed(struct target *target)
+{
+    char *path, *text = target_installed(target->name, &path);
+    struct target *installed = text ? target_read(text, path, NULL) : NULL;
+    int version = installed && installed->version > target->version ? installed->version : 0;
+    target_free(installed);
+    if (version)
+        target_apply_layer(target, text, path, DRESS_AS_NEWER, NULL);
+    free(text);
+    free(path);
+    return version;
 }

@@ -1,4 +1,4 @@
-/* Reading target descriptions. */
+/* Reading target descriptions, and layers over them. */
 #ifndef CONFIG_DESCRIPTION_READ_H
 #define CONFIG_DESCRIPTION_READ_H
 
@@ -19,5 +19,10 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
 enum description_layer { DRESS_AS_LAYER, DRESS_AS_NEWER };
 bool target_apply_layer(struct target *target, const char *text, const char *name,
                         enum description_layer as, FILE *complaints);
+
+/* Updates a description that a trace contains: if the installed description of that name has a
+ * greater version, takes over its appearance and which events wait. The rules of order and of
+ * successions stay. Returns that version, or 0. */
+int target_update_installed(struct target *target);
 
 #endif

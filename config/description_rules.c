@@ -168,8 +168,20 @@ static void check_meters(struct description_reader *reader, const struct target 
     }
 }
 
+static void check_required(struct description_reader *reader, const struct target *target)
+{
+    if (!target->name || !*target->name)
+        description_complain(reader, reader->file, 1, "\"name\" is missing");
+    if (!reader->kinds)
+        description_complain(reader, reader->file, 1, "\"line_types\" is missing");
+    if (!reader->events)
+        description_complain(reader, reader->file, 1, "\"events\" is missing");
+}
+
 void description_rules_check(struct description_reader *reader, const struct target *target)
 {
+    if (reader->readable)
+        check_required(reader, target);
     check_meters(reader, target);
     for (size_t i = 0; i < target->event_count; i++)
         check_event(reader, target, i);

@@ -2,7 +2,6 @@
 #include "clients/metadata/trace_metadata.h"
 
 #include "config/description_path.h"
-#include "config/description_update.h"
 #include "config/description_read.h"
 #include "wire/limits.h"
 #include "wire/text.h"

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "server/run/run.h"
 
-#include "config/description_update.h"
 #include "config/description_read.h"
 #include "base/alloc.h"
 #include "server/eventloop/server_log.h"
