@@ -57,6 +57,6 @@ int call_graph_chart_write(const struct table_settings *o, const struct command_
     struct call_graph graph;
     table_to_callgraph_make(&graph, &names, t);
     int status = write_graph(o, subject, &graph);
-    call_graph_free(&graph);
+    table_to_callgraph_free(&graph);
     return status;
 }

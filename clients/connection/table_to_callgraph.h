@@ -10,5 +10,6 @@
  * omitted. */
 void table_to_callgraph_make(struct call_graph *graph, const struct table_names *names,
                              const struct result_table *table);
+void table_to_callgraph_free(struct call_graph *graph); /* leaves it empty */
 
 #endif

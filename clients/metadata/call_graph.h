@@ -1,4 +1,5 @@
-/* A call graph: functions, and arcs with call counts. It owns its texts. A zeroed one is empty. */
+/* A call graph: functions, and arcs with call counts. It owns its texts
+ * (table_to_callgraph.h makes and frees it). A zeroed one is empty. */
 #ifndef CLIENTS_METADATA_CALL_GRAPH_H
 #define CLIENTS_METADATA_CALL_GRAPH_H
 
@@ -25,7 +26,5 @@ struct call_graph {
     char **notes;
     uint32_t note_count;
 };
-
-void call_graph_free(struct call_graph *graph); /* leaves it empty */
 
 #endif

@@ -138,7 +138,7 @@ void callgraph_view_show(struct callgraph_view *g, const struct result_table *ta
     char *selected = g->node < g->calls.count ? g_strdup(g->calls.nodes[g->node].name) : NULL;
     call_graph_drawing_free(g->graph);
     g->graph = NULL;
-    call_graph_free(&g->calls);
+    table_to_callgraph_free(&g->calls);
     table_to_callgraph_make(&g->calls, &names, table);
     g->node = CALL_GRAPH_DRAWING_NONE;
     for (uint32_t i = 0; selected && i < g->calls.count; i++)
@@ -153,7 +153,7 @@ static void free_graphed(gpointer data)
 {
     struct callgraph_view *g = data;
     call_graph_drawing_free(g->graph);
-    call_graph_free(&g->calls);
+    table_to_callgraph_free(&g->calls);
     g_free(g);
 }
 
