@@ -2,6 +2,7 @@
 
 #include "config/measurement_spec.h"
 #include "base/alloc.h"
+#include "wire/function_names.h"
 #include "wire/profile_region.h"
 
 #include <errno.h>
@@ -10,6 +11,9 @@
 #include <unistd.h>
 
 #define FILE_BYTES (1u << 20) /* of a file, at most */
+#define LIST_BYTES (1u << 17) /* of a file of functions, as libpoet takes at most */
+
+/* ---- the option ---- */
 
 static bool read_file(const struct command *command, const char *path,
                       struct measurement_spec *measure)
@@ -57,4 +61,67 @@ bool measurement_option_read(const struct command *command, const char *words, c
     measurement_spec_free(&measure);
     *memory = (measure.wanted & WANTED_MEMORY) != 0;
     return true;
+}
+
+/* ---- function lists ---- */
+
+struct function_list_check {
+    const struct command *command;
+    const char *variable;
+    bool good;
+};
+
+static void measurement_option_check_list(struct function_list_check *c, const char *list,
+                                          const char *file);
+
+static void measurement_option_check_file(struct function_list_check *c, const char *file)
+{
+    char *text = xcalloc(LIST_BYTES, 1);
+    FILE *f = fopen(file, "re");
+    size_t size = f ? fread(text, 1, LIST_BYTES, f) : 0;
+    const char *why = !f || ferror(f)         ? strerror(errno)
+                      : size == LIST_BYTES    ? "is too long"
+                      : memchr(text, 0, size) ? "not a text file"
+                                              : NULL;
+    if (why) {
+        command_fail(c->command, "%s: @%s: %s", c->variable, file, why);
+        c->good = false;
+    } else {
+        measurement_option_check_list(c, text, file);
+    }
+    if (f)
+        fclose(f);
+    free(text);
+}
+
+static void measurement_option_check_list(struct function_list_check *c, const char *list,
+                                          const char *file)
+{
+    for (struct function_names n = function_names_parse(list);
+         function_names_next(&n, file != NULL);) {
+        char *word = xasprintf("%.*s", (int)n.size, n.word);
+        if (n.wrong && file)
+            command_fail(c->command, "%s: %s:%u: %s: %s", c->variable, file, n.line, word, n.wrong);
+        else if (n.wrong)
+            command_fail(c->command, "%s: %s: %s", c->variable, word, n.wrong);
+        else if (*word == '@')
+            measurement_option_check_file(c, word + 1);
+        c->good = c->good && !n.wrong;
+        free(word);
+    }
+}
+
+bool measurement_option_check_lists(const struct command *command)
+{
+    static const char *const variables[] = {"POET_PROFILE_EXCLUDE", "POET_PROFILE_COUNT_ONLY",
+                                            "POET_PROFILE_INCLUDE"};
+    bool good = true;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        struct function_list_check c = {command, variables[i], true};
+        const char *list = getenv(variables[i]);
+        if (list)
+            measurement_option_check_list(&c, list, NULL);
+        good = good && c.good;
+    }
+    return good;
 }

@@ -1,4 +1,5 @@
-/* The option --measure: what is to be measured of a program. */
+/* The choice of what is measured of a program: the option --measure, and the function lists that
+ * libpoet will read (POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY, POET_PROFILE_INCLUDE). */
 #ifndef CLIENTS_CLI_MEASUREMENT_OPTION_H
 #define CLIENTS_CLI_MEASUREMENT_OPTION_H
 
@@ -12,5 +13,8 @@
  * after reporting all errors. */
 bool measurement_option_read(const struct command *command, const char *words, const char **list,
                              bool *memory);
+/* Checks the function lists before a program starts. Returns false after reporting every error with
+ * its file and line. */
+bool measurement_option_check_lists(const struct command *command);
 
 #endif

@@ -6,7 +6,6 @@
 #include "clients/connection/session.h"
 #include "clients/cli/preload_check.h"
 #include "clients/cli/measurement_option.h"
-#include "clients/cli/function_lists.h"
 #include "clients/cli/preload_libraries.h"
 #include "clients/cli/recorded_program.h"
 #include "clients/cli/table_options.h"
@@ -290,7 +289,7 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_installed(directory, o.without))
         return command_usage(command, "--without %s: no libpoet-%s.so", o.without, o.without);
     if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
-        !function_lists_check(command))
+        !measurement_option_check_lists(command))
         return EXIT_USAGE;
     if (o.report && *o.report && !table_output_may_be_named(o.report))
         return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);
