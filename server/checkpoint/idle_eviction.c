@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "server/checkpoint/trace_replay.h"
 #include "server/eventloop/server_log.h"
-#include "server/run/run_losses.h"
+#include "server/run/untraced_reasons.h"
 
 #include <stdio.h>
 #include <stdlib.h>

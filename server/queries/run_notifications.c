@@ -4,7 +4,7 @@
 #include "server/queries/line_answer.h"
 #include "server/queries/referenced_lines.h"
 #include "server/eventloop/loop_turn.h"
-#include "server/run/run_losses.h"
+#include "server/run/untraced_reasons.h"
 #include "wire/limits.h"
 #include "wire/trace_view.h"
 

@@ -3,7 +3,6 @@
 #include "server/queries/referenced_lines.h"
 #include "server/queries/query.h"
 #include "server/run/clock_sync.h"
-#include "server/run/run_losses.h"
 #include "server/run/untraced_reasons.h"
 #include "wire/limits.h"
 #include "wire/event_id.h"

@@ -11,6 +11,8 @@
 void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about);
 void untraced_reasons_free(struct run *run);
 
+/* Returns the number of events of the run that will never be shown, for whatever reason. */
+uint64_t run_lost(const struct run *run);
 /* Returns the number of events that were lost without a number, or whose numbers were not
  * received yet. */
 uint64_t untraced_reasons_lost(const struct run *run);

@@ -1,6 +1,6 @@
 /* A program's messages and slots: what is expanded, what waits, what is refused. */
 #include "server/decode/declarations.h"
-#include "server/run/run_losses.h"
+#include "server/run/untraced_reasons.h"
 #include "server/run/call_sites.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"

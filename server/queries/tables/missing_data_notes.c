@@ -1,7 +1,7 @@
 /* Notes below a table about data that is missing or was discarded. */
 #include "server/queries/tables/table_query.h"
 #include "server/run/activity_store.h"
-#include "server/run/run_losses.h"
+#include "server/run/untraced_reasons.h"
 #include "server/run/event_times.h"
 
 #include <string.h>

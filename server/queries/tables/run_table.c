@@ -2,7 +2,7 @@
  * data is. */
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
-#include "server/run/run_losses.h"
+#include "server/run/untraced_reasons.h"
 
 #include <stdlib.h>
 #include <string.h>
