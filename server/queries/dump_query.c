@@ -1,6 +1,5 @@
 /* Dump of a run: every event, pending events by line and number, inconsistent events, gaps. */
 #include "server/queries/event_answer.h"
-#include "server/queries/line_answer.h"
 #include "server/run/untraced_reasons.h"
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
@@ -59,7 +58,7 @@ static bool dump_send_hidden(struct dump_job *dump, struct encoder *out)
 {
     uint64_t count = order_hidden_lines(dump->run->order);
     for (unsigned i = 0; i < WORK && dump->at < count; i++)
-        line_answer_encode(out, dump->run, HIDDEN_LINE | (uint32_t)++dump->at);
+        referenced_line_encode(out, dump->run, HIDDEN_LINE | (uint32_t)++dump->at);
     return dump->at == count;
 }
 

@@ -5,6 +5,8 @@
 
 #include "server/queries/run_notifications.h"
 
+/* Encodes a trace line as a message to a viewer. */
+void referenced_line_encode(struct encoder *out, const struct run *run, uint32_t line);
 /* Returns whether only referenced lines are sent, by now. */
 bool referenced_lines_is_enabled(const struct run *run, const struct viewer_knowledge *known);
 /* Returns whether the line was sent already. */

@@ -1,7 +1,6 @@
 #include "server/queries/run_notifications.h"
 
 #include "base/alloc.h"
-#include "server/queries/line_answer.h"
 #include "server/queries/referenced_lines.h"
 #include "server/eventloop/loop_turn.h"
 #include "server/run/untraced_reasons.h"
@@ -85,14 +84,14 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
     for (unsigned n = 1; !named && known->lines < order_line_count(run->order); n++) {
         if (out->size >= enough || (n % 64 == 0 && !loop_share_left(share)))
             return false;
-        line_answer_encode(out, run, ++known->lines);
+        referenced_line_encode(out, run, ++known->lines);
     }
     for (unsigned n = 1; known->changes < run->change_count; n++) {
         if (out->size >= enough || (n % 64 == 0 && !loop_share_left(share)))
             return false;
         uint32_t line = run->changes[known->changes++];
         if (referenced_lines_is_sent(known, line))
-            line_answer_encode(out, run, line);
+            referenced_line_encode(out, run, line);
     }
     return true;
 }
