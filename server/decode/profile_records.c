@@ -1,4 +1,4 @@
-/* Decodes the call profiles of threads for a session. */
+/* Decodes the call profiles of threads, and when their calls began and ended, for a session. */
 #include "server/decode/declarations.h"
 #include "server/run/os_metrics.h"
 #include "server/run/program_metrics.h"
@@ -30,6 +30,16 @@ bool program_session_decode_profile(struct program_session *session, uint32_t co
     if (good)
         call_contexts_keep(&session->run->contexts, thread, body, size);
     profile_resolve_names(session, thread);
+    session->run->generation++;
+    return good;
+}
+
+bool program_session_decode_calls(struct program_session *session, uint32_t code,
+                                  const uint8_t *body, size_t size, const char **error)
+{
+    session->run->entries.events = order_count(session->run->order);
+    bool good =
+        call_entries_append(&session->run->entries, session->number, code, body, size, error);
     session->run->generation++;
     return good;
 }
