@@ -2,7 +2,6 @@
 #include "server/connections/agent_connection.h"
 
 #include "base/alloc.h"
-#include "server/transport/clock_offset.h"
 #include "server/transport/compression.h"
 #include "server/checkpoint/idle_eviction.h"
 #include "server/eventloop/server_log.h"

@@ -1,7 +1,7 @@
 /* What goes to other machines: keys, TLS between two ends of a socket, batches of chunks, and a
  * journal that is followed while it is written. */
 #define _GNU_SOURCE
-#include "server/transport/clock_offset.h"
+#include "server/connections/clock_samples.h"
 #include "server/transport/compression.h"
 #include "server/transport/tls_channel.h"
 #include "server/tracefile/journal_follow.h"
