@@ -4,7 +4,6 @@
 #include "clients/libpoet/core/descriptor.h"
 
 #include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/seccomp_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -38,6 +38,9 @@ static inline bool seccomp_allows(enum seccomp_need what)
 /* Returns what such a filter does not allow, as bits. With NULL the filter cannot be read, and
  * everything counts as denied that libpoet can do without. */
 uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count);
+/* Returns whether the kernel reported no filter when it was first queried: if there is one then,
+ * the process that started this program has set it. */
+bool seccomp_filter_is_none(void);
 
 #pragma GCC visibility pop
 #endif

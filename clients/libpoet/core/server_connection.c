@@ -8,7 +8,6 @@
 #include "clients/libpoet/core/descriptor.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/environment.h"
-#include "clients/libpoet/core/seccomp_state.h"
 #include "clients/libpoet/core/queue_grow.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/tracer_lock.h"

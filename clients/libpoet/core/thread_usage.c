@@ -3,7 +3,6 @@
 
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/tracer_clock.h"
-#include "clients/libpoet/core/seccomp_state.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/profile/region_owner.h"
