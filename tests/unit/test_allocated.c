@@ -164,7 +164,7 @@ static void sums_are_as_they_were_counted(void **state)
         workers[i].heap = heap;
         workers[i].thread = i + 1;
         for (uint32_t k = 0; k < NODES; k++)
-            workers[i].nodes[k] = stack_table_find_node(heap, HEAP_NODE_WHOLE, 1000 + k);
+            workers[i].nodes[k] = heap_counter_find_node(heap, HEAP_NODE_WHOLE, 1000 + k);
     }
     for (uint32_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
@@ -310,7 +310,7 @@ static void what_is_full_says_so(void **state)
     (void)state;
     for (uint64_t i = 1; i <= most; i++) { /* one page, so that its places are not enough */
         struct heap_caller by = {.thread = 1,
-                                 .node = stack_table_find_node(heap, HEAP_NODE_WHOLE, i)};
+                                 .node = heap_counter_find_node(heap, HEAP_NODE_WHOLE, i)};
         heap_block_add(heap, &mine, &by, at(0x100000 + i % 2048 * 2), 1, 1, HEAP_MALLOC);
     }
     assert_int_equal(head->sums, HEAP_SUMS);
@@ -324,10 +324,10 @@ static void what_is_full_says_so(void **state)
     }
     assert_true(all >= HEAP_GROUP && all <= most && still <= HEAP_GROUP * HEAP_TRIES);
     for (uint32_t i = 0; i < 2 * HEAP_NODES; i++)
-        stack_table_find_node(heap, HEAP_NODE_CUT, i);
+        heap_counter_find_node(heap, HEAP_NODE_CUT, i);
     assert_int_equal(head->nodes, HEAP_NODES);
-    assert_int_equal(stack_table_find_node(heap, HEAP_NODE_UNKNOWN, 5), HEAP_NODE_OTHER);
-    assert_int_equal(stack_table_find_node(heap, HEAP_NODE_OTHER, 5), HEAP_NODE_OTHER);
+    assert_int_equal(heap_counter_find_node(heap, HEAP_NODE_UNKNOWN, 5), HEAP_NODE_OTHER);
+    assert_int_equal(heap_counter_find_node(heap, HEAP_NODE_OTHER, 5), HEAP_NODE_OTHER);
     munmap(heap, HEAP_MAP_BYTES);
 }
 
@@ -346,7 +346,7 @@ static void a_small_table_keeps_its_bounds(void **state)
     assert_true(heap != MAP_FAILED);
     assert_int_equal(mprotect(heap + bytes, 4096, PROT_NONE), 0);
     heap_block_begin(heap, HEAP_GROUPS_LEAST, 1000);
-    struct heap_caller by = {.thread = 1, .node = stack_table_find_node(heap, HEAP_NODE_WHOLE, 1)};
+    struct heap_caller by = {.thread = 1, .node = heap_counter_find_node(heap, HEAP_NODE_WHOLE, 1)};
     for (uint64_t i = 1; i <= most; i++)
         heap_block_add(heap, &mine, &by, at(i * 32), 1, 1, HEAP_MALLOC);
     for (uint64_t i = 1; i <= most; i++)

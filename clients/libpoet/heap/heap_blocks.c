@@ -30,7 +30,7 @@ static inline uint32_t heap_block_sum(void *heap, struct heap_thread_cache *mine
     uint32_t k = by->node % HEAP_KNOWN_SUMS;
     if (LIKELY(mine->known[k].node == by->node && mine->known[k].thread == by->thread && by->node))
         return mine->known[k].sum;
-    uint32_t sum = stack_table_find_sum(heap, by->node, by->thread);
+    uint32_t sum = heap_counter_find_sum(heap, by->node, by->thread);
     if (by->node == HEAP_NODE_OTHER)
         heap_counter_add_shared(&((struct heap_head *)heap)->folded, 1);
     else if (sum) {

@@ -44,7 +44,7 @@ struct freed_block {
  * HEAP_GROUPS. */
 void heap_block_begin(void *heap, uint32_t groups, uint64_t now_ns);
 /* Returns the node of a stack that is called from `parent` at `site`; created on first use. */
-uint32_t stack_table_find_node(void *heap, uint32_t parent, uint64_t site);
+uint32_t heap_counter_find_node(void *heap, uint32_t parent, uint64_t site);
 void heap_block_add(void *heap, struct heap_thread_cache *mine, const struct heap_caller *by,
                     const void *block, size_t bytes, size_t usable, enum heap_kind kind);
 /* Removes a block before a thread frees it. Returns true if it is a block of that kind; else *was

@@ -57,10 +57,10 @@ static inline bool heap_counter_is_own(const struct heap_sum *sum, uint32_t thre
 }
 
 /* Returns an unused number, which the caller owns from now on; 0: there are no more. */
-uint32_t stack_table_new_number(_Atomic uint32_t *count, uint32_t most);
+uint32_t heap_counter_new_number(_Atomic uint32_t *count, uint32_t most);
 /* Returns the number of the sum of a thread with a stack, created if needed; 0: there are no
  * more. */
-uint32_t stack_table_find_sum(void *heap, uint32_t node, uint32_t thread);
+uint32_t heap_counter_find_sum(void *heap, uint32_t node, uint32_t thread);
 
 /* ---- current and maximum size ---- */
 

@@ -157,7 +157,7 @@ static inline uint32_t stack_unwind_node(void *heap, struct stack_unwind_cache *
     uint32_t n = w->same + w->count, node = w->same ? mine->node[w->same - 1] : (uint32_t)w->end;
     for (uint32_t i = w->same, k = w->count; i < n; i++) {
         k--;
-        node = stack_table_find_node(heap, node, w->at[k].site);
+        node = heap_counter_find_node(heap, node, w->at[k].site);
         mine->at[i] = w->at[k];
         mine->saved[i] = i && !w->saved[k] ? &mine->at[i - 1].frame : w->saved[k];
         mine->node[i] = node;
@@ -176,8 +176,8 @@ static __attribute__((noinline)) uint32_t stack_unwind_node_of_calls(void *heap,
     uint32_t n = poet_heap_calls(context, calls, HEAP_DEPTH - 1);
     uint32_t node = HEAP_NODE_CALLS;
     while (n > 0)
-        node = stack_table_find_node(heap, node, calls[--n]);
-    return stack_table_find_node(heap, node, site);
+        node = heap_counter_find_node(heap, node, calls[--n]);
+    return heap_counter_find_node(heap, node, site);
 }
 
 /* Called if the stack cannot be unwound; returns 0 if nothing is known of its calls either. */
@@ -199,7 +199,7 @@ uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
                                struct poet_heap_where where, const uintptr_t *frame)
 {
     if (!LIKELY(!stack_unwind_is_own(frame[1] - 1)))
-        return stack_table_find_node(heap, HEAP_NODE_OWN, frame[1] - 1);
+        return heap_counter_find_node(heap, HEAP_NODE_OWN, frame[1] - 1);
     struct stack_walk w;
     stack_unwind_walk(&w, mine, where, frame);
     bool whole = w.end != HEAP_NODE_UNKNOWN || w.count > 1;
