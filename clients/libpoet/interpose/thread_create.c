@@ -1,7 +1,6 @@
 /* Thread creation. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/thread_registry.h"
-#include "clients/libpoet/interpose/thread_start.h"
 #include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/cxx_runtime.h"

@@ -5,7 +5,8 @@
 #include "clients/libpoet/interpose/cancellation.h"
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/interpose/thread_registry.h"
-#include "clients/libpoet/interpose/thread_start.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/seccomp_install.h"
 #include "clients/libpoet/core/fork_reset.h"
@@ -227,6 +228,38 @@ struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
     busy_end(t);
     return t;
 }
+
+/* ---- threads that are about to begin ---- */
+
+static latch start_lock;
+static struct thread_start *start_pool;
+
+struct thread_start *thread_start_pop(void)
+{
+    latch_lock(&start_lock);
+    struct thread_start *start = start_pool;
+    if (start)
+        start_pool = start->next;
+    latch_unlock(&start_lock);
+    return start ? start : tracer_arena_alloc(sizeof *start);
+}
+
+void thread_start_push(struct thread_start *start)
+{
+    latch_lock(&start_lock);
+    start->next = start_pool;
+    start_pool = start;
+    latch_unlock(&start_lock);
+}
+
+/* Called in the child, where no thread is about to begin. */
+static void thread_start_forked(void)
+{
+    start_pool = NULL;
+    latch_reset(&start_lock);
+}
+
+/* ---- under another server, and the end of the process ---- */
 
 /* Called when traced again: reports what an earlier server did not take, which is in no trace. */
 static void thread_lifetime_send_state(struct traced_thread *t)

@@ -3,11 +3,27 @@
 #define CLIENTS_LIBPOET_INTERPOSE_THREAD_LIFETIME_H
 
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/thread_info.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <threads.h>
 
 #pragma GCC visibility push(hidden)
+
+/* Start function and argument of a new thread, until it has begun. */
+struct thread_start {
+    void *(*function)(void *);
+    thrd_start_t function_c11; /* or this one */
+    void *argument;
+    struct thread_info *task;
+    struct thread_start *next;
+    struct mask_new mask;
+};
+
+/* Returns an entry from reused memory, or NULL if there is none. */
+struct thread_start *thread_start_pop(void);
+void thread_start_push(struct thread_start *start);
 
 /* Threads were created by calls that are not recorded. */
 extern _Atomic bool untraced_threads_exist;
