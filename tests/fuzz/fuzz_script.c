@@ -1,5 +1,5 @@
 /* Scripts of repeated runs: of one that is taken everything that it names lies in it. */
-#include "clients/libpoet/replay/schedule_validate.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         s->bytes = size;
     }
     volatile uint64_t sum = 0;
-    if (!schedule_validate_file(s, size)) {
+    if (!shared_schedule_validate(s, size)) {
         const struct schedule_line *lines = (const void *)((const char *)s + s->lines_at);
         const struct schedule_event *events = (const void *)((const char *)s + s->events_at);
         sum += lines[s->main].last;

@@ -6,7 +6,7 @@
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/replay/schedule_mapping.h"
-#include "clients/libpoet/replay/schedule_validate.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"

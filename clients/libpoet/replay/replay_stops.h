@@ -7,7 +7,7 @@
 #ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 
-#include "clients/libpoet/replay/schedule_memory.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 
 #pragma GCC visibility push(hidden)
 

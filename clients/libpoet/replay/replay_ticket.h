@@ -3,7 +3,7 @@
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
 
 #include "clients/libpoet/core/likely.h"
-#include "clients/libpoet/replay/schedule_memory.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 
 #include <stdbool.h>
 #include <stdint.h>

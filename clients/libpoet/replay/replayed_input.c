@@ -5,7 +5,7 @@
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/replay/thread_schedule.h"
-#include "clients/libpoet/replay/schedule_memory.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/replay_ticket.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
-#include "clients/libpoet/replay/schedule_file.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"
@@ -184,7 +184,7 @@ void replay_begin(void)
     replay_active = hold_point_begin();
     if (!path || !*path)
         return;
-    shared_schedule = schedule_file_open(path, &wrong);
+    shared_schedule = shared_schedule_open(path, &wrong);
     if (!shared_schedule) {
         stderr_log_print_once("POET_REPLAY: %s: %s; running without schedule control", path, wrong);
         return;

@@ -8,8 +8,7 @@
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/replay/thread_schedule.h"
-#include "clients/libpoet/replay/schedule_validate.h"
-#include "clients/libpoet/replay/schedule_memory.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 #include "wire/limits.h"
 
 #pragma GCC visibility push(hidden)

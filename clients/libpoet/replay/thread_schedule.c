@@ -5,7 +5,7 @@
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/replay/schedule_mapping.h"
-#include "clients/libpoet/replay/schedule_validate.h"
+#include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"
 #include "wire/nondet_result.h"

@@ -1,7 +1,7 @@
 /* The replay schedule that all processes of a replayed run share (wire/replay_schedule.h), as
  * mapped in this one. */
-#ifndef CLIENTS_LIBPOET_REPLAY_SCHEDULE_MEMORY_H
-#define CLIENTS_LIBPOET_REPLAY_SCHEDULE_MEMORY_H
+#ifndef CLIENTS_LIBPOET_REPLAY_SHARED_SCHEDULE_H
+#define CLIENTS_LIBPOET_REPLAY_SHARED_SCHEDULE_H
 
 #include "wire/replay_schedule.h"
 
@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
+
+#define SCRIPT_NO_TYPE UINT16_MAX /* no index of a type's name */
 
 extern struct schedule_head *shared_schedule; /* NULL: none */
 
@@ -32,6 +34,13 @@ shared_schedule_events(const struct schedule_line *thread)
         (const void *)((char *)shared_schedule + shared_schedule->events_at);
     return all + thread->first;
 }
+
+/* Returns what is wrong with the schedule, whose address must be a multiple of 64, or NULL if its
+ * parts and the events of its lines lie in it and its names are terminated. Lines that an event
+ * names are looked up by shared_schedule_line(), which checks their number. */
+const char *shared_schedule_validate(const struct schedule_head *script, uint64_t bytes);
+/* Returns NULL if there is none that can be replayed, and sets `wrong` to the reason. */
+struct schedule_head *shared_schedule_open(const char *path, const char **wrong);
 
 #pragma GCC visibility pop
 #endif

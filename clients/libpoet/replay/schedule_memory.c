@@ -1,3 +1,0 @@
-#include "clients/libpoet/replay/schedule_memory.h"
-
-struct schedule_head *shared_schedule;
