@@ -5,7 +5,7 @@
 #include "server/checkpoint/checkpoint_read.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/decode/remote_ends.h"
-#include "server/decode/metric_decode.h"
+#include "server/decode/metric_records.h"
 #include "server/decode/program_session.h"
 #include "server/eventloop/loop_turn.h"
 #include "server/run/clock_exchanges.h"
@@ -173,10 +173,10 @@ static bool trace_replay_apply_external(struct trace_replay_state *player, struc
         (chunk.kind != MESSAGE_METRIC && chunk.kind != MESSAGE_SAMPLED_CELLS))
         return false;
     if (!stale && !(chunk.kind == MESSAGE_METRIC
-                        ? metric_decode_name(player->run, PROGRAM_METRICS_NO_PROCESS,
-                                             OS_METRICS_NO_PROCESS, &in)
-                        : metric_decode_samples(player->run, PROGRAM_METRICS_NO_PROCESS,
-                                                OS_METRICS_NO_PROCESS, &in)))
+                        ? metric_records_decode_name(player->run, PROGRAM_METRICS_NO_PROCESS,
+                                                     OS_METRICS_NO_PROCESS, &in)
+                        : metric_records_decode_samples(player->run, PROGRAM_METRICS_NO_PROCESS,
+                                                        OS_METRICS_NO_PROCESS, &in)))
         player->trouble = in.error;
     return true;
 }

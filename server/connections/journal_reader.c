@@ -6,7 +6,7 @@
 #include "server/eventloop/server_log.h"
 #include "server/connections/agent_connection.h"
 #include "server/decode/remote_ends.h"
-#include "server/decode/metric_decode.h"
+#include "server/decode/metric_records.h"
 #include "server/decode/program_session.h"
 #include "server/connections/connection.h"
 #include "server/connections/event_server.h"
@@ -165,10 +165,11 @@ static bool journal_reader_deliver_slots(struct run *run, struct program_session
 static bool journal_reader_deliver_external(struct run *run, struct chunk chunk)
 {
     struct decoder in = decoder_init(chunk.data, chunk.size);
-    bool good =
-        chunk.kind == MESSAGE_METRIC
-            ? metric_decode_name(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in)
-            : metric_decode_samples(run, PROGRAM_METRICS_NO_PROCESS, OS_METRICS_NO_PROCESS, &in);
+    bool good = chunk.kind == MESSAGE_METRIC
+                    ? metric_records_decode_name(run, PROGRAM_METRICS_NO_PROCESS,
+                                                 OS_METRICS_NO_PROCESS, &in)
+                    : metric_records_decode_samples(run, PROGRAM_METRICS_NO_PROCESS,
+                                                    OS_METRICS_NO_PROCESS, &in);
     if (good)
         run_fact(run, chunk);
     run->generation++;

@@ -4,7 +4,7 @@
 
 #include "server/decode/remote_ends.h"
 #include "server/decode/heap_records.h"
-#include "server/decode/metric_decode.h"
+#include "server/decode/metric_records.h"
 #include "server/decode/usage_records.h"
 #include "server/run/awaits.h"
 #include "server/run/input_store.h"
@@ -562,7 +562,7 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
             &(struct usage_target){session->run, session->process, session, program_session_line},
             in);
     case MESSAGE_METRIC:
-        return metric_decode_name(session->run, session->number, session->process, in);
+        return metric_records_decode_name(session->run, session->number, session->process, in);
     case MESSAGE_INPUT:
     case CHUNK_INPUT:
         return read_input(session, in, thread);
@@ -573,7 +573,7 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
     case MESSAGE_STREAM_GAP:
         return remote_end_decode_gap(session->run, in);
     case MESSAGE_SAMPLED_CELLS:
-        return metric_decode_samples(session->run, session->number, session->process, in);
+        return metric_records_decode_samples(session->run, session->number, session->process, in);
     default:
         decoder_fail(in, "is not a program message");
         return false;

@@ -3,7 +3,6 @@
  * `poet watch` tells them. */
 #include "base/alloc.h"
 #include "server/decode/metric_records.h"
-#include "server/decode/metric_decode.h"
 #include "server/decode/program_session.h"
 #include "tests/fuzz/changing.h"
 #include "tests/fuzz/asks.h"
@@ -68,13 +67,13 @@ static void tell(struct run *run, uint32_t session, const uint8_t *data, size_t 
         size_t length = data[1] < size - 2 ? data[1] : size - 2;
         struct decoder in = decoder_init(data + 2, length);
         if (data[0] & 1)
-            metric_decode_name(run, session,
-                               session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0,
-                               &in);
+            metric_records_decode_name(
+                run, session, session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0,
+                &in);
         else
-            metric_decode_samples(run, session,
-                                  session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0,
-                                  &in);
+            metric_records_decode_samples(
+                run, session, session == PROGRAM_METRICS_NO_PROCESS ? OS_METRICS_NO_PROCESS : 0,
+                &in);
         data += 2 + length;
         size -= 2 + length;
     }

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "wire/profile_region.h"
 #include "server/decode/metric_records.h"
-#include "server/decode/metric_decode.h"
 #include "tests/unit/unit.h"
 #include "wire/metric_messages.h"
 #include "wire/program_messages.h"
@@ -105,7 +104,7 @@ static bool named(struct run *run, uint32_t session, uint32_t code, uint8_t kind
     struct encoder out = {0};
     encode_metric(&out, &(struct metric_message){code, kind, text_view_of("n"), text_view_of("u")});
     struct decoder in = decoder_init(out.data, out.size);
-    bool good = metric_decode_name(run, session, 0, &in);
+    bool good = metric_records_decode_name(run, session, 0, &in);
     encoder_free(&out);
     return good;
 }
@@ -140,7 +139,7 @@ static void samples_hold_until_the_next(void **state)
         encode_u32(&out, METRIC_WATCHED_CODES + 1);
         encode_u64(&out, (uint64_t)values[i]);
         struct decoder in = decoder_init(out.data, out.size);
-        assert_true(metric_decode_samples(run, 0, 0, &in));
+        assert_true(metric_records_decode_samples(run, 0, 0, &in));
         out.size = 0;
     }
     const struct program_metric_samples *s = program_metrics_sampled_at(run, 0);
