@@ -4,9 +4,9 @@
  * The body: u64 number lost; u64 time (CLOCK_MONOTONIC, ns); u32 count; then for each switch: a
  * varint, the thread's code; a varint, 4 times the ns since the previous switch, plus an enum
  * context_switch_to. Varints have seven bits per byte, the lowest first, with the eighth bit set in
- * all bytes but the last. Then a string: why there are no switches at all, or empty. Then, absent
- * in older files, a varint for each switch: 1 + the processor that the thread runs on from then, or
- * ran on until then; 0: unknown. */
+ * all bytes but the last. Then a string: why there are no switches at all, or empty. Then a varint
+ * for each switch: 1 + the processor that the thread runs on from then, or ran on until then; 0:
+ * unknown. */
 #ifndef WIRE_CONTEXT_SWITCHES_H
 #define WIRE_CONTEXT_SWITCHES_H
 
@@ -25,6 +25,6 @@ struct context_switch_record {
     uint8_t to; /* an enum context_switch_to */
 };
 
-#define CONTEXT_SWITCH_RECORD_BYTES 2u /* minimum size of one in a body */
+#define CONTEXT_SWITCH_RECORD_BYTES 3u /* minimum size of one in a body */
 
 #endif

@@ -198,7 +198,7 @@ bool decode_rename(struct decoder *in, struct rename_message *told)
 {
     told->line = decode_u32(in);
     told->name = decode_text(in);
-    told->since = decoder_remaining(in) ? decode_u64(in) : 0;
+    told->since = decode_u64(in);
     return decoder_finish(in);
 }
 
@@ -216,7 +216,7 @@ bool decode_losses(struct decoder *in, struct losses_message *told)
     told->waited_ns = decode_u64(in);
     told->dropped = decode_u64(in);
     told->unfollowed = decode_u64(in);
-    told->left = decoder_remaining(in) ? decode_u64(in) : 0;
-    told->left_told = decoder_remaining(in) ? decode_u64(in) : 0;
+    told->left = decode_u64(in);
+    told->left_told = decode_u64(in);
     return decoder_finish(in);
 }

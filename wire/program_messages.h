@@ -191,18 +191,18 @@ bool decode_shape(struct decoder *in, struct shape_message *told);
 struct rename_message {
     uint32_t line;
     struct text_view name;
-    /* number of its last event at that time; 0 (absent in older files): unknown */
+    /* number of its last event at that time; 0: unknown */
     uint64_t since;
 };
 void encode_rename(struct encoder *out, const struct rename_message *told);
 bool decode_rename(struct decoder *in, struct rename_message *told);
 
-/* In a trace file: how long a program was made to wait, and what it dropped or did not trace. */
+/* How long a program was made to wait, and what it dropped or did not trace; in a trace file, also
+ * how many events were lost with its end. */
 struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
-    uint64_t left,
-        /* lost at its end; those of them whose numbers are known. Older files have neither. */
-        left_told;
+    /* lost at its end; those of them whose numbers are known */
+    uint64_t left, left_told;
 };
 void encode_losses(struct encoder *out, const struct losses_message *told);
 bool decode_losses(struct decoder *in, struct losses_message *told);

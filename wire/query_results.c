@@ -211,8 +211,7 @@ void decode_relation_counts(struct decoder *in, struct relation_counts *c)
     c->concurrent = decode_u64(in);
     c->same = decode_u64(in);
     c->unknown = decode_u64(in);
-    c->whole =
-        decoder_remaining(in) ? decode_u8(in) != 0 : true; /* an older server counts to the end */
+    c->whole = decode_u8(in) != 0;
 }
 
 void encode_between(struct encoder *out, const struct between_info *span)

@@ -319,9 +319,9 @@ void decode_stat_info(struct decoder *in, struct stat_info *s)
         s->unseen[s->unseen_count].about = trace_view_decode_one(in);
         s->unseen[s->unseen_count].count = decode_u64(in);
     }
-    s->behind_ns = decoder_remaining(in) ? decode_u64(in) : 0; /* an older server does not say */
-    s->journal_ahead = decoder_remaining(in) ? decode_u64(in) : 0;
-    s->discarded = decoder_remaining(in) ? decode_u64(in) : 0;
+    s->behind_ns = decode_u64(in);
+    s->journal_ahead = decode_u64(in);
+    s->discarded = decode_u64(in);
 }
 
 void stat_info_free(struct stat_info *s)

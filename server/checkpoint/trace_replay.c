@@ -239,6 +239,14 @@ static void trace_replay_apply_message(struct trace_replay_state *player, struct
         player->trouble = error;
 }
 
+static void trace_replay_apply_end(struct trace_replay_state *player, struct chunk chunk)
+{
+    struct decoder in = decoder_init(chunk.data, chunk.size);
+    player->run->ended_ns = (int64_t)decode_u64(&in);
+    if (!decoder_finish(&in))
+        player->trouble = "invalid end";
+}
+
 static void trace_replay_apply_chunk(void *context, struct chunk chunk)
 {
     struct trace_replay_state *player = context;
@@ -289,11 +297,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
         trace_replay_apply_hangup(player, chunk.session);
         break;
     case CHUNK_END:
-        player->run->ended_ns = 0;
-        if (chunk.size >= 8) {
-            struct decoder in = decoder_init(chunk.data, chunk.size);
-            player->run->ended_ns = (int64_t)decode_u64(&in);
-        }
+        trace_replay_apply_end(player, chunk);
         break;
     default:
         trace_replay_apply_message(player, chunk);

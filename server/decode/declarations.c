@@ -489,12 +489,28 @@ static bool read_describe(struct decoder *in)
     return !in->error;
 }
 
-/* Of a new name only the name: the text that says since when is kept as a text. */
-static size_t kept_size(unsigned type, struct decoder in)
+static void declarations_add_fact(const struct program_session *session, unsigned type,
+                                  const uint8_t *data, size_t size, uint32_t thread)
+{
+    run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
+                                          .session = session->number,
+                                          .thread = thread,
+                                          .data = data,
+                                          .size = (uint32_t)size});
+}
+
+/* Keeps a new name as a fact without the event since which it holds: an annotation keeps that. */
+static void declarations_keep_name(const struct program_session *session, struct decoder in,
+                                   uint32_t thread)
 {
     struct rename_message told;
-    bool since = type == MESSAGE_NAME && decode_rename(&in, &told) && in.size > 8 + told.name.size;
-    return since ? in.size - 8 : in.size;
+    struct encoder out = {0};
+    if (!decode_rename(&in, &told))
+        return;
+    told.since = 0;
+    encode_rename(&out, &told);
+    declarations_add_fact(session, MESSAGE_NAME, out.data, out.size, thread);
+    encoder_free(&out);
 }
 
 /* Keeps declarations on which later chunks rely as facts, which are never discarded. */
@@ -502,16 +518,13 @@ static void declarations_keep_fact(struct program_session *session, unsigned typ
                                    const struct decoder *in, uint32_t thread)
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
-        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
-        type == MESSAGE_KIND || type == MESSAGE_UNTRACED || type == MESSAGE_SENT ||
-        type == MESSAGE_USAGE || type == MESSAGE_HEAP || type == MESSAGE_METRIC ||
-        type == MESSAGE_SAMPLED_CELLS || type == MESSAGE_CARRIER || type == MESSAGE_ENDS ||
-        type == MESSAGE_AWAITS)
-        run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
-                                              .session = session->number,
-                                              .thread = thread,
-                                              .data = in->data,
-                                              .size = (uint32_t)kept_size(type, *in)});
+        type == MESSAGE_LINE || type == MESSAGE_OBJECT || type == MESSAGE_KIND ||
+        type == MESSAGE_UNTRACED || type == MESSAGE_SENT || type == MESSAGE_USAGE ||
+        type == MESSAGE_HEAP || type == MESSAGE_METRIC || type == MESSAGE_SAMPLED_CELLS ||
+        type == MESSAGE_CARRIER || type == MESSAGE_ENDS || type == MESSAGE_AWAITS)
+        declarations_add_fact(session, type, in->data, in->size, thread);
+    else if (type == MESSAGE_NAME)
+        declarations_keep_name(session, *in, thread);
 }
 
 bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in,

@@ -10,7 +10,7 @@ static void read_one(const struct program_session *session, struct decoder *in,
                      struct decoder *cpus, uint64_t *at_ns)
 {
     uint64_t code = decode_varint(in), rest = decode_varint(in);
-    uint64_t cpu = decoder_remaining(cpus) ? decode_varint(cpus) : 0;
+    uint64_t cpu = decode_varint(cpus);
     uint32_t line = code <= UINT32_MAX ? program_session_line(session, (uint32_t)code) : 0;
     *at_ns += rest >> 2;
     if (line && !in->error)
@@ -19,7 +19,7 @@ static void read_one(const struct program_session *session, struct decoder *in,
                                (int64_t)(*at_ns - session->run->start_ns));
 }
 
-/* What stands behind the switches: why there are none, and on which processors they were. */
+/* What follows the switches: why there are none, and the processors of each. */
 struct switch_backlog {
     char *why; /* the caller's to free */
     struct decoder cpus;
@@ -30,8 +30,7 @@ static struct switch_backlog read_behind(struct decoder in, uint32_t count, cons
     for (uint32_t i = 0; i < 2 * count; i++)
         decode_varint(&in);
     struct switch_backlog behind = {.why = decode_string(&in, LIMIT_TEXT_BYTES), .cpus = in};
-    for (uint32_t i = 0; i < count && decoder_remaining(&behind.cpus);
-         i++) /* all of them, or none */
+    for (uint32_t i = 0; i < count; i++)
         decode_varint(&in);
     decoder_finish(&in);
     *error = in.error;

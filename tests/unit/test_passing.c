@@ -152,6 +152,8 @@ static void tell_switches(struct live *live)
     encode_varint(&body, 1);
     encode_varint(&body, 10u << 2 | SWITCH_ASLEEP);
     encode_string(&body, "");
+    encode_varint(&body, 0);
+    encode_varint(&body, 0);
     append(live,
            (struct chunk){.kind = CHUNK_SWITCHES, .data = body.data, .size = (uint32_t)body.size});
     assert_true(program_session_decode_switches(live->session, body.data, body.size, &why));
@@ -223,7 +225,7 @@ static void end(struct live *live)
     live->session = NULL;
     while (!checkpoint_finish(live->run, (struct loop_share){0}))
         ;
-    append(live, (struct chunk){.kind = CHUNK_END});
+    append(live, (struct chunk){.kind = CHUNK_END, .data = (uint8_t[8]){0}, .size = 8});
 }
 
 static struct run *read_again(void)

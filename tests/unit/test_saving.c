@@ -126,7 +126,8 @@ static void end(struct live *live)
     program_session_close(live->session);
     while (!checkpoint_finish(live->run, (struct loop_share){0}))
         ;
-    tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END});
+    tracefile_append(live->run->trace,
+                     (struct chunk){.kind = CHUNK_END, .data = (uint8_t[8]){0}, .size = 8});
     tracefile_flush(live->run->trace);
     run_free(live->run);
 }

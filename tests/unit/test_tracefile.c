@@ -39,7 +39,7 @@ static int write_trace(void **state)
     append(journal, CHUNK_SESSION, 0, hello.data, hello.size);
     test_program(append, journal, VISITS);
     append(journal, CHUNK_HANGUP, 0, NULL, 0);
-    append(journal, CHUNK_END, 0, NULL, 0);
+    append(journal, CHUNK_END, 0, (uint8_t[8]){0}, 8);
     assert_true(tracefile_flush(journal));
     tracefile_close(journal);
     free(used);
