@@ -19,15 +19,9 @@ part() { awk -v h="$2: " 'index($0, h) == 1 { on = 1; next } on && /^(recorded|a
 row() { part "$1" "$2" | grep -m 1 "^$3 " | sed "s/^[^ ]* *//"; }
 cells() { python3 -c 'import sys; print([i for i, c in enumerate(sys.argv[1]) if c not in " ━─╌·╍│┼"][:int(sys.argv[2])])' "$1" "$2"; }
 
-# A slow thread sleeps until the other thread was there; with AT_ONCE set the order is determined by other means.
-late_until() { sed "s/late(1);/while (!*(__typeof__($2) volatile *)\&$2 \&\& !getenv(\"AT_ONCE\")) usleep(1000);/" "$here/maybe/$1.c" >"$1.c"; }
-cp "$here/maybe/slow.h" .
-
 # ---- a swap ----
-late_until bad_use made
-poetcc -trace -g bad_use.c -o bad_use
+poetcc -trace -g "$here/maybe/bad_use.c" -o bad_use
 record bad_use
-export AT_ONCE=1
 refs=$(poet dump bad_use.poet | awk '$3 == "acquired" { print $1 }' | xargs)
 like "swap: replay draws the swapped run" "$(picture bad_use swap.txt --swap $refs)" \
     '^0 poet replay: order swapped: .*killed by signal 6$'
@@ -152,11 +146,8 @@ is "early end: note 1 is the recorded event that was not reached" "$(grep -c '^n
 like "early end: the caption says that all compared events match" "$(tail -n 1 stops.txt)" '; all compared events of the new run match$'
 
 # ---- a deadlock confirmed by poet confirm ----
-late_until bad_two meals
-poetcc -trace -g bad_two.c -o bad_two
-unset AT_ONCE
+poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
 record bad_two
-export AT_ONCE=1
 number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print $1; exit }')
 timeout 300 poet confirm bad_two.poet "$number" --picture two.txt >blocked 2>said
 is "poet confirm draws the confirming run" "$? $(tail -n 1 said | sed 's/attempt [0-9]*/attempt N/')" \

@@ -225,7 +225,7 @@ poet export moments.poet -o moments.html
 like "the page has the deadlocked threads" "$(cat come.html)" '^"stuck":\[\["[0-9]+:[0-9]+","[0-9]+:[0-9]+"\]\]'
 is "the page of another run has no deadlocked threads" "$(grep -c '^"stuck":\[\]' moments.html)" 1
 like "the page has the signal without a waiter" "$(cat moments.html)" '"u":"no waiter"'
-is "the page is small" "$(($(stat -c %s moments.html) < 65536 + 200 * $(grep -c . moments.txt)))" 1
+is "the page is small" "$(($(stat -c %s moments.html) < 65536 + 200 * $(figure moments.poet events)))" 1
 if command -v chromium >/dev/null; then
     red='document.querySelectorAll("#svg [stroke=\"#bf001a\"]")'
     told=$(printf '%s\n' "eval [...$red].map(e => e.tagName).sort().join()" 'eval pages.waiting, document.getElementById("legend").textContent' |
