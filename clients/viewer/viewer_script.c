@@ -15,19 +15,21 @@
  *   save-page FILE         saves the drawer's page
  *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
- *   key NAME N             does an action N times; prints how long it took until the first frame in which the event
- *                          that is selected then is seen, and until all of its picture was drawn
- *                          (key_latency.h)
- *   glide NAME N [BACK]    does an action once a frame, N frames, the second half of them BACK; prints how long a
- *                          frame took (frame_timing.h)
+ *   key NAME N             does an action N times; prints how long it took until the first frame in
+ *                          which the event that is selected then is seen, and until all of its
+ *                          picture was drawn (key_latency.h)
+ *   glide NAME N [BACK]    does an action once a frame, N frames, the second half of them BACK;
+ *                          prints how long a frame took (frame_timing.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
- *   late SECONDS           prints how long after they happened events were in a frame: those with a text "at NS", ns
- *                          of CLOCK_MONOTONIC
+ *   late SECONDS           prints how long after they happened events were in a frame: those with a
+ *                          text "at NS", ns of CLOCK_MONOTONIC
  *   drawer PAGE|none       opens the drawer at a page, or closes it
  *   look PAGE              opens it at a page, and prints what that says at once instead of rows
- *   row N                  selects the row of its table, counted from 0 as the server tells them; none: -1
+ *   row N                  selects the row of its table, counted from 0 as the server sends them;
+ *                          none: -1
  *   enter-row              what Enter does with it
- *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before the selected
+ *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before
+ *                          the selected
  *   marks FILE             appends which events and lines are marked
  *   stops FILE             appends which events have a breakpoint
  *   labels FILE            writes what the page beside the picture says

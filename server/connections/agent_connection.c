@@ -186,7 +186,8 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     /* the previous sender has lost its connection, and has not noticed it yet */
     source->peer = peer;
     source->stream = stream.stream;
-    bool resumes = source->resumed && source->run; /* all of it may be in the file, and it is over */
+    /* All of a run may be in the file, and it is over. */
+    bool resumes = source->resumed && source->run;
     if (resumes && !peer->server->quiet)
         server_log("%s: %s resumes with chunk %llu", source->run->file, peer->name,
                    (unsigned long long)source->origin->next);

@@ -52,7 +52,8 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
 
 /* What goes wrong is to be read before the terminal closes. */
 #define KEPT_OPEN                                                                                  \
-    "\"$@\" || { printf '\\nExited with status %s. Press Enter to close this window. ' $?; read -r _; }"
+    "\"$@\" || { printf '\\nExited with status %s. Press Enter to close this window. ' $?; "       \
+    "read -r _; }"
 
 static void debug_panel_start_terminal(struct view *view, char **terminal, char *trace, char *event)
 {
