@@ -87,8 +87,8 @@ figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/
 finished() { [ "$(figure "$1" finished)" = true ]; }
 # the one trace that the program left here
 trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
-# ends SOURCE: waits until the run is finished, a minute longer as often as its order has grown meanwhile
-ends() {
+# order_ends SOURCE: waits until the run is finished, a minute longer as often as its order has grown meanwhile
+order_ends() {
     ordered=
     until until_true finished "$1"; do
         grown=$(figure "$1" events)
@@ -98,7 +98,7 @@ ends() {
 }
 # sound SOURCE: the trace is finished and obeys every rule
 sound() {
-    ends "$1" && poet check "$1" &&
+    order_ends "$1" && poet check "$1" &&
         [ "$(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)" = 000 ]
 }
 compile() { # compile NAME [ARG...]: an example
