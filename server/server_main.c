@@ -204,9 +204,9 @@ static bool listen_on(struct server *server, const char *endpoint, struct error 
     return true;
 }
 
-/* How many mappings the system lets this process have, less what it needs itself.
- * POET_TEST_MAPPINGS stands for a system that lets it have fewer: where memory is virtualized twice,
- * thousands of mappings take minutes. */
+/* Returns how many mappings the system permits this process, less its own needs.  Tests set
+ * POET_TEST_MAPPINGS to a smaller limit: on a nested virtual machine thousands of mappings take
+ * minutes. */
 static size_t server_main_mapping_limit(void)
 {
     unsigned long most = 65530;

@@ -339,8 +339,9 @@ int main(void)
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
 }
 C
+# (CPU contention is true on a busy machine; its note has the words "at a time", too)
 bad='overtaken|useless|ping-pong|serialized|timeout|at a time|saturated|(lock|semaphore) contention'
-is "good: no finding in the whole run" "$(grep -E "$bad" good.txt)" ""
+is "good: no finding in the whole run" "$(grep -v 'CPU contention' good.txt | grep -E "$bad")" ""
 # A range in which all threads exist.
 passed() { poet dump --json good.poet | grep '"type":"passed"' | sed -n "$1p" | sed 's/.*"event":"\([0-9:]*\)".*/\1/'; }
 poet report good.poet --from "$(passed 1)" --to "$(passed 9)" >range.txt

@@ -1,5 +1,5 @@
-/* For programs of tests in which a thread has to wait before another one goes on, however busy the machine is.  Nothing of
- * it is an event. */
+/* For test programs in which one thread must be asleep in a call before another one continues,
+ * however busy the machine is.  None of these functions records an event. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +38,7 @@ static UNSEEN int is_asleep(int tid)
     return state == 'S';
 }
 
-/* Until it is in its so many-th wait: seen asleep three times, so that it is not a moment of something else. */
+/* Waits until the thread is asleep in this wait of its own; seen so three times, not just once. */
 static UNSEEN void until_asleep(struct sleeper *s, int times)
 {
     for (int seen = 0; seen < 3; pause_a_moment())

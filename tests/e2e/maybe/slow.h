@@ -36,13 +36,14 @@ static inline int all_others_have_been(int own, unsigned steps)
     int all = 1;
     DIR *d = opendir("/proc/self/task");
     for (struct dirent *e; d && (e = readdir(d));)
-        all = all && (e->d_name[0] == '.' || atoi(e->d_name) == own || has_been(atoi(e->d_name), steps));
+        all = all && (e->d_name[0] == '.' || atoi(e->d_name) == own ||
+                      has_been(atoi(e->d_name), steps));
     if (d)
         closedir(d);
     return all;
 }
 
-/* Late by so much, and then until every other thread that is not later has done what it can: it has ended, or waits. */
+/* Sleeps for so many steps, then until every other thread that is not later has exited or waits. */
 static inline void late(unsigned steps)
 {
     int own = (int)syscall(SYS_gettid), i = 0;
