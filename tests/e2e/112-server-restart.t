@@ -50,10 +50,14 @@ server() { # on the same file each time
     pids="$pids $server"
     until_true test -S server.sock
 }
-poet server -q --to poet://127.0.0.1:$far -l "unix:$work/agent.sock" -o kept/ 2>agent.log &
-agent=$!
-pids="$pids $agent"
-until_true test -S agent.sock
+start_agent() { # start_agent DIRECTORY/ of its journals
+    rm -f agent.sock
+    poet server -q --to poet://127.0.0.1:$far -l "unix:$work/agent.sock" -o "$1" 2>>agent.log &
+    agent=$!
+    pids="$pids $agent"
+    until_true test -S agent.sock
+}
+start_agent kept/
 cut_off() {
     kill -KILL $server
     wait $server 2>/dev/null
@@ -120,20 +124,22 @@ is "a second backup file takes a free name" "$(ls all-before*.poet | xargs)" "al
 [ "$own" -gt 500 ] || not_ok "the backup has more than 500 events" "$own"
 
 # ---- a run whose events have all arrived, and which ends before its agent reconnects ----
-kill -CONT $agent
 cut_off
+kill -KILL $agent # the next one has no earlier run that it could bring first
+wait $agent 2>/dev/null
 rm -f all*.poet
 touch pause
 server
+start_agent last/
 POET_SERVER="unix:$work/agent.sock" POET_RUN=over ./turns 100
-until_true finished kept/over-*.poet
-taken() { [ "$(figure all.poet connected) $(figure all.poet events)" = "0 $(figure kept/over-*.poet events)" ]; }
-until_true taken
+until_true finished last/over-*.poet
+taken() { [ "$(figure all.poet connected) $(figure all.poet events)" = "0 $(figure last/over-*.poet events)" ]; }
+check "the server's file has all events of a run that its agent has sent" until_true taken
 kill -STOP $agent
 cut_off
 rm pause
 server
-until_true finished "unix:$work/server.sock" # as the server has it, not only whoever reads the file
+check "a resumed run with all its events ends without its agent" until_true finished "unix:$work/server.sock"
 kill -CONT $agent
 POET_SERVER="unix:$work/agent.sock" POET_RUN=next ./turns 100
 next_ended() { # in that file, or beside it
