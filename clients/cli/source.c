@@ -200,8 +200,6 @@ static int source_make_table(const struct table_settings *o, struct command_sour
 static int source_check_options(const struct source_options *w)
 {
     const struct table_settings *o = &w->tables;
-    if (o->baseline)
-        return command_usage(o->command, "--baseline: lines of two runs cannot be compared");
     if (w->file && o->sort)
         return command_usage(o->command, "--sort: lines are listed in file order; use --top N for "
                                          "the most expensive");

@@ -31,20 +31,24 @@ enum {
 /* What the shared options take in each command; NULL: the option is hidden from its help. */
 static const struct table_command {
     const char *name, *rows, *charts, *tree;
+    bool single; /* its rows cannot be compared with those of another run */
 } table_commands[] = {
     {"states", "thread (default), processor, cluster or cpu",
-     "transitions (thread states over time) or gantt (activity)", NULL},
+     "transitions (thread states over time) or gantt (activity)", NULL, false},
     {"waits", "place (default), pattern, object, site, thread, wait or category",
-     "bars (needs -o) or icicle (flame graph)", "waited"},
+     "bars (needs -o) or icicle (flame graph)", "waited", false},
     {"path", "segment (default), thread, piece or category",
-     "transitions (thread states over time) or gantt (activity), with the critical path", NULL},
+     "transitions (thread states over time) or gantt (activity), with the critical path", NULL,
+     false},
     {"calls", "function (default), path, thread, cpu, file or category",
-     "icicle (flame graph) or tree (call graph; needs -o)", "total"},
+     "icicle (flame graph) or tree (call graph; needs -o)", "total", false},
     {"memory", "place (default), path, function, file, thread, library or block",
-     "icicle (flame graph) or curves (over time)", "bytes"},
-    {"usage", "program (default) or thread", "curves (over time)", NULL},
+     "icicle (flame graph) or curves (over time)", "bytes", false},
+    {"usage", "program (default) or thread", "curves (over time)", NULL, false},
     {"metrics", "metric (default) or thread",
-     "curves (over time) or kiviat (metrics that have a range of good values)", NULL},
+     "curves (over time) or kiviat (metrics that have a range of good values)", NULL, false},
+    {.name = "source", .single = true},
+    {.name = "predict", .single = true},
 };
 
 static struct argp_option options[] = {
@@ -102,6 +106,8 @@ static const char *table_command_values(const struct table_command *command, int
     case OPTION_TREE:
     case OPTION_WIDTH_OF:
         return command->tree;
+    case OPTION_BASELINE:
+        return command->single ? NULL : "";
     default:
         return "";
     }
@@ -196,7 +202,9 @@ static error_t table_options_parse_what(struct table_settings *o, int key, char 
         return 0;
     case OPTION_BASELINE:
         o->baseline = value;
-        return 0;
+        return table_command_find(o)->single
+                   ? bad(o, "--baseline: rows of this command cannot be compared between runs")
+                   : 0;
     case OPTION_WIDTH_OF:
         o->width_of = value;
         return 0;

@@ -33,4 +33,9 @@ for command in states waits path calls memory usage metrics; do
     done
     like "poet $command --by accepts the values of its help: $words" "$words:$wrong" '^[a-z]+ [a-z ]+:$'
 done
+for command in source predict; do
+    like "$command: --baseline is refused" "$(poet $command --baseline dating.poet dating.poet 2>&1)" \
+        "^poet $command: --baseline: rows of this command cannot be compared between runs"
+    is "$command: its help does not list --baseline" "$(poet help $command | grep -c baseline)" 0
+done
 done_testing
