@@ -83,8 +83,8 @@ like "the program is found in the directory that the trace records" "$(plain)" "
 # ---- errors stay readable ----
 mv stops away
 view "select $at" "goto $at" "action debug" "await closed"
-asks() { plain | grep -q 'It ended with 127. Enter closes this window.'; }
-until_true asks
+asks() { plain | grep -q 'Exited with status 127. Press Enter to close this window.'; }
+check "a missing program: the terminal stays open, with the exit status" until_true asks
 like "a missing program: the terminal shows the error" "$(plain)" 'stops: No such file or directory'
 echo >&9
 ended
