@@ -58,7 +58,7 @@ figure_of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my
 near() { perl -e 'my ($got, $said, $least) = @ARGV; exit !($got >= $said && $got - $said <= 0.01 * $said + $least)' "$@"; }
 same() { # NAME FILE
     cpu=$(($(figure_of "$2" cpu_user total) + $(figure_of "$2" cpu_system total)))
-    check "$1: CPU time is what the program read" near $cpu "$(sed -n s/cpu=//p said)" 10000000
+    check "$1: CPU time is what the program read" near $cpu "$(sed -n s/cpu=//p said)" 30000000
     check "$1: peak memory is what the program read" near "$(figure_of "$2" peak_resident last)" "$(sed -n s/peak_resident=//p said)" 262144
     check "$1: page faults are what the program read" near "$(figure_of "$2" minor_faults total)" "$(sed -n s/minor_faults=//p said)" 60
     check "$1: context switches are what the program read" near "$(figure_of "$2" voluntary_switches total)" "$(sed -n s/voluntary_switches=//p said)" 10
