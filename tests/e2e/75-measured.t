@@ -24,6 +24,36 @@ for meters in memory memory,states,usage; do
     check "recorded with $meters: the trace is sound" sound latest
 done
 
+# A thread that ends in a call, and is held up after its end was recorded.
+cat >ends.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#define NI __attribute__((no_instrument_function))
+static volatile int ending;
+NI static void handler(int s) { (void)s; nanosleep(&(struct timespec){0, 3000000}, 0); }
+void __attribute__((noinline)) leave(void) { ending = 1; pthread_exit(0); }
+void *run(void *p) { leave(); return p; }
+NI int main(void)
+{
+    struct sigaction sa = {.sa_handler = handler};
+    sigaction(SIGUSR1, &sa, 0);
+    for (int i = 0; i < 400; i++) { /* each time the signal comes a little later */
+        pthread_t t;
+        ending = 0;
+        pthread_create(&t, 0, run, 0);
+        while (!ending);
+        for (volatile int k = 0; k < i % 200 * 300; k++);
+        pthread_kill(t, SIGUSR1);
+        pthread_join(t, 0);
+    }
+    return 0;
+}
+C
+poetcc -profile -O1 ends.c -o ends
+POET_MEASURE=calls=cpu ./ends
+check "calls that are open when a thread ends take no longer than its lifetime" sound latest
+
 # Installed programs.
 seq 1 100000 | shuf --random-source=<(yes) >numbers
 head -c 500000 numbers >text

@@ -85,6 +85,7 @@ static void thread_lifetime_finish(struct traced_thread *t)
     bool recorded_here = t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
     busy_begin(t); /* events of a handler from here on come after its end */
     thread_usage_send(t, false);
+    region_leave_calls(t);
     if (recorded_here)
         task->end = record_event(t, TYPE_EXIT, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;

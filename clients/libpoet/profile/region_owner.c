@@ -173,11 +173,20 @@ void region_stays(struct traced_thread *t)
         sum_set(&t->measured->head->gone, 0);
 }
 
-void region_quit(struct traced_thread *t)
+/* Pauses all calls, so that only the thread itself is left. */
+static void region_pause_calls(struct thread_profile *m, uint64_t now)
 {
-    struct thread_profile *m = t->measured;
-    if (!m)
-        return;
+    uint64_t ran = now - m->off;
+    while (call_stack_depth(m) > 1)
+        if (call_stack_top(m)->stack == OUTERMOST)
+            call_stack_base_leave(m, ran);
+        else
+            call_stack_pause(m, now, ran);
+}
+
+/* Leaves the calls that have ended without a return; returns the time. */
+static uint64_t region_settle(struct thread_profile *m)
+{
     frames_rejoin(m);
     uint64_t now = thread_profile_ticks(m);
     if (call_stack_depth(m) > REGION_FRAMES)
@@ -186,15 +195,33 @@ void region_quit(struct traced_thread *t)
         region_add_paused(m, now);
     if (m->jumps)
         frames_settle(m);
-    uint64_t ran = now - m->off;
+    return now;
+}
+
+void region_leave_calls(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (!m)
+        return;
+    region_check(t);
+    uint64_t now = region_settle(m);
+    t->measured = NULL; /* of handlers */
+    atomic_signal_fence(memory_order_seq_cst);
+    region_pause_calls(m, now);
+    atomic_signal_fence(memory_order_seq_cst);
+    t->measured = m;
+}
+
+void region_quit(struct traced_thread *t)
+{
+    struct thread_profile *m = t->measured;
+    if (!m)
+        return;
+    uint64_t now = region_settle(m);
     t->measured = NULL;
     atomic_signal_fence(memory_order_seq_cst);
-    while (call_stack_depth(m) > 1)
-        if (call_stack_top(m)->stack == OUTERMOST)
-            call_stack_base_leave(m, ran);
-        else
-            call_stack_pause(m, now, ran);
-    call_stack_drop(m, now, ran);
+    region_pause_calls(m, now);
+    call_stack_drop(m, now, now - m->off);
 }
 
 void region_end(struct traced_thread *t)

@@ -24,6 +24,9 @@ struct measurement_options measurement_wanted_options(void);
 /* Creates the region of the calling thread. Returns false if it has none now. It takes no place in
  * the queue, so that it may be called wherever a thread is not busy. */
 bool region_create(struct traced_thread *thread);
+/* Ends the time of the open calls, which have no end; called before the end of the thread is
+ * recorded, so that none is longer than the thread lives. The thread itself is still measured. */
+void region_leave_calls(struct traced_thread *thread);
 /* Ends measuring, when the thread ends or its server has gone. Open calls keep their times, but
  * have no end. */
 void region_end(struct traced_thread *thread);
