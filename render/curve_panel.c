@@ -223,10 +223,10 @@ static const struct series_pixel *curve_panel_is_known_in(const struct curve_pan
 
 static void plot_dots(const struct curve_plot_state *p, const struct curve_line *l)
 {
-    uint32_t told = 0;
+    uint32_t recorded = 0;
     for (uint32_t i = 0; i < p->panel->pixels; i++)
-        told += l->pixels[i].known == SERIES_RECORDED;
-    if (!told || told * DOT_PT > p->look.width || l->look >= CURVE_LOOKS)
+        recorded += l->pixels[i].known == SERIES_RECORDED;
+    if (!recorded || recorded * DOT_PT > p->look.width || l->look >= CURVE_LOOKS)
         return;
     set_line(p->cr, l->look, p->look, 1);
     for (uint32_t i = 0; i < p->panel->pixels; i++)

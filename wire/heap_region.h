@@ -178,10 +178,10 @@ static_assert(HEAP_BLOCKS_AT % 4096 == 0, "blocks begin with a page");
 
 /* HEAP in the journal begins with a u8 enum heap_record_type. */
 enum heap_record_type { HEAP_RECORD_SUMS = 1, HEAP_RECORD_SAMPLE, HEAP_RECORD_BLOCKS };
-#define HEAP_BLOCKS_TOLD 65536u /* of a process, at most */
+#define HEAP_BLOCKS_REPORTED 65536u /* of a process, at most */
 /* One sum: u32 number, u32 thread, u32 node, the counters. */
 #define HEAP_FIGURES 12u
-#define HEAP_TOLD_BYTES (12u + 8u * HEAP_FIGURES)
+#define HEAP_REPORT_BYTES (12u + 8u * HEAP_FIGURES)
 #define HEAP_NODE_BYTES 12u /* u64 site, u32 parent */
 #define HEAP_BAD_BYTES                                                                             \
     45u /* u32 number, u8 fault, u32 thread, u64 event, address, site, before, u32 node */

@@ -31,10 +31,10 @@
 #define LIMIT_STANDS 100000u /* events in one request for their relation to an event */
 #define LIMIT_HITS 100000u /* hits sent of one search */
 #define LIMIT_PENDING 10000u /* pending events in one window */
-#define LIMIT_TOLD 1000u /* inconsistent events, pending events in one response */
+#define LIMIT_EVENTS_SENT 1000u /* inconsistent events, pending events in one response */
 #define LIMIT_SITES 1000000u /* call sites in one response */
 /* lines declared to a client that wants only the lines that responses mention */
-#define LIMIT_LINES_TOLD 20000u
+#define LIMIT_LINES_SENT 20000u
 #define LIMIT_LINES_ASKED 100000u /* lines of one request */
 #define LIMIT_LIST 4096u /* events of one list */
 #define LIMIT_TABLE_COLUMNS 256u /* columns of one table */

@@ -52,14 +52,11 @@ static struct text_view decode_build_id(struct decoder *in)
 
 /* ---- messages that are lists of fields ---- */
 
-#define PUT(type, name) encode_##type(out, told->name);
-#define GET(type, name) told->name = decode_##type(in);
-#define M(message, fields)                                                                         \
-    void encode_##message(struct encoder *out, const struct message##_message *told)               \
-    {                                                                                              \
-        fields(PUT)                                                                                \
-    }                                                                                              \
-    bool decode_##message(struct decoder *in, struct message##_message *told)                      \
+#define PUT(type, name) encode_##type(out, message->name);
+#define GET(type, name) message->name = decode_##type(in);
+#define M(name, fields)                                                                            \
+    void encode_##name(struct encoder *out, const struct name##_message *message) { fields(PUT) }  \
+    bool decode_##name(struct decoder *in, struct name##_message *message)                         \
     {                                                                                              \
         fields(GET) return decoder_finish(in);                                                     \
     }
@@ -70,52 +67,52 @@ PROGRAM_MESSAGES(M)
 
 /* ---- the others ---- */
 
-void encode_hello(struct encoder *out, const struct program_hello *told)
+void encode_hello(struct encoder *out, const struct program_hello *message)
 {
     encode_u32(out, HELLO_MAGIC);
     encode_u32(out, WIRE_VERSION);
-    encode_u8(out, told->role);
-    if (told->role != ROLE_PROGRAM)
+    encode_u8(out, message->role);
+    if (message->role != ROLE_PROGRAM)
         return;
-    encode_text(out, told->run);
-    encode_text(out, told->environment);
-    encode_text(out, told->path);
-    encode_text(out, told->host);
-    encode_u32(out, told->pid);
-    encode_u64(out, told->instance);
-    encode_u64(out, told->clock_ns);
-    encode_u64(out, told->wall_ns);
-    encode_u32(out, told->argument_count);
+    encode_text(out, message->run);
+    encode_text(out, message->environment);
+    encode_text(out, message->path);
+    encode_text(out, message->host);
+    encode_u32(out, message->pid);
+    encode_u64(out, message->instance);
+    encode_u64(out, message->clock_ns);
+    encode_u64(out, message->wall_ns);
+    encode_u32(out, message->argument_count);
 }
 
-bool decode_hello(struct decoder *in, struct program_hello *told)
+bool decode_hello(struct decoder *in, struct program_hello *message)
 {
-    *told = (struct program_hello){0};
+    *message = (struct program_hello){0};
     uint32_t magic = decode_u32(in);
     if (magic == HELLO_FORMER_MAGIC)
         decoder_fail(in, "of an older version of Poet; update the peer");
     if (magic != HELLO_MAGIC)
         decoder_fail(in, "HELLO without its magic number");
-    told->version = decode_u32(in);
-    told->role = decode_u8(in);
-    if (told->version != WIRE_VERSION)
+    message->version = decode_u32(in);
+    message->role = decode_u8(in);
+    if (message->version != WIRE_VERSION)
         decoder_fail(in, "protocol version mismatch");
-    if (!in->error && told->role == ROLE_VIEWER)
+    if (!in->error && message->role == ROLE_VIEWER)
         return true;
-    if (told->role != ROLE_PROGRAM)
+    if (message->role != ROLE_PROGRAM)
         decoder_fail(in, "neither a program nor a viewer");
-    told->run = decode_label(in);
-    told->environment = decode_label(in);
-    told->path = decode_text(in);
-    told->host = decode_label(in);
-    told->pid = decode_u32(in);
-    told->instance = decode_u64(in);
-    told->clock_ns = decode_u64(in);
-    told->wall_ns = decode_u64(in);
-    told->argument_count = decode_u32(in);
-    if (!in->error && told->argument_count > decoder_remaining(in) / 4)
+    message->run = decode_label(in);
+    message->environment = decode_label(in);
+    message->path = decode_text(in);
+    message->host = decode_label(in);
+    message->pid = decode_u32(in);
+    message->instance = decode_u64(in);
+    message->clock_ns = decode_u64(in);
+    message->wall_ns = decode_u64(in);
+    message->argument_count = decode_u32(in);
+    if (!in->error && message->argument_count > decoder_remaining(in) / 4)
         decoder_fail(in, "more arguments than bytes");
-    if (!in->error && !told->run.size)
+    if (!in->error && !message->run.size)
         decoder_fail(in, "no run named");
     return !in->error;
 }
@@ -134,89 +131,89 @@ uint32_t decode_variables(struct decoder *in)
     return in->error ? 0 : count;
 }
 
-void encode_type(struct encoder *out, const struct type_message *told)
+void encode_type(struct encoder *out, const struct type_message *message)
 {
-    encode_u16(out, told->code);
-    encode_text(out, told->name);
-    encode_u16(out, told->after_count);
-    for (unsigned i = 0; i < told->after_count; i++)
-        encode_u16(out, told->after[i]);
+    encode_u16(out, message->code);
+    encode_text(out, message->name);
+    encode_u16(out, message->after_count);
+    for (unsigned i = 0; i < message->after_count; i++)
+        encode_u16(out, message->after[i]);
 }
 
-bool decode_type(struct decoder *in, struct type_message *told)
+bool decode_type(struct decoder *in, struct type_message *message)
 {
-    told->code = decode_u16(in);
-    told->name = decode_text(in);
-    told->after_count = decode_u16(in);
-    if (told->after_count > LIMIT_AFTER)
+    message->code = decode_u16(in);
+    message->name = decode_text(in);
+    message->after_count = decode_u16(in);
+    if (message->after_count > LIMIT_AFTER)
         decoder_fail(in, "a type comes after too many others");
     if (in->error)
-        told->after_count = 0;
-    for (unsigned i = 0; i < told->after_count; i++)
-        told->after[i] = decode_u16(in);
-    if (!in->error && (told->code == 0 || told->code >= LIMIT_TYPES || !told->name.size))
+        message->after_count = 0;
+    for (unsigned i = 0; i < message->after_count; i++)
+        message->after[i] = decode_u16(in);
+    if (!in->error && (message->code == 0 || message->code >= LIMIT_TYPES || !message->name.size))
         decoder_fail(in, "a type has no code or no name");
     return decoder_finish(in);
 }
 
-void encode_shape(struct encoder *out, const struct shape_message *told)
+void encode_shape(struct encoder *out, const struct shape_message *message)
 {
-    encode_u16(out, told->code);
-    encode_u16(out, told->count);
-    for (unsigned i = 0; i < told->count; i++) {
-        encode_u16(out, told->steps[i].type_a);
-        encode_u16(out, told->steps[i].type_b);
-        encode_u32(out, told->steps[i].flags);
+    encode_u16(out, message->code);
+    encode_u16(out, message->count);
+    for (unsigned i = 0; i < message->count; i++) {
+        encode_u16(out, message->steps[i].type_a);
+        encode_u16(out, message->steps[i].type_b);
+        encode_u32(out, message->steps[i].flags);
     }
 }
 
-bool decode_shape(struct decoder *in, struct shape_message *told)
+bool decode_shape(struct decoder *in, struct shape_message *message)
 {
-    told->code = decode_u16(in);
-    told->count = decode_u16(in);
-    if (told->code < SHAPE_COMPOUND || told->code - SHAPE_COMPOUND >= LIMIT_SHAPES ||
-        told->count == 0 || told->count > LIMIT_STEPS)
+    message->code = decode_u16(in);
+    message->count = decode_u16(in);
+    if (message->code < SHAPE_COMPOUND || message->code - SHAPE_COMPOUND >= LIMIT_SHAPES ||
+        message->count == 0 || message->count > LIMIT_STEPS)
         decoder_fail(in, "a shape has a bad code or number of steps");
     if (in->error)
-        told->count = 0;
-    for (unsigned i = 0; i < told->count; i++) {
-        told->steps[i].type_a = decode_u16(in);
-        told->steps[i].type_b = decode_u16(in);
-        told->steps[i].flags = decode_u32(in);
+        message->count = 0;
+    for (unsigned i = 0; i < message->count; i++) {
+        message->steps[i].type_a = decode_u16(in);
+        message->steps[i].type_b = decode_u16(in);
+        message->steps[i].flags = decode_u32(in);
     }
     return decoder_finish(in);
 }
 
-void encode_rename(struct encoder *out, const struct rename_message *told)
+void encode_rename(struct encoder *out, const struct rename_message *message)
 {
-    encode_u32(out, told->line);
-    encode_text(out, told->name);
-    encode_u64(out, told->since);
+    encode_u32(out, message->line);
+    encode_text(out, message->name);
+    encode_u64(out, message->since);
 }
 
-bool decode_rename(struct decoder *in, struct rename_message *told)
+bool decode_rename(struct decoder *in, struct rename_message *message)
 {
-    told->line = decode_u32(in);
-    told->name = decode_text(in);
-    told->since = decode_u64(in);
+    message->line = decode_u32(in);
+    message->name = decode_text(in);
+    message->since = decode_u64(in);
     return decoder_finish(in);
 }
 
-void encode_losses(struct encoder *out, const struct losses_message *told)
+void encode_losses(struct encoder *out, const struct losses_message *message)
 {
-    encode_u64(out, told->waited_ns);
-    encode_u64(out, told->dropped);
-    encode_u64(out, told->unfollowed);
-    encode_u64(out, told->left);
-    encode_u64(out, told->left_told);
+    encode_u64(out, message->waited_ns);
+    encode_u64(out, message->dropped);
+    encode_u64(out, message->unfollowed);
+    encode_u64(out, message->left);
+    encode_u64(out, message->left_known);
 }
 
-bool decode_losses(struct decoder *in, struct losses_message *told)
+bool decode_losses(struct decoder *in, struct losses_message *message)
 {
-    told->waited_ns = decode_u64(in);
-    told->dropped = decode_u64(in);
-    told->unfollowed = decode_u64(in);
-    told->left = decode_u64(in);
-    told->left_told = decode_u64(in);
+    message->waited_ns = decode_u64(in);
+    message->dropped = decode_u64(in);
+    message->unfollowed = decode_u64(in);
+    message->left = decode_u64(in);
+    message->left_known = decode_u64(in);
     return decoder_finish(in);
 }

@@ -69,7 +69,7 @@ enum program_end {
 #define ENDS_FIELDS(F) F(u8, how) /* an enum program_end */
 /* From a time of its clock on, a thread waits for the end of another one, after its event `number`
  * on the line `last`. */
-#define TOLD_AWAITS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
+#define AWAITS_FIELDS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
 #define CLOSE_FIELDS(F)                                                                            \
     F(u32, line) F(u64, last) /* its object was destroyed; the number of its last event */
 
@@ -124,7 +124,7 @@ enum program_end {
     M(carrier, CARRIER_FIELDS)                                                                     \
     M(remote_stream, REMOTE_STREAM_FIELDS)                                                         \
     M(stream_gap, STREAM_GAP_FIELDS)                                                               \
-    M(awaits, TOLD_AWAITS)
+    M(awaits, AWAITS_FIELDS)
 
 /* the types of fields */
 typedef uint8_t field_u8;
@@ -134,12 +134,12 @@ typedef uint64_t field_u64;
 typedef struct text_view field_text, field_label, field_build_id;
 
 #define F(type, name) field_##type name;
-#define M(message, fields)                                                                         \
-    struct message##_message {                                                                     \
+#define M(name, fields)                                                                            \
+    struct name##_message {                                                                        \
         fields(F)                                                                                  \
     };                                                                                             \
-    void encode_##message(struct encoder *out, const struct message##_message *told);              \
-    bool decode_##message(struct decoder *in, struct message##_message *told);
+    void encode_##name(struct encoder *out, const struct name##_message *message);                 \
+    bool decode_##name(struct decoder *in, struct name##_message *message);
 PROGRAM_MESSAGES(M)
 #undef M
 #undef F
@@ -156,10 +156,10 @@ struct program_hello {
     uint64_t clock_ns, wall_ns; /* the same moment on both of its clocks */
     uint32_t argument_count; /* that many texts follow; then optionally its variables */
 };
-void encode_hello(struct encoder *out, const struct program_hello *told);
+void encode_hello(struct encoder *out, const struct program_hello *message);
 /* Decodes all but the arguments: decode_argument decodes each, and decoder_finish checks that these
  * were all. */
-bool decode_hello(struct decoder *in, struct program_hello *told);
+bool decode_hello(struct decoder *in, struct program_hello *message);
 void encode_argument(struct encoder *out, struct text_view argument);
 struct text_view decode_argument(struct decoder *in);
 /* The number of variables that follow the arguments (wire/variable.h), each encoded as an argument;
@@ -175,8 +175,8 @@ struct type_message {
     uint16_t after_count;
     uint16_t after[LIMIT_AFTER]; /* codes */
 };
-void encode_type(struct encoder *out, const struct type_message *told);
-bool decode_type(struct decoder *in, struct type_message *told);
+void encode_type(struct encoder *out, const struct type_message *message);
+bool decode_type(struct decoder *in, struct type_message *message);
 
 /* Declares a compound record: its code and steps. */
 struct shape_message {
@@ -184,8 +184,8 @@ struct shape_message {
     uint16_t count;
     struct shape_step steps[LIMIT_STEPS];
 };
-void encode_shape(struct encoder *out, const struct shape_message *told);
-bool decode_shape(struct decoder *in, struct shape_message *told);
+void encode_shape(struct encoder *out, const struct shape_message *message);
+bool decode_shape(struct decoder *in, struct shape_message *message);
 
 /* Renames a line. */
 struct rename_message {
@@ -194,17 +194,17 @@ struct rename_message {
     /* number of its last event at that time; 0: unknown */
     uint64_t since;
 };
-void encode_rename(struct encoder *out, const struct rename_message *told);
-bool decode_rename(struct decoder *in, struct rename_message *told);
+void encode_rename(struct encoder *out, const struct rename_message *message);
+bool decode_rename(struct decoder *in, struct rename_message *message);
 
 /* How long a program was made to wait, and what it dropped or did not trace; in a trace file, also
  * how many events were lost with its end. */
 struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
     /* lost at its end; those of them whose numbers are known */
-    uint64_t left, left_told;
+    uint64_t left, left_known;
 };
-void encode_losses(struct encoder *out, const struct losses_message *told);
-bool decode_losses(struct decoder *in, struct losses_message *told);
+void encode_losses(struct encoder *out, const struct losses_message *message);
+bool decode_losses(struct decoder *in, struct losses_message *message);
 
 #endif

@@ -40,7 +40,7 @@ struct metric_chart_builder {
     const struct metric_chart_group *of;
     const uint32_t *lines;
     uint32_t line_count;
-    struct time_series_set told;
+    struct time_series_set series;
     struct curves curves;
     char **owners; /* whose the lines are, each once */
     uint32_t owner_count;
@@ -52,11 +52,11 @@ struct metric_chart_builder {
 
 static void metric_chart_receive_series(void *user, const struct response_chunk *answer)
 {
-    struct time_series_set *told = user;
+    struct time_series_set *series = user;
     if (answer->part != RESPONSE_TIME_SERIES)
         return;
-    time_series_free(told);
-    decode_time_series(answer->in, told);
+    time_series_free(series);
+    decode_time_series(answer->in, series);
     decoder_finish(answer->in);
 }
 
@@ -65,7 +65,7 @@ static bool metric_chart_send_request(struct metric_chart_builder *m, struct ser
     struct encoder body = {0};
     encode_series_request(&body, r);
     return command_source_request(m->tables->command, m->subject, REQUEST_TIME_SERIES, &body,
-                                  metric_chart_receive_series, &m->told);
+                                  metric_chart_receive_series, &m->series);
 }
 
 /* Where one end is open, the other's is that of the run: it is asked for first. */
@@ -76,8 +76,8 @@ static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t p
     struct series_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
     int status = metric_chart_send_request(m, &r) ? EXIT_DONE : EXIT_FAILED;
     if (status == EXIT_DONE) {
-        r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
-        r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
+        r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->series.from;
+        r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->series.to;
         r.pixels = pixels;
         r.threads = o->threads || (o->by && strcmp(o->by, "thread") == 0);
         r.lines = (uint32_t *)(uintptr_t)m->lines;
@@ -129,10 +129,10 @@ static bool is_flat(const struct time_series *c, uint32_t pixels)
 /* A growing metric that was reported only once has no rate, rather than rate 0. */
 static bool metric_chart_is_single_valued(const struct time_series *c, uint32_t pixels)
 {
-    uint32_t told = 0;
+    uint32_t known = 0;
     for (uint32_t i = 0; i < pixels; i++)
-        told += c->pixels[i].known != SERIES_NOTHING;
-    return c->grows && told < 2;
+        known += c->pixels[i].known != SERIES_NOTHING;
+    return c->grows && known < 2;
 }
 
 static struct curve_panel *panel_of(struct metric_chart_builder *m, const struct time_series *c)
@@ -143,7 +143,7 @@ static struct curve_panel *panel_of(struct metric_chart_builder *m, const struct
             to->panels[i].grows == c->grows)
             return &to->panels[i];
     struct curve_panel panel = {
-        .name = c->name, .unit = c->unit, .grows = c->grows, .pixels = m->told.pixels};
+        .name = c->name, .unit = c->unit, .grows = c->grows, .pixels = m->series.pixels};
     ARRAY_PUSH(to->panels, to->panel_count, panel);
     return &to->panels[to->panel_count - 1];
 }
@@ -194,34 +194,34 @@ static void metric_chart_report_below(struct metric_chart_builder *m, const char
                   grows ? "; counters are drawn as rates per second between samples" : "",
                   *flat ? "; not drawn, always 0: " : "", flat,
                   *once ? "; not drawn, sampled only once: " : "", once,
-                  m->told.left_out ? "; too many curves; select some with --threads" : "");
+                  m->series.left_out ? "; too many curves; select some with --threads" : "");
     m->curves.below = m->below;
 }
 
 static void metric_chart_build(struct metric_chart_builder *m)
 {
     char *flat = xstrdup(""), *once = xstrdup("");
-    for (uint32_t i = 1; i < m->told.count; i++)
-        m->programs |= strcmp(m->told.items[i].program, m->told.items[0].program) != 0;
-    for (uint32_t i = 0; i < m->told.count; i++) /* by process and thread: their looks */
-        if (!is_flat(&m->told.items[i], m->told.pixels)) {
+    for (uint32_t i = 1; i < m->series.count; i++)
+        m->programs |= strcmp(m->series.items[i].program, m->series.items[0].program) != 0;
+    for (uint32_t i = 0; i < m->series.count; i++) /* by process and thread: their looks */
+        if (!is_flat(&m->series.items[i], m->series.pixels)) {
             const char *name;
-            metric_chart_find_style(m, &m->told.items[i], &name);
+            metric_chart_find_style(m, &m->series.items[i], &name);
         }
-    qsort(m->told.items, m->told.count, sizeof *m->told.items, by_meter);
-    for (uint32_t i = 0; i < m->told.count; i++)
-        if (!is_flat(&m->told.items[i], m->told.pixels))
-            add_curve(m, &m->told.items[i]);
-    for (uint32_t i = 0; i < m->told.count; i++)
-        if (!has_panel(m, m->told.items[i].name))
-            add_word(metric_chart_is_single_valued(&m->told.items[i], m->told.pixels) ? &once
-                                                                                      : &flat,
-                     m->told.items[i].name);
+    qsort(m->series.items, m->series.count, sizeof *m->series.items, by_meter);
+    for (uint32_t i = 0; i < m->series.count; i++)
+        if (!is_flat(&m->series.items[i], m->series.pixels))
+            add_curve(m, &m->series.items[i]);
+    for (uint32_t i = 0; i < m->series.count; i++)
+        if (!has_panel(m, m->series.items[i].name))
+            add_word(metric_chart_is_single_valued(&m->series.items[i], m->series.pixels) ? &once
+                                                                                          : &flat,
+                     m->series.items[i].name);
     m->title = xasprintf("%s: %s", m->subject->source.book.run.name, m->of->title);
     m->curves.title = m->title;
-    m->curves.pixels = m->told.pixels;
-    m->curves.from_ns = m->told.from;
-    m->curves.to_ns = m->told.to;
+    m->curves.pixels = m->series.pixels;
+    m->curves.from_ns = m->series.from;
+    m->curves.to_ns = m->series.to;
     for (uint32_t i = 0; i < m->owner_count && i < CURVE_LOOKS; i++)
         ARRAY_PUSH(m->curves.names, m->curves.name_count, m->owners[i]);
     if (m->owner_count > CURVE_LOOKS) {
@@ -288,7 +288,7 @@ static int write_curves(struct metric_chart_builder *m)
                                                     : curves_pixels(&o->page));
     if (status != EXIT_DONE)
         return status;
-    if (!m->told.count)
+    if (!m->series.count)
         return command_fail(o->command, "no samples over time: %s", m->of->nothing);
     metric_chart_build(m);
     if (!m->curves.panel_count)
@@ -318,6 +318,6 @@ int metric_chart_write(const struct table_settings *o, struct command_source *su
     free(m.title);
     free(m.below);
     free(m.others);
-    time_series_free(&m.told);
+    time_series_free(&m.series);
     return status;
 }

@@ -26,7 +26,7 @@ static const char *const words[] = {"no such event", "before", "after",
 /* What the run does not see, asked for when first needed. */
 static struct stat_info stat;
 static bool stat_known;
-static uint32_t told[2]; /* reasons for UNKNOWN, for CONCURRENT, that were told */
+static uint32_t reported[2]; /* reasons for UNKNOWN, for CONCURRENT, that were told */
 
 static void order_receive_stat(void *user, const struct response_chunk *answer)
 {
@@ -60,13 +60,13 @@ static void order_report_reasons(uint8_t answer, uint32_t reasons)
     bool unknown = answer == RELATION_CODE(ORDER_UNKNOWN);
     char text[2000];
     for (unsigned reason = 1; reason < 32; reason++) {
-        if (!(reasons & ~told[!unknown] & UNTRACED_BIT(reason)))
+        if (!(reasons & ~reported[!unknown] & UNTRACED_BIT(reason)))
             continue;
         reason_phrase(reason, text, sizeof text);
         fprintf(stderr, "poet order: %s: %s\n",
                 unknown ? "unknown" : "concurrent, considering traced synchronization only", text);
     }
-    told[!unknown] |= reasons;
+    reported[!unknown] |= reasons;
 }
 
 static void print_answer(struct order_pair pair, uint8_t answer, uint32_t reasons, bool json)

@@ -286,11 +286,11 @@ static void replay_check_progress(const struct command *command, struct replay_r
 {
     if (r->strict && atomic_load(&r->script->state) == SCHEDULE_LEFT)
         kill(child, SIGTERM);
-    if (r->told || replay_replayed_count(r) < r->script->event_count)
+    if (r->reported || replay_replayed_count(r) < r->script->event_count)
         return;
     if (++r->after < SAY_AFTER)
         return;
-    r->told = true;
+    r->reported = true;
     if (!r->quiet)
         command_fail(command,
                      "end of the recorded schedule of %s reached; the program continues "

@@ -17,7 +17,7 @@ struct replay_run {
     const char *picture; /* of both runs; NULL: none */
     bool strict, quiet;
     bool libraries; /* calls in libraries were recorded, too */
-    bool told; /* it was reported that everything was replayed */
+    bool reported; /* it was reported that everything was replayed */
     unsigned after; /* polls since then */
     /* number of processes whose launcher, such as mpirun, is not in the trace; 0: its first program
      * started the others */

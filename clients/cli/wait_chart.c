@@ -57,11 +57,11 @@ static void add_bar(struct wait_chart_builder *m, uint32_t row)
                                         "contention_ns", NULL, "unattributed_ns"};
     struct chart_bar bar = {.name = wait_chart_all_text(m, row, who),
                             .all = wait_chart_cell_number(m, row, "waited_ns")};
-    int64_t told = 0;
+    int64_t sum = 0;
     char took[60];
     for (unsigned i = 0; i < BAR_KINDS; i++)
-        told += bar.parts[i] = kinds[i] ? wait_chart_cell_number(m, row, kinds[i]) : 0;
-    bar.parts[3] = bar.all > told ? bar.all - told : 0;
+        sum += bar.parts[i] = kinds[i] ? wait_chart_cell_number(m, row, kinds[i]) : 0;
+    bar.parts[3] = bar.all > sum ? bar.all - sum : 0;
     duration_text(took, sizeof took, bar.all);
     bar.amount = xstrdup(took);
     ARRAY_PUSH(m->bars.items, m->bars.count, bar);

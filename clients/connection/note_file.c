@@ -36,11 +36,11 @@ static char *beside_of(const char *trace)
 /* The file of the trace, if it is on this machine. */
 static const char *trace_of(const struct session *source)
 {
-    const char *told = source->book.run.file;
+    const char *file = source->book.run.file;
     if (source->is_file)
         return strncmp(source->name, "ssh:", 4) == 0 ? NULL : source->name;
     bool local = source->name && strncmp(source->name, "unix:", 5) == 0;
-    return local && told && *told == '/' && access(told, F_OK) == 0 ? told : NULL;
+    return local && file && *file == '/' && access(file, F_OK) == 0 ? file : NULL;
 }
 
 /* $XDG_STATE_HOME/poet/notes/NAME-BEGAN.poet-notes */

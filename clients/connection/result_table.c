@@ -98,14 +98,14 @@ static char *result_table_step_text(const struct table_names *names, const struc
 /* What rounds to nothing has no sign. */
 static char *result_table_number_text(const struct table_column *column, double value, bool whole)
 {
-    double told = column->kind == TABLE_NS      ? value / 1e6
-                  : column->kind == TABLE_FINE  ? value / 1e3
-                  : column->kind == TABLE_SHARE ? 100 * value
-                                                : value;
+    double amount = column->kind == TABLE_NS      ? value / 1e6
+                    : column->kind == TABLE_FINE  ? value / 1e3
+                    : column->kind == TABLE_SHARE ? 100 * value
+                                                  : value;
     int digits = column->kind == TABLE_SHARE                                        ? 1
                  : column->kind == TABLE_NS || column->kind == TABLE_FINE || !whole ? 3
                                                                                     : 0;
-    char *said = xasprintf("%.*f", digits, told);
+    char *said = xasprintf("%.*f", digits, amount);
     if (*said == '-' && !said[1 + strspn(said + 1, "0.")])
         memmove(said, said + 1, strlen(said));
     if (column->kind != TABLE_SHARE)

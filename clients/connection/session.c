@@ -103,13 +103,13 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
 {
     struct pollfd p[2] = {{.fd = errors, .events = POLLIN}, {.fd = source->fd, .events = POLLIN}};
     char text[400] = "";
-    bool told = !isatty(STDERR_FILENO), heard = false, shown = false;
+    bool reported = !isatty(STDERR_FILENO), heard = false, shown = false;
     session_send_hello(source);
     while (!(p[1].revents & POLLIN) || !heard) {
         int n = poll(p, 2, 1000);
-        if (n == 0 && !told)
+        if (n == 0 && !reported)
             fprintf(stderr, "reading %s...\n", what);
-        told |= n == 0;
+        reported |= n == 0;
         if (n > 0 && p[0].revents) {
             ssize_t got = read(errors, text, sizeof text - 1);
             if (got > 0) {

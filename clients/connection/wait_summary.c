@@ -107,16 +107,16 @@ static void add_steps(struct wait_summary_text_buffer *said, const struct table_
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment, bool several)
 {
-    uint32_t told = 0, row = t->row_count, most = several ? STEPS_EACH : STEPS;
+    uint32_t count = 0, row = t->row_count, most = several ? STEPS_EACH : STEPS;
     while ((row = next_charge(t, c, segment, row)) < t->row_count) {
-        if (told < most)
-            add_step(said, names, t, c, segment, row, several ? " (" : told ? ", " : ": ");
-        told++;
+        if (count < most)
+            add_step(said, names, t, c, segment, row, several ? " (" : count ? ", " : ": ");
+        count++;
     }
-    if (told > most)
+    if (count > most)
         wait_summary_append(said,
-                            several ? xstrdup(", ...") : xasprintf(", and %u more", told - most));
-    if (told && several)
+                            several ? xstrdup(", ...") : xasprintf(", and %u more", count - most));
+    if (count && several)
         wait_summary_append(said, xstrdup(")"));
 }
 

@@ -122,7 +122,7 @@ struct annotated_source_writer {
     const struct line_costs_file *file;
     const struct source_file_text *written;
     const struct annotated_source_options *wanted;
-    bool *told; /* by line of the costs */
+    bool *has_costs; /* by line of the costs */
     bool *near; /* by line number of the file, from 1: the line is listed, too */
     uint32_t lines; /* of the file */
 };
@@ -167,7 +167,7 @@ static uint32_t annotated_source_select_lines(struct annotated_source_writer *w)
     if (w->wanted->top && count > w->wanted->top)
         count = w->wanted->top;
     for (uint32_t i = 0; i < count; i++)
-        w->told[all[i].line] = true;
+        w->has_costs[all[i].line] = true;
     free(all);
     return count;
 }
@@ -186,7 +186,7 @@ static void find_near(struct annotated_source_writer *w)
     int64_t first = INT64_MAX, last = 0;
     for (uint32_t i = 0; i < w->file->line_count; i++) {
         const struct line_costs_line *line = &w->file->lines[i];
-        if (!w->told[i] || !line->first)
+        if (!w->has_costs[i] || !line->first)
             continue;
         annotated_source_mark_context(w, line->first);
         annotated_source_mark_context(w, line->last);
@@ -265,13 +265,13 @@ static void add_all(struct annotated_source_writer *w)
             n = top_of(&w->file->lines[i]); /* behind its end: it was longer then */
         for (; i < count && top_of(&w->file->lines[i]) <= n; i++) {
             const struct line_costs_line *line = &w->file->lines[i];
-            if (w->told[i] && line->after && !itself && n && n <= w->lines) {
+            if (w->has_costs[i] && line->after && !itself && n && n <= w->lines) {
                 add_text(w, n);
                 itself = true;
             }
-            if (w->told[i])
+            if (w->has_costs[i])
                 add_line(w, line);
-            itself |= w->told[i] && !line->from && line->first == line->last;
+            itself |= w->has_costs[i] && !line->from && line->first == line->last;
         }
         if (n && n <= w->lines && w->near[n] && !itself)
             add_text(w, n);
@@ -282,7 +282,7 @@ static struct line_figures annotated_source_sum_figures(const struct annotated_s
 {
     struct line_figures all = {0};
     for (uint32_t i = 0; i < w->file->line_count; i++)
-        for (unsigned k = 0; w->told[i] && k < FIGURES; k++) {
+        for (unsigned k = 0; w->has_costs[i] && k < FIGURES; k++) {
             const struct line_figures *f = &w->file->lines[i].figures;
             if (k == FIGURE_TOTAL || !(f->known & 1u << k))
                 continue;
@@ -299,7 +299,7 @@ bool annotated_source_lines(struct result_table *t, const struct line_costs *l,
 {
     struct annotated_source_writer w = {t,      l,    file, written,
                                         wanted, NULL, NULL, written->line_count};
-    w.told = xcalloc(file->line_count + 1, sizeof *w.told);
+    w.has_costs = xcalloc(file->line_count + 1, sizeof *w.has_costs);
     w.near = xcalloc((size_t)w.lines + 2, sizeof *w.near);
     bool any = annotated_source_select_lines(&w) > 0;
     t->title = annotated_source_path(line_costs_path(file));
@@ -313,7 +313,7 @@ bool annotated_source_lines(struct result_table *t, const struct line_costs *l,
         add_all(&w);
     struct line_figures all = annotated_source_sum_figures(&w);
     set_total(t, l, &all);
-    free(w.told);
+    free(w.has_costs);
     free(w.near);
     return any;
 }

@@ -68,13 +68,13 @@ static void shortcut_window_add_row(GtkWidget *list, const char *group, const ch
 
 static void add_all(GtkWidget *list, const struct shortcut_tables *all)
 {
-    bool told = false;
+    bool listed = false;
     for (size_t i = 0; i < all->action_count; i++) {
         const struct action *a = &all->actions[i];
         bool of_lines = strcmp(a->group, "Lines") == 0;
-        for (size_t k = 0; of_lines && !told && k < all->line_count; k++)
+        for (size_t k = 0; of_lines && !listed && k < all->line_count; k++)
             shortcut_window_add_row(list, a->group, all->lines[k].key, all->lines[k].title);
-        told |= of_lines;
+        listed |= of_lines;
         if (*a->keys)
             shortcut_window_add_row(list, a->group, a->keys, a->title);
     }

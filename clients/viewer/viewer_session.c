@@ -33,11 +33,11 @@
 #include "wire/layout_results.h"
 
 struct viewer_session {
-    uint64_t damage_told; /* 1 + events that were said to be unreadable; 0: nothing was said */
-    bool renewed_told; /* that a newer description draws it */
-    gint64 map_us;        /* when the map was asked for last */
-    uint32_t connected;   /* programs that the list of runs knows of */
-    guint quiet;          /* timer: the run has stopped growing */
+    uint64_t damage_reported; /* 1 + events that were said to be unreadable; 0: nothing was said */
+    bool renewal_reported; /* that a newer description draws it */
+    gint64 map_us; /* when the map was asked for last */
+    uint32_t connected; /* programs that the list of runs knows of */
+    guint quiet; /* timer: the run has stopped growing */
 };
 
 static struct viewer_session *session_state(struct view *view)
@@ -73,7 +73,7 @@ static void on_run(void *user)
 {
     struct view *view = user;
     const struct session *source = &view->server_link.source;
-    session_state(view)->damage_told = 0;
+    session_state(view)->damage_reported = 0;
     session_state(view)->connected = view_metadata(view)->run.connected;
     session_clear_view(view);
     view->diagram_view.fresh = true;
@@ -163,9 +163,9 @@ static void session_report_damage(struct view *view)
 {
     const struct trace_metadata *book = view_metadata(view);
     if (!view->server_link.has_run || !book->damage ||
-        session_state(view)->damage_told == book->unreadable + 1)
+        session_state(view)->damage_reported == book->unreadable + 1)
         return;
-    session_state(view)->damage_told = book->unreadable + 1;
+    session_state(view)->damage_reported = book->unreadable + 1;
     status_line_show(&view->status_line, "%s", book->damage);
 }
 
@@ -173,9 +173,9 @@ static void session_report_damage(struct view *view)
 static void session_report_renewed(struct view *view)
 {
     const struct trace_metadata *book = view_metadata(view);
-    if (view->server_link.has_run && book->renewed && !session_state(view)->renewed_told)
+    if (view->server_link.has_run && book->renewed && !session_state(view)->renewal_reported)
         status_line_show(&view->status_line, "%s", book->renewed);
-    session_state(view)->renewed_told = view->server_link.has_run && book->renewed;
+    session_state(view)->renewal_reported = view->server_link.has_run && book->renewed;
 }
 
 static void session_on_message(void *user)

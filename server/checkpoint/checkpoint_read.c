@@ -101,11 +101,11 @@ struct checkpoint_hangup *checkpoint_read_hangups(struct chunk state, size_t *co
     uint32_t hangups;
     const uint8_t *list = read_begin(&in, NULL, &hangups);
     *count = list ? hangups : 0;
-    struct checkpoint_hangup *told = xmalloc((*count + 1) * sizeof *told);
+    struct checkpoint_hangup *found = xmalloc((*count + 1) * sizeof *found);
     for (size_t i = 0; i < *count; i++)
-        told[i] = (struct checkpoint_hangup){chunk_get_u32(list + 8 * i),
-                                             chunk_get_u32(list + 8 * i + 4)};
-    return told;
+        found[i] = (struct checkpoint_hangup){chunk_get_u32(list + 8 * i),
+                                              chunk_get_u32(list + 8 * i + 4)};
+    return found;
 }
 
 void checkpoint_read_threads(struct run *run, struct chunk threads)

@@ -26,7 +26,7 @@ struct trace_replay_state {
     struct checkpoint_hangup *hangups; /* of a run that is resumed: those in its state */
     size_t hangup_count;
     bool resumed;
-    uint64_t begin_ns, told_ns, chunks;
+    uint64_t begin_ns, reported_ns, chunks;
 };
 
 #define LOOKS 10000u /* a few milliseconds */
@@ -40,9 +40,9 @@ void trace_replay_set_progress(FILE *where) { telling = where; }
 static void trace_replay_print_progress(struct trace_replay_state *player)
 {
     uint64_t now = loop_clock_ns();
-    if (!telling || now - player->begin_ns < 2 * TELL_NS || now - player->told_ns < TELL_NS)
+    if (!telling || now - player->begin_ns < 2 * TELL_NS || now - player->reported_ns < TELL_NS)
         return;
-    player->told_ns = now;
+    player->reported_ns = now;
     uint64_t at, size;
     tracefile_progress(player->run->trace, &at, &size);
     if (size)

@@ -22,7 +22,7 @@ struct cell_sampler {
     uint64_t began_ns, looked_ns;
     uint32_t named; /* declared by the program */
     uint32_t cells; /* reported cells, with their values: */
-    int64_t told[WATCH_CELLS];
+    int64_t reported[WATCH_CELLS];
 };
 
 static uint64_t now_ns(void)
@@ -63,11 +63,11 @@ const char *cell_sampler_begin(struct connection *peer, struct decoder *in, int 
 
 void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct metric_message told;
+    struct metric_message message;
     struct decoder in = decoder_init(body, size);
-    if (!peer->celling || !decode_metric(&in, &told))
+    if (!peer->celling || !decode_metric(&in, &message))
         return;
-    uint32_t cell = told.code - METRIC_WATCHED_CODES;
+    uint32_t cell = message.code - METRIC_WATCHED_CODES;
     if (cell < WATCH_CELLS && cell >= peer->celling->named)
         peer->celling->named = cell + 1;
 }
@@ -77,24 +77,24 @@ void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t siz
 static bool put_changed(struct connection *peer, struct encoder *body)
 {
     struct cell_sampler *c = peer->celling;
-    uint32_t cells = c->named, told = 0;
+    uint32_t cells = c->named, message = 0;
     encode_u64(body, now_ns());
     size_t count_at = body->size;
     encode_u32(body, 0);
     for (uint32_t i = 0; i < cells; i++) {
         int64_t value;
         if (pread(c->fd, &value, sizeof value, (off_t)i * WATCH_CELL_BYTES) != sizeof value ||
-            (i < c->cells && value == c->told[i]))
+            (i < c->cells && value == c->reported[i]))
             continue;
         encode_u32(body, METRIC_WATCHED_CODES + i);
         encode_u64(body, (uint64_t)value);
-        c->told[i] = value;
-        told++;
+        c->reported[i] = value;
+        message++;
     }
     c->cells = cells;
-    if (told && !body->failed)
-        chunk_set_u32(body->data + count_at, told);
-    return told && !body->failed;
+    if (message && !body->failed)
+        chunk_set_u32(body->data + count_at, message);
+    return message && !body->failed;
 }
 
 void cell_sampler_now(struct connection *peer)

@@ -87,15 +87,15 @@ static void client_options_receive_file(struct connection *peer, const char *pat
 
 bool client_options_receive(struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct metric_message told;
+    struct metric_message message;
     struct decoder in = decoder_init(body, size);
-    if (!decode_metric(&in, &told) || told.kind != METRIC_NONE)
+    if (!decode_metric(&in, &message) || message.kind != METRIC_NONE)
         return false;
-    char *what = text_name(told.name);
+    char *what = text_name(message.name);
     if (strcmp(what, "rate") == 0) {
-        process_sampler_rate(peer, told.code);
+        process_sampler_rate(peer, message.code);
     } else if (strcmp(what, "file") == 0) {
-        char *path = xstrndup(told.unit.bytes, told.unit.size);
+        char *path = xstrndup(message.unit.bytes, message.unit.size);
         client_options_receive_file(peer, path);
         free(path);
     }

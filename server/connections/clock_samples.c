@@ -15,7 +15,7 @@ struct sampled_clock {
     struct clock_target { /* of that many a run's journal has what they said */
         const struct run *run;
         unsigned answers;
-    } *told;
+    } *targets;
     size_t count, room;
 };
 
@@ -48,11 +48,12 @@ static struct clock_target *clock_samples_target_for(struct sampled_clock *clock
                                                      const struct run *run)
 {
     for (size_t i = 0; i < clock->count; i++)
-        if (clock->told[i].run == run)
-            return &clock->told[i];
-    clock->told = array_reserve(clock->told, &clock->room, clock->count + 1, sizeof *clock->told);
-    clock->told[clock->count] = (struct clock_target){.run = run};
-    return &clock->told[clock->count++];
+        if (clock->targets[i].run == run)
+            return &clock->targets[i];
+    clock->targets =
+        array_reserve(clock->targets, &clock->room, clock->count + 1, sizeof *clock->targets);
+    clock->targets[clock->count] = (struct clock_target){.run = run};
+    return &clock->targets[clock->count++];
 }
 
 static bool clock_samples_save_clock(struct sampled_clock *clock, struct server *server,
@@ -76,11 +77,11 @@ void clock_samples_save(struct clock_samples *clocking, struct server *server, s
 {
     for (size_t i = 0; i < clocking->count; i++) {
         struct sampled_clock *clock = &clocking->items[i];
-        struct clock_target *told = clock_samples_target_for(clock, run);
-        unsigned news = clock->answers - told->answers;
-        if (news && (last || news > told->answers / 4) &&
+        struct clock_target *target = clock_samples_target_for(clock, run);
+        unsigned news = clock->answers - target->answers;
+        if (news && (last || news > target->answers / 4) &&
             clock_samples_save_clock(clock, server, run))
-            told->answers = clock->answers;
+            target->answers = clock->answers;
     }
 }
 
@@ -89,8 +90,8 @@ void clock_samples_discard(struct clock_samples *clocking, const struct run *run
     for (size_t i = 0; i < clocking->count; i++) {
         struct sampled_clock *clock = &clocking->items[i];
         for (size_t k = 0; k < clock->count; k++)
-            if (clock->told[k].run == run)
-                clock->told[k--] = clock->told[--clock->count];
+            if (clock->targets[k].run == run)
+                clock->targets[k--] = clock->targets[--clock->count];
     }
 }
 
@@ -98,7 +99,7 @@ void clock_samples_free(struct clock_samples *clocking)
 {
     for (size_t i = 0; i < clocking->count; i++) {
         clock_exchange_free(&clocking->items[i].exchange);
-        free(clocking->items[i].told);
+        free(clocking->items[i].targets);
     }
     free(clocking->items);
     *clocking = (struct clock_samples){0};

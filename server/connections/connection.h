@@ -73,7 +73,7 @@ struct connection {
     struct viewer_knowledge known;
     bool follows_newest;
     uint8_t feeding; /* an enum feed */
-    uint32_t newer_told; /* number of the newest run that it knows of */
+    uint32_t newest_reported; /* number of the newest run that it knows of */
     bool telling; /* not all updates were sent */
     bool held; /* its messages wait until it has read */
     struct request_queue desk; /* its questions */

@@ -39,20 +39,20 @@ static uint32_t code_of(const struct connection *peer, char *name, char *unit)
     uint32_t code = program_metrics_code(peer->run, name);
     if (code || external_metrics_name_count(peer->run) >= METRIC_SAMPLED_MOST)
         return code;
-    struct program_metric_name told = {.session = PROGRAM_METRICS_NO_PROCESS,
-                                       .code = METRIC_SAMPLED_CODES +
-                                               external_metrics_name_count(peer->run),
-                                       .kind = METRIC_SAMPLED,
-                                       .name = name,
-                                       .unit = unit};
+    struct program_metric_name metric = {.session = PROGRAM_METRICS_NO_PROCESS,
+                                         .code = METRIC_SAMPLED_CODES +
+                                                 external_metrics_name_count(peer->run),
+                                         .kind = METRIC_SAMPLED,
+                                         .name = name,
+                                         .unit = unit};
     struct encoder body = {0};
-    encode_metric(&body, &(struct metric_message){told.code, told.kind, text_view_of(name),
+    encode_metric(&body, &(struct metric_message){metric.code, metric.kind, text_view_of(name),
                                                   text_view_of(unit)});
     bool fits = !body.failed && external_metrics_write_journal(peer, MESSAGE_METRIC, &body);
     encoder_free(&body);
     if (fits)
-        program_metrics_declare(peer->run, &told);
-    return fits ? told.code : 0;
+        program_metrics_declare(peer->run, &metric);
+    return fits ? metric.code : 0;
 }
 
 static void external_metrics_write_sample(const struct connection *peer, uint32_t code,

@@ -58,10 +58,10 @@ static void note_figures(const struct connection *peer)
     if (peer->program->session >= run->process_count)
         return; /* it was not delivered yet */
     struct run_process *process = &run->processes[peer->program->session];
-    uint64_t *told[] = {&process->waited_ns, &process->dropped, &process->unfollowed};
+    uint64_t *reported[] = {&process->waited_ns, &process->dropped, &process->unfollowed};
     for (size_t i = 0; i < 3; i++) {
         uint64_t figure = atomic_load(&peer->program->figures[i]);
-        *told[i] = figure > *told[i] ? figure : *told[i];
+        *reported[i] = figure > *reported[i] ? figure : *reported[i];
     }
 }
 
@@ -221,11 +221,11 @@ static bool socket_slots(struct connection *peer, const uint8_t *body, size_t si
  * the capture lock. */
 static void note_losses(const struct connection *peer, const uint8_t *body, size_t size)
 {
-    struct losses_message told;
+    struct losses_message message;
     struct decoder in = decoder_init(body, size);
-    if (!decode_losses(&in, &told))
+    if (!decode_losses(&in, &message))
         return;
-    const uint64_t said[] = {told.waited_ns, told.dropped, told.unfollowed};
+    const uint64_t said[] = {message.waited_ns, message.dropped, message.unfollowed};
     for (size_t i = 0; i < 3; i++)
         if (said[i] > atomic_load(&peer->program->figures[i]))
             atomic_store(&peer->program->figures[i], said[i]);
@@ -264,17 +264,17 @@ static enum readiness program_connection_readiness(struct connection *peer)
 static bool program_connection_request_report(struct connection *peer, struct decoder *in,
                                               const char **error)
 {
-    struct report_message told;
+    struct report_message message;
     int domain = 0;
     socklen_t size = sizeof domain;
-    if (!decode_report(in, &told)) {
+    if (!decode_report(in, &message)) {
         *error = in->error;
         return false;
     }
     getsockopt(peer->channel.fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
     if (domain == AF_UNIX) {
         free(peer->run->report);
-        peer->run->report = xstrndup(told.path.bytes, told.path.size);
+        peer->run->report = xstrndup(message.path.bytes, message.path.size);
     }
     return true;
 }
@@ -406,7 +406,7 @@ static void count_unread(struct connection *peer, const struct program_session *
 static uint64_t program_connection_report_losses(struct connection *peer,
                                                  struct loss_records *losses)
 {
-    uint64_t told = 0, room = tracefile_last_room(peer->run->trace) / 2;
+    uint64_t message = 0, room = tracefile_last_room(peer->run->trace) / 2;
     loss_records_merge(losses);
     for (size_t i = 0; i < losses->count; i++) {
         const struct loss_record *loss = &losses->items[i];
@@ -414,7 +414,7 @@ static uint64_t program_connection_report_losses(struct connection *peer,
         encode_lost(&out, &(struct lost_message){loss->line, loss->first, loss->count});
         if (out.size + CHUNK_HEAD_BYTES <= room) {
             room -= out.size + CHUNK_HEAD_BYTES;
-            told += loss->dropped ? 0 : loss->count;
+            message += loss->dropped ? 0 : loss->count;
             program_connection_write_journal(peer, MESSAGE_LOST, 0, out.data, out.size, true);
         }
         encoder_free(&out);
@@ -422,17 +422,17 @@ static uint64_t program_connection_report_losses(struct connection *peer,
     if (losses->events)
         server_log("%s: %llu events of %s lost (queue full)", peer->run->file,
                    (unsigned long long)losses->events, peer->name);
-    return told;
+    return message;
 }
 
 /* Writes a program's lost and untraced event counts to the journal. */
 static void program_connection_report_gap(struct connection *peer, uint64_t left,
-                                          uint64_t left_told)
+                                          uint64_t left_known)
 {
     const _Atomic uint64_t *figures = peer->program->figures;
     struct encoder gap = {0};
     encode_losses(&gap,
-                  &(struct losses_message){figures[0], figures[1], figures[2], left, left_told});
+                  &(struct losses_message){figures[0], figures[1], figures[2], left, left_known});
     program_connection_write_journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
     encoder_free(&gap);
 }
@@ -458,8 +458,8 @@ static void program_connection_on_disconnect(struct connection *peer)
         count_unread(peer, session, &losses);
     if (losses.events)
         loss_records_add_held(&losses, session);
-    uint64_t told = program_connection_report_losses(peer, &losses);
-    program_connection_report_gap(peer, losses.events, told);
+    uint64_t message = program_connection_report_losses(peer, &losses);
+    program_connection_report_gap(peer, losses.events, message);
     program_connection_write_journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
     peer->server->retired_count += peer->program->queue_count;
     captured_program_free(taker, peer->program, &peer->server->retired);

@@ -45,11 +45,11 @@ static const char *add_queue(struct connection *peer, int fd, uint32_t slots)
 
 const char *register_queue(struct connection *peer, struct decoder *in)
 {
-    struct thread_message told;
+    struct thread_message message;
     int fd = channel_receive_descriptor(&peer->channel);
-    const char *error = !decode_thread(in, &told) ? in->error
-                        : fd < 0                  ? "a queue without a descriptor"
-                                                  : add_queue(peer, fd, told.slots);
+    const char *error = !decode_thread(in, &message) ? in->error
+                        : fd < 0                     ? "a queue without a descriptor"
+                                                     : add_queue(peer, fd, message.slots);
     if (fd >= 0)
         close(fd);
     return error;
@@ -75,11 +75,11 @@ static const char *add_region(struct connection *peer, int fd, uint32_t thread)
 
 const char *register_region(struct connection *peer, struct decoder *in)
 {
-    struct region_message told;
+    struct region_message message;
     int fd = channel_receive_descriptor(&peer->channel);
-    const char *error = !decode_region(in, &told) ? in->error
-                        : fd < 0                  ? "a region without a descriptor"
-                                                  : add_region(peer, fd, told.thread);
+    const char *error = !decode_region(in, &message) ? in->error
+                        : fd < 0                     ? "a region without a descriptor"
+                                                     : add_region(peer, fd, message.thread);
     if (fd >= 0)
         close(fd);
     return error;
@@ -102,13 +102,13 @@ static const char *add_carrier(struct connection *peer, int fd, uint32_t carrier
 
 const char *register_carrier_ring(struct connection *peer, struct decoder *in)
 {
-    struct carrier_message told;
-    bool good = decode_carrier(in, &told);
-    int fd = good && told.ring ? channel_receive_descriptor(&peer->channel) : -1;
-    const char *error = !good        ? in->error
-                        : !told.ring ? NULL
-                        : fd < 0     ? "a ring without a descriptor"
-                                     : add_carrier(peer, fd, told.carrier);
+    struct carrier_message message;
+    bool good = decode_carrier(in, &message);
+    int fd = good && message.ring ? channel_receive_descriptor(&peer->channel) : -1;
+    const char *error = !good           ? in->error
+                        : !message.ring ? NULL
+                        : fd < 0        ? "a ring without a descriptor"
+                                        : add_carrier(peer, fd, message.carrier);
     if (fd >= 0)
         close(fd);
     return error;
@@ -131,11 +131,11 @@ static const char *add_ring(struct connection *peer, int fd, uint32_t thread)
 
 const char *register_call_ring(struct connection *peer, struct decoder *in)
 {
-    struct entries_message told;
+    struct entries_message message;
     int fd = channel_receive_descriptor(&peer->channel);
-    const char *error = !decode_entries(in, &told) ? in->error
-                        : fd < 0                   ? "a ring without a descriptor"
-                                                   : add_ring(peer, fd, told.thread);
+    const char *error = !decode_entries(in, &message) ? in->error
+                        : fd < 0                      ? "a ring without a descriptor"
+                                                      : add_ring(peer, fd, message.thread);
     if (fd >= 0)
         close(fd);
     return error;

@@ -139,7 +139,7 @@ static void on_select(struct connection *peer, uint32_t id, struct decoder *in)
     peer->follows_newest = !*which;
     if (run) {
         select_run(peer, run, flags & SELECT_NAMED_LINES);
-        peer->newer_told = viewer_newest_run(peer->server)->number;
+        peer->newest_reported = viewer_newest_run(peer->server)->number;
         response_finish(&reply);
         viewer_send_updates(peer);
     } else if (why) {
@@ -278,9 +278,9 @@ static void viewer_put_run_updated(struct connection *peer)
 static void viewer_send_newer_run(struct connection *peer)
 {
     const struct run *run = viewer_newest_run(peer->server);
-    if (!run || !peer->run || run == peer->run || run->number <= peer->newer_told)
+    if (!run || !peer->run || run == peer->run || run->number <= peer->newest_reported)
         return;
-    peer->newer_told = run->number;
+    peer->newest_reported = run->number;
     encoder_begin_message(&peer->out, MESSAGE_NEWER_RUN);
     notify_run_selected(&peer->out, run);
     encoder_end_message(&peer->out);

@@ -81,14 +81,14 @@ static bool is_own(const struct program_session *session, uint64_t high)
 }
 
 /* Whose it is may be known later. */
-static void note_foreign(struct program_session *session, const struct line_message *told)
+static void note_foreign(struct program_session *session, const struct line_message *message)
 {
-    if (is_own(session, told->high))
+    if (is_own(session, message->high))
         return;
     session->highs = array_reserve(session->highs, &session->high_room, session->high_count + 1,
                                    sizeof *session->highs);
-    session->highs[session->high_count++] = told->high;
-    map_put(&session->foreign, told->code, 0, (void *)(uintptr_t)session->high_count);
+    session->highs[session->high_count++] = message->high;
+    map_put(&session->foreign, message->code, 0, (void *)(uintptr_t)session->high_count);
 }
 
 void declarations_notify(struct program_session *session, enum declaration_kind what, uint32_t code)
@@ -117,20 +117,20 @@ static void set_line(struct program_session *session, uint32_t code, uint32_t li
 
 static bool read_type(struct program_session *session, struct decoder *in)
 {
-    struct type_message told;
-    if (!decode_type(in, &told))
+    struct type_message message;
+    if (!decode_type(in, &message))
         return false;
-    char *name = text_name(told.name);
-    uint32_t type = session->types[told.code] = run_type(session->run, name);
+    char *name = text_name(message.name);
+    uint32_t type = session->types[message.code] = run_type(session->run, name);
     free(name);
-    for (unsigned i = 0; i < told.after_count && !in->error; i++) {
-        uint16_t earlier = told.after[i];
+    for (unsigned i = 0; i < message.after_count && !in->error; i++) {
+        uint16_t earlier = message.after[i];
         if (earlier >= LIMIT_TYPES || !session->types[earlier])
             decoder_fail(in, "a type comes after one that was not announced");
         else if (!order_after(session->run->order, type, session->types[earlier]))
             decoder_fail(in, "a type comes after too many others");
     }
-    declarations_notify(session, DECLARED_TYPE, told.code);
+    declarations_notify(session, DECLARED_TYPE, message.code);
     return !in->error;
 }
 
@@ -141,12 +141,12 @@ static bool is_known_type(const struct program_session *session, uint16_t type)
 
 static bool read_shape(struct program_session *session, struct decoder *in)
 {
-    struct shape_message told;
-    if (!decode_shape(in, &told))
+    struct shape_message message;
+    if (!decode_shape(in, &message))
         return false;
-    struct event_shape shape = {.count = told.count};
-    for (unsigned i = 0; i < told.count; i++) {
-        const struct shape_step *step = &told.steps[i];
+    struct event_shape shape = {.count = message.count};
+    for (unsigned i = 0; i < message.count; i++) {
+        const struct shape_step *step = &message.steps[i];
         if (!(step->type_a | step->type_b) || !is_known_type(session, step->type_a) ||
             !is_known_type(session, step->type_b))
             decoder_fail(in, "a shape names a type that was not announced");
@@ -155,11 +155,11 @@ static bool read_shape(struct program_session *session, struct decoder *in)
     }
     if (in->error)
         return false;
-    struct event_shape **at = &session->shapes[told.code - SHAPE_COMPOUND];
+    struct event_shape **at = &session->shapes[message.code - SHAPE_COMPOUND];
     if (!*at)
         *at = xmalloc(sizeof shape);
     **at = shape;
-    declarations_notify(session, DECLARED_SHAPE, told.code);
+    declarations_notify(session, DECLARED_SHAPE, message.code);
     return true;
 }
 
@@ -195,63 +195,63 @@ static void declarations_lose_declared(struct program_session *session, uint32_t
 
 /* ---- lines ---- */
 
-static void own_line(struct program_session *session, const struct line_message *told,
+static void own_line(struct program_session *session, const struct line_message *message,
                      uint32_t line, uint32_t thread)
 {
-    set_line(session, told->code, line);
+    set_line(session, message->code, line);
     session->own_lines = array_reserve(session->own_lines, &session->own_line_room,
                                        session->own_line_count + 1, sizeof *session->own_lines);
     session->own_lines[session->own_line_count++] = line;
     if (run_line_at(session->run, line)->programs++ == 0)
         order_resume_input(session->run->order, line);
     struct event_id by = thread_state_for(session, thread)->last[0];
-    if ((told->flags & LINE_FOLLOWS) && by.line)
+    if ((message->flags & LINE_FOLLOWS) && by.line)
         order_opened_by(session->run->order, line, by);
-    declarations_lose_declared(session, told->code);
+    declarations_lose_declared(session, message->code);
     if (session->run->spans) /* it may have been on a carrier before */
-        placements_set_task_line(cpu_placement_tasks(session->run), session->number, told->code,
+        placements_set_task_line(cpu_placement_tasks(session->run), session->number, message->code,
                                  line);
 }
 
-static void open_line(struct program_session *session, const struct line_message *told,
+static void open_line(struct program_session *session, const struct line_message *message,
                       struct decoder *in, uint32_t thread)
 {
     struct run_line line = {.process = session->process,
-                            .object = told->object,
-                            .entry = told->entry,
-                            .name = text_name(told->name)};
-    char *kind = text_name(told->kind);
-    bool known = line_identity_get(&session->run->identities, told->high, told->low) != 0;
+                            .object = message->object,
+                            .entry = message->entry,
+                            .name = text_name(message->name)};
+    char *kind = text_name(message->kind);
+    bool known = line_identity_get(&session->run->identities, message->high, message->low) != 0;
     uint32_t number = 0;
     if (run_kind(session->run, kind) == 0)
         decoder_fail(in, "too many line types");
-    else if (!(number = run_line(session->run, told->high, told->low, kind,
-                                 told->flags & LINE_SHARED, line)))
+    else if (!(number = run_line(session->run, message->high, message->low, kind,
+                                 message->flags & LINE_SHARED, line)))
         decoder_fail(in, "too many lines");
-    else if (known && is_own(session, told->high))
-        run_line_is(session->run, number, kind, told->flags & LINE_SHARED, line);
+    else if (known && is_own(session, message->high))
+        run_line_is(session->run, number, kind, message->flags & LINE_SHARED, line);
     free(kind);
     free(line.name);
     if (!number)
         return;
-    note_foreign(session, told);
-    own_line(session, told, number, thread);
+    note_foreign(session, message);
+    own_line(session, message, number, thread);
 }
 
 static bool read_line(struct program_session *session, struct decoder *in, uint32_t thread)
 {
-    struct line_message told;
-    if (!decode_line(in, &told))
+    struct line_message message;
+    if (!decode_line(in, &message))
         return false;
-    bool known = program_session_line(session, told.code) != 0;
-    if (told.code == 0 || !told.kind.size)
+    bool known = program_session_line(session, message.code) != 0;
+    if (message.code == 0 || !message.kind.size)
         decoder_fail(in, "a line has no code or no kind");
     else if (known && session->run->live)
         decoder_fail(in, "duplicate line"); /* in a file: by what its state keeps, too */
     else if (!known)
-        open_line(session, &told, in, thread);
+        open_line(session, &message, in, thread);
     else
-        note_foreign(session, &told);
+        note_foreign(session, &message);
     return !in->error;
 }
 
@@ -269,24 +269,24 @@ static uint32_t announced_line(const struct program_session *session, struct dec
 
 static bool read_rename(struct program_session *session, struct decoder *in)
 {
-    struct rename_message told;
-    uint32_t line = decode_rename(in, &told) ? announced_line(session, in, told.line) : 0;
+    struct rename_message message;
+    uint32_t line = decode_rename(in, &message) ? announced_line(session, in, message.line) : 0;
     if (!line)
         return false;
-    char *name = text_name(told.name);
-    run_rename(session->run, line, name, session->stale ? 0 : told.since);
+    char *name = text_name(message.name);
+    run_rename(session->run, line, name, session->stale ? 0 : message.since);
     free(name);
     return true;
 }
 
 static bool read_text(struct program_session *session, struct decoder *in)
 {
-    struct annotation_message told;
-    uint32_t line = decode_annotation(in, &told) ? announced_line(session, in, told.line) : 0;
+    struct annotation_message message;
+    uint32_t line = decode_annotation(in, &message) ? announced_line(session, in, message.line) : 0;
     if (!line)
         return false;
-    char *text = text_note(told.text);
-    run_add_text(session->run, (struct event_id){line, told.number}, text);
+    char *text = text_note(message.text);
+    run_add_text(session->run, (struct event_id){line, message.number}, text);
     free(text);
     return true;
 }
@@ -295,52 +295,53 @@ static bool read_text(struct program_session *session, struct decoder *in)
  * after. */
 static bool read_lost(struct program_session *session, struct decoder *in, uint32_t thread)
 {
-    struct lost_message told;
-    if (!decode_lost(in, &told))
+    struct lost_message message;
+    if (!decode_lost(in, &message))
         return false;
     if (thread)
         thread_state_for(session, thread)->doubt = UNTRACED_LOST;
-    uint32_t line = program_session_line(session, told.line);
-    if (line && program_session_is_foreign(session, told.line))
+    uint32_t line = program_session_line(session, message.line);
+    if (line && program_session_is_foreign(session, message.line))
         return true; /* that one says itself what it lost */
     if (line)
-        order_note_loss(session->run->order, line, told.first, told.count);
+        order_note_loss(session->run->order, line, message.first, message.count);
     else
-        declarations_lose_early(session, (struct early_loss){told.line, told.first, told.count});
+        declarations_lose_early(session,
+                                (struct early_loss){message.line, message.first, message.count});
     return true;
 }
 
 static bool read_object(struct program_session *session, struct decoder *in)
 {
-    struct object_message told;
-    uint32_t line = decode_object(in, &told) ? announced_line(session, in, told.line) : 0;
+    struct object_message message;
+    uint32_t line = decode_object(in, &message) ? announced_line(session, in, message.line) : 0;
     if (!line)
         return false;
-    run_line_at(session->run, line)->object = told.object;
+    run_line_at(session->run, line)->object = message.object;
     run_line_changed(session->run, line);
     return true;
 }
 
 static bool read_close(struct program_session *session, struct decoder *in)
 {
-    struct close_message told;
-    uint32_t line = decode_close(in, &told) ? announced_line(session, in, told.line) : 0;
+    struct close_message message;
+    uint32_t line = decode_close(in, &message) ? announced_line(session, in, message.line) : 0;
     if (line)
-        order_close(session->run->order, line, told.last);
+        order_close(session->run->order, line, message.last);
     return line != 0;
 }
 
 static bool read_kind(struct program_session *session, struct decoder *in)
 {
-    struct kind_message told;
-    if (!decode_kind(in, &told))
+    struct kind_message message;
+    if (!decode_kind(in, &message))
         return false;
-    uint32_t line = program_session_line(session, told.line);
-    if (!line || !told.kind.size || program_session_is_foreign(session, told.line)) {
+    uint32_t line = program_session_line(session, message.line);
+    if (!line || !message.kind.size || program_session_is_foreign(session, message.line)) {
         decoder_fail(in, "refers to an unknown line or line type");
         return false;
     }
-    char *kind = text_name(told.kind), *name = text_name(told.name);
+    char *kind = text_name(message.kind), *name = text_name(message.name);
     run_line_kind(session->run, line, kind, name);
     free(kind);
     free(name);
@@ -349,22 +350,22 @@ static bool read_kind(struct program_session *session, struct decoder *in)
 
 static bool read_module(struct program_session *session, struct decoder *in)
 {
-    struct module_message told;
+    struct module_message message;
     struct run_process *process = program_session_process(session);
-    if (!decode_module(in, &told))
+    if (!decode_module(in, &message))
         return false;
     if (process->module_count >= LIMIT_MODULES) {
         decoder_fail(in, "too many modules");
         return false;
     }
-    struct run_module m = {.start = told.start,
-                           .end = told.end,
-                           .bias = told.bias,
-                           .build_id_bytes = told.build_id.size,
-                           .path =
-                               xstrndup(told.path.bytes ? told.path.bytes : "", told.path.size)};
-    if (told.build_id.size)
-        memcpy(m.build_id, told.build_id.bytes, told.build_id.size);
+    struct run_module m = {
+        .start = message.start,
+        .end = message.end,
+        .bias = message.bias,
+        .build_id_bytes = message.build_id.size,
+        .path = xstrndup(message.path.bytes ? message.path.bytes : "", message.path.size)};
+    if (message.build_id.size)
+        memcpy(m.build_id, message.build_id.bytes, message.build_id.size);
     process->modules = array_reserve(process->modules, &process->module_room,
                                      process->module_count + 1, sizeof *process->modules);
     process->modules[process->module_count++] = m;
@@ -373,48 +374,48 @@ static bool read_module(struct program_session *session, struct decoder *in)
 
 static bool read_losses(struct program_session *session, struct decoder *in)
 {
-    struct losses_message told;
+    struct losses_message message;
     struct run_process *process = program_session_process(session);
-    if (!decode_losses(in, &told))
+    if (!decode_losses(in, &message))
         return false;
-    process->waited_ns = told.waited_ns;
-    process->dropped = told.dropped;
-    process->unfollowed = told.unfollowed;
-    process->left = told.left;
-    process->left_told = told.left_told;
+    process->waited_ns = message.waited_ns;
+    process->dropped = message.dropped;
+    process->unfollowed = message.unfollowed;
+    process->left = message.left;
+    process->left_known = message.left_known;
     return true;
 }
 
 static bool declarations_read_untraced(struct program_session *session, struct decoder *in)
 {
-    struct untraced_message told;
-    if (!decode_untraced(in, &told))
+    struct untraced_message message;
+    if (!decode_untraced(in, &message))
         return false;
-    if (told.reason == UNTRACED_NONE || told.reason >= UNTRACED_COUNT) {
+    if (message.reason == UNTRACED_NONE || message.reason >= UNTRACED_COUNT) {
         decoder_fail(in, "unknown reason");
         return false;
     }
-    char *about = text_name(told.about);
-    untraced_reasons_add(session->run, session->number, told.reason, about);
+    char *about = text_name(message.about);
+    untraced_reasons_add(session->run, session->number, message.reason, about);
     free(about);
     return true;
 }
 
 static bool read_sent(struct program_session *session, struct decoder *in)
 {
-    struct sent_message told;
-    if (!decode_sent(in, &told))
+    struct sent_message message;
+    if (!decode_sent(in, &message))
         return false;
-    program_session_process(session)->unsent = !told.all;
+    program_session_process(session)->unsent = !message.all;
     return true;
 }
 
 static bool read_ends(struct program_session *session, struct decoder *in)
 {
-    struct ends_message told;
-    if (!decode_ends(in, &told))
+    struct ends_message message;
+    if (!decode_ends(in, &message))
         return false;
-    if (told.how == ENDS_NOT || told.how >= ENDS_COUNT)
+    if (message.how == ENDS_NOT || message.how >= ENDS_COUNT)
         decoder_fail(in, "invalid exit status");
     program_session_process(session)->ended = !in->error;
     return !in->error;
@@ -423,10 +424,10 @@ static bool read_ends(struct program_session *session, struct decoder *in)
 /* It is kept as a fact, too, for readers that read only the last state of a run. */
 static bool read_awaits(struct program_session *session, struct decoder *in, uint32_t thread)
 {
-    struct awaits_message told;
-    uint32_t about = decode_awaits(in, &told) ? announced_line(session, in, told.line) : 0;
+    struct awaits_message message;
+    uint32_t about = decode_awaits(in, &message) ? announced_line(session, in, message.line) : 0;
     uint32_t own = program_session_line(session, thread),
-             last = program_session_line(session, told.last);
+             last = program_session_line(session, message.last);
     if (about && (!own || !last))
         decoder_fail(in, "a thread that was not announced waits, or waits after no event");
     if (in->error)
@@ -434,26 +435,26 @@ static bool read_awaits(struct program_session *session, struct decoder *in, uin
     awaits_add(session->run,
                (struct await){.thread = own,
                               .about = about,
-                              .after = {last, told.number},
-                              .since_ns = (int64_t)(told.time_ns - session->run->start_ns)});
+                              .after = {last, message.number},
+                              .since_ns = (int64_t)(message.time_ns - session->run->start_ns)});
     return true;
 }
 
 /* A thread that runs tasks is called so. */
 static bool read_carrier(struct program_session *session, struct decoder *in)
 {
-    struct carrier_message told;
-    if (!decode_carrier(in, &told))
+    struct carrier_message message;
+    if (!decode_carrier(in, &message))
         return false;
-    if (!told.carrier || told.carrier >= LIMIT_CARRIERS || told.name.size > PLACEMENT_NAME_BYTES ||
-        told.cluster.size > PLACEMENT_NAME_BYTES) {
+    if (!message.carrier || message.carrier >= LIMIT_CARRIERS ||
+        message.name.size > PLACEMENT_NAME_BYTES || message.cluster.size > PLACEMENT_NAME_BYTES) {
         decoder_fail(in, "invalid worker thread");
         return false;
     }
     struct placements *stays = cpu_placement_tasks(session->run);
-    char *name = text_name(told.name), *cluster = text_name(told.cluster);
-    placements_name_carrier(stays, placements_carrier(stays, session->number, told.carrier),
-                            told.tid, name, cluster);
+    char *name = text_name(message.name), *cluster = text_name(message.cluster);
+    placements_name_carrier(stays, placements_carrier(stays, session->number, message.carrier),
+                            message.tid, name, cluster);
     free(name);
     free(cluster);
     return true;
@@ -479,10 +480,10 @@ static bool read_input(struct program_session *session, struct decoder *in, uint
 /* The description itself is earlier in the journal. */
 static bool read_describe(struct decoder *in)
 {
-    struct describe_message told;
-    if (!decode_describe(in, &told))
+    struct describe_message message;
+    if (!decode_describe(in, &message))
         return false;
-    char *name = text_name(told.name);
+    char *name = text_name(message.name);
     if (!*name || strchr(name, '/'))
         decoder_fail(in, "no environment named");
     free(name);
@@ -503,12 +504,12 @@ static void declarations_add_fact(const struct program_session *session, unsigne
 static void declarations_keep_name(const struct program_session *session, struct decoder in,
                                    uint32_t thread)
 {
-    struct rename_message told;
+    struct rename_message message;
     struct encoder out = {0};
-    if (!decode_rename(&in, &told))
+    if (!decode_rename(&in, &message))
         return;
-    told.since = 0;
-    encode_rename(&out, &told);
+    message.since = 0;
+    encode_rename(&out, &message);
     declarations_add_fact(session, MESSAGE_NAME, out.data, out.size, thread);
     encoder_free(&out);
 }

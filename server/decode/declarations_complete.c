@@ -22,10 +22,10 @@ static bool has_type(const struct program_session *session, uint16_t type,
 static bool has_types_after(const struct program_session *session, struct decoder in,
                             struct missing_declaration *missing)
 {
-    struct type_message told;
-    bool good = decode_type(&in, &told); /* a bad one is refused later */
-    for (unsigned i = 0; good && i < told.after_count; i++)
-        if (told.after[i] != told.code && !has_type(session, told.after[i], missing))
+    struct type_message message;
+    bool good = decode_type(&in, &message); /* a bad one is refused later */
+    for (unsigned i = 0; good && i < message.after_count; i++)
+        if (message.after[i] != message.code && !has_type(session, message.after[i], missing))
             return false;
     return true;
 }
@@ -33,11 +33,11 @@ static bool has_types_after(const struct program_session *session, struct decode
 static bool has_types_of_steps(const struct program_session *session, struct decoder in,
                                struct missing_declaration *missing)
 {
-    struct shape_message told;
-    bool good = decode_shape(&in, &told);
-    for (unsigned i = 0; good && i < told.count; i++)
-        if (!has_type(session, told.steps[i].type_a, missing) ||
-            !has_type(session, told.steps[i].type_b, missing))
+    struct shape_message message;
+    bool good = decode_shape(&in, &message);
+    for (unsigned i = 0; good && i < message.count; i++)
+        if (!has_type(session, message.steps[i].type_a, missing) ||
+            !has_type(session, message.steps[i].type_b, missing))
             return false;
     return true;
 }

@@ -16,8 +16,8 @@ void heap_reader_begin(struct heap_reader *map, int fd,
 {
     *map = (struct heap_reader){
         .fd = fd,
-        .told = xcalloc(HEAP_SUMS, sizeof(struct heap_sum)),
-        .told_nodes = HEAP_NODE_FIRST,
+        .reported = xcalloc(HEAP_SUMS, sizeof(struct heap_sum)),
+        .reported_nodes = HEAP_NODE_FIRST,
         .tell = tell,
         .context = context,
     };
@@ -25,8 +25,8 @@ void heap_reader_begin(struct heap_reader *map, int fd,
 
 void heap_reader_end(struct heap_reader *map)
 {
-    free(map->told);
-    map->told = NULL;
+    free(map->reported);
+    map->reported = NULL;
 }
 
 static bool read_part(const struct heap_reader *h, void *into, size_t bytes, size_t at)
@@ -144,14 +144,14 @@ static uint32_t bad_count(const struct heap_reader *h, struct heap_bad *bad)
 /* Encodes complete nodes behind those that were reported last; returns their number. */
 static uint32_t put_nodes(const struct heap_reader *h, struct encoder *body, uint32_t count)
 {
-    uint32_t n = count > h->told_nodes ? count - h->told_nodes : 0, put = 0;
+    uint32_t n = count > h->reported_nodes ? count - h->reported_nodes : 0, put = 0;
     n = n < NODES_AT_ONCE ? n : NODES_AT_ONCE;
     struct heap_node *nodes = xcalloc((size_t)n + 1, sizeof *nodes);
-    size_t from = HEAP_NODES_AT + h->told_nodes * sizeof *nodes;
+    size_t from = HEAP_NODES_AT + h->reported_nodes * sizeof *nodes;
     if (read_part(h, nodes, n * sizeof *nodes, from))
-        while (put < n && nodes[put].parent && nodes[put].parent < h->told_nodes + put)
+        while (put < n && nodes[put].parent && nodes[put].parent < h->reported_nodes + put)
             put++;
-    encode_u32(body, h->told_nodes);
+    encode_u32(body, h->reported_nodes);
     encode_u32(body, put);
     for (uint32_t i = 0; i < put; i++) {
         encode_u64(body, nodes[i].site);
@@ -168,7 +168,7 @@ static uint32_t put_sums(const struct heap_reader *h, struct encoder *body,
     size_t count_at = body->size;
     encode_u32(body, 0);
     for (; *next < count && put < AT_ONCE; ++*next)
-        if (memcmp(&now[*next], &h->told[*next], sizeof *now) != 0) {
+        if (memcmp(&now[*next], &h->reported[*next], sizeof *now) != 0) {
             put_sum(body, *next, &now[*next]);
             put++;
         }
@@ -200,16 +200,16 @@ struct heap_reading {
 
 static bool is_same(const struct heap_reader *h, const struct heap_head *head)
 {
-    return head->unseen == h->unseen && head->unknown == h->unknown && h->told_count;
+    return head->unseen == h->unseen && head->unknown == h->unknown && h->reported_count;
 }
 
 static void heap_reader_was_reported(struct heap_reader *h, const struct heap_reading *now,
                                      uint32_t from, uint32_t nodes, uint32_t bads)
 {
-    memcpy(h->told + from, now->sums + from, (now->next - from) * sizeof *now->sums);
-    h->told_nodes += nodes;
-    h->told_bad = bads > h->told_bad ? bads : h->told_bad;
-    h->told_count = now->count;
+    memcpy(h->reported + from, now->sums + from, (now->next - from) * sizeof *now->sums);
+    h->reported_nodes += nodes;
+    h->reported_bad = bads > h->reported_bad ? bads : h->reported_bad;
+    h->reported_count = now->count;
     h->unseen = now->head.unseen;
     h->unknown = now->head.unknown;
 }
@@ -223,10 +223,10 @@ static bool heap_reader_report_changes(struct heap_reader *h, struct heap_readin
     put_head(h, &body, &now->head, now->ns);
     uint32_t nodes = put_nodes(h, &body, most < HEAP_NODES ? most : HEAP_NODES);
     uint32_t sums = put_sums(h, &body, now->sums, now->count, &now->next);
-    encode_u32(&body, bads - (h->told_bad < bads ? h->told_bad : bads));
-    for (uint32_t i = h->told_bad; i < bads; i++)
+    encode_u32(&body, bads - (h->reported_bad < bads ? h->reported_bad : bads));
+    for (uint32_t i = h->reported_bad; i < bads; i++)
         put_bad(&body, i, &bad[i]);
-    bool same = !sums && !nodes && bads <= h->told_bad && is_same(h, &now->head);
+    bool same = !sums && !nodes && bads <= h->reported_bad && is_same(h, &now->head);
     bool fits = same || (!body.failed && h->tell(h->context, &body));
     if (fits && !same)
         heap_reader_was_reported(h, now, from, nodes, bads);

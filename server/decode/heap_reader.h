@@ -11,8 +11,8 @@
 
 struct heap_reader {
     int fd; /* the caller's */
-    struct heap_sum *told; /* as last reported, by number */
-    uint32_t told_count, told_bad, told_nodes;
+    struct heap_sum *reported; /* as last reported, by number */
+    uint32_t reported_count, reported_bad, reported_nodes;
     uint64_t unseen, unknown;
     /* Receives a body; returns false if there is no room for it now, and it must be sent again. */
     bool (*tell)(void *context, const struct encoder *body);

@@ -67,17 +67,17 @@ static bool read_nodes(const struct usage_target *by, struct decoder *in)
 
 static bool read_sums(const struct usage_target *by, struct decoder *in)
 {
-    struct heap_process told = {.process = by->process, .at_ns = time_of(by, decode_u64(in))};
-    told.began_ns = time_of(by, decode_u64(in));
-    told.unseen = decode_u64(in);
-    told.unknown = decode_u64(in);
-    told.folded = decode_u64(in);
-    told.most_bytes = decode_u64(in);
-    told.most_ns = time_of(by, decode_u64(in));
+    struct heap_process report = {.process = by->process, .at_ns = time_of(by, decode_u64(in))};
+    report.began_ns = time_of(by, decode_u64(in));
+    report.unseen = decode_u64(in);
+    report.unknown = decode_u64(in);
+    report.folded = decode_u64(in);
+    report.most_bytes = decode_u64(in);
+    report.most_ns = time_of(by, decode_u64(in));
     if (!in->error)
-        heap_totals_update(by->run, &told);
+        heap_totals_update(by->run, &report);
     bool good = read_nodes(by, in);
-    uint32_t count = good ? decode_count(in, HEAP_TOLD_BYTES) : 0;
+    uint32_t count = good ? decode_count(in, HEAP_REPORT_BYTES) : 0;
     for (uint32_t i = 0; i < count && good && !in->error; i++)
         good = heap_records_read_allocated(by, in);
     return good && read_wrongs(by, in);

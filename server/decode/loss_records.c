@@ -26,13 +26,13 @@ static void loss_add(struct loss_records *losses, const struct program_session *
 static void learn_shape(struct loss_records *losses, const struct ring_slot *slot)
 {
     struct decoder in = decoder_init(slot + 1, slot->payload_bytes);
-    struct shape_message told;
-    if (!decode_shape(&in, &told))
+    struct shape_message message;
+    if (!decode_shape(&in, &message))
         return;
-    struct shape_steps shape = {.code = told.code};
-    for (unsigned i = 0; i < told.count; i++) {
-        shape.on_a += told.steps[i].type_a != 0;
-        shape.on_b += told.steps[i].type_b != 0;
+    struct shape_steps shape = {.code = message.code};
+    for (unsigned i = 0; i < message.count; i++) {
+        shape.on_a += message.steps[i].type_a != 0;
+        shape.on_b += message.steps[i].type_b != 0;
     }
     losses->shapes = array_reserve(losses->shapes, &losses->shape_room, losses->shape_count + 1,
                                    sizeof *losses->shapes);
@@ -64,9 +64,9 @@ static void add_control(struct loss_records *losses, const struct program_sessio
     if (slot->flags == MESSAGE_SHAPE) {
         learn_shape(losses, slot);
     } else if (slot->flags == MESSAGE_LOST) {
-        struct lost_message told;
-        if (decode_lost(&in, &told))
-            loss_add(losses, session, told.line, told.first, told.count, true);
+        struct lost_message message;
+        if (decode_lost(&in, &message))
+            loss_add(losses, session, message.line, message.first, message.count, true);
     }
 }
 

@@ -48,7 +48,7 @@ static bool metric_read_cell(const struct region_reader *region, uint32_t code,
 
 bool metric_records_encode(struct region_reader *region, uint64_t ns, struct encoder *body)
 {
-    uint32_t cells = LOOK(region->head->cells), told = 0;
+    uint32_t cells = LOOK(region->head->cells), count = 0;
     size_t begin = body->size;
     cells = cells < REGION_CELLS ? cells : REGION_CELLS;
     if (cells < 2)
@@ -64,13 +64,13 @@ bool metric_records_encode(struct region_reader *region, uint64_t ns, struct enc
             continue;
         encode_metric_sums(body, &now);
         region->cells[code] = now;
-        told++;
+        count++;
     }
-    if (told && !body->failed)
-        chunk_set_u32(body->data + begin + 8, told);
+    if (count && !body->failed)
+        chunk_set_u32(body->data + begin + 8, count);
     else
         body->size = begin;
-    return told && !body->failed;
+    return count && !body->failed;
 }
 
 void metric_records_pending(struct region_reader *region)
@@ -95,18 +95,18 @@ static bool metric_is_valid(uint32_t session, uint32_t code, unsigned kind)
 bool metric_records_decode_name(struct run *run, uint32_t session, uint32_t process,
                                 struct decoder *in)
 {
-    struct metric_message told;
-    if (!decode_metric(in, &told))
+    struct metric_message message;
+    if (!decode_metric(in, &message))
         return false;
-    if (!metric_is_valid(session, told.code, told.kind)) {
+    if (!metric_is_valid(session, message.code, message.kind)) {
         decoder_fail(in, "invalid metric");
         return false;
     }
     struct program_metric_name name = {.session = session,
-                                       .code = told.code,
-                                       .kind = told.kind,
-                                       .name = text_name(told.name),
-                                       .unit = text_name(told.unit)};
+                                       .code = message.code,
+                                       .kind = message.kind,
+                                       .name = text_name(message.name),
+                                       .unit = text_name(message.unit)};
     program_metrics_declare(run, &name);
     os_metrics_name(run, process, OS_METRICS_OWN + name.code,
                     (struct os_metric_kind){

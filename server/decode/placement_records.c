@@ -136,29 +136,29 @@ bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks,
         return false;
     struct placement_clock clock = clock_of(ring, ticks);
     size_t count_at = 0;
-    uint32_t told = 0;
+    uint32_t sent_count = 0;
     for (; done < most; done++) {
         const volatile struct task_switch *at = &all[(ring->taken + done) % PLACEMENT_SWITCHES];
         uint64_t time = at->time, task = at->task;
-        if (task == PLACEMENT_LOST && told)
+        if (task == PLACEMENT_LOST && sent_count)
             break;
         if (task == PLACEMENT_LOST) {
             placement_note_loss(ring, time);
             continue;
         }
         uint64_t ns = time_of(ring, &clock, time);
-        if (!told++) {
+        if (!sent_count++) {
             put_head(ring, out, ns);
             count_at = out->size;
             encode_u32(out, 0);
         }
         put_switch(ring, out, ns, task < LIMIT_LINES ? (uint32_t)task : 0);
     }
-    for (unsigned i = 0; i < 4 && told && !out->failed; i++)
-        out->data[count_at + i] = (uint8_t)(told >> (8 * i));
+    for (unsigned i = 0; i < 4 && sent_count && !out->failed; i++)
+        out->data[count_at + i] = (uint8_t)(sent_count >> (8 * i));
     ring->taken += done;
     atomic_store_explicit(&ring->head->taken, ring->taken, memory_order_release);
-    return told > 0;
+    return sent_count > 0;
 }
 
 /* ---- decoding ---- */

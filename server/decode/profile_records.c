@@ -54,33 +54,33 @@ void program_session_name_sums(const struct program_session *session)
 
 /* What counts and gauges stood at then. */
 static void note_figure(const struct program_session *session,
-                        const struct program_metric_sums *told)
+                        const struct program_metric_sums *sums)
 {
-    bool gauge = told->sums.kind == METRIC_GAUGE;
-    if (!told->line || told->sums.kind == METRIC_DISTRIBUTION || !told->sums.count)
+    bool gauge = sums->sums.kind == METRIC_GAUGE;
+    if (!sums->line || sums->sums.kind == METRIC_DISTRIBUTION || !sums->sums.count)
         return;
     os_metrics_add(session->run,
                    &(struct os_metric_series){.process = session->process,
-                                              .thread = told->line,
-                                              .meter = OS_METRICS_OWN + told->sums.code},
-                   (struct os_metric_point){(int64_t)(told->time_ns - session->run->start_ns),
-                                            gauge ? told->sums.last : told->sums.sum});
+                                              .thread = sums->line,
+                                              .meter = OS_METRICS_OWN + sums->sums.code},
+                   (struct os_metric_point){(int64_t)(sums->time_ns - session->run->start_ns),
+                                            gauge ? sums->sums.last : sums->sums.sum});
 }
 
 bool program_session_decode_metrics(struct program_session *session, uint32_t thread,
                                     const uint8_t *body, size_t size, const char **error)
 {
     struct decoder in = decoder_init(body, size);
-    struct program_metric_sums told = {.session = session->number,
+    struct program_metric_sums sums = {.session = session->number,
                                        .thread = thread,
                                        .line = program_session_line(session, thread),
                                        .time_ns = decode_u64(&in)};
-    if (told.time_ns > SNAPSHOT_TIME_MOST)
+    if (sums.time_ns > SNAPSHOT_TIME_MOST)
         decoder_fail(&in, "invalid timestamp");
     uint32_t count = decode_count(&in, METRIC_SUMS_BYTES);
-    for (uint32_t i = 0; i < count && decode_metric_sums(&in, &told.sums); i++) {
-        program_metrics_count(session->run, &told);
-        note_figure(session, &told);
+    for (uint32_t i = 0; i < count && decode_metric_sums(&in, &sums.sums); i++) {
+        program_metrics_count(session->run, &sums);
+        note_figure(session, &sums);
     }
     session->run->generation++;
     decoder_finish(&in);

@@ -21,8 +21,8 @@ struct region_context_seen {
     struct snapshot_scope is;
     uint64_t open, open_ended, open_real, open_own, open_last; /* open_ended: what had ended then */
     bool known, changed;
-    bool told; /* what it is */
-    uint64_t told_open;
+    bool defined; /* what it is */
+    uint64_t reported_open;
 };
 
 static bool region_reader_is_sealed(int fd)
@@ -269,7 +269,7 @@ bool region_reader_poll(struct region_reader *region, const struct region_moment
     region_reader_read_frames(region, open_until(region, clock_now(region, moment)));
     for (uint32_t i = 0; i < count; i++) {
         region_reader_read_context(region, i);
-        region->seen[i].changed |= region->seen[i].open != region->seen[i].told_open;
+        region->seen[i].changed |= region->seen[i].open != region->seen[i].reported_open;
         changed |= region->seen[i].changed || (moment->all && region->seen[i].open);
     }
     for (uint32_t i = 0; i < count && changed; i++)
@@ -292,7 +292,8 @@ static uint64_t in_ns(const struct region_reader *region, const struct region_mo
 }
 
 /* Returns the time, by the program's clock, for which the reported values hold. */
-static uint64_t told_ns(const struct region_reader *region, const struct region_moment *moment)
+static uint64_t region_reader_moment_ns(const struct region_reader *region,
+                                        const struct region_moment *moment)
 {
     uint64_t now = clock_now(region, moment),
              since_ns = in_ns(region, moment, now - open_until(region, now));
@@ -305,17 +306,17 @@ static void region_reader_encode_head(const struct region_reader *region,
     const struct profile_region_head *head = region->head;
     double ps = LOOK(head->clock) == QUEUE_CLOCK_TICKS ? moment->rate * 1000 / 256 : 1000.0 / 256;
     double enter = ps * LOOK(head->enter_256), exit = ps * LOOK(head->exit_256);
-    struct snapshot_head told = {.time_ns = told_ns(region, moment),
-                                 .flags = LOOK(head->blind)          ? SNAPSHOT_BLIND
-                                          : LOOK(head->looked_ticks) ? SNAPSHOT_CPU
-                                                                     : 0,
-                                 .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,
-                                 .exit_ps = exit < 1e9 ? (uint32_t)exit : 1000000000u,
-                                 .folded = LOOK(head->folded),
-                                 .deep = LOOK(head->deep),
-                                 .mismatched = LOOK(head->mismatched),
-                                 .backwards = region->backwards};
-    encode_snapshot_head(out, &told);
+    struct snapshot_head snapshot = {.time_ns = region_reader_moment_ns(region, moment),
+                                     .flags = LOOK(head->blind)          ? SNAPSHOT_BLIND
+                                              : LOOK(head->looked_ticks) ? SNAPSHOT_CPU
+                                                                         : 0,
+                                     .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,
+                                     .exit_ps = exit < 1e9 ? (uint32_t)exit : 1000000000u,
+                                     .folded = LOOK(head->folded),
+                                     .deep = LOOK(head->deep),
+                                     .mismatched = LOOK(head->mismatched),
+                                     .backwards = region->backwards};
+    encode_snapshot_head(out, &snapshot);
 }
 
 static struct snapshot_context region_reader_format_context(const struct region_reader *region,
@@ -349,30 +350,30 @@ static struct snapshot_context region_reader_format_context(const struct region_
 bool region_reader_encode(struct region_reader *region, const struct region_moment *moment,
                           struct encoder *out)
 {
-    uint32_t before = UINT32_MAX, told = 0;
+    uint32_t before = UINT32_MAX, snapshot = 0;
     size_t begin = out->size;
     region_reader_encode_head(region, moment, out);
-    for (; region->from < region->count && told < REGION_READER_CHUNK; region->from++) {
+    for (; region->from < region->count && snapshot < REGION_READER_CHUNK; region->from++) {
         struct region_context_seen *seen = &region->seen[region->from];
         if (!seen->changed)
             continue;
         struct snapshot_context c = region_reader_format_context(region, moment, region->from);
-        encode_snapshot_context(out, before, &c, !seen->told);
-        seen->told = true;
+        encode_snapshot_context(out, before, &c, !seen->defined);
+        seen->defined = true;
         before = region->from;
         seen->changed = false;
-        seen->told_open = seen->open;
-        told++;
+        seen->reported_open = seen->open;
+        snapshot++;
     }
-    if (!told)
+    if (!snapshot)
         out->size = begin;
-    return told != 0;
+    return snapshot != 0;
 }
 
 void region_reader_pending(struct region_reader *region)
 {
     for (size_t i = 0; i < region->count; i++) {
         region->seen[i].changed = true;
-        region->seen[i].told = false;
+        region->seen[i].defined = false;
     }
 }

@@ -14,40 +14,41 @@ static bool is_one_too_many(const struct run *run, uint64_t stream)
 
 bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line)
 {
-    struct remote_stream_message told;
-    if (!decode_remote_stream(in, &told))
+    struct remote_stream_message message;
+    if (!decode_remote_stream(in, &message))
         return false;
-    if (told.writes > END_LEAVES) {
+    if (message.writes > END_LEAVES) {
         decoder_fail(in, "invalid stream end");
         return false;
     }
-    if (is_one_too_many(run, told.stream)) {
+    if (is_one_too_many(run, message.stream)) {
         decoder_fail(in, "too many streams between hosts");
         return false;
     }
-    order_stream_end(run->order, &(struct stream_report){
-                                     .stream = told.stream,
-                                     .end = (enum stream_end)told.writes,
-                                     .here = {told.here_high, told.here_low, told.here_port},
-                                     .there = {told.there_high, told.there_low, told.there_port},
-                                     .line = line});
+    order_stream_end(run->order,
+                     &(struct stream_report){
+                         .stream = message.stream,
+                         .end = (enum stream_end)message.writes,
+                         .here = {message.here_high, message.here_low, message.here_port},
+                         .there = {message.there_high, message.there_low, message.there_port},
+                         .line = line});
     return true;
 }
 
 bool remote_end_decode_gap(struct run *run, struct decoder *in)
 {
-    struct stream_gap_message told;
-    if (!decode_stream_gap(in, &told))
+    struct stream_gap_message message;
+    if (!decode_stream_gap(in, &message))
         return false;
-    if (told.first >= told.end || told.doubt >= UNTRACED_COUNT) {
+    if (message.first >= message.end || message.doubt >= UNTRACED_COUNT) {
         decoder_fail(in, "invalid stream gap");
         return false;
     }
-    if (is_one_too_many(run, told.stream)) {
+    if (is_one_too_many(run, message.stream)) {
         decoder_fail(in, "too many streams between hosts");
         return false;
     }
-    order_stream_gap(run->order, told.stream, told.first, told.end, told.doubt);
+    order_stream_gap(run->order, message.stream, message.first, message.end, message.doubt);
     return true;
 }
 

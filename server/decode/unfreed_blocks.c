@@ -18,7 +18,7 @@ struct unfreed_blocks {
     size_t count_at;
     uint32_t put, in_body;
     uint64_t left; /* over those that there is room for */
-    bool told;
+    bool reported;
 };
 
 static void begin_blocks(struct unfreed_blocks *b)
@@ -26,7 +26,7 @@ static void begin_blocks(struct unfreed_blocks *b)
     b->body = (struct encoder){0};
     encode_u8(&b->body, HEAP_RECORD_BLOCKS);
     encode_u64(&b->body, b->now_ns);
-    encode_u8(&b->body, !b->told);
+    encode_u8(&b->body, !b->reported);
     encode_u64(&b->body, 0);
     b->count_at = b->body.size;
     encode_u32(&b->body, 0);
@@ -40,7 +40,7 @@ static void end_blocks(struct unfreed_blocks *b)
         chunk_set_u64(b->body.data + b->count_at - 8, b->left);
         b->map->tell(b->map->context, &b->body);
     }
-    b->told = true;
+    b->reported = true;
     encoder_free(&b->body);
 }
 
@@ -106,7 +106,7 @@ static void count_block(struct unfreed_blocks *b, const struct heap_block *block
 
 static void unfreed_report_block(struct unfreed_blocks *b, const struct heap_block *block)
 {
-    if (b->put < HEAP_BLOCKS_TOLD)
+    if (b->put < HEAP_BLOCKS_REPORTED)
         put_block(b, block);
 }
 
@@ -114,10 +114,10 @@ void heap_reader_send_blocks(const struct heap_reader *map, uint64_t now_ns)
 {
     struct unfreed_blocks b = {.map = map, .now_ns = now_ns};
     each_block(&b, count_block);
-    b.left = b.left > HEAP_BLOCKS_TOLD ? b.left - HEAP_BLOCKS_TOLD : 0;
+    b.left = b.left > HEAP_BLOCKS_REPORTED ? b.left - HEAP_BLOCKS_REPORTED : 0;
     begin_blocks(&b);
     each_block(&b, unfreed_report_block);
-    if (b.in_body || !b.told)
+    if (b.in_body || !b.reported)
         end_blocks(&b);
     else
         encoder_free(&b.body);

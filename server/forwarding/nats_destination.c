@@ -115,7 +115,7 @@ static void close_nats(struct destination *to)
     pthread_mutex_unlock(&n->lock);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LEAVE_SECONDS;
-    ev_async_stop(n->loop, &n->told);
+    ev_async_stop(n->loop, &n->wakeup);
     if (pthread_timedjoin_np(n->thread, NULL, &until) != 0)
         return; /* it asks for a name still; the process ends before it */
     for (struct nats_event *news = nats_receive_event(n), *next; news; news = next) {
@@ -166,12 +166,12 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->wake, &clock);
     pthread_condattr_destroy(&clock);
-    ev_async_init(&n->told, nats_on_event);
-    n->told.data = n;
-    ev_async_start(loop, &n->told);
+    ev_async_init(&n->wakeup, nats_on_event);
+    n->wakeup.data = n;
+    ev_async_start(loop, &n->wakeup);
     if (nats_start_worker(n))
         return &n->to;
-    ev_async_stop(loop, &n->told);
+    ev_async_stop(loop, &n->wakeup);
     error_set(error, "%s: cannot start a thread", n->where.shown);
     nats_address_free(&n->where);
     free(n->host);

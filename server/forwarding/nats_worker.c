@@ -34,7 +34,7 @@ static void nats_worker_report_event(struct nats_destination *n, struct nats_eve
     bool stop = n->stop;
     pthread_mutex_unlock(&n->lock);
     if (!stop)
-        ev_async_send(n->loop, &n->told);
+        ev_async_send(n->loop, &n->wakeup);
 }
 
 /* ---- orders ---- */

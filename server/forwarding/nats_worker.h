@@ -44,7 +44,7 @@ struct nats_subject_state { /* of the thread alone */
 struct nats_destination {
     struct destination to;
     struct ev_loop *loop;
-    ev_async told;
+    ev_async wakeup;
     const struct destination_callbacks *hears;
     void *context;
     struct nats_address where;

@@ -158,15 +158,16 @@ static bool journal_is_valid_description(const char *name, const char *text)
     return target != NULL;
 }
 
-/* told: the text that the sender has for it, NULL: none. */
-static bool journal_add_description(struct capture *taking, const char *name, const char *told)
+/* description: the text that the sender has for it, NULL: none. */
+static bool journal_add_description(struct capture *taking, const char *name,
+                                    const char *description)
 {
     if (!*name || strchr(name, '/') || journal_is_described(taking, name))
         return true;
     char *path = NULL, *text = target_load(name, &path);
     bool fits = true;
-    if (!text && told)
-        text = xstrdup(told);
+    if (!text && description)
+        text = xstrdup(description);
     if (!text) {
         server_log("there is no description of the environment \"%s\"", name);
     } else if (journal_is_valid_description(name, text)) {

@@ -173,7 +173,7 @@ struct stream_report {
     /* of the reporting end; 0 unknown.  Once all writers have ended, no receive waits for them */
     uint32_t line;
 };
-void order_stream_end(struct order *order, const struct stream_report *told);
+void order_stream_end(struct order *order, const struct stream_report *report);
 /* Returns whether `stream` is a stream between hosts; *of_order is set to their number. */
 bool order_stream_known(const struct order *order, uint64_t stream, size_t *of_order);
 /* Records that no event sends the bytes from `first` up to `end`. doubt: the enum

@@ -17,7 +17,7 @@
 #define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
 #define HELD_NS 100000000u /* so long a record waits until its thread is known */
 #define CPU_MOST (UINT16_MAX - 2)
-#define TOLD_MOST 100000u /* in one body */
+#define BODY_SWITCHES 100000u /* in one body */
 
 struct switch_seen {
     uint64_t at_ns;
@@ -217,7 +217,7 @@ static int by_time(const void *a, const void *b)
 static size_t switches_due_count(const struct switch_reader *s, uint64_t until_ns)
 {
     size_t n = 0;
-    while (n < s->seen_count && n < TOLD_MOST && s->seen[n].at_ns <= until_ns)
+    while (n < s->seen_count && n < BODY_SWITCHES && s->seen[n].at_ns <= until_ns)
         n++;
     return n;
 }
@@ -236,7 +236,7 @@ static void put_seen(struct switch_reader *s, size_t count, struct encoder *body
     encode_u64(body, s->lost);
     encode_u64(body, at_ns);
     size_t count_at = body->size;
-    uint32_t told = 0;
+    uint32_t sent_count = 0;
     encode_u32(body, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t code = code_of(s, &s->seen[i]);
@@ -245,15 +245,15 @@ static void put_seen(struct switch_reader *s, size_t count, struct encoder *body
         encode_varint(body, code);
         encode_varint(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
         at_ns = s->seen[i].at_ns;
-        told++;
+        sent_count++;
     }
     for (unsigned i = 0; i < 4 && !body->failed; i++)
-        body->data[count_at + i] = (uint8_t)(told >> (8 * i));
+        body->data[count_at + i] = (uint8_t)(sent_count >> (8 * i));
     encode_string(body, "");
     for (size_t i = 0; i < count; i++)
         if (code_of(s, &s->seen[i]))
             encode_varint(body, s->seen[i].cpu);
-    if (!told && !s->lost)
+    if (!sent_count && !s->lost)
         body->size = 0;
     s->lost = 0;
 }
@@ -270,12 +270,12 @@ void switch_reader_read(struct switch_reader *s, bool all, struct encoder *body)
     switch_reader_poll(s);
     if (s->seen_count)
         qsort(s->seen, s->seen_count, sizeof *s->seen, by_time);
-    size_t told = switches_due_count(s, all ? UINT64_MAX : now - HELD_NS);
-    if (!told && !s->lost)
+    size_t sent_count = switches_due_count(s, all ? UINT64_MAX : now - HELD_NS);
+    if (!sent_count && !s->lost)
         return;
-    put_seen(s, told, body);
-    s->seen_count -= told;
-    memmove(s->seen, s->seen + told, s->seen_count * sizeof *s->seen);
+    put_seen(s, sent_count, body);
+    s->seen_count -= sent_count;
+    memmove(s->seen, s->seen + sent_count, s->seen_count * sizeof *s->seen);
 }
 
 void switch_reader_refused(const char *why, struct encoder *body)

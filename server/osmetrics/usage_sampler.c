@@ -32,10 +32,10 @@ struct usage_sampler {
     uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
     uint64_t last_ns; /* when threads were read last */
     uint64_t process_ns; /* and the process */
-    uint64_t told_ns[USAGE_METERS]; /* time of the last report of this metric for the process */
+    uint64_t reported_ns[USAGE_METERS]; /* time of the last report of this metric for the process */
     uint64_t every_ns; /* 0: as it sees fit */
     struct proc_units units;
-    struct map told; /* thread and metric -> last reported value + 1 */
+    struct map reported; /* thread and metric -> last reported value + 1 */
     struct map kept; /* code of a thread -> struct kept */
     uint64_t round;
 };
@@ -44,7 +44,7 @@ struct sampler_thread { /* of a thread */
     int schedstat; /* CLOSED: it cannot be read */
     pid_t tid;
     uint64_t round; /* when it was there last */
-    uint64_t told_ns; /* time of its last report */
+    uint64_t reported_ns; /* time of its last report */
     uint64_t still_ns; /* the sample by which it had run last */
     bool looked; /* where it sleeps since then */
     uint8_t asleep; /* an enum asleep, as last reported */
@@ -111,7 +111,7 @@ void usage_sampler_free(struct usage_sampler *s)
     for (struct map_walk walk = {.map = &s->kept}; map_next(&walk);)
         sampler_drop_thread(walk.value);
     close(s->process);
-    map_free(&s->told);
+    map_free(&s->reported);
     map_free(&s->kept);
     free(s);
 }
@@ -177,11 +177,11 @@ static bool has_changed(struct usage_sampler *s, uint32_t thread, const struct u
                         uint64_t *before)
 {
     void *as = (void *)(uintptr_t)(figure->value + 1),
-         *was = map_get(&s->told, thread, figure->meter);
+         *was = map_get(&s->reported, thread, figure->meter);
     *before = (uint64_t)(uintptr_t)was;
     if (!as || was == as)
         return false;
-    map_put(&s->told, thread, figure->meter, as);
+    map_put(&s->reported, thread, figure->meter, as);
     return true;
 }
 
@@ -199,13 +199,13 @@ static void encode_process_info(struct usage_sampler *s, struct sampler_usage *l
     size = text_of_file(s, "status", text, sizeof text);
     n += proc_status(text, size, &s->filtered, f + n, FIGURES - n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t *told_ns = &s->told_ns[f[i].meter];
+        uint64_t *reported_ns = &s->reported_ns[f[i].meter];
         if (!has_changed(s, 0, &f[i], &before))
             continue;
-        if (before && *told_ns < s->process_ns)
+        if (before && *reported_ns < s->process_ns)
             usage_put(last, 0, f[i].meter, before - 1);
         usage_put(now, 0, f[i].meter, f[i].value);
-        *told_ns = now_ns;
+        *reported_ns = now_ns;
     }
     s->process_ns = now_ns;
 }
@@ -292,7 +292,7 @@ static void put_thread(struct usage_sampler *s, const struct sampled_thread *thr
     struct sampler_thread *kept = kept_of(s, thread);
     ssize_t size = kept->schedstat != CLOSED ? pread(kept->schedstat, text, sizeof text, 0) : 0;
     size_t n = size > 0 ? proc_schedstat(text, (size_t)size, f, 2) : 0;
-    bool silent = kept->told_ns && kept->told_ns < s->last_ns, any = false;
+    bool silent = kept->reported_ns && kept->reported_ns < s->last_ns, any = false;
     for (size_t i = 0; i < n; i++) {
         uint64_t before;
         if (!has_changed(s, thread->code, &f[i], &before))
@@ -302,7 +302,7 @@ static void put_thread(struct usage_sampler *s, const struct sampled_thread *thr
             usage_put(last, thread->code, f[i].meter, before - 1);
         usage_put(now, thread->code, f[i].meter, f[i].value);
     }
-    kept->told_ns = any ? now_ns : kept->told_ns;
+    kept->reported_ns = any ? now_ns : kept->reported_ns;
     if (n)
         put_asleep(s, thread, kept, any, now, now_ns);
 }
@@ -375,9 +375,9 @@ void usage_sampler_sample(struct usage_sampler *s, uint64_t now_ns,
                          last = usage_begin(&bodies[1], s->last_ns),
                          now = usage_begin(&bodies[2], now_ns);
     /* of threads that exited long ago: all values are reported again */
-    if (s->told.count > 2 * USAGE_METERS * (1 + count)) {
-        map_free(&s->told);
-        s->told = (struct map){0};
+    if (s->reported.count > 2 * USAGE_METERS * (1 + count)) {
+        map_free(&s->reported);
+        s->reported = (struct map){0};
     }
     if (now_ns >= s->next_ns) {
         encode_process_info(s, &process, &now, now_ns);

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef TOLD_EVERY /* tests make it small */
-#define TOLD_EVERY (4u << 20) /* events between partial results; or a quarter of the known ones */
+#ifndef REPORT_EVERY /* tests make it small */
+#define REPORT_EVERY (4u << 20) /* events between partial results; or a quarter of the known ones */
 #endif
 #define CHUNK                                                                                      \
     64u /* pixels of all rows that are computed at once: they are adjacent in the summary tree */
@@ -32,7 +32,7 @@ struct band_query_job {
     struct density_request request;
     uint32_t *lines, line_count; /* lines of the rows, in order */
     const uint8_t *joined; /* by line: 1: in one row with the previous one; NULL: none is */
-    uint64_t told; /* known events at the last partial result */
+    uint64_t reported; /* known events at the last partial result */
     bool known;
     /* the result being computed: row by row some pixels, then the next ones */
     struct band_filling {
@@ -69,7 +69,7 @@ static void *strip_begin(struct request_queue *desk, struct decoder *in)
     job->run = desk->run;
     job->request = request;
     timeline_set_source(TIMELINE_LIVING, &thread_state_source);
-    job->told = timeline_known(desk->run, source_of(job));
+    job->reported = timeline_known(desk->run, source_of(job));
     return job;
 }
 
@@ -188,15 +188,15 @@ static void settle_cell(const struct band_filling *f, const struct summary_pixel
 {
     unsigned classes = f->strip.classes, most = 0;
     uint64_t all = 0;
-    int told = 0;
+    int sum = 0;
     for (unsigned k = 0; k < classes; k++) {
         uint8_t part = p->part[k] ? band_query_share_of_255(p->part[k], &f->whole) : 0;
         cell->share[k] = p->part[k] && !part ? 1 : part;
         most = p->part[k] > p->part[most] ? k : most;
         all += p->part[k];
-        told += cell->share[k];
+        sum += cell->share[k];
     }
-    int rest = all ? band_query_share_of_255(all, &f->whole) - told : 0;
+    int rest = all ? band_query_share_of_255(all, &f->whole) - sum : 0;
     if (cell->share[most] + rest > 0)
         cell->share[most] = (uint8_t)(cell->share[most] + rest);
     cell->about = p->about;
@@ -271,14 +271,14 @@ static bool strip_step(void *p, uint64_t budget)
     if (job->filling.begun && timeline_known(job->run, source_of(job)) < job->filling.strip.known) {
         state_bands_free(&job->filling.strip); /* another request's step made it begin again */
         job->filling.begun = false;
-        job->told = 0;
+        job->reported = 0;
     }
     if (!job->filling.begun) {
-        uint64_t news = job->told / 4 > TOLD_EVERY ? job->told / 4 : TOLD_EVERY;
+        uint64_t news = job->reported / 4 > REPORT_EVERY ? job->reported / 4 : REPORT_EVERY;
         job->known = timeline_build(job->run, source_of(job), &budget);
         if (job->request.living && interval_cache_full(job->run))
             return true;
-        if (!job->known && timeline_known(job->run, source_of(job)) < job->told + news)
+        if (!job->known && timeline_known(job->run, source_of(job)) < job->reported + news)
             return false;
         fill_begin(job);
     }
@@ -315,7 +315,7 @@ static bool strip_put(void *p, struct response *reply)
     response_chunk_begin(reply, RESPONSE_STATE_BANDS);
     encode_state_bands(reply->out, s);
     response_chunk_end(reply);
-    job->told = s->known;
+    job->reported = s->known;
     state_bands_free(s);
     job->filling.begun = false;
     return job->known;

@@ -58,7 +58,7 @@ struct causal_query_job {
     uint32_t *vector_of; /* vector of each requested event */
     uint32_t *candidates;
     size_t candidate_room, cause_room;
-    struct uncertainty_sets_sent told;
+    struct uncertainty_sets_sent sent;
     struct causal_edges_info answer;
 };
 
@@ -77,7 +77,7 @@ static void causal_query_drop_results(struct causal_query_job *job)
     free(job->candidates);
     map_free(&job->past_of);
     map_free(&job->chain_of);
-    uncertainty_sets_free(&job->told);
+    uncertainty_sets_free(&job->sent);
     causal_edges_info_free(&job->answer);
 }
 
@@ -350,7 +350,7 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
         events[k].chain = chain;
         events[k].time_ns = time_ns;
         events[k].doubts = doubts;
-        uncertainty_sets_encode(&job->told, job->run->order, doubts, &job->answer);
+        uncertainty_sets_encode(&job->sent, job->run->order, doubts, &job->answer);
         if (doubts == ANY_DOUBTS) /* the reasons are the same for any two events */
             job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
                                                         job->request.positions[k]);

@@ -25,12 +25,12 @@ static void answer_sites(const struct run *run, struct decoder *in, struct respo
         return;
     response_chunk_begin(reply, RESPONSE_SITES);
     encode_u32(reply->out, plain_sites(run));
-    for (uint32_t i = 0, told = 0; i < run->site_count && told < LIMIT_SITES; i++) {
+    for (uint32_t i = 0, sent = 0; i < run->site_count && sent < LIMIT_SITES; i++) {
         if (run->site_list[i].thread)
             continue;
         encode_u32(reply->out, run->site_list[i].process);
         encode_u64(reply->out, run->site_list[i].address);
-        told++;
+        sent++;
     }
     response_chunk_end(reply);
 }

@@ -29,8 +29,8 @@ struct event_search_job {
     uint8_t *types, *lines; /* by number: requested */
     uint32_t type_room, line_room;
     uint64_t at, end; /* searching backwards `at` counts down to `end` */
-    uint64_t told_at; /* events visited at the last progress message */
-    uint32_t told; /* number of hits sent */
+    uint64_t reported_at; /* events visited at the last progress message */
+    uint32_t sent; /* number of hits sent */
     struct search_result found;
     size_t hit_room;
     bool finished;
@@ -171,11 +171,11 @@ static void event_search_add_hit(struct event_search_job *job, const struct orde
 {
     struct search_result *f = &job->found;
     f->count++;
-    if (job->told >= job->request.limit)
+    if (job->sent >= job->request.limit)
         return;
     f->hits = array_reserve(f->hits, &job->hit_room, f->hit_count + 1, sizeof *f->hits);
     f->hits[f->hit_count++] = (struct search_hit){{e->line, e->number}, position};
-    job->told++;
+    job->sent++;
 }
 
 static bool finding_step(void *p, uint64_t budget)
@@ -201,11 +201,11 @@ static bool finding_step(void *p, uint64_t budget)
         if (!good)
             continue;
         event_search_add_hit(job, &e, position);
-        job->finished = job->told >= job->request.limit && !job->request.count;
+        job->finished = job->sent >= job->request.limit && !job->request.count;
     }
     job->finished |= job->at == job->end;
-    bool enough = job->told >= job->request.limit && job->told == job->found.hit_count && job->told;
-    return job->finished || enough || job->found.looked - job->told_at >= TELL_EVERY;
+    bool enough = job->sent >= job->request.limit && job->sent == job->found.hit_count && job->sent;
+    return job->finished || enough || job->found.looked - job->reported_at >= TELL_EVERY;
 }
 
 static bool finding_put(void *p, struct response *reply)
@@ -216,7 +216,7 @@ static bool finding_put(void *p, struct response *reply)
         job->found.problem =
             xasprintf("the expression is too costly for %llu text%s, which may match or not",
                       (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
-    job->told_at = job->found.looked;
+    job->reported_at = job->found.looked;
     for (uint32_t i = 0; i < job->found.hit_count; i++)
         referenced_lines_note(job->found.hits[i].at.line);
     response_chunk_begin(reply, RESPONSE_FOUND);

@@ -14,7 +14,7 @@
 #define ABLE_MOST 64u
 #define PAIRS_MOST 16u /* pairs of each side that are compared */
 #define COMPARISON 1000u
-#define TOLD_MOST 500u /* maximum number of objects reported */
+#define OBJECTS_REPORTED 500u /* maximum number of objects reported */
 #define RUNS_MOST 8u
 
 /* Whether a waiter can resume, each under a different assumption: */
@@ -50,7 +50,7 @@ struct diagnosis_subject {
     int64_t went_on_ns; /* the last time that a waiter resumed; INT64_MIN never */
     uint32_t doubts;
     uint8_t stands;
-    size_t told_waiter; /* the waiter that this refers to */
+    size_t reported_waiter; /* the waiter that this refers to */
 };
 
 struct hang_diagnosis {
@@ -69,7 +69,7 @@ struct hang_diagnosis {
     uint32_t doubts; /* of all threads that cannot resume */
     bool anybody; /* threads that can resume */
     uint64_t first; /* first position of the order at the begin */
-    size_t told;
+    size_t sent;
 };
 
 /* ---- threads that can resume ---- */
@@ -202,7 +202,7 @@ static void note_subject(struct hang_diagnosis *v, size_t waiter)
                                                            .own = events > 0,
                                                            .ordinal = events,
                                                            .went_on_ns = INT64_MIN,
-                                                           .told_waiter = waiter};
+                                                           .reported_waiter = waiter};
         v->wanted[w->about - 1] = events == 0;
         *index = (uint32_t)++v->count;
     }
@@ -360,7 +360,7 @@ static void note_standing(struct diagnosis_subject *s, const struct able_one *ab
         return;
     s->waker = able;
     s->stands = (uint8_t)RELATION_CODE(p);
-    s->told_waiter = waiter;
+    s->reported_waiter = waiter;
 }
 
 /* A thread does not wake itself. */
@@ -424,7 +424,7 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
             handlers && s->own && order_line_shared(run->order, s->line) ? UNCERTAIN_HANDLER : 0;
         if (s->rests)
             continue;
-        if (!(v->goes[s->told_waiter] & GOES))
+        if (!(v->goes[s->reported_waiter] & GOES))
             v->doubts |= s->doubts & ~(unsigned)UNCERTAIN_PAST;
         else
             s->doubts |= UNCERTAIN_RUNS;
@@ -542,9 +542,9 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
     uint32_t runs[RUNS_MOST];
     struct diagnosis_info shown = {.about = s->line,
                                    .waker_type = s->meets,
-                                   .fate = hang_diagnosis_outcome(v, s->told_waiter),
+                                   .fate = hang_diagnosis_outcome(v, s->reported_waiter),
                                    .doubts = s->doubts,
-                                   .wait = v->graph->waiters[s->told_waiter].at,
+                                   .wait = v->graph->waiters[s->reported_waiter].at,
                                    .stands = s->stands,
                                    .able = able,
                                    .runs = runs};
@@ -573,8 +573,8 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
 
 bool hang_diagnosis_put(struct hang_diagnosis *v, struct response *reply)
 {
-    for (unsigned n = 0; v->told < v->count && v->told < TOLD_MOST && n < 32; n++, v->told++)
-        if (!v->subjects[v->told].rests)
-            hang_diagnosis_put_subject(v, &v->subjects[v->told], reply);
-    return v->told == v->count || v->told == TOLD_MOST;
+    for (unsigned n = 0; v->sent < v->count && v->sent < OBJECTS_REPORTED && n < 32; n++, v->sent++)
+        if (!v->subjects[v->sent].rests)
+            hang_diagnosis_put_subject(v, &v->subjects[v->sent], reply);
+    return v->sent == v->count || v->sent == OBJECTS_REPORTED;
 }

@@ -17,13 +17,13 @@ static struct {
 
 bool referenced_lines_is_enabled(const struct run *run, const struct viewer_knowledge *known)
 {
-    return known->named && order_line_count(run->order) > LIMIT_LINES_TOLD;
+    return known->named && order_line_count(run->order) > LIMIT_LINES_SENT;
 }
 
 bool referenced_lines_is_sent(const struct viewer_knowledge *known, uint32_t line)
 {
     return line <= known->lines ||
-           (line / 8 < known->told_room && known->told[line / 8] >> line % 8 & 1);
+           (line / 8 < known->sent_room && known->sent[line / 8] >> line % 8 & 1);
 }
 
 void referenced_lines_send_count(struct encoder *out, const struct run *run,
@@ -93,8 +93,8 @@ static void referenced_lines_send_line(struct encoder *out, const struct run *ru
     if (!line || line & HIDDEN_LINE || line > order_line_count(run->order) ||
         referenced_lines_is_sent(known, line))
         return;
-    known->told = array_reserve_zeroed(known->told, &known->told_room, line / 8 + 1, 1);
-    known->told[line / 8] |= (uint8_t)(1u << line % 8);
+    known->sent = array_reserve_zeroed(known->sent, &known->sent_room, line / 8 + 1, 1);
+    known->sent[line / 8] |= (uint8_t)(1u << line % 8);
     referenced_line_encode(out, run, line);
 }
 
@@ -147,6 +147,6 @@ const struct query question_lines = {.at_once = answer_lines};
 
 void referenced_lines_clear(struct viewer_knowledge *known)
 {
-    free(known->told);
+    free(known->sent);
     *known = (struct viewer_knowledge){0};
 }

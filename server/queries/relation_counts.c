@@ -16,7 +16,7 @@
 
 #define COMPARISON 500u /* cost of comparing an event of a shared line, in events */
 #define LINE_ENDS 300u /* cost of searching for two positions on a line */
-#define TOLD_EVERY_NS 500000000u
+#define REPORT_EVERY_NS 500000000u
 #define BOUNDS_NS 10000000u /* time reserved to sum up the lines when the time is over */
 
 struct count_job {
@@ -29,7 +29,7 @@ struct count_job {
     uint64_t ordinal;
     uint32_t line; /* the line being counted */
     struct shared_line_order *visits;
-    uint64_t most_ns, spent_ns, told_ns; /* time of work; most_ns 0: unlimited */
+    uint64_t most_ns, spent_ns, reported_ns; /* time of work; most_ns 0: unlimited */
     bool over; /* the time is over */
 };
 
@@ -230,7 +230,7 @@ static bool relation_counts_step(void *p, uint64_t budget)
         relation_counts_give_up(job);
         return true;
     }
-    return !job->most_ns && job->spent_ns - job->told_ns >= TOLD_EVERY_NS;
+    return !job->most_ns && job->spent_ns - job->reported_ns >= REPORT_EVERY_NS;
 }
 
 static bool relation_counts_put(void *p, struct response *reply)
@@ -238,7 +238,7 @@ static bool relation_counts_put(void *p, struct response *reply)
     struct count_job *job = p;
     struct relation_counts count = job->count;
     count.whole &= job->over;
-    job->told_ns = job->spent_ns;
+    job->reported_ns = job->spent_ns;
     referenced_lines_note(count.at.line);
     response_chunk_begin(reply, RESPONSE_COUNT);
     encode_relation_counts(reply->out, &count);

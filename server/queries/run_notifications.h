@@ -18,8 +18,8 @@ struct viewer_knowledge {
     /* if there are many lines only those that responses name are sent (referenced_lines.h) */
     bool named;
     uint32_t lines_are; /* private to referenced_lines.c: the number of lines last sent; */
-    uint8_t *told; /* a bit for each further line that was sent; */
-    size_t told_room;
+    uint8_t *sent; /* a bit for each further line that was sent; */
+    size_t sent_room;
 };
 
 /* The body of RUN, SELECTED. */

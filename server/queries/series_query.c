@@ -65,8 +65,8 @@ static void add_stretch(struct series_tracing *t, uint32_t point, int64_t from, 
     int64_t begin = f->points[point].at_ns,
             end = point + 1 < f->count ? f->points[point + 1].at_ns : t->until, value;
     int64_t since = begin > from ? begin : from, until = end < to ? end : to;
-    bool level_told = !t->grows && begin >= from && begin < to;
-    if (until < since || (until == since && !level_told) || !value_from(t, point, &value))
+    bool level_known = !t->grows && begin >= from && begin < to;
+    if (until < since || (until == since && !level_known) || !value_from(t, point, &value))
         return;
     series_query_add_value(t, value, (double)(until - since));
 }
@@ -75,17 +75,17 @@ static struct series_pixel pixel_of(struct series_tracing *t, int64_t from, int6
 {
     const struct os_metric_series *f = t->of;
     uint32_t first = t->at ? t->at - 1 : 0;
-    bool told = false;
+    bool recorded = false;
     t->pixel = (struct series_pixel){0};
     t->weighted = t->weight = 0;
     for (uint32_t i = first; i < f->count && f->points[i].at_ns < to; i++)
         add_stretch(t, i, from, to);
     for (; t->at < f->count && f->points[t->at].at_ns < to; t->at++)
-        told |= f->points[t->at].at_ns >= from;
+        recorded |= f->points[t->at].at_ns >= from;
     struct series_pixel *p = &t->pixel;
     if (p->known == SERIES_NOTHING)
         return *p;
-    p->known = told ? SERIES_RECORDED : SERIES_BETWEEN;
+    p->known = recorded ? SERIES_RECORDED : SERIES_BETWEEN;
     int64_t mean = t->weight > 0 ? series_query_round_value(t->weighted / t->weight) : p->mean;
     p->mean = mean < p->least ? p->least : mean > p->most ? p->most : mean;
     return *p;

@@ -22,7 +22,7 @@ static void answer_clocks(const struct run *run, struct response *reply)
 {
     struct clock_bound *bounds;
     size_t count = clock_sync_bounds(run, &bounds);
-    for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
+    for (size_t i = 0; i < count && i < LIMIT_EVENTS_SENT; i++) {
         const struct clock_tied *b = &bounds[i].bound;
         struct clock_info c = {.host = (char *)(uintptr_t)bounds[i].host,
                                .is_known = b->known,
@@ -83,7 +83,7 @@ static void answer_stat(const struct run *run, struct decoder *in, struct respon
     free(s.unseen);
     size_t count;
     const struct inconsistency *troubles = order_inconsistencies(run->order, &count);
-    for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
+    for (size_t i = 0; i < count && i < LIMIT_EVENTS_SENT; i++) {
         referenced_lines_note(troubles[i].at.line);
         referenced_lines_note(troubles[i].with.line);
         response_chunk_begin(reply, RESPONSE_INCONSISTENCY);
@@ -92,7 +92,7 @@ static void answer_stat(const struct run *run, struct decoder *in, struct respon
         encode_string(out, troubles[i].why);
         response_chunk_end(reply);
     }
-    struct event_waiting pending = event_answer_pending_of(run, LIMIT_TOLD);
+    struct event_waiting pending = event_answer_pending_of(run, LIMIT_EVENTS_SENT);
     if (pending.count)
         qsort(pending.events, pending.count, sizeof *pending.events, by_time);
     for (size_t i = 0; i < pending.count; i++)

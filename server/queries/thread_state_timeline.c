@@ -54,7 +54,7 @@ static uint64_t state_timeline_generation(const struct run *run)
 struct living_output {
     struct summary_tree *pyramid;
     const struct thread_timeline *course;
-    struct living_progress *told;
+    struct living_progress *progress;
     const struct cpu_states *spans;
     int64_t until_ns; /* later changes are not made yet: CPU times are not known */
 };
@@ -64,16 +64,16 @@ struct living_output {
 static void state_timeline_add_change(const struct living_output *t, unsigned code, uint32_t about,
                                       int64_t ns, uint64_t position)
 {
-    struct living_progress *told = t->told;
-    if (told->any && !told->tail && position <= told->position)
-        position = told->position + 1;
-    if (told->any && told->tail)
-        position = told->position;
+    struct living_progress *progress = t->progress;
+    if (progress->any && !progress->tail && position <= progress->position)
+        position = progress->position + 1;
+    if (progress->any && progress->tail)
+        position = progress->position;
     summary_tree_change(t->pyramid, t->course->thread, (struct summary_state){about, (uint8_t)code},
                         ns, position);
-    told->position = position;
-    told->any = true;
-    told->tail = false;
+    progress->position = position;
+    progress->any = true;
+    progress->tail = false;
 }
 
 /* (A created thread has that state once its duration is known: server/timing/thread_states.h.) */
@@ -81,11 +81,11 @@ static void state_timeline_report_created(const struct living_output *t)
 {
     const struct thread_timeline *c = t->course;
     int64_t began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
-    if (t->told->made || (began == INTERVALS_NEVER && c->closed_ns == INTERVALS_NEVER))
+    if (t->progress->made || (began == INTERVALS_NEVER && c->closed_ns == INTERVALS_NEVER))
         return;
     if (c->made_ns != INTERVALS_NEVER && (began == INTERVALS_NEVER || c->made_ns < began))
         state_timeline_add_change(t, BAND_LIVING_START, 0, c->made_ns, c->made);
-    t->told->made = true;
+    t->progress->made = true;
 }
 
 static const struct wait_record *wait_of(const struct intervals *all, const struct interval *item)
@@ -137,9 +137,9 @@ static void state_timeline_on_cpu_state(void *context, enum cpu_state is, int64_
         return;
     }
     uint64_t position = position_at(at, from_ns);
-    t->told->position = position > t->told->position ? position : t->told->position;
+    t->progress->position = position > t->progress->position ? position : t->progress->position;
     summary_tree_set_cpu_state(t->pyramid, t->course->thread, (struct summary_state){0, codes[is]},
-                               from_ns, t->told->position);
+                               from_ns, t->progress->position);
 }
 
 static void state_timeline_report_interval(const struct living_output *t,
@@ -151,7 +151,7 @@ static void state_timeline_report_interval(const struct living_output *t,
     struct living_cpu_change turning = {t, from, item->to_ns,
                                         i ? c->items[i - 1].position : c->start, item->position};
     if (item->is == INTERVAL_RUNS && item->to_ns > from) {
-        cpu_states_visit(t->spans, c, &t->told->spans, from, item->to_ns,
+        cpu_states_visit(t->spans, c, &t->progress->spans, from, item->to_ns,
                          state_timeline_on_cpu_state, &turning);
         return;
     }
@@ -177,7 +177,7 @@ static void state_timeline_add_tail(const struct living_output *t, unsigned code
                                     int64_t ns, uint64_t at)
 {
     state_timeline_add_change(t, code, about, ns, at);
-    t->told->tail = true;
+    t->progress->tail = true;
 }
 
 static const struct wait_record *open_wait(const struct thread_state_source *l, uint32_t thread)
@@ -194,7 +194,7 @@ static void state_timeline_report_not_started(const struct living_output *t)
         state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->end_ns, c->end);
     if (c->closed_ns == INTERVALS_NEVER)
         return;
-    t->told->ended = true;
+    t->progress->ended = true;
     if (c->end_ns != INTERVALS_NEVER && c->end_ns < c->closed_ns)
         state_timeline_add_change(t, BAND_LIVING_TERMINATE, 0, c->end_ns, c->end);
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->closed_ns, c->closed);
@@ -209,9 +209,9 @@ static int64_t state_timeline_report_cpu_states(const struct living_output *t, i
     struct living_cpu_change turning = {t, at_ns, until, at, at};
     if (until <= at_ns)
         return at_ns;
-    cpu_states_visit(t->spans, t->course, &t->told->spans, at_ns, until,
+    cpu_states_visit(t->spans, t->course, &t->progress->spans, at_ns, until,
                      state_timeline_on_cpu_state, &turning);
-    t->told->ended = true;
+    t->progress->ended = true;
     return until;
 }
 
@@ -224,16 +224,17 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
     int64_t at_ns = last ? last->to_ns : c->start_ns;
     uint64_t at = last ? last->position : c->start;
     const struct wait_record *open = open_wait(l, c->thread);
-    if (t->told->ended)
+    if (t->progress->ended)
         return;
     if (c->start_ns == INTERVALS_NEVER) {
         state_timeline_report_not_started(t);
         return;
     }
-    if (t->told->items < c->count) {
-        const struct interval *told = t->told->items ? &c->items[t->told->items - 1] : NULL;
-        state_timeline_add_tail(t, BAND_LIVING_RUNNING, 0, told ? told->to_ns : c->start_ns,
-                                told ? told->position : c->start);
+    if (t->progress->items < c->count) {
+        const struct interval *latest =
+            t->progress->items ? &c->items[t->progress->items - 1] : NULL;
+        state_timeline_add_tail(t, BAND_LIVING_RUNNING, 0, latest ? latest->to_ns : c->start_ns,
+                                latest ? latest->position : c->start);
         return;
     }
     if (open && open->from_ns >= at_ns) {
@@ -242,7 +243,7 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
         return;
     }
     if (c->closed_ns != INTERVALS_NEVER) {
-        t->told->ended = true;
+        t->progress->ended = true;
         if (c->end_ns > at_ns)
             state_timeline_add_change(t, BAND_LIVING_RUNNING, 0, at_ns, at);
         at = c->end_ns > at_ns ? c->end : at;
@@ -278,11 +279,11 @@ static bool state_timeline_report_thread(struct thread_state_source *l,
     struct living_output t = {pyramid, c, &l->threads[l->thread], l->run->spans,
                               known_until(l->run, c)};
     state_timeline_report_created(&t);
-    for (; t.told->items < c->count && c->items[t.told->items].to_ns <= t.until_ns;
-         t.told->items++, --*budget) {
+    for (; t.progress->items < c->count && c->items[t.progress->items].to_ns <= t.until_ns;
+         t.progress->items++, --*budget) {
         if (!*budget)
             return false;
-        state_timeline_report_interval(&t, all, t.told->items);
+        state_timeline_report_interval(&t, all, t.progress->items);
     }
     state_timeline_report_tail(l, &t);
     return true;

@@ -16,9 +16,9 @@ struct uncertainty_sets_sent {
 };
 
 /* Sends a set unless it was sent already. */
-void uncertainty_sets_encode(struct uncertainty_sets_sent *told, const struct order *order,
+void uncertainty_sets_encode(struct uncertainty_sets_sent *sent, const struct order *order,
                              uint32_t set, struct causal_edges_info *to);
 /* Frees the memory; it is empty then. */
-void uncertainty_sets_free(struct uncertainty_sets_sent *told);
+void uncertainty_sets_free(struct uncertainty_sets_sent *sent);
 
 #endif

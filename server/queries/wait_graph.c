@@ -34,7 +34,7 @@ struct wait_graph_job {
     uint8_t *reaches; /* by waiter: a cycle can be reached from it */
     uint32_t *cycles; /* for each cycle its length, then the waiters */
     size_t cycle_words, cycle_room;
-    size_t told; /* waiters sent */
+    size_t sent; /* waiters sent */
     struct hang_diagnosis *verdicts;
 };
 
@@ -484,9 +484,9 @@ static bool wait_graph_put(void *p, struct response *reply)
     size_t enough = reply->out->size + ENOUGH;
     if (job->verdicts && !hang_diagnosis_put(job->verdicts, reply))
         return false;
-    while (job->told < job->graph.count && reply->out->size < enough)
-        wait_graph_send_wait(job, &job->graph.waiters[job->told++], reply);
-    if (job->told < job->graph.count)
+    while (job->sent < job->graph.count && reply->out->size < enough)
+        wait_graph_send_wait(job, &job->graph.waiters[job->sent++], reply);
+    if (job->sent < job->graph.count)
         return false;
     for (size_t at = 0; at < job->cycle_words; at += 1 + job->cycles[at])
         wait_graph_send_cycle(job, job->cycles + at + 1, job->cycles[at], reply);

@@ -58,22 +58,23 @@ static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, c
  * hold) */
 bool clock_exchanges_decode(struct run *run, struct decoder *in)
 {
-    struct clock_exchange told = {.server = decode_name(in, HOST_BYTES),
-                                  .host = decode_name(in, HOST_BYTES)};
+    struct clock_exchange received = {.server = decode_name(in, HOST_BYTES),
+                                      .host = decode_name(in, HOST_BYTES)};
     if (!run->exchanges)
         run->exchanges = xcalloc(1, sizeof *run->exchanges);
     struct clock_exchanges *all = run->exchanges;
-    struct clock_exchange *known =
-        told.server && told.host ? clock_exchange_find(all, told.server, told.host) : NULL;
-    struct clock_exchange *e = known ? known : &told;
+    struct clock_exchange *known = received.server && received.host
+                                       ? clock_exchange_find(all, received.server, received.host)
+                                       : NULL;
+    struct clock_exchange *e = known ? known : &received;
     get_ways(in, &e->asked);
     get_ways(in, &e->answered);
-    bool good = decoder_finish(in) && told.server && told.host;
+    bool good = decoder_finish(in) && received.server && received.host;
     if (good && !known && all->count < CLOCK_EXCHANGES_MAX) {
         all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
-        all->items[all->count++] = told;
+        all->items[all->count++] = received;
     } else {
-        clock_exchange_free(&told);
+        clock_exchange_free(&received);
     }
     all->taken += good;
     return good;

@@ -69,11 +69,11 @@ static size_t index_of(struct heap_totals *heap, uint32_t process, enum heap_rec
     return count;
 }
 
-void heap_totals_update(struct run *run, const struct heap_process *told)
+void heap_totals_update(struct run *run, const struct heap_process *report)
 {
     struct heap_totals *h = heap_of(run);
-    struct heap_process now = *told;
-    size_t i = index_of(h, told->process, PROCESS, 0, h->process_count);
+    struct heap_process now = *report;
+    size_t i = index_of(h, report->process, PROCESS, 0, h->process_count);
     if (i == h->process_count)
         h->processes =
             array_reserve(h->processes, &h->process_room, ++h->process_count, sizeof *h->processes);
@@ -147,7 +147,7 @@ void heap_totals_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, 
     h->processes[known - 1].blocks_left = left;
 }
 
-#define BLOCKS_KEPT (16 * (size_t)HEAP_BLOCKS_TOLD) /* of all processes */
+#define BLOCKS_KEPT (16 * (size_t)HEAP_BLOCKS_REPORTED) /* of all processes */
 
 void heap_totals_add_block(struct run *run, const struct heap_unfreed *block)
 {

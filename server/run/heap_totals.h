@@ -43,7 +43,7 @@ struct heap_process {
 
 /* Each call replaces the last report of the same process, or of the same number in it.  Returns
  * false if there are too many. */
-void heap_totals_update(struct run *run, const struct heap_process *told);
+void heap_totals_update(struct run *run, const struct heap_process *report);
 bool heap_totals_add(struct run *run, uint32_t number, const struct heap_allocated *taken);
 bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_invalid_free *wrong);
 /* Adds a node, whose parent has a lower number; unreported nodes are HEAP_NODE_UNKNOWN. */

@@ -19,22 +19,22 @@ struct state_timeline {
         struct summary_tree *pyramid; /* NULL: not built yet */
         void *state;
         uint64_t known, made; /* made: the teller's number when it began */
-    } told[TIMELINE_SOURCES];
+    } progress[TIMELINE_SOURCES];
 };
 
-static void timeline_progress_free(struct timeline_progress *told, enum timeline_source source)
+static void timeline_progress_free(struct timeline_progress *progress, enum timeline_source source)
 {
-    if (!told->pyramid)
+    if (!progress->pyramid)
         return;
-    timeline_sources[source]->free(told->state);
-    summary_tree_free(told->pyramid);
-    *told = (struct timeline_progress){0};
+    timeline_sources[source]->free(progress->state);
+    summary_tree_free(progress->pyramid);
+    *progress = (struct timeline_progress){0};
 }
 
 static void course_free(struct state_timeline *course)
 {
     for (unsigned i = 0; course && i < TIMELINE_SOURCES; i++)
-        timeline_progress_free(&course->told[i], i);
+        timeline_progress_free(&course->progress[i], i);
     free(course);
 }
 
@@ -45,34 +45,35 @@ static struct timeline_progress *timeline_progress_of(const struct run *run,
     if (!cache->course)
         cache->course = xcalloc(1, sizeof *cache->course);
     cache->course_free = course_free;
-    struct timeline_progress *told = &cache->course->told[source];
-    if (told->pyramid && told->made != timeline_sources[source]->made(run))
-        timeline_progress_free(told, source);
-    if (!told->pyramid)
-        *told = (struct timeline_progress){summary_tree_new(), timeline_sources[source]->begin(run),
-                                           0, timeline_sources[source]->made(run)};
-    return told;
+    struct timeline_progress *progress = &cache->course->progress[source];
+    if (progress->pyramid && progress->made != timeline_sources[source]->made(run))
+        timeline_progress_free(progress, source);
+    if (!progress->pyramid)
+        *progress =
+            (struct timeline_progress){summary_tree_new(), timeline_sources[source]->begin(run), 0,
+                                       timeline_sources[source]->made(run)};
+    return progress;
 }
 
 bool timeline_build(const struct run *run, enum timeline_source source, uint64_t *budget)
 {
-    struct timeline_progress *told = timeline_progress_of(run, source);
+    struct timeline_progress *progress = timeline_progress_of(run, source);
     uint64_t first = order_first(run->order), count = order_count(run->order);
     if (first && source == TIMELINE_ORDER) /* (the others are rebuilt then) */
-        summary_tree_discard(told->pyramid, first);
-    told->known = told->known < first ? first : told->known;
-    while (told->known < count && *budget)
-        told->known =
-            timeline_sources[source]->learn(told->state, told->pyramid, told->known, budget);
-    return told->known >= count && told->made == timeline_sources[source]->made(run);
+        summary_tree_discard(progress->pyramid, first);
+    progress->known = progress->known < first ? first : progress->known;
+    while (progress->known < count && *budget)
+        progress->known = timeline_sources[source]->learn(progress->state, progress->pyramid,
+                                                          progress->known, budget);
+    return progress->known >= count && progress->made == timeline_sources[source]->made(run);
 }
 
 uint64_t timeline_known(const struct run *run, enum timeline_source source)
 {
-    return run->course ? run->course->told[source].known : 0;
+    return run->course ? run->course->progress[source].known : 0;
 }
 
 const struct summary_tree *timeline_tree(const struct run *run, enum timeline_source source)
 {
-    return run->course ? run->course->told[source].pyramid : NULL;
+    return run->course ? run->course->progress[source].pyramid : NULL;
 }

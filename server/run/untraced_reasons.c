@@ -130,13 +130,14 @@ struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *cou
 uint64_t run_lost(const struct run *run)
 {
     struct order_figures order = order_figures(run->order);
-    uint64_t dropped = 0, left = 0, told = 0, numbered = order.lost;
+    uint64_t dropped = 0, left = 0, known = 0, numbered = order.lost;
     for (size_t i = 0; i < run->process_count; i++) {
         dropped += run->processes[i].dropped;
         left += run->processes[i].left;
-        told += run->processes[i].left_told;
+        known += run->processes[i].left_known;
     }
-    uint64_t untold = left - told, again = told + (order.found < untold ? order.found : untold);
+    uint64_t unknown = left - known,
+             again = known + (order.found < unknown ? order.found : unknown);
     numbered -= again < numbered ? again : numbered;
     return (numbered > dropped ? numbered : dropped) + left;
 }

@@ -86,18 +86,18 @@ static void save_kept(struct call_context_thread *thread,
 /* Encodes changed contexts from *from on; returns false if there are no more. */
 static bool put_some(struct call_context_thread *thread, size_t *from, struct encoder *body)
 {
-    uint32_t before = UINT32_MAX, told = 0;
+    uint32_t before = UINT32_MAX, count = 0;
     encode_snapshot_head(body, &thread->head);
-    for (; *from < thread->count && told < SAVED_AT_ONCE; ++*from) {
+    for (; *from < thread->count && count < SAVED_AT_ONCE; ++*from) {
         struct call_context *c = &thread->items[*from];
         if (!c->unsaved)
             continue;
         encode_snapshot_context(body, before, &c->sums, c->known);
         before = c->sums.index;
         c->unsaved = false;
-        told++;
+        count++;
     }
-    return told != 0;
+    return count != 0;
 }
 
 void call_contexts_save(struct call_contexts *all,

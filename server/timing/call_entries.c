@@ -127,7 +127,7 @@ bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t co
     t->begins += said.begins;
     t->blocks = array_reserve(t->blocks, &t->room, t->count + 1, sizeof *t->blocks);
     t->blocks[t->count] = block_of(t, &said, body, size);
-    t->blocks[t->count++].told = all->events;
+    t->blocks[t->count++].run_events = all->events;
     call_entries_track_open(t, body, size);
     return true;
 }
@@ -145,7 +145,7 @@ static void call_entries_discard_blocks(struct call_entries *all, struct call_en
                                         uint64_t events)
 {
     size_t gone = 0;
-    for (; gone + 1 < t->count && t->blocks[gone].told <= events; gone++) {
+    for (; gone + 1 < t->count && t->blocks[gone].run_events <= events; gone++) {
         all->bytes -= bytes_of(&t->blocks[gone]);
         t->begins -= t->blocks[gone].begins;
         free(t->blocks[gone].bytes);

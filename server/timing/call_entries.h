@@ -33,7 +33,7 @@ struct call_entries_block {
     struct call_entry_open *open;
     uint64_t above; /* number of open calls beyond those */
     uint64_t begins; /* calls that begin in it */
-    uint64_t told; /* number of events of the run when it was received */
+    uint64_t run_events; /* number of events of the run when it was received */
 };
 
 struct call_entries_thread {

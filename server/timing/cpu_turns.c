@@ -48,9 +48,9 @@ static enum cpu_state is_after(const struct cpu_turns *t, size_t turns)
 static uint32_t cpu_after(const struct cpu_turns *t, size_t turns)
 {
     const struct cpu_turn *turn = &t->items[turns ? turns - 1 : 0];
-    bool told = turn->cpu != LOOP_TURN_NO_CPU && is_after(t, turns) == CPU_STATE_RUNNING &&
-                turn->what != SWITCH_LOST;
-    return told ? 1u + turn->cpu : 0;
+    bool known = turn->cpu != LOOP_TURN_NO_CPU && is_after(t, turns) == CPU_STATE_RUNNING &&
+                 turn->what != SWITCH_LOST;
+    return known ? 1u + turn->cpu : 0;
 }
 
 struct cpu_turn_visitor {

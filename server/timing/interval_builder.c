@@ -151,12 +151,12 @@ static void wait_ended(struct interval_builder *f, const struct thread_progress 
 static void ran_pieces(struct interval_builder *f, const struct thread_progress *t,
                        const struct point_member *m, uint32_t place, uint32_t otherwise)
 {
-    int64_t all_ns = m->ns - t->ns, told_ns = 0, most_ns = f->did_count ? all_ns : 0, by_ns = 0;
+    int64_t all_ns = m->ns - t->ns, sum_ns = 0, most_ns = f->did_count ? all_ns : 0, by_ns = 0;
     for (int i = 0; i < f->did_count; i++)
-        told_ns += f->did[i].ns;
-    if (told_ns < all_ns - all_ns / DID_ERROR - 2)
-        most_ns = told_ns; /* the unrecorded rest comes first */
-    else if (told_ns > all_ns + all_ns / DID_FAR + 1000)
+        sum_ns += f->did[i].ns;
+    if (sum_ns < all_ns - all_ns / DID_ERROR - 2)
+        most_ns = sum_ns; /* the unrecorded rest comes first */
+    else if (sum_ns > all_ns + all_ns / DID_FAR + 1000)
         most_ns = 0;
     intervals_add_run(&f->intervals, m->event.thread, otherwise, m->ns - most_ns, m->position);
     for (int i = 0; i < f->did_count && most_ns; i++) {
@@ -165,7 +165,7 @@ static void ran_pieces(struct interval_builder *f, const struct thread_progress 
                             ? code_segments_code(&f->intervals.steps, piece->step)
                             : otherwise;
         by_ns += piece->ns;
-        int64_t to_ns = told_ns ? (int64_t)((long double)by_ns * most_ns / told_ns + .5L) : 0;
+        int64_t to_ns = sum_ns ? (int64_t)((long double)by_ns * most_ns / sum_ns + .5L) : 0;
         to_ns = to_ns < most_ns ? to_ns : most_ns;
         intervals_add_activity(&f->intervals, m->event.thread, step, m->ns - most_ns + to_ns,
                                m->position, place);

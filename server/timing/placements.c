@@ -134,42 +134,45 @@ static void placements_drop_open(struct placements *stays, struct task_placement
     stays->count--;
 }
 
-static void placements_end_placement(struct placements *stays, const struct placement_switch *told)
+static void placements_end_placement(struct placements *stays,
+                                     const struct placement_switch *record)
 {
-    struct task_placements *t = task_of(stays, told->session, told->ends);
-    size_t i = placements_open_on_carrier(t, told->on);
+    struct task_placements *t = task_of(stays, record->session, record->ends);
+    size_t i = placements_open_on_carrier(t, record->on);
     if (i < t->count)
-        t->items[i].to_ns = told->at_ns > t->items[i].from_ns ? told->at_ns : t->items[i].from_ns;
-    else if (told->since_ns <= told->at_ns)
-        placements_insert(stays, t, (struct task_stay){told->since_ns, told->at_ns, told->on});
-    placements_set_task_line(stays, told->session, told->ends, told->ends_line);
+        t->items[i].to_ns =
+            record->at_ns > t->items[i].from_ns ? record->at_ns : t->items[i].from_ns;
+    else if (record->since_ns <= record->at_ns)
+        placements_insert(stays, t,
+                          (struct task_stay){record->since_ns, record->at_ns, record->on});
+    placements_set_task_line(stays, record->session, record->ends, record->ends_line);
 }
 
-static void note_time(struct placement_carrier *carrier, const struct placement_switch *told)
+static void note_time(struct placement_carrier *carrier, const struct placement_switch *record)
 {
-    if (told->at_ns < carrier->until_ns && !carrier->crossed++) {
-        carrier->crossed_is = told->at_ns;
+    if (record->at_ns < carrier->until_ns && !carrier->crossed++) {
+        carrier->crossed_is = record->at_ns;
         carrier->crossed_should = carrier->until_ns;
-        carrier->crossed_line = told->begins_line;
+        carrier->crossed_line = record->begins_line;
     }
-    carrier->until_ns = told->at_ns > carrier->until_ns ? told->at_ns : carrier->until_ns;
+    carrier->until_ns = record->at_ns > carrier->until_ns ? record->at_ns : carrier->until_ns;
 }
 
-void placements_switched(struct placements *stays, struct placement_switch told)
+void placements_switched(struct placements *stays, struct placement_switch record)
 {
-    struct placement_carrier *carrier = &stays->carriers[told.on - 1];
-    note_time(carrier, &told);
-    stays->lost += told.lost;
-    if (told.lost && carrier->task)
-        placements_drop_open(stays, task_of(stays, told.session, carrier->task), told.on);
-    else if (told.ends)
-        placements_end_placement(stays, &told);
-    carrier->task = told.begins;
-    if (!told.begins)
+    struct placement_carrier *carrier = &stays->carriers[record.on - 1];
+    note_time(carrier, &record);
+    stays->lost += record.lost;
+    if (record.lost && carrier->task)
+        placements_drop_open(stays, task_of(stays, record.session, carrier->task), record.on);
+    else if (record.ends)
+        placements_end_placement(stays, &record);
+    carrier->task = record.begins;
+    if (!record.begins)
         return;
-    struct task_placements *t = task_of(stays, told.session, told.begins);
-    placements_insert(stays, t, (struct task_stay){told.at_ns, PLACEMENT_OPEN, told.on});
-    placements_set_task_line(stays, told.session, told.begins, told.begins_line);
+    struct task_placements *t = task_of(stays, record.session, record.begins);
+    placements_insert(stays, t, (struct task_stay){record.at_ns, PLACEMENT_OPEN, record.on});
+    placements_set_task_line(stays, record.session, record.begins, record.begins_line);
 }
 
 /* ---- reading ---- */

@@ -53,7 +53,7 @@ uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t
 /* Copies the names. */
 void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
                              const char *cluster);
-void placements_switched(struct placements *stays, struct placement_switch told);
+void placements_switched(struct placements *stays, struct placement_switch record);
 /* Sets the line of a task that is declared later than its placements. */
 void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
                               uint32_t line);

@@ -112,7 +112,7 @@ static void scope_blocks_add_block(struct scope_blocks *b, const struct scope_bl
     }
     to->times += block.times;
     to->ns += block.ns;
-    b->untold_ns -= block.ns;
+    b->unassigned_ns -= block.ns;
 }
 
 static int by_step(const void *a, const void *b)
@@ -164,7 +164,7 @@ static void add_begin(struct scope_blocks *b, const struct scope_block_thread *t
     uint32_t caller = t->scopes[t->is->items[i].sums.is.parent];
     b->calls += sums.calls;
     b->self_ns += sums.self_ns;
-    b->untold_ns += sums.self_ns;
+    b->unassigned_ns += sums.self_ns;
     b->timed |= sums.timed;
     struct scope_block begin = {.path = path, .parent = caller, .times = sums.calls};
     add_step(b, t, begin, 2 * i, times);

@@ -5,7 +5,7 @@
  * in it (0: none since the scope was entered); calls that are only counted end no block.  Counts
  * come from the contexts and are exact.  Times come from activity records (wire/activity_record.h),
  * as far as they were received: the part of the scope's self time that they do not cover is
- * `untold_ns` and belongs to no block.  The end of a block is known for threads that recorded each
+ * `unassigned_ns` and belongs to no block.  The end of a block is known for threads that recorded each
  * begin and end of a call: these have one block per end.  For others the end is known as far as the
  * counts tell: blocks that were executed as often as the scope are passed in the order of the code,
  * unless a loop is executed equally often.  Times are ns. */
@@ -39,7 +39,7 @@ struct scope_blocks {
     struct scope_block *items;
     size_t count, room;
     uint64_t calls; /* calls of the scope */
-    int64_t self_ns, untold_ns;
+    int64_t self_ns, unassigned_ns;
     bool timed, guessed; /* some ends are inferred from the order of the code */
     struct map paths, groups, index; /* blocks of a group have the same path and begin */
     uint32_t path_count, group_count;

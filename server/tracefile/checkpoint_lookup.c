@@ -24,7 +24,7 @@ struct tracefile_replayer {
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
     uint32_t state; /* its number; 0 none */
-    struct delivered_until told; /* up to where it knows */
+    struct delivered_until delivered; /* up to where it knows */
     bool known_only; /* what it does not know is left to others */
 };
 
@@ -137,8 +137,8 @@ static bool read_region(struct tracefile_replayer *r, struct tracefile_region *r
             at = next;
             continue;
         }
-        bool known =
-            chunk.epoch < r->told.epoch || (chunk.epoch == r->told.epoch && at < r->told.at);
+        bool known = chunk.epoch < r->delivered.epoch ||
+                     (chunk.epoch == r->delivered.epoch && at < r->delivered.at);
         if (r->known_only && !known)
             return false;
         at += CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
@@ -217,7 +217,7 @@ static void note_place(struct tracefile_replayer *r, const uint8_t *data,
                                         (uint32_t)chunk_get_u64(data + 24), false};
     state->epoch = (uint32_t)chunk_get_u64(data + 32);
     r->state = state->epoch;
-    r->told =
+    r->delivered =
         (struct delivered_until){(uint32_t)chunk_get_u64(data + 48), chunk_get_u64(data + 56)};
     state->thread = (uint32_t)chunk_get_u64(data + 64);
 }
@@ -348,7 +348,7 @@ bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *st
     uint8_t head[TRACEFILE_HEAD_BYTES];
     uint64_t place;
     *state = (struct newest_checkpoint){.from = {TRACEFILE_HEAD_BYTES, NO_END, 1, false},
-                                        .told = {1, TRACEFILE_HEAD_BYTES}};
+                                        .delivered = {1, TRACEFILE_HEAD_BYTES}};
     state->place = find_state(&r);
     free(r.bytes);
     if (r.places || tracefile_read_at(file->fd, head, sizeof head, 0) != sizeof head)
@@ -362,7 +362,7 @@ bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *st
     if (!state->data || !read_state_head(&chunk, &state->head))
         return false;
     note_place(&r, state->data, &state->from, &chunk);
-    state->told = r.told;
+    state->delivered = r.delivered;
     state->number = r.state;
     state->from_number = chunk.thread;
     return true;

@@ -33,16 +33,16 @@ static void put_state_head(struct tracefile *file, struct encoder *out, uint64_t
 {
     pthread_mutex_lock(&file->lock);
     tracefile_close_first_region(file);
-    struct tracefile_region region = tracefile_region_for(file, from->told.epoch);
+    struct tracefile_region region = tracefile_region_for(file, from->delivered.epoch);
     pthread_mutex_unlock(&file->lock);
     encode_u64(out, news);
-    encode_u64(out, from->told.at);
+    encode_u64(out, from->delivered.at);
     encode_u64(out, region.end);
-    encode_u64(out, from->told.epoch);
+    encode_u64(out, from->delivered.epoch);
     encode_u64(out, file->save.number);
     encode_u64(out, file->written);
-    encode_u64(out, file->save.told.epoch);
-    encode_u64(out, file->save.told.at);
+    encode_u64(out, file->save.delivered.epoch);
+    encode_u64(out, file->save.delivered.at);
     encode_u64(out, from->number);
     encode_u64(out, from->threads.size);
 }
@@ -107,7 +107,7 @@ bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t
         return false;
     file->save.from = restart_point_set(file, oldest, threads);
     file->save.number = file->marked;
-    file->save.told = file->told;
+    file->save.delivered = file->delivered;
     file->save.unsaved = file->unsaved;
     file->unsaved = 0;
     return true;
@@ -125,7 +125,7 @@ bool tracefile_save_end(struct tracefile *file, const struct checkpoint *state)
         tracefile_save_drop(file);
         return false;
     }
-    tracefile_free_regions(file, restart_point_for_epoch(file, file->save.from)->told.epoch);
+    tracefile_free_regions(file, restart_point_for_epoch(file, file->save.from)->delivered.epoch);
     restart_points_drop(file, file->save.from);
     file->save.unsaved = 0;
     return true;

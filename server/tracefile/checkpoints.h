@@ -23,7 +23,7 @@ struct newest_checkpoint {
     uint64_t place, serial; /* 0: there is none, and the journal is read from its begin */
     uint32_t number, from_number; /* its own; of the mark that the journal is read from */
     struct tracefile_region from;
-    struct delivered_until told; /* what it knows of the journal */
+    struct delivered_until delivered; /* what it knows of the journal */
     uint8_t *data; /* the caller's */
     struct checkpoint_head head; /* in it */
 };

@@ -19,13 +19,13 @@ static struct restart_point *restart_point_append(struct tracefile *file)
     file->marks =
         array_reserve(file->marks, &file->mark_room, file->mark_count + 1, sizeof *file->marks);
     struct restart_point *mark = &file->marks[file->mark_count++];
-    *mark = (struct restart_point){.number = ++file->marked, .told = file->told};
+    *mark = (struct restart_point){.number = ++file->marked, .delivered = file->delivered};
     return mark;
 }
 
 void restart_point_begin(struct tracefile *file)
 {
-    file->told = (struct delivered_until){1, TRACEFILE_HEAD_BYTES};
+    file->delivered = (struct delivered_until){1, TRACEFILE_HEAD_BYTES};
     restart_point_append(file);
 }
 

@@ -7,7 +7,7 @@
 
 struct restart_point {
     uint32_t number;
-    struct delivered_until told; /* the place */
+    struct delivered_until delivered; /* the place */
     struct encoder threads;
 };
 

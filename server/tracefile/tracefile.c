@@ -316,7 +316,7 @@ static bool flush_journal(struct tracefile *file, bool failed)
     file->journal.failed = false;
     if (!failed && !file->lagging) {
         file->unsaved += size;
-        file->told = (struct delivered_until){file->region.epoch, file->at};
+        file->delivered = (struct delivered_until){file->region.epoch, file->at};
     }
     return !failed;
 }
@@ -380,7 +380,7 @@ void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
 
 void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
 {
-    file->told = (struct delivered_until){epoch, at};
+    file->delivered = (struct delivered_until){epoch, at};
     file->unsaved += bytes;
 }
 

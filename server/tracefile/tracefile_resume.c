@@ -19,7 +19,7 @@
 struct resume_scan {
     struct tracefile *file;
     struct journal_follower *following;
-    struct delivered_until told; /* from there on chunks are visited */
+    struct delivered_until delivered; /* from there on chunks are visited */
     resuming_visit *visit; /* NULL: only where it ends is looked for */
     void *context;
     struct journal_position end; /* the journal continues there */
@@ -27,7 +27,8 @@ struct resume_scan {
 
 static bool is_known(const struct resume_scan *w, const struct journal_position *at)
 {
-    return at->epoch < w->told.epoch || (at->epoch == w->told.epoch && at->at < w->told.at);
+    return at->epoch < w->delivered.epoch ||
+           (at->epoch == w->delivered.epoch && at->at < w->delivered.at);
 }
 
 static void leave_region(struct tracefile *file, const struct journal_position *place,
@@ -138,12 +139,12 @@ static void resume_apply_checkpoint(struct tracefile *file, const struct newest_
     file->region = state->from;
     file->region_bytes = file->least_region_bytes = REGION_BYTES;
     restart_point_begin(file);
-    file->told = state->told;
+    file->delivered = state->delivered;
     if (!state->place)
         return;
     struct restart_point *mark = &file->marks[0];
     mark->number = state->from_number;
-    mark->told = (struct delivered_until){state->from.epoch, state->from.begin};
+    mark->delivered = (struct delivered_until){state->from.epoch, state->from.begin};
     encode_bytes(&mark->threads, state->head.threads, (size_t)state->head.thread_bytes);
     file->marked = state->number;
     file->states = state->serial;
@@ -163,7 +164,7 @@ static bool resume_open_journal(struct tracefile *file, struct resume_scan *w, c
     const struct tracefile_region *from = &file->region;
     struct journal_position place = {from->begin, from->end, from->epoch, 0};
     free(state.data);
-    w->told = file->told;
+    w->delivered = file->delivered;
     w->following = good ? journal_follower_from(path, place, why) : NULL;
     if (!w->following)
         return false;

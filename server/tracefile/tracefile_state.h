@@ -58,7 +58,7 @@ struct tracefile {
     /* set: tracefile_delivered reports the delivery; else all that is flushed counts as
      * delivered */
     bool lagging;
-    struct delivered_until told;
+    struct delivered_until delivered;
     struct restart_point *marks; /* oldest first, see restart_points.h */
     size_t mark_count, mark_room;
     uint32_t marked; /* number of the newest, from 1: the journal's begin */
@@ -74,7 +74,7 @@ struct tracefile {
     uint64_t news; /* of a resumed file: place of the newest news in its state */
     struct { /* the one that has begun */
         uint32_t number, from; /* its own; of the mark that reading begins at */
-        struct delivered_until told; /* what the order knows */
+        struct delivered_until delivered; /* what the order knows */
         uint64_t unsaved; /* when it began */
     } save;
     struct rests { /* parts that the states in either slot need, by place */

@@ -70,7 +70,7 @@ static void seven_steps(void **state)
     is(&b.items[1], 16, 18, 1, 3 * MS, THREAD);
     is(&b.items[2], 18, 0, 1, 5 * MS, THREAD);
     assert_int_equal(b.self_ns, 9 * MS);
-    assert_int_equal(b.untold_ns, 0);
+    assert_int_equal(b.unassigned_ns, 0);
     scope_blocks_free(&b);
     b = blocks_in(B, false, 1, 0);
     assert_int_equal(b.count, 2);
@@ -111,7 +111,7 @@ static void not_told(void **state)
     struct scope_blocks b = blocks_in(A, false, 1, 77);
     is(&b.items[0], 0, 16, 1, 1 * MS, THREAD);
     assert_int_equal(b.self_ns, 9 * MS + 77);
-    assert_int_equal(b.untold_ns, 77);
+    assert_int_equal(b.unassigned_ns, 77);
     scope_blocks_free(&b);
 }
 

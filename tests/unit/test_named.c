@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES (LIMIT_LINES_TOLD + 1000u)
+#define LINES (LIMIT_LINES_SENT + 1000u)
 #define LAST (LINES - 3u) /* waits for FIRST, and FIRST for it */
 #define FIRST 7u
 #define ENDED 11u /* did nothing after it began to wait, and is no more */

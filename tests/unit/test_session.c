@@ -141,7 +141,7 @@ static void what_is_found_missing_is_counted_once(void **state)
     assert_int_equal(run_lost(run), missing);
     run->processes[0].left = missing + 10;
     assert_int_equal(run_lost(run), missing + 10);
-    run->processes[0].left_told = 10; /* the rest is what was found */
+    run->processes[0].left_known = 10; /* the rest is what was found */
     assert_int_equal(run_lost(run), missing + 10);
     run_free(run);
 }

@@ -321,26 +321,26 @@ static void write_kinds(struct html_scene *w)
     fputs("]", w->f);
 }
 
-static void write_label(const struct html_scene *w, uint32_t line, struct map *told)
+static void write_label(const struct html_scene *w, uint32_t line, struct map *written)
 {
-    if (!line || map_get(told, line, 0))
+    if (!line || map_get(written, line, 0))
         return;
-    fprintf(w->f, "%s\"%u\":", told->count ? "," : "", line);
+    fprintf(w->f, "%s\"%u\":", written->count ? "," : "", line);
     html_text_json(w->f, metadata_label(w->book, line));
-    map_put(told, line, 0, told);
+    map_put(written, line, 0, written);
 }
 
 static void write_tables(struct html_scene *w)
 {
-    struct map told = {0};
+    struct map written = {0};
     fputs(",\n\"labels\":{", w->f);
     for (uint32_t i = 0; i < w->count; i++) {
-        write_label(w, html_data_event_at(w, i)->at.line, &told);
-        write_label(w, html_data_event_at(w, i)->about, &told);
-        write_label(w, html_data_event_at(w, i)->thread, &told);
+        write_label(w, html_data_event_at(w, i)->at.line, &written);
+        write_label(w, html_data_event_at(w, i)->about, &written);
+        write_label(w, html_data_event_at(w, i)->thread, &written);
     }
     fputs("},\n\"palette\":[", w->f);
-    map_free(&told);
+    map_free(&written);
     for (uint32_t i = 0; i < w->colour_count; i++)
         fprintf(w->f, "%s\"#%02lx%02lx%02lx\"", i ? "," : "", lround(w->palette[i].red * 255),
                 lround(w->palette[i].green * 255), lround(w->palette[i].blue * 255));

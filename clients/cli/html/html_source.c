@@ -53,10 +53,10 @@ static const char *text_view_of(struct html_source_file *kept, const char *path)
 void html_source_write(struct command_source *subject, const struct scene_mark *const *marks,
                        const uint32_t *sites, uint32_t count, FILE *f)
 {
-    struct map told = {0};
+    struct map written = {0};
     struct html_source_file kept = {0};
     for (uint32_t i = 0; i < count; i++) {
-        if (!sites[i] || map_get(&told, sites[i], 0))
+        if (!sites[i] || map_get(&written, sites[i], 0))
             continue;
         struct symbol_location site =
             symbolize(subject->sites, marks[i]->event->process, marks[i]->event->site);
@@ -64,13 +64,13 @@ void html_source_write(struct command_source *subject, const struct scene_mark *
         if (!text || !line_begin(text, site.line))
             continue;
         int first = site.line > AROUND ? site.line - AROUND : 1;
-        fprintf(f, "%s\"%u\":{\"first\":%d,\"line\":%d,\"lines\":[", told.count ? "," : "",
+        fprintf(f, "%s\"%u\":{\"first\":%d,\"line\":%d,\"lines\":[", written.count ? "," : "",
                 sites[i], first, site.line);
         write_lines(f, text, first, site.line + AROUND);
         fputs("]}", f);
-        map_put(&told, sites[i], 0, &told);
+        map_put(&written, sites[i], 0, &written);
     }
-    map_free(&told);
+    map_free(&written);
     free(kept.path);
     free(kept.text);
 }

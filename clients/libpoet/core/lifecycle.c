@@ -228,13 +228,13 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
     type_code_announce(&out);
     untraced_use_announce(&out);
     const char *complaint = report_request_announce(&out, *file);
-    bool told = server_connection_begin(fd, &out);
+    bool begun = server_connection_begin(fd, &out);
     encoder_free(&out);
     int counters = -1;
     /* the server hung up: its reason can be read */
-    bool cut = !told && !atomic_load(&current_lifetime);
+    bool cut = !begun && !atomic_load(&current_lifetime);
     bool welcome =
-        (told || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && told;
+        (begun || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && begun;
     shared_object_begin(counters, process_instance);
     if (welcome && by_agent)
         complaint = report_request_agent_message();
@@ -244,7 +244,7 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
         user_metrics_announce();
         return true;
     }
-    if (!told && !cut)
+    if (!begun && !cut)
         snprintf(why->text, sizeof why->text, "server not responding");
     server_forget();
     return false;

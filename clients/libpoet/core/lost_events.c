@@ -225,16 +225,16 @@ void lost_events_send(void)
 {
     uint8_t bytes[32 * LOST_BYTES];
     uint32_t life = atomic_load(&current_lifetime);
-    bool told = true;
+    bool sent = true;
     latch_lock(&left_lock);
     if (atomic_exchange(&unnumbered_left, 0) == life) {
         struct encoder out = {.data = bytes, .room = sizeof bytes};
         encoder_begin_message(&out, MESSAGE_UNTRACED);
         lost_events_encode_unnumbered(&out);
         encoder_end_message(&out);
-        told = server_send(&out, life);
+        sent = server_send(&out, life);
     }
-    while (told && left) {
+    while (sent && left) {
         struct encoder out = {.data = bytes, .room = sizeof bytes};
         for (; left && out.size + LOST_BYTES <= sizeof bytes; left = left->next) {
             if (left->life != life)
@@ -243,7 +243,7 @@ void lost_events_send(void)
             lost_events_encode(&out, &left->range);
             encoder_end_message(&out);
         }
-        told = server_send(&out, life);
+        sent = server_send(&out, life);
     }
     latch_unlock(&left_lock);
 }

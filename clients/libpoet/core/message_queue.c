@@ -8,11 +8,11 @@
 #include "wire/program_messages.h"
 
 /* by reason: the last lifetime in which it was reported */
-static _Atomic uint32_t told_in[UNTRACED_COUNT];
+static _Atomic uint32_t reported_in[UNTRACED_COUNT];
 
 bool message_queue_untraced_is_reported(enum untraced_reason reason, const struct traced_thread *t)
 {
-    return atomic_load_explicit(&told_in[reason], memory_order_relaxed) == t->life;
+    return atomic_load_explicit(&reported_in[reason], memory_order_relaxed) == t->life;
 }
 
 void message_queue_report_untraced(struct traced_thread *t)
@@ -20,14 +20,14 @@ void message_queue_report_untraced(struct traced_thread *t)
     for (unsigned reason = 1; reason < UNTRACED_COUNT; reason++) {
         uint8_t bytes[8];
         struct encoder body = {.data = bytes, .room = sizeof bytes};
-        if (!(t->untold & UNTRACED_BIT(reason)))
+        if (!(t->unreported & UNTRACED_BIT(reason)))
             continue;
         encode_untraced(&body, &(struct untraced_message){(uint8_t)reason, text_view_of("")});
         if (!message_queue_untraced_is_reported(reason, t) &&
             !ring_slots_control(t, MESSAGE_UNTRACED, &body))
             continue;
-        atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);
-        __atomic_fetch_and(&t->untold, (uint16_t)~UNTRACED_BIT(reason),
+        atomic_store_explicit(&reported_in[reason], t->life, memory_order_relaxed);
+        __atomic_fetch_and(&t->unreported, (uint16_t)~UNTRACED_BIT(reason),
                            __ATOMIC_RELAXED); /* a handler may add */
     }
 }
@@ -37,9 +37,9 @@ bool message_queue_send(struct traced_thread *t, enum message_type type, const s
     busy_begin(t);
     if (t->lost_count)
         lost_events_announce(t);
-    bool told = ring_slots_control(t, type, body);
+    bool sent = ring_slots_control(t, type, body);
     busy_end(t);
-    return told;
+    return sent;
 }
 
 void message_queue_send_end(enum program_end how)

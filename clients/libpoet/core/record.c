@@ -135,15 +135,15 @@ static inline uint32_t record_activity_size(const struct traced_thread *t)
 static inline struct record_measured record_measured_now(struct traced_thread *t,
                                                          uint32_t payload_bytes)
 {
-    struct record_measured told = {.bytes = record_activity_size(t)};
-    told.did = told.bytes;
+    struct record_measured measured = {.bytes = record_activity_size(t)};
+    measured.did = measured.bytes;
     if (!LIKELY(!t->clock_gap) && cpu_clock_is_due(t, record_timestamp(t))) {
-        told.clock = cpu_clock_now(t);
-        told.bytes = told.did ? told.bytes : (uint32_t)sizeof told.clock;
+        measured.clock = cpu_clock_now(t);
+        measured.bytes = measured.did ? measured.bytes : (uint32_t)sizeof measured.clock;
     }
-    if (payload_bytes > LIMIT_PAYLOAD_BYTES - told.bytes)
-        told = (struct record_measured){0};
-    return told;
+    if (payload_bytes > LIMIT_PAYLOAD_BYTES - measured.bytes)
+        measured = (struct record_measured){0};
+    return measured;
 }
 
 static struct ring_slot *record_slot(void *t, uint64_t i)
@@ -157,20 +157,21 @@ static inline void record_skip_activity(const struct traced_thread *t, uint64_t 
         activity_skip(t->measured, now);
 }
 
-static void record_encode_measured(struct traced_thread *t, const struct record_measured *told,
+static void record_encode_measured(struct traced_thread *t, const struct record_measured *measured,
                                    uint64_t now)
 {
     struct activity_record *head = (void *)record_slot(t, 1);
-    if (told->did)
-        activity_write(t->measured, told->bytes, region_current_context(t), now, record_slot, t);
+    if (measured->did)
+        activity_write(t->measured, measured->bytes, region_current_context(t), now, record_slot,
+                       t);
     else
         record_skip_activity(t, now); /* the clock alone */
-    if (!told->clock.what)
+    if (!measured->clock.what)
         return;
-    if (!told->did)
-        *head = told->clock;
-    head->what |= told->clock.what;
-    head->cpu_ns = told->clock.cpu_ns;
+    if (!measured->did)
+        *head = measured->clock;
+    head->what |= measured->clock.what;
+    head->cpu_ns = measured->clock.cpu_ns;
     t->cpu_restarted = false;
 }
 
@@ -208,12 +209,12 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     }
     if (t->lost_count)
         lost_events_announce(t);
-    if (t->untold)
+    if (t->unreported)
         message_queue_report_untraced(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
         modules_check_caller(t, r->site);
-    struct record_measured told = record_measured_now(t, r->payload_bytes);
-    uint32_t bytes = told.bytes + r->payload_bytes;
+    struct record_measured measured = record_measured_now(t, r->payload_bytes);
+    uint32_t bytes = measured.bytes + r->payload_bytes;
     uint64_t slots = 1 + slot_follow(bytes);
     bool room = LIKELY(ring_slots_fit(t, slots)) || ring_slots_wait(t, slots);
     if (LIKELY(room))
@@ -238,7 +239,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : record_consume_doubt(t);
         *ring_slots_get(t, t->head) =
             (struct ring_slot){.shape = r->shape,
-                               .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
+                               .flags = r->flags | doubt | (measured.bytes ? SLOT_MEASURED : 0),
                                .payload_bytes = bytes,
                                .time_ns = record_slot_time(t, r, now),
                                .site = r->site,
@@ -250,12 +251,12 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
                                .count = r->count,
                                .key = r->key};
         record_add_context(t, ring_slots_get(t, t->head));
-        if (LIKELY(!told.bytes))
+        if (LIKELY(!measured.bytes))
             record_skip_activity(t, now);
         else
-            record_encode_measured(t, &told, now);
+            record_encode_measured(t, &measured, now);
         if (r->payload_bytes)
-            ring_slots_put_payload(t, told.bytes, r->payload, r->payload_bytes);
+            ring_slots_put_payload(t, measured.bytes, r->payload, r->payload_bytes);
         ring_slots_publish(t, slots);
     } else {
         lost_events_add(t, line_a, a, r->take_a);
@@ -308,7 +309,7 @@ static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, s
 static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a,
                                    const struct trace_line *b, uintptr_t site)
 {
-    return ring_slots_fit(t, 1) && !t->lost_count && !t->untold &&
+    return ring_slots_fit(t, 1) && !t->lost_count && !t->unreported &&
            site - t->module_start < t->module_bytes &&
            t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
            is_of(t, a) && is_of(t, b) && !trace_line_is_over(b) &&

@@ -20,9 +20,9 @@ int poet_is_distributed(void)
 static int remote_stream_send(struct traced_thread *t, unsigned type, const struct encoder *body)
 {
     int saved = errno;
-    bool told = !body->failed && message_queue_send(t, type, body);
+    bool sent = !body->failed && message_queue_send(t, type, body);
     errno = saved;
-    return told;
+    return sent;
 }
 
 int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *here,

@@ -57,7 +57,7 @@ static _Atomic bool socket_sender_is_over; /* the process ends: no more batches 
 /* What the threads count beside their events. */
 static struct sender_counts {
     uint64_t waited_ns, dropped, unfollowed;
-} ended, told; /* by threads whose queues are gone; what was sent to the server */
+} ended, reported; /* by threads whose queues are gone; what was sent to the server */
 static sigset_t signals_before; /* of the thread that began the sender */
 
 static void futex_wake(_Atomic uint32_t *word)
@@ -125,7 +125,7 @@ static void socket_sender_send_counts(uint64_t dropped_now)
     for (const struct sent_queue *q = atomic_load(&queues); q; q = q->next)
         if (q->head && q->life == mine)
             socket_sender_add_counts(&all, q);
-    if (memcmp(&all, &told, sizeof all) == 0)
+    if (memcmp(&all, &reported, sizeof all) == 0)
         return;
     uint8_t message[NOTE_BYTES];
     struct encoder out = {.data = message, .room = sizeof message};
@@ -133,7 +133,7 @@ static void socket_sender_send_counts(uint64_t dropped_now)
     encode_losses(&out, &(struct losses_message){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
     encoder_end_message(&out);
     if (server_send(&out, mine))
-        told = all;
+        reported = all;
 }
 
 static bool socket_sender_send_sent(bool all)
@@ -232,7 +232,7 @@ bool socket_sender_begin(void)
     pthread_t thread;
     uint32_t now = atomic_load(&current_lifetime);
     latch_lock(&socket_sender_round_latch);
-    ended = told = (struct sender_counts){0};
+    ended = reported = (struct sender_counts){0};
     latch_unlock(&socket_sender_round_latch);
     if (!socket_sender_send_sent(false))
         return false;

@@ -124,7 +124,7 @@ void thread_forget(bool may_begin)
 void thread_note_untraced(struct traced_thread *t, enum untraced_reason why)
 {
     if (!message_queue_untraced_is_reported(why, t))
-        __atomic_fetch_or(&t->untold, (uint16_t)UNTRACED_BIT(why), __ATOMIC_RELAXED);
+        __atomic_fetch_or(&t->unreported, (uint16_t)UNTRACED_BIT(why), __ATOMIC_RELAXED);
     if (t->queue)
         atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
 }

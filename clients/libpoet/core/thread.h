@@ -49,7 +49,7 @@ struct traced_thread {
         /* an enum untraced_reason: at least one call since the last record is not in the trace */
         doubt;
     volatile uint16_t
-        untold; /* UNSEEN_BITs: untraced synchronization to be reported with the next record */
+        unreported; /* UNSEEN_BITs: untraced synchronization to be reported with the next record */
     unsigned waiting; /* inside a wait: events of handlers go to the own line */
     bool rests; /* idle (poet_rests) */
     unsigned off; /* nesting of poet_trace_off */

@@ -50,9 +50,9 @@ uint32_t trace_line_announce(struct traced_thread *t, const char *kind, const ch
                                        .entry = entry,
                                        .kind = message_text_limit(kind, NAME_BYTES),
                                        .name = message_text_limit(name, LIMIT_TEXT_BYTES - 1)});
-    bool told = message_queue_send(t, MESSAGE_LINE, &body);
+    bool sent = message_queue_send(t, MESSAGE_LINE, &body);
     busy_end(t);
-    return told ? index : 0;
+    return sent ? index : 0;
 }
 
 void trace_line_close(struct traced_thread *t, const struct trace_line *line)

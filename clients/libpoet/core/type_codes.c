@@ -103,18 +103,18 @@ static const struct {
 static void type_code_encode_type(struct encoder *out, unsigned code, const char *name,
                                   const uint16_t *after, unsigned count)
 {
-    struct type_message told = {
+    struct type_message message = {
         .code = (uint16_t)code, .name = text_view_of(name), .after_count = (uint16_t)count};
-    memcpy(told.after, after, count * sizeof *after);
-    encode_type(out, &told);
+    memcpy(message.after, after, count * sizeof *after);
+    encode_type(out, &message);
 }
 
 static void type_code_encode_shape(struct encoder *out, unsigned code,
                                    const struct shape_step *steps, unsigned count)
 {
-    struct shape_message told = {.code = (uint16_t)code, .count = (uint16_t)count};
-    memcpy(told.steps, steps, count * sizeof *steps);
-    encode_shape(out, &told);
+    struct shape_message message = {.code = (uint16_t)code, .count = (uint16_t)count};
+    memcpy(message.steps, steps, count * sizeof *steps);
+    encode_shape(out, &message);
 }
 
 static void type_code_announce_user(struct encoder *out);
@@ -247,11 +247,11 @@ static poet_type_t make_type(struct traced_thread *t, const char *name, const ch
     struct encoder body =
         message_text_buffer(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
     type_code_encode_type(&body, type->code, name, type->after, count);
-    bool told = message_queue_send(t, MESSAGE_TYPE, &body);
+    bool sent = message_queue_send(t, MESSAGE_TYPE, &body);
     /* its code was not used yet: if requested again, it is announced again */
-    if (!told)
+    if (!sent)
         own_types = type->next;
-    return told ? type->code : 0;
+    return sent ? type->code : 0;
 }
 
 poet_type_t type_code_get(const char *name, const char *const *after)

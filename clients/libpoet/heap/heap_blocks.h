@@ -17,7 +17,7 @@
 
 /* State that each thread keeps; zero-initialized. */
 struct heap_thread_cache {
-    struct heap_thread *told; /* its record in the heap, made at first use */
+    struct heap_thread *record; /* its record in the heap, made at first use */
     uint64_t last; /* address of the block that it allocated last */
     struct {
         uint32_t node, thread, sum;

@@ -74,9 +74,9 @@ static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine,
                                      int64_t bytes, uint64_t now_ns)
 {
     struct heap_head *head = heap;
-    if (!LIKELY(mine->told != NULL))
-        mine->told = heap_size_new_record(heap);
-    struct heap_thread *t = mine->told;
+    if (!LIKELY(mine->record != NULL))
+        mine->record = heap_size_new_record(heap);
+    struct heap_thread *t = mine->record;
     if (!LIKELY(t != heap_counter_part(heap, HEAP_THREADS_AT))) {
         atomic_fetch_add_explicit(&t->blocks, blocks, memory_order_relaxed);
         heap_size_report(head, bytes, bytes > 0 ? bytes : 0, now_ns);

@@ -86,15 +86,15 @@ struct stack_walk {
 /* If the runtime has not registered the end of the stack, only the tables say which function is its
  * first one. */
 static inline bool stack_unwind_is_first_thread(const struct unwind_position *at,
-                                                uintptr_t told_end)
+                                                uintptr_t known_end)
 {
-    return told_end && told_end - at->stack <= BEGINNING_MOST &&
+    return known_end && known_end - at->stack <= BEGINNING_MOST &&
            unwind_rule_get(at->site).is != UNWIND_CALLED;
 }
 
 /* Continues with the caller. Returns false if that is not known. */
 static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved,
-                                     uintptr_t end, uintptr_t told_end, enum heap_node_kind *why)
+                                     uintptr_t end, uintptr_t known_end, enum heap_node_kind *why)
 {
     struct unwind_rule rule = unwind_rule_get(at->site);
     uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
@@ -111,7 +111,7 @@ static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t
     at->stack = above;
     at->site = back - 1;
     *why = HEAP_NODE_WHOLE;
-    return back != 0 && LIKELY(!stack_unwind_is_first_thread(at, told_end));
+    return back != 0 && LIKELY(!stack_unwind_is_first_thread(at, known_end));
 }
 
 static inline bool stack_unwind_is_same(const struct unwind_position *a,
@@ -124,8 +124,8 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
                                      struct poet_heap_where where, const uintptr_t *frame)
 {
     struct unwind_position at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
-    uintptr_t told_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
-    uintptr_t end = told_end ? told_end : stack_unwind_stack_end(at.stack);
+    uintptr_t known_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
+    uintptr_t end = known_end ? known_end : stack_unwind_stack_end(at.stack);
     uint32_t before = end && mine->end == HEAP_NODE_WHOLE ? mine->count : 0;
     w->count = w->same = 0;
     w->end = HEAP_NODE_UNKNOWN;
@@ -146,7 +146,7 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
             return;
         }
         w->at[w->count] = at;
-    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, told_end, &w->end)
+    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, known_end, &w->end)
                  : (w->count++, false));
 }
 

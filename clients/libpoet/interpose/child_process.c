@@ -152,10 +152,10 @@ struct event_origin child_program_begin(void)
     pid_t parent = getppid();
     uint64_t value = wait_for_parent(parent);
     struct event_origin from = {0};
-    bool told = STATE_OF(value) == CHILD_STATE_SILENT || STATE_OF(value) == CHILD_STATE_EXEC;
-    if (told && value & SERIAL_MASK)
+    bool reported = STATE_OF(value) == CHILD_STATE_SILENT || STATE_OF(value) == CHILD_STATE_EXEC;
+    if (reported && value & SERIAL_MASK)
         from = (struct event_origin){.at = {0, value & SERIAL_MASK}, .key = child_key_high()};
-    if (told ? value & OTHERS || !from.key : child_known_slot(parent) != 0)
+    if (reported ? value & OTHERS || !from.key : child_known_slot(parent) != 0)
         from.doubt = UNTRACED_THREAD;
     child_publish_state(CHILD_STATE_TRACED, 0);
     return from;

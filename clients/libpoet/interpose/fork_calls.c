@@ -58,8 +58,8 @@ static void record_fork(struct traced_thread *t, uintptr_t site)
                                                         .count = 1},
                                        NULL)
                         : 0;
-    bool told = number && !t->lost_count;
-    lifecycle_forking(told ? high : 0, told ? low : 0);
+    bool known = number && !t->lost_count;
+    lifecycle_forking(known ? high : 0, known ? low : 0);
     errno = saved;
 }
 

@@ -25,7 +25,7 @@ static _Atomic uint64_t recorded_bytes; /* by this process */
 static __thread struct {
     int handlers; /* that the thread is in */
     uint32_t life; /* for which `cut` and `told` hold: a child reports it again */
-    bool cut, told; /* nothing more is recorded, which was reported to the server */
+    bool cut, reported; /* nothing more is recorded, which was reported to the server */
     uint64_t passed;
 } input_call_mine __attribute__((tls_model("initial-exec")));
 
@@ -39,9 +39,9 @@ static bool input_call_send(struct traced_thread *t, const struct input *input)
     struct encoder body = message_text_buffer(t, NULL, 0, INPUT_HEAD_BYTES + input->size);
     if (!body.failed)
         encode_input(&body, input);
-    bool told = !body.failed && message_queue_send(t, MESSAGE_INPUT, &body);
+    bool sent = !body.failed && message_queue_send(t, MESSAGE_INPUT, &body);
     busy_end(t);
-    return told;
+    return sent;
 }
 
 static void input_call_send_rest(struct traced_thread *t)
@@ -50,8 +50,8 @@ static void input_call_send_rest(struct traced_thread *t)
         input_call_send(
             t, &(struct input){.flags = INPUT_PASSED, .result = (int64_t)input_call_mine.passed}))
         input_call_mine.passed = 0;
-    if (input_call_mine.cut && !input_call_mine.told)
-        input_call_mine.told = input_call_send(t, &(struct input){.flags = INPUT_CUT});
+    if (input_call_mine.cut && !input_call_mine.reported)
+        input_call_mine.reported = input_call_send(t, &(struct input){.flags = INPUT_CUT});
 }
 
 /* Gets one of the scattered buffers. Returns false if there are no more. */
@@ -98,12 +98,12 @@ static void input_call_record(struct traced_thread *t, const struct input *call,
     int saved = errno;
     if (input_call_mine.life != t->life) {
         input_call_mine.life = t->life;
-        input_call_mine.cut = input_call_mine.told = false;
+        input_call_mine.cut = input_call_mine.reported = false;
     }
     if (!input_call_mine.cut)
         input_call_mine.cut = atomic_fetch_add(&recorded_bytes, all) + all > LIMIT_INPUT_BYTES ||
                               !input_call_send_call(t, call, brought);
-    if (input_call_mine.passed || (input_call_mine.cut && !input_call_mine.told))
+    if (input_call_mine.passed || (input_call_mine.cut && !input_call_mine.reported))
         input_call_send_rest(t);
     errno = saved;
 }

@@ -301,7 +301,7 @@ bool thread_lifetime_renew(struct traced_thread *t)
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
     t->stalled = t->unnumbered = false;
-    t->untold = 0;
+    t->unreported = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
     thread_lifetime_announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "",

@@ -50,7 +50,7 @@ struct byte_write {
     const void *site;
     uint64_t from;  /* the first byte, */
     uint64_t asked; /* how many bytes it writes, */
-    uint64_t told;  /*   and how many of them are recorded */
+    uint64_t recorded;  /*   and how many of them are recorded */
     bool telling;   /* recording is in progress */
 };
 
@@ -239,12 +239,12 @@ static poet_event_t byte_call_record_bytes(const struct ipc_stream *s, enum ipc_
 
 static void byte_call_record_written_part(struct byte_write *w, uint64_t bytes, uint64_t asked)
 {
-    uint64_t from = w->from + w->told;
+    uint64_t from = w->from + w->recorded;
     stream_wrote(
         &w->stream,
         byte_call_record_bytes(&w->stream, WRITE, from, (size_t)bytes, (size_t)asked, w->site),
         from, (size_t)bytes);
-    w->told += bytes;
+    w->recorded += bytes;
 }
 
 static void byte_call_record_written(struct transfer *t, size_t bytes)
@@ -252,9 +252,9 @@ static void byte_call_record_written(struct transfer *t, size_t bytes)
     struct byte_write *w = &byte_call_current_write;
     w->telling = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (bytes > w->told)
-        byte_call_record_written_part(w, bytes - w->told, w->asked - w->told);
-    STORE(t->stream.claimed, w->from + w->told);
+    if (bytes > w->recorded)
+        byte_call_record_written_part(w, bytes - w->recorded, w->asked - w->recorded);
+    STORE(t->stream.claimed, w->from + w->recorded);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     byte_call_current_write = t->outer;
 }
@@ -268,12 +268,13 @@ bool byte_calls_interrupted(void)
         return true;
     if (w->telling)
         return false;
-    uint64_t read = LOAD(w->stream.read), end = w->from + w->asked, told = w->from + w->told;
+    uint64_t read = LOAD(w->stream.read), end = w->from + w->asked,
+             recorded = w->from + w->recorded;
     read = read < end ? read : end;
     bool was_inside = ipc_inside_library;
     ipc_inside_library = true;
-    if (read > told)
-        byte_call_record_written_part(w, read - told, 0);
+    if (read > recorded)
+        byte_call_record_written_part(w, read - recorded, 0);
     ipc_inside_library = was_inside;
     return true;
 }

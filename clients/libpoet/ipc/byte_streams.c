@@ -121,11 +121,11 @@ poet_line_t stream_line(const struct ipc_stream *s)
 void stream_wrote(const struct ipc_stream *s, poet_event_t event, uint64_t from, size_t bytes)
 {
     uint64_t identity[2];
-    bool told = event.line && poet_identity(event.line, identity);
+    bool recorded = event.line && poet_identity(event.line, identity);
     STORE(s->event, 0);
-    STORE(s->life, told ? identity[0] : 0);
+    STORE(s->life, recorded ? identity[0] : 0);
     STORE(s->begun, from);
-    STORE(s->event, told ? event.number << LINE_BITS | event.line : 0);
+    STORE(s->event, recorded ? event.number << LINE_BITS | event.line : 0);
     STORE(s->written, from + bytes);
 }
 

@@ -80,7 +80,7 @@ static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *
 struct mqueue_sending {
     struct mqueue queue;
     uint64_t serial, is;
-    bool told, telling; /* it is recorded; recording is in progress */
+    bool recorded, recording; /* it is recorded; recording is in progress */
 };
 
 /* A thread's pending send. Kept by value, not on the stack, which a handler may leave by a jump. */
@@ -109,7 +109,7 @@ static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *t
 
 static void mqueue_record_sent(struct mqueue_sending *s)
 {
-    if (!s->told)
+    if (!s->recorded)
         poet_record(&(poet_record_t){.type = event_type(SENT),
                                      .about = ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""),
                                      .flags = POET_SEND,
@@ -117,17 +117,17 @@ static void mqueue_record_sent(struct mqueue_sending *s)
                                      .high = s->queue.key,
                                      .low = &s->serial,
                                      .keys = 1});
-    s->told = true;
+    s->recorded = true;
 }
 
-void mqueues_forked(void) { mqueue_current_send = (struct mqueue_sending){.told = false}; }
+void mqueues_forked(void) { mqueue_current_send = (struct mqueue_sending){.recorded = false}; }
 
 bool mqueues_interrupted(void)
 {
     struct mqueue_sending *s = &mqueue_current_send;
-    if (!s->queue.sent || s->told)
+    if (!s->queue.sent || s->recorded)
         return true;
-    if (s->telling)
+    if (s->recording)
         return false;
     bool was_inside = ipc_inside_library;
     ipc_inside_library = true;
@@ -140,7 +140,7 @@ bool mqueues_interrupted(void)
 
 static void mqueue_end_send(struct mqueue_sending *s, int e)
 {
-    s->telling = true;
+    s->recording = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint64_t *at = s->queue.sent ? mqueue_slot(&s->queue, s->serial) : NULL;
     if (!at)

@@ -98,8 +98,8 @@ static void poll_result_record_available(const struct ipc_stream *s, uint64_t be
                                      .keys = 1});
         return;
     }
-    bool untold = LOAD(s->written) <= LOAD(s->read) && LOAD(s->flags) / STREAM_WRITER & 0xff;
-    ipc_event_about(READABLE, stream_line(s), untold ? POET_DOUBT_STREAM : 0, site);
+    bool doubtful = LOAD(s->written) <= LOAD(s->read) && LOAD(s->flags) / STREAM_WRITER & 0xff;
+    ipc_event_about(READABLE, stream_line(s), doubtful ? POET_DOUBT_STREAM : 0, site);
     poet_untraced("results of poll, select and MSG_PEEK before a stream is read");
 }
 
@@ -255,7 +255,7 @@ static int poll_result_fill_sets(const struct pollfd *fds, nfds_t n, int count, 
     static const short found[] = {POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
                                   POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR, POLLPRI};
     fd_set wanted[3];
-    int told = 0;
+    int ready_count = 0;
     for (int i = 0; i < 3; i++) {
         if (sets[i])
             wanted[i] = *sets[i];
@@ -266,9 +266,9 @@ static int poll_result_fill_sets(const struct pollfd *fds, nfds_t n, int count, 
         for (int i = 0; i < 3; i++)
             if (sets[i] && FD_ISSET(fds[k].fd, &wanted[i]) && fds[k].revents & found[i]) {
                 FD_SET(fds[k].fd, sets[i]);
-                told++;
+                ready_count++;
             }
-    return told;
+    return ready_count;
 }
 
 /* Returns false if there are too many, or one of them is not open. */

@@ -172,10 +172,10 @@ static bool tcp_peer_record_in(const struct tcp_peer *f)
 {
     if (LOAD(f->flags) & TCP_PEER_RECORDED_IN)
         return true;
-    bool told = f->there.port && poet_stream_end(f->in, POET_STREAM_READS, &f->here, &f->there);
-    if (told)
+    bool recorded = f->there.port && poet_stream_end(f->in, POET_STREAM_READS, &f->here, &f->there);
+    if (recorded)
         __atomic_fetch_or(f->flags, TCP_PEER_RECORDED_IN, __ATOMIC_SEQ_CST);
-    return told;
+    return recorded;
 }
 
 /* ---- events ---- */
@@ -230,10 +230,10 @@ void tcp_peer_leave(const struct tcp_peer *f)
 /* Reports bytes that were written and not recorded as a gap. */
 static void tcp_peer_report_gap(const struct tcp_peer *f, uint64_t end)
 {
-    uint64_t told = LOAD(f->written);
-    if (end > told && poet_stream_gap(f->out, told, end, true))
-        while (told < end && !__atomic_compare_exchange_n(f->written, &told, end, false,
-                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    uint64_t recorded = LOAD(f->written);
+    if (end > recorded && poet_stream_gap(f->out, recorded, end, true))
+        while (recorded < end && !__atomic_compare_exchange_n(f->written, &recorded, end, false,
+                                                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             ;
 }
 
@@ -241,23 +241,24 @@ static void tcp_peer_report_gap(const struct tcp_peer *f, uint64_t end)
  * recorded, no reader waits for one.) */
 static void tcp_peer_check_untraced(int fd, const struct tcp_peer *f)
 {
-    uint64_t end, told = LOAD(f->written);
+    uint64_t end, recorded = LOAD(f->written);
     if (LOAD(f->ends) >> 32 && !(LOAD(f->flags) & TCP_PEER_WRITERS) &&
-        socket_written(fd, LOAD(f->flags) & TCP_PEER_SYN, told, &end) && end > told &&
-        !(LOAD(f->flags) & TCP_PEER_WRITERS) && told == LOAD(f->written) && tcp_peer_record_out(f))
+        socket_written(fd, LOAD(f->flags) & TCP_PEER_SYN, recorded, &end) && end > recorded &&
+        !(LOAD(f->flags) & TCP_PEER_WRITERS) && recorded == LOAD(f->written) &&
+        tcp_peer_record_out(f))
         tcp_peer_report_gap(f, end);
 }
 
 void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, size_t asked,
                              const void *site)
 {
-    uint64_t told = LOAD(f->written), end = 0;
-    bool known = socket_written(fd, LOAD(f->flags) & TCP_PEER_SYN, told + bytes, &end);
+    uint64_t recorded = LOAD(f->written), end = 0;
+    bool known = socket_written(fd, LOAD(f->flags) & TCP_PEER_SYN, recorded + bytes, &end);
     bool mixed = LOAD(f->flags) & TCP_PEER_MIXED;
     /* otherwise the writer would be unknown: the next check reports it */
     if (poet_current_line() && tcp_peer_record_out(f)) {
-        if (known && !mixed && end == told + bytes) {
-            tcp_peer_record_bytes(f, WRITE, told, bytes, asked, site);
+        if (known && !mixed && end == recorded + bytes) {
+            tcp_peer_record_bytes(f, WRITE, recorded, bytes, asked, site);
             STORE(f->written, end);
         } else {
             tcp_peer_record_plain(f, WRITE, 0, site);
@@ -267,7 +268,7 @@ void tcp_peer_record_written(int fd, const struct tcp_peer *f, size_t bytes, siz
         (__atomic_sub_fetch(f->flags, TCP_PEER_WRITER, __ATOMIC_SEQ_CST) & TCP_PEER_WRITERS) == 0;
     if (last && mixed)
         __atomic_fetch_and(f->flags, ~(uint64_t)TCP_PEER_MIXED, __ATOMIC_SEQ_CST);
-    if (last && (mixed || !known || end != told + bytes))
+    if (last && (mixed || !known || end != recorded + bytes))
         tcp_peer_check_untraced(fd, f);
 }
 

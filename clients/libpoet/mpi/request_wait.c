@@ -134,11 +134,11 @@ API int MPI_Waitsome(int count, MPI_Request *handles, int *done, int *indices, M
     *done = 0;
     if (waitsome_replay_is_active(&b))
         e = waitsome_replay_some(&b, handles, done, indices, true, SITE);
-    bool told = *done > 0;
-    if (e == MPI_SUCCESS && !told)
+    bool any_done = *done > 0;
+    if (e == MPI_SUCCESS && !any_done)
         e = WAITING(EVENT_wait, PMPI_Waitsome(count, handles, done, indices, b.statuses));
     request_batch_wait_end(&b);
-    if (e == MPI_SUCCESS && !told && *done != MPI_UNDEFINED)
+    if (e == MPI_SUCCESS && !any_done && *done != MPI_UNDEFINED)
         request_batch_complete_some(&b, *done, indices, true, SITE);
     request_batch_end(&b);
     return e;

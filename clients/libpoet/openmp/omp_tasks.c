@@ -94,16 +94,16 @@ struct task_frame *omp_task_run_begin(struct omp_task *task, struct task_frame *
     int saved = errno;
     team_barrier_late(member_current());
     struct task_frame *outer = task_frame_begin(frame, task->id, task->group);
-    bool told = task->spawn.line;
+    bool traced = task->spawn.line;
     uint64_t alone = omp_task_spawn_key(task->id), *keys = &alone;
-    uint32_t count = told;
-    bool doubtful = task->doubtful || !told;
+    uint32_t count = traced;
+    bool doubtful = task->doubtful || !traced;
     if (task->before_count && !omp_task_may_vanish()) {
         keys = task->before; /* which has room for one more */
         count = task->before_count;
         keys[count] = keys[0];
-        count += told;
-        keys[0] = told ? alone : keys[0];
+        count += traced;
+        keys[0] = traced ? alone : keys[0];
     }
     poet_replay_commit_sender(event_type(EVENT_run), task->spawn);
     event_record_receive(EVENT_run, 0, keys, count, doubtful ? POET_DOUBT_THREAD : 0, body);

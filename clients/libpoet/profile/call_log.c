@@ -139,7 +139,7 @@ void call_log_begin(struct thread_profile *m, const struct profile_region_frame 
                     uint32_t context, uint64_t now)
 {
     size_t number = call_log_number(m, frame);
-    m->every_told[number] = 0;
+    m->every_begun[number] = 0;
     if (!context || (!LIKELY(m->every != NULL) && !call_log_begin_ring(m)))
         return;
     if (!call_log_has_space(m)) {
@@ -151,16 +151,16 @@ void call_log_begin(struct thread_profile *m, const struct profile_region_frame 
         call_log_append_lost(m);
     sum_add(&m->every_open, 1);
     call_log_write_word(m->every, call_record_word(context, false, now));
-    m->every_told[number] = 1;
+    m->every_begun[number] = 1;
 }
 
 void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
                   uint32_t context, uint64_t now)
 {
     size_t number = call_log_number(m, frame);
-    if (!m->every_told[number])
+    if (!m->every_begun[number])
         return;
-    m->every_told[number] = 0;
+    m->every_begun[number] = 0;
     call_log_write_word(m->every, call_record_word(context, true, now));
     sum_add(&m->every_open, UINT64_MAX);
 }

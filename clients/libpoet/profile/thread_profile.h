@@ -74,7 +74,7 @@ struct thread_profile {
     uint64_t every_room; /* how many words may have been reserved, at the last look */
     _Atomic uint64_t every_open; /* calls whose end will be written, too */
     _Atomic uint64_t every_lost; /* calls that are missing, not reported yet */
-    uint8_t every_told[REGION_FRAMES]; /* for each frame: its begin was written */
+    uint8_t every_begun[REGION_FRAMES]; /* for each frame: its begin was written */
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function */
     _Atomic uint32_t other; /* context of SCOPE_OTHER; 0: there is none */
     _Atomic uint32_t others[OTHER_CONTEXTS]; /* below it, of each function */

@@ -29,7 +29,7 @@ struct metric_curve {
     GtkWidget *area;
     enum series_group group;
     struct request_slot asking;
-    struct time_series_set told;
+    struct time_series_set series;
     char *first, *meter, *program; /* first: until one is chosen */
     uint32_t thread;
     gint64 asked_us;
@@ -77,7 +77,7 @@ static double right_px(const struct metric_curve *b)
 
 static double x_at(const struct metric_curve *b, int64_t ns)
 {
-    const struct time_series_set *t = &b->told;
+    const struct time_series_set *t = &b->series;
     const struct time_axis *axis = is_near(b->view) ? time_axis_of(b->view) : NULL;
     double from = (double)t->from, to = (double)t->to, left = left_px(b);
     if (axis)
@@ -92,7 +92,7 @@ static double x_at(const struct metric_curve *b, int64_t ns)
 static double x_of(void *context, uint32_t pixel)
 {
     const struct metric_curve *b = context;
-    const struct time_series_set *t = &b->told;
+    const struct time_series_set *t = &b->series;
     return x_at(b, t->from + (int64_t)((double)(t->to - t->from) * pixel / t->pixels));
 }
 
@@ -101,16 +101,16 @@ static double x_of(void *context, uint32_t pixel)
 static void metric_curve_receive(void *user, const struct response_chunk *answer)
 {
     struct metric_curve *b = user;
-    struct time_series_set told = {0};
+    struct time_series_set series = {0};
     if (answer->part != RESPONSE_TIME_SERIES)
         return;
-    decode_time_series(answer->in, &told);
+    decode_time_series(answer->in, &series);
     if (!decoder_finish(answer->in)) {
-        time_series_free(&told);
+        time_series_free(&series);
         return;
     }
-    time_series_free(&b->told);
-    b->told = told;
+    time_series_free(&b->series);
+    b->series = series;
     gtk_widget_queue_draw(b->area);
 }
 
@@ -186,7 +186,7 @@ void metric_curve_on_notification(struct metric_curve *b, enum notification news
 void metric_curve_clear(struct metric_curve *b)
 {
     request_slot_cancel(&b->view->server_link, &b->asking);
-    time_series_free(&b->told);
+    time_series_free(&b->series);
     g_clear_pointer(&b->meter, g_free);
     g_clear_pointer(&b->program, g_free);
     b->thread = 0;
@@ -198,10 +198,10 @@ void metric_curve_clear(struct metric_curve *b)
 /* Those that are chosen, as a panel; its lines are the caller's to free. */
 static struct curve_panel panel_of(struct metric_curve *b)
 {
-    struct curve_panel p = {.pixels = b->told.pixels,
+    struct curve_panel p = {.pixels = b->series.pixels,
                             .lines = g_new0(struct curve_line, LINES_MOST)};
-    for (uint32_t i = 0; i < b->told.count && p.line_count < LINES_MOST; i++) {
-        const struct time_series *c = &b->told.items[i];
+    for (uint32_t i = 0; i < b->series.count && p.line_count < LINES_MOST; i++) {
+        const struct time_series *c = &b->series.items[i];
         bool other = b->program && *b->program && strcmp(c->program, b->program) != 0;
         if (other || (p.name && (strcmp(p.name, c->name) != 0 || p.grows != c->grows)))
             continue;
@@ -243,7 +243,7 @@ static void draw_head(cairo_t *cr, const struct curve_panel *p, const struct cur
 /* Times, where the picture has no ruler that says them. */
 static void draw_times(const struct metric_curve *b, cairo_t *cr, cairo_rectangle_t box, bool dark)
 {
-    const struct time_series_set *t = &b->told;
+    const struct time_series_set *t = &b->series;
     int64_t step =
         time_columns_round((int64_t)((double)(t->to - t->from) * 100 / fmax(box.width, 100)) + 1);
     for (int64_t at = t->from / step * step; at <= t->to; at += step) {
@@ -272,9 +272,9 @@ static bool metric_curve_has_points(const struct curve_panel *p)
 static void draw_nothing(struct metric_curve *b, const struct curve_panel *p, cairo_t *cr,
                          bool dark)
 {
-    const char *said = b->told.pixels == 0 ? "Loading samples..."
-                       : p->line_count     ? "Too few samples to plot."
-                                           : "No samples.";
+    const char *said = b->series.pixels == 0 ? "Loading samples..."
+                       : p->line_count       ? "Too few samples to plot."
+                                             : "No samples.";
     metric_curve_draw_text(cr, left_px(b), 0.4, dark, said, false);
 }
 
@@ -352,18 +352,18 @@ void metric_curve_print(struct metric_curve *b, FILE *f)
     struct curve_ruler r = curve_panel_ruler(&p, HEIGHT_PX);
     for (uint32_t i = 0; i < p.line_count; i++) {
         const struct series_pixel *pixels = p.lines[i].pixels;
-        uint32_t known = 0, told = 0, first = p.pixels;
+        uint32_t known = 0, recorded = 0, first = p.pixels;
         int64_t most = 0;
         for (uint32_t k = 0; k < p.pixels; k++) {
             known += pixels[k].known != SERIES_NOTHING;
-            told += pixels[k].known == SERIES_RECORDED;
+            recorded += pixels[k].known == SERIES_RECORDED;
             first = pixels[k].known != SERIES_NOTHING && first == p.pixels ? k : first;
             most = MAX(most, pixels[k].most);
         }
         char value[60];
         curve_panel_value(&r, curve_panel_shown(&r, &p.lines[i], most), value, sizeof value);
         fprintf(f, "curve %s of %s most %s known %u told %u from x %.1f to %.1f\n", p.name,
-                p.lines[i].name, value, known, told, x_of(b, first), x_of(b, p.pixels));
+                p.lines[i].name, value, known, recorded, x_of(b, first), x_of(b, p.pixels));
     }
     g_free(p.lines);
 }

@@ -14,7 +14,7 @@
 
 struct placement_bands {
     struct view *view; /* borrowed */
-    void (*told)(void *user);
+    void (*changed)(void *user);
     struct table_model stays;
     struct worker_rows is;
 };
@@ -29,14 +29,14 @@ static void placement_bands_on_table(void *user)
         worker_rows_free(&r->is);
     else
         worker_rows_read(&r->is, &r->stays.table);
-    r->told(r->view);
+    r->changed(r->view);
 }
 
-struct placement_bands *placement_bands_new(struct view *view, void (*told)(void *user))
+struct placement_bands *placement_bands_new(struct view *view, void (*changed)(void *user))
 {
     struct placement_bands *r = g_new0(struct placement_bands, 1);
     r->view = view;
-    r->told = told;
+    r->changed = changed;
     r->stays = (struct table_model){
         .link = &view->server_link, .on_table = placement_bands_on_table, .user = r};
     return r;

@@ -163,7 +163,7 @@ void row_requests_for_request(struct view *view, struct window_request *r)
         r->most_rows = ROWS_AT_ONCE;
         return;
     }
-    r->most_rows = LIMIT_LINES_TOLD; /* that there are more may not be known yet */
+    r->most_rows = LIMIT_LINES_SENT; /* that there are more may not be known yet */
     if (r->row_count == 0 && view_metadata(view)->line_count > ROWS_AT_ONCE)
         row_requests_request_all(view, r);
     for (uint32_t i = 0; i < r->row_count; i++)

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_MOST 500
+#define ROWS_SHOWN 500
 #define ASKED_EVERY_US 1000000
 #define SHORT_NS                                                                                   \
     1000000000 /* in a live run who waits no longer is not worth a word in the header */
@@ -31,10 +31,10 @@ struct blocked_panel {
     GtkWidget *list;
     struct wait_list waits, coming;
     struct request_slot asked;
-    gint64 asked_us, told_us; /* when; the clock when the answer came */
+    gint64 asked_us, answered_us; /* when; the clock when the answer came */
     guint tick; /* updates the durations in a live run */
     bool hang_shown; /* the panel opened by itself once */
-    bool told; /* there was an answer */
+    bool answered; /* there was an answer */
 };
 
 /* Returns the current time of a live run. */
@@ -42,7 +42,7 @@ static struct trace_time_info now_of(const struct blocked_panel *state)
 {
     struct trace_time_info now = state->waits.now;
     if (now.live && now.now_ns >= 0)
-        now.now_ns += (g_get_monotonic_time() - state->told_us) * 1000;
+        now.now_ns += (g_get_monotonic_time() - state->answered_us) * 1000;
     return now;
 }
 
@@ -55,7 +55,7 @@ static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *sta
     row_list_add(state->list, head, cycle->count ? cycle->steps[0].at : (struct event_id){0, 0});
     g_free(head);
     free(title);
-    for (uint32_t i = 0; i < cycle->count && i < TOLD_MOST; i++) {
+    for (uint32_t i = 0; i < cycle->count && i < ROWS_SHOWN; i++) {
         char *said = deadlock_edge_text(view_metadata(view), cycle, i);
         char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", said);
         row_list_add(state->list, text, cycle->steps[i].at);
@@ -144,7 +144,7 @@ static bool blocked_panel_is_shown(struct view *view)
 static void blocked_panel_add_waits(struct view *view, struct blocked_panel *state, bool at_exit)
 {
     bool any = false;
-    for (size_t i = 0; i < state->waits.count && i < TOLD_MOST; i++) {
+    for (size_t i = 0; i < state->waits.count && i < ROWS_SHOWN; i++) {
         const struct wait_info *w = &state->waits.items[i];
         if (w->at_exit != at_exit)
             continue;
@@ -166,7 +166,7 @@ static void tell_sleepers(struct view *view, struct blocked_panel *state)
         return;
     char *head = g_markup_escape_text(all, -1);
     row_list_add(state->list, head, waits->sleepers[0].event.at);
-    for (size_t i = 0; i < waits->sleeper_count && i < TOLD_MOST; i++) {
+    for (size_t i = 0; i < waits->sleeper_count && i < ROWS_SHOWN; i++) {
         const struct sleeper_info *s = &waits->sleepers[i];
         const char *call = sleep_call_name(s->call);
         wait_duration_text(since, sizeof since, &now, s->since_ns);
@@ -186,7 +186,7 @@ static void blocked_panel_fill_list(struct view *view, struct blocked_panel *sta
     for (size_t i = 0; i < state->waits.cycle_count; i++)
         blocked_panel_add_cycle(view, state, &state->waits.cycles[i]);
     blocked_panel_add_abandoned_locks(view, state);
-    for (size_t i = 0; i < state->waits.verdict_count && i < TOLD_MOST; i++)
+    for (size_t i = 0; i < state->waits.verdict_count && i < ROWS_SHOWN; i++)
         blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
     blocked_panel_add_waits(view, state, false);
     tell_sleepers(view, state);
@@ -250,8 +250,8 @@ static void blocked_panel_receive_waits(void *user, const struct response_chunk 
     wait_list_free(&state->waits);
     state->waits = state->coming;
     state->coming = (struct wait_list){0};
-    state->told_us = g_get_monotonic_time();
-    state->told = true;
+    state->answered_us = g_get_monotonic_time();
+    state->answered = true;
     show_waits(view, state);
 }
 
@@ -286,7 +286,7 @@ static void blocked_panel_clear_waits(struct view *view)
     wait_list_free(&state->waits);
     wait_list_free(&state->coming);
     stop_tick(state);
-    state->hang_shown = state->told = false;
+    state->hang_shown = state->answered = false;
     state->asked_us = 0;
     selection_relations_set_deadlock(&view->selection_relations, NULL, 0);
     notify_listener(&view->listener, NOTIFY_WAITS);

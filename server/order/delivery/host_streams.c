@@ -173,29 +173,29 @@ void host_streams_gone(struct order *order)
 
 /* ---- reports ---- */
 
-void order_stream_end(struct order *order, const struct stream_report *told)
+void order_stream_end(struct order *order, const struct stream_report *report)
 {
-    struct byte_stream *stream = byte_stream_for_key(order, told->stream);
+    struct byte_stream *stream = byte_stream_for_key(order, report->stream);
     struct stream_ends *e = ends_of(order, stream);
     stream_ends_touch(order, stream);
-    if (told->end == END_LEAVES) {
-        drop_writer(e, told->line);
+    if (report->end == END_LEAVES) {
+        drop_writer(e, report->line);
         return;
     }
     bool first = !e->reads && !e->writes;
-    if (told->end == END_WRITES) {
+    if (report->end == END_WRITES) {
         e->writes = true;
-        add_writer(e, told->line);
+        add_writer(e, report->line);
     } else {
         e->reads = true;
     }
-    host_streams_note_arrival(order, told->here);
+    host_streams_note_arrival(order, report->here);
     if (e->reads && e->writes) {
         e->alone = false;
         return;
     }
-    e->other = told->there;
-    if (first && is_alone(order, told->there))
+    e->other = report->there;
+    if (first && is_alone(order, report->there))
         host_streams_stop_waiting(order, stream);
     else if (first)
         list_late(order, stream);

@@ -13,7 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum blocks_column { BLOCK, LINES, FROM, UNTIL, AFTER, PARENT, TIMES, SELF, MEAN, SHARE, UNTOLD };
+enum blocks_column {
+    BLOCK,
+    LINES,
+    FROM,
+    UNTIL,
+    AFTER,
+    PARENT,
+    TIMES,
+    SELF,
+    MEAN,
+    SHARE,
+    UNASSIGNED
+};
 
 struct blocks_work {
     const struct table_view *view;
@@ -234,7 +246,7 @@ static bool blocks_table_step(void *work, uint64_t *budget)
 static bool is_partly(const struct scope_blocks *b)
 {
     /* a smaller difference is due to reading the clocks */
-    return b->timed && b->untold_ns > b->self_ns / 100 + 100000;
+    return b->timed && b->unassigned_ns > b->self_ns / 100 + 100000;
 }
 
 static const struct {
@@ -251,7 +263,7 @@ static const struct {
                [SELF] = {"self_ns", "self", TABLE_NS, false, false},
                [MEAN] = {"mean_ns", "mean", TABLE_NS, false, false},
                [SHARE] = {"self_share", "%", TABLE_SHARE, false, false},
-               [UNTOLD] = {"unassigned_ns", "in no block", TABLE_NS, true, false}};
+               [UNASSIGNED] = {"unassigned_ns", "in no block", TABLE_NS, true, false}};
 
 static void add_columns(const struct blocks_work *w, struct result_table *t)
 {
@@ -320,7 +332,8 @@ static void add_row(const struct blocks_work *w, const struct scope_block *b,
     cells[SELF] = table_cell_number(b->ns);
     if (b->times && !partly)
         cells[MEAN] = table_cell_number(b->ns / (int64_t)b->times);
-    int64_t all_ns = w->blocks.self_ns - (w->blocks.untold_ns < 0 ? w->blocks.untold_ns : 0);
+    int64_t all_ns =
+        w->blocks.self_ns - (w->blocks.unassigned_ns < 0 ? w->blocks.unassigned_ns : 0);
     if (all_ns > 0)
         cells[SHARE] = table_cell_real((double)b->ns / (double)all_ns);
 }
@@ -332,7 +345,7 @@ static void add_total(const struct blocks_work *w, struct result_table *t)
     if (!w->blocks.timed)
         return;
     cells[SELF] = table_cell_number(w->blocks.self_ns);
-    cells[UNTOLD] = table_cell_number(w->blocks.untold_ns);
+    cells[UNASSIGNED] = table_cell_number(w->blocks.unassigned_ns);
 }
 
 static void add_notes(const struct blocks_work *w, struct result_table *t)
@@ -366,7 +379,7 @@ static void add_notes(const struct blocks_work *w, struct result_table *t)
     else if (is_partly(b))
         table_add_note(
             t, "the block of %.3f ms is unknown, so the times of the blocks are lower bounds: %s",
-            (double)b->untold_ns / 1e6,
+            (double)b->unassigned_ns / 1e6,
             w->counted ? "some calls have no recorded start or end"
                        : "the thread's records hold at most 255 code segments each, and none "
                          "after the last record (POET_MEASURE=calls=every has them all)");

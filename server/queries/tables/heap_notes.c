@@ -47,7 +47,7 @@ void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_t
                        (unsigned long long)ends[HEAP_NODE_CALLS], (unsigned long long)all);
 }
 
-#define MOST_TOLD 4u
+#define PROCESSES_SHOWN 4u
 
 static int by_most(const void *a, const void *b)
 {
@@ -64,7 +64,7 @@ static void add_most(const struct table_view *view, struct result_table *t)
         if (heap_totals_process_at(view->run, i)->most_bytes)
             all[n++] = heap_totals_process_at(view->run, i);
     qsort(all, n, sizeof *all, by_most);
-    for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
+    for (size_t i = 0; i < n && i < PROCESSES_SHOWN; i++) {
         struct table_cell name = heap_notes_program(view, all[i]->process);
         if (name.is == CELL_TEXT)
             table_add_note(t, "peak heap of %s: %llu bytes at %.3f s", name.text,
@@ -72,8 +72,8 @@ static void add_most(const struct table_view *view, struct result_table *t)
                            all[i]->most_ns > 0 ? (double)all[i]->most_ns / 1e9 : 0.0);
         free(name.is == CELL_TEXT ? name.text : NULL);
     }
-    if (n > MOST_TOLD)
-        table_add_note(t, "the other %zu processes had a lower peak", n - MOST_TOLD);
+    if (n > PROCESSES_SHOWN)
+        table_add_note(t, "the other %zu processes had a lower peak", n - PROCESSES_SHOWN);
     free(all);
 }
 

@@ -121,19 +121,19 @@ static void placement_table_fill(void *work, const struct table_view *view, stru
 {
     struct placement_work *w = work;
     int64_t all_ns = 0;
-    size_t told = 0;
+    size_t shown = 0;
     t->title = xstrdup("task placement");
     add_columns(t, &w->places);
     if (w->count)
         qsort(w->rows, w->count, sizeof *w->rows, by_processor);
     for (size_t i = 0; i < w->count; i++)
         all_ns += w->rows[i].is.to_ns - w->rows[i].is.from_ns;
-    while (told < w->count && add_row(w, t, &w->rows[told]))
-        told++;
+    while (shown < w->count && add_row(w, t, &w->rows[shown]))
+        shown++;
     table_make_total(t)[TOOK] = table_cell_number(all_ns);
-    if (told < w->count)
+    if (shown < w->count)
         table_add_note(t, "%zu more rows omitted; narrow the selection (--threads, --from, --to)",
-                       w->count - told);
+                       w->count - shown);
     placement_names_note(&w->places, t);
     table_arrange(t, view->request, NULL);
 }

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef TOLD_EVERY
-#define TOLD_EVERY (256u << 10) /* events */
+#ifndef REPORT_EVERY
+#define REPORT_EVERY (256u << 10) /* events */
 #endif
 #define ENOUGH (128u << 10) /* bytes appended by one put */
 #define ROWS 64u /* of one part */
@@ -36,10 +36,10 @@ struct table_job {
     struct wait_record *open;
     uint64_t again; /* interval_cache_generation when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
-    uint64_t told; /* known positions at the last progress message */
+    uint64_t reported; /* known positions at the last progress message */
     struct result_table table;
-    uint32_t told_rows;
-    bool told_head;
+    uint32_t sent_rows;
+    bool sent_head;
 };
 
 /* ---- progress ---- */
@@ -354,7 +354,7 @@ static bool table_work(void *p, uint64_t budget)
     if (job->table.problem)
         job->stage = TELLING;
     return job->stage == TELLING ||
-           (job->stage == LEARNING && job->table.known - job->told >= TOLD_EVERY);
+           (job->stage == LEARNING && job->table.known - job->reported >= REPORT_EVERY);
 }
 
 /* ---- the response ---- */
@@ -383,7 +383,7 @@ static void table_query_send_end(struct table_job *job, struct response *reply)
     response_chunk_begin(reply, RESPONSE_TABLE_END);
     encode_table_end(reply->out, &job->table);
     response_chunk_end(reply);
-    job->told = job->table.known;
+    job->reported = job->table.known;
 }
 
 static void table_query_send_head(struct table_job *job, struct response *reply)
@@ -391,32 +391,32 @@ static void table_query_send_head(struct table_job *job, struct response *reply)
     response_chunk_begin(reply, RESPONSE_TABLE);
     encode_table_head(reply->out, &job->table);
     response_chunk_end(reply);
-    job->told_head = true;
+    job->sent_head = true;
 }
 
 static void table_query_send_rows(struct table_job *job, struct response *reply)
 {
     const struct result_table *t = &job->table;
-    uint32_t first = job->told_rows, end = first + ROWS;
+    uint32_t first = job->sent_rows, end = first + ROWS;
     end = end < t->row_count ? end : t->row_count;
     for (uint32_t i = first; i < end; i++)
         name_row(t, i);
     response_chunk_begin(reply, RESPONSE_ROWS);
     encode_table_rows(reply->out, t, first, end);
     response_chunk_end(reply);
-    job->told_rows = end;
+    job->sent_rows = end;
 }
 
 static bool table_put(void *p, struct response *reply)
 {
     struct table_job *job = p;
     size_t enough = reply->out->size + ENOUGH;
-    if (job->stage == TELLING && !job->told_head)
+    if (job->stage == TELLING && !job->sent_head)
         table_query_send_head(job, reply);
-    while (job->stage == TELLING && job->told_rows < job->table.row_count &&
+    while (job->stage == TELLING && job->sent_rows < job->table.row_count &&
            reply->out->size < enough)
         table_query_send_rows(job, reply);
-    if (job->stage == TELLING && job->told_rows < job->table.row_count)
+    if (job->stage == TELLING && job->sent_rows < job->table.row_count)
         return false;
     if (job->stage == TELLING && job->table.total)
         name_cells(job->table.total, job->table.column_count);

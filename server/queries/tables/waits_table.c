@@ -267,13 +267,13 @@ static void add_causes(const struct table_view *view, struct waits_work *w,
                        struct wait_group *group, struct result_table *t)
 {
     bool all = view->request->flags & TABLE_TREE;
-    int64_t told = 0;
+    int64_t sum = 0;
     struct table_cell *cells;
     wait_groups_arrange(&w->groups, group);
     for (uint32_t i = 0; i < group->cause_count; i++) {
         const struct wait_group_cause *cause = &w->groups.causes[group->causes[i]];
         struct segment_id pair = wait_attribution_pair(w->groups.why, cause->pair);
-        if (!all && (i == w->causes || waits_table_fraction(told, group->waited_ns) * 100 >= CHIEF))
+        if (!all && (i == w->causes || waits_table_fraction(sum, group->waited_ns) * 100 >= CHIEF))
             break;
         cells = table_add_row(t, 1, (struct event_id){0});
         if (!cells)
@@ -284,11 +284,11 @@ static void add_causes(const struct table_view *view, struct waits_work *w,
         cells[THREAD] = table_cell_line(pair.thread);
         cells[DIRECT] = table_cell_text(cause->direct ? "direct" : "propagated");
         table_row_line(t, pair.thread);
-        told += cause->ns;
+        sum += cause->ns;
     }
-    if (told == group->waited_ns || !(cells = table_add_row(t, 1, (struct event_id){0})))
+    if (sum == group->waited_ns || !(cells = table_add_row(t, 1, (struct event_id){0})))
         return;
-    set_charge(cells, group->waited_ns - told, group->waited_ns);
+    set_charge(cells, group->waited_ns - sum, group->waited_ns);
     cells[STEP] = table_cell_text(w->groups.grouping.direct ? "propagated and other" : "other");
 }
 
