@@ -74,7 +74,7 @@ static void metric_rules_receive_one(struct description_reader *reader, const co
     description_get_name_or_names(reader, s, "count", &m.count);
     description_get_bool(reader, s, "from_program", &m.own);
     m.per_line = description_get_word(reader, s, "per", per, 0) == 1;
-    m.good = (uint8_t)description_get_word(reader, s, "better", good, GOOD_NOT_SAID);
+    m.good = (uint8_t)description_get_word(reader, s, "better", good, METRIC_BETTER_UNKNOWN);
     if (!m.name || !*m.name)
         WRONG(s, "a metric without \"name\"");
     struct target_metric *same = NULL; /* of an earlier part: this one stands for it */

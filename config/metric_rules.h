@@ -20,7 +20,7 @@
 
 #include <stdio.h>
 
-enum metric_better { GOOD_NOT_SAID, GOOD_HIGH, GOOD_LOW };
+enum metric_better { METRIC_BETTER_UNKNOWN, GOOD_HIGH, GOOD_LOW };
 
 struct target_metric {
     char *name, *unit; /* unit "": a plain number */

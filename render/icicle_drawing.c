@@ -106,9 +106,9 @@ static char *icicle_drawing_shorten_middle(const char *text, size_t all, size_t 
     size_t head = (kept + 1) / 2;
     const char *tail = skip_letters(text, all - (kept - head));
     char *first = xstrndup(text, (size_t)(skip_letters(text, head) - text));
-    char *said = xasprintf("%s\xe2\x80\xa6%s", first, tail);
+    char *sentence = xasprintf("%s\xe2\x80\xa6%s", first, tail);
     free(first);
-    return said;
+    return sentence;
 }
 
 static bool icicle_drawing_text_fits(const char *text, double width, double size)
@@ -123,21 +123,21 @@ char *icicle_drawing_fitting(const char *text, double width, double size)
     if (strlen(text) < 4 * width && icicle_drawing_text_fits(text, width, size))
         return xstrdup(text);
     size_t all = letters_of(text), least = 3, most = (size_t)(width / (size * 0.25));
-    char *said = NULL;
+    char *sentence = NULL;
     for (most = most < all ? most : all; least < most;) {
         size_t kept = (least + most) / 2;
         char *shorter = icicle_drawing_shorten_middle(text, all, kept);
         bool good = icicle_drawing_text_fits(shorter, width, size);
         if (good) {
-            free(said);
-            said = shorter;
+            free(sentence);
+            sentence = shorter;
             least = kept + 1;
         } else {
             free(shorter);
             most = kept;
         }
     }
-    return said;
+    return sentence;
 }
 
 /* All that has room of: the name in full or in short, and how much it took. */
@@ -195,18 +195,18 @@ static void paint_words(const struct icicle_painter *p, const struct icicle_box 
                         cairo_rectangle_t box)
 {
     char several[60];
-    char *said;
+    char *text;
     if (box.width < LABEL_LEAST_PT)
         return;
     snprintf(several, sizeof several, "(other: %u)", placed->smaller);
-    said = placed->smaller
+    text = placed->smaller
                ? icicle_drawing_fitting(several, box.width - 2 * INSET_PT, LETTERS_PT)
                : icicle_drawing_box_label(&p->boxes->nodes[placed->node], box.width - 2 * INSET_PT);
     double v = placed->above ? 0.4 : 0.08;
     cairo_set_source_rgb(p->cr, v, v, v);
-    if (said)
-        text_cache_show(p->cr, box.x + INSET_PT, box.y + 1.8, said, LETTERS_PT, false);
-    free(said);
+    if (text)
+        text_cache_show(p->cr, box.x + INSET_PT, box.y + 1.8, text, LETTERS_PT, false);
+    free(text);
 }
 
 static void icicle_drawing_frame_box(const struct icicle_painter *p, cairo_rectangle_t box,

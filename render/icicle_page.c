@@ -85,8 +85,9 @@ struct icicle_page_key {
 
 static void add_word(struct icicle_page_key *k, uint32_t rank, const char *text)
 {
-    char *said = icicle_drawing_fitting(text, fmin(200, k->d->view.width_pt - 18), KEY_LETTERS_PT);
-    const char *word = said ? said : "";
+    char *sentence =
+        icicle_drawing_fitting(text, fmin(200, k->d->view.width_pt - 18), KEY_LETTERS_PT);
+    const char *word = sentence ? sentence : "";
     double wide = text_cache_width(NULL, word, KEY_LETTERS_PT, false);
     if (k->x > 0 && k->x + 18 + wide > k->d->view.width_pt) {
         k->x = 0;
@@ -103,7 +104,7 @@ static void add_word(struct icicle_page_key *k, uint32_t rank, const char *text)
         text_cache_show(k->cr, box.x + 18, k->top + k->y, word, KEY_LETTERS_PT, false);
     }
     k->x += 32 + wide;
-    free(said);
+    free(sentence);
 }
 
 static bool has_kind(const struct icicle_layout *b, enum icicle_box_kind kind)

@@ -28,12 +28,11 @@ const char *const legend_arrow_words[ARROW_MIGRATE + 1] = {
     [ARROW_ORDER] = "happens before: wake-up, create, join",
     [ARROW_MIGRATE] = "task migrates to another worker thread"};
 
-const char *const legend_relation_words[ORDER_UNKNOWN + 1] = {
-    [ORDER_BEFORE] = "causal past",
-    [ORDER_AFTER] = "causal future",
-    [ORDER_CONCURRENT] = "concurrent",
-    [ORDER_SAME] = "simultaneous",
-    [ORDER_UNKNOWN] = "order unknown"};
+const char *const legend_relation_words[ORDER_UNKNOWN + 1] = {[ORDER_BEFORE] = "causal past",
+                                                              [ORDER_AFTER] = "causal future",
+                                                              [ORDER_CONCURRENT] = "concurrent",
+                                                              [ORDER_SAME] = "simultaneous",
+                                                              [ORDER_UNKNOWN] = "order unknown"};
 
 const char *const legend_relation_verbs[ORDER_UNKNOWN + 1] = {
     [ORDER_BEFORE] = "happened before",
@@ -99,7 +98,7 @@ static bool legend_same_entry(const struct legend_entry *e, const struct scene_k
 }
 
 /* Is it one of the words between commas? */
-static bool is_said(const char *words, const char *word)
+static bool legend_has_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = words; (at = strstr(at, word)) != NULL; at += n)
@@ -115,7 +114,7 @@ static struct legend_entry *add_entry(struct legend *l, struct scene_key key, co
         struct legend_entry *e = &l->entries[i];
         if (!legend_same_entry(e, &key, group))
             continue;
-        if (!is_said(e->words, word)) {
+        if (!legend_has_word(e->words, word)) {
             char *longer = xasprintf("%s, %s", e->words, word);
             free(e->words);
             e->words = longer;
@@ -221,26 +220,24 @@ static void add_lines(const struct builder *b, struct legend *l)
     for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
         for (uint32_t i = 0; i < b->scene->segment_count; i++)
             if (b->scene->segments[i].style == styles[s]) {
-                add_entry(l,
-                          (struct scene_key){
-                              .symbol = KEY_LINE, .style = styles[s], .colour = black},
-                          "lines", legend_style_words[styles[s]]);
+                add_entry(
+                    l, (struct scene_key){.symbol = KEY_LINE, .style = styles[s], .colour = black},
+                    "lines", legend_style_words[styles[s]]);
                 break;
             }
 }
 
 static void add_arrows(const struct builder *b, struct legend *l)
 {
-    static const enum scene_arrow arrows[] = {ARROW_SYNC, ARROW_ASYNC, ARROW_ORDER,
-                                              ARROW_GROUP, ARROW_STUB,  ARROW_VIA,
+    static const enum scene_arrow arrows[] = {ARROW_SYNC,     ARROW_ASYNC,  ARROW_ORDER,
+                                              ARROW_GROUP,    ARROW_STUB,   ARROW_VIA,
                                               ARROW_CROSSING, ARROW_MIGRATE};
     for (size_t k = 0; k < sizeof arrows / sizeof *arrows; k++)
         for (uint32_t i = 0; i < b->scene->link_count; i++)
             if (b->scene->links[i].kind == arrows[k]) {
-                add_entry(l,
-                          (struct scene_key){
-                              .symbol = KEY_ARROW, .arrow = arrows[k], .colour = grey},
-                          "arrows", legend_arrow_words[arrows[k]]);
+                add_entry(
+                    l, (struct scene_key){.symbol = KEY_ARROW, .arrow = arrows[k], .colour = grey},
+                    "arrows", legend_arrow_words[arrows[k]]);
                 break;
             }
 }
@@ -248,10 +245,9 @@ static void add_arrows(const struct builder *b, struct legend *l)
 static void add_bars(const struct builder *b, struct legend *l)
 {
     if (b->scene->bar_count)
-        add_entry(
-            l, (struct scene_key){.symbol = KEY_BAR, .colour = {0.55, 0.55, 0.55}},
-            "worker threads",
-            "task running; height = share of time (cluster: share of its workers)");
+        add_entry(l, (struct scene_key){.symbol = KEY_BAR, .colour = {0.55, 0.55, 0.55}},
+                  "worker threads",
+                  "task running; height = share of time (cluster: share of its workers)");
 }
 
 /* Rings around who waits, and what ties them. */

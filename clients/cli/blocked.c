@@ -34,13 +34,13 @@ struct blocked_report {
 static void one_text(const struct blocked_report *r, const struct wait_info *w)
 {
     const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
-    struct event_text said = wait_text(r->book, w);
+    struct event_text wait = wait_text(r->book, w);
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     event_id_print(at, sizeof at, w->event.at);
     wait_duration_text(since, sizeof since, &r->waits->now, w->since_ns);
     printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD),
-           said.who, terminal_color_end(), said.does, *said.about ? " " : "",
-           terminal_color_begin(COLOR_OBJECT), said.about, terminal_color_end(),
+           wait.who, terminal_color_end(), wait.does, *wait.about ? " " : "",
+           terminal_color_begin(COLOR_OBJECT), wait.about, terminal_color_end(),
            *site ? " at " : "", site, since, w->end ? "after " : "", at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         const char *taken =
@@ -76,18 +76,18 @@ static void cycle_text(const struct blocked_report *r, const struct cycle_info *
     putchar('\n');
     free(text);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        char *said = deadlock_edge_text(r->book, cycle, i);
-        printf("    %s\n", said);
-        free(said);
+        char *sentence = deadlock_edge_text(r->book, cycle, i);
+        printf("    %s\n", sentence);
+        free(sentence);
     }
 }
 
 static void verdict_text(const struct blocked_report *r, const struct diagnosis_info *verdict)
 {
-    char *said = diagnosis_text(r->book, verdict);
-    if (said)
-        blocked_print_tag(said);
-    free(said);
+    char *text = diagnosis_text(r->book, verdict);
+    if (text)
+        blocked_print_tag(text);
+    free(text);
 }
 
 static void abandoned_locks_text(const struct blocked_report *r)
@@ -279,9 +279,9 @@ static struct json_object *verdict_json(const struct blocked_report *r,
     for (uint32_t i = 0; i < v->run_count; i++)
         json_object_array_add(runs, line_json(r, v->runs[i]));
     json_object_object_add(o, "running", runs);
-    char *said = diagnosis_text(r->book, v);
-    json_object_object_add(o, "text", said ? json_object_new_string(said) : NULL);
-    free(said);
+    char *text = diagnosis_text(r->book, v);
+    json_object_object_add(o, "text", text ? json_object_new_string(text) : NULL);
+    free(text);
     return o;
 }
 
@@ -289,14 +289,14 @@ static struct json_object *step_json(const struct blocked_report *r, const struc
                                      uint32_t i)
 {
     const struct cycle_step_info *step = &cycle->steps[i];
-    char *said = deadlock_edge_text(r->book, cycle, i);
+    char *text = deadlock_edge_text(r->book, cycle, i);
     struct json_object *o = line_json(r, step->thread);
     json_object_object_add(o, "waits_for", line_json(r, step->about));
     json_object_object_add(o, "event", json_event_id(step->at));
     json_object_object_add(o, "acquired_event",
                            step->since.number ? json_event_id(step->since) : NULL);
-    json_object_object_add(o, "text", json_object_new_string(said));
-    free(said);
+    json_object_object_add(o, "text", json_object_new_string(text));
+    free(text);
     return o;
 }
 

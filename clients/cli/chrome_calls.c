@@ -117,9 +117,9 @@ static void close_all(const struct chrome_calls_writer *w, int64_t end_ns)
 static bool chrome_calls_call_continues(const struct result_table *t, int64_t *from_ns)
 {
     for (uint32_t i = 0; i < t->note_count; i++) {
-        const char *said = strstr(t->notes[i], "continue with --from ");
+        const char *text = strstr(t->notes[i], "continue with --from ");
         long long ns;
-        if (said && sscanf(said, "continue with --from %lldns", &ns) == 1 && ns > *from_ns) {
+        if (text && sscanf(text, "continue with --from %lldns", &ns) == 1 && ns > *from_ns) {
             *from_ns = ns;
             return true;
         }

@@ -76,9 +76,9 @@ static void confirm_print_finding(const struct confirm_run *p)
     const char *kind = finding_text_kind(&p->table, p->row);
     fprintf(stderr, "poet confirm: %s\n", kind);
     for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
-        char *said = finding_text_participant(&names, &p->table, i, kind);
-        fprintf(stderr, "    %s\n", said);
-        free(said);
+        char *text = finding_text_participant(&names, &p->table, i, kind);
+        fprintf(stderr, "    %s\n", text);
+        free(text);
     }
 }
 

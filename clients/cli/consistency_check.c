@@ -13,7 +13,7 @@ struct consistency_request {
     const struct command *command;
     struct result_table table;
     struct timespec begun;
-    bool said; /* how far it is */
+    bool printed; /* how far it is */
 };
 
 static bool is_long(const struct consistency_request *a)
@@ -33,7 +33,7 @@ static void consistency_check_receive_table(void *user, const struct response_ch
         return;
     fprintf(stderr, "\rpoet %s: timing data: %3.0f %%", a->command->name,
             100 * (double)t->known / (double)t->count);
-    a->said = true;
+    a->printed = true;
 }
 
 /* What is, and should be: a time, or how many. */
@@ -50,8 +50,8 @@ static char *consistency_check_figures_text(const struct result_table *t,
 }
 
 static void consistency_check_report_row(const struct result_table *t, uint32_t row,
-                                         void (*say)(void *user, struct event_id at,
-                                                     uint32_t thread, const char *what),
+                                         void (*report)(void *user, struct event_id at,
+                                                        uint32_t thread, const char *what),
                                          void *user)
 {
     uint32_t rule = result_table_find_column(t, "rule"),
@@ -64,14 +64,14 @@ static void consistency_check_report_row(const struct result_table *t, uint32_t 
         figures = consistency_check_figures_text(t, cells, "actual_count", "expected_count", "");
     char *what = xasprintf("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
                            figures ? figures : "?");
-    say(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);
+    report(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);
     free(what);
     free(figures);
 }
 
 bool consistency_check_request(const struct command *command, struct command_source *subject,
-                               void (*say)(void *user, struct event_id at, uint32_t thread,
-                                           const char *what),
+                               void (*report)(void *user, struct event_id at, uint32_t thread,
+                                              const char *what),
                                void *user)
 {
     struct consistency_request a = {.command = command};
@@ -82,10 +82,10 @@ bool consistency_check_request(const struct command *command, struct command_sou
     encode_table_request(&body, &request);
     bool ok = command_source_request(command, subject, REQUEST_TABLE, &body,
                                      consistency_check_receive_table, &a);
-    if (a.said)
+    if (a.printed)
         fputs("\r\033[K", stderr);
     for (uint32_t i = 0; ok && i < a.table.row_count; i++)
-        consistency_check_report_row(&a.table, i, say, user);
+        consistency_check_report_row(&a.table, i, report, user);
     if (ok && a.table.problem) /* an older server */
         fprintf(stderr, "poet %s: timing data not checked: %s\n", command->name, a.table.problem);
     result_table_free(&a.table);

@@ -167,10 +167,10 @@ static bool states_instead(const struct event_diagram *p, const struct scene *sc
 static char *title_of(void *context, const struct scene_mark *mark)
 {
     struct command_source *subject = context;
-    char *said = event_text(&subject->source.book, mark->event);
+    char *text = event_text(&subject->source.book, mark->event);
     const char *site = command_source_site(subject, mark->event);
-    char *title = xasprintf("%s%s%s", said, *site ? ", " : "", site);
-    free(said);
+    char *title = xasprintf("%s%s%s", text, *site ? ", " : "", site);
+    free(text);
     return title;
 }
 

@@ -23,10 +23,10 @@ struct divergence_state {
     struct event_id at[2];
     uint64_t left_out; /* events that are not compared, of both */
     bool before; /* the place that was named is behind the first one */
-    char *said[2], *headings[2]; /* of the halves */
+    char *texts[2], *headings[2]; /* of the halves */
     struct two_run_diagram halves;
     unsigned run; /* that is read now */
-    bool says; /* where it is, on standard output */
+    bool prints; /* where it is, on standard output */
 };
 
 /* ---- where ---- */
@@ -125,11 +125,11 @@ static char *divergence_event_text(struct divergence_state *c, const struct even
     const struct trace_metadata *book = &subject->source.book;
     const char *site = command_source_site(subject, e);
     char *of = divergence_object_text(book, e);
-    char *said = xasprintf("%s performed %s on %s%s%s",
+    char *text = xasprintf("%s performed %s on %s%s%s",
                            metadata_label(book, e->thread ? e->thread : e->at.line),
                            metadata_type_name(book, e->type), of, *site ? ", " : "", site);
     free(of);
-    return said;
+    return text;
 }
 
 static void divergence_receive_drawn(void *user, const struct response_chunk *answer)
@@ -139,8 +139,8 @@ static void divergence_receive_drawn(void *user, const struct response_chunk *an
     if (answer->part != RESPONSE_EVENT)
         return;
     decode_event_info(answer->in, &e);
-    if (!answer->in->error && event_id_equal(e.at, c->at[c->run]) && !c->said[c->run])
-        c->said[c->run] = divergence_event_text(c, &e);
+    if (!answer->in->error && event_id_equal(e.at, c->at[c->run]) && !c->texts[c->run])
+        c->texts[c->run] = divergence_event_text(c, &e);
     if (!answer->in->error)
         two_run_diagram_add_event(&c->halves, c->run, &e);
     event_info_free(&e);
@@ -164,8 +164,8 @@ static bool divergence_receive_stuck(struct divergence_state *c)
 
 static const char *divergence_run_word(const struct divergence_state *c, unsigned run)
 {
-    const char *said = c->apart->words[run];
-    return said ? said : run ? "again" : "recorded";
+    const char *text = c->apart->words[run];
+    return text ? text : run ? "again" : "recorded";
 }
 
 static char *divergence_run_heading(const char *word, const char *file)
@@ -185,7 +185,7 @@ static void divergence_format_place(const struct divergence_state *c)
     for (unsigned run = 0; run < 2; run++) {
         event_id_print(at, sizeof at, c->at[run]);
         printf("%s: %s%s%s\n", c->subjects[run].source.name, c->at[run].line ? at : "",
-               c->at[run].line ? " " : "", c->said[run] ? c->said[run] : "no further event");
+               c->at[run].line ? " " : "", c->texts[run] ? c->texts[run] : "no further event");
     }
 }
 
@@ -200,10 +200,10 @@ static bool divergence_draw_diagram(struct divergence_state *c)
     for (unsigned run = 0; run < 2; run++)
         c->headings[run] =
             divergence_run_heading(divergence_run_word(c, run), c->subjects[run].source.name);
-    if (c->says)
+    if (c->prints)
         divergence_format_place(c);
-    two_run_diagram_finish(&c->halves, (const char *const *)c->headings, c->said);
-    c->said[0] = c->said[1] = NULL;
+    two_run_diagram_finish(&c->halves, (const char *const *)c->headings, c->texts);
+    c->texts[0] = c->texts[1] = NULL;
     return divergence_receive_stuck(c);
 }
 
@@ -213,10 +213,10 @@ static char *title_of(void *context, const struct scene_mark *mark)
 {
     struct divergence_state *c = context;
     unsigned run = merged_metadata_run(&c->halves.both, mark->event->at.line);
-    char *said = event_text(&c->halves.both.book, mark->event);
+    char *text = event_text(&c->halves.both.book, mark->event);
     const char *site = command_source_site(&c->subjects[run], mark->event);
-    char *title = xasprintf("%s%s%s", said, *site ? ", " : "", site);
-    free(said);
+    char *title = xasprintf("%s%s%s", text, *site ? ", " : "", site);
+    free(text);
     return title;
 }
 
@@ -326,7 +326,7 @@ static void close_both(struct divergence_state *c)
     two_run_diagram_free(&c->halves);
     for (unsigned run = 0; run < 2; run++) {
         free(c->headings[run]);
-        free(c->said[run]);
+        free(c->texts[run]);
     }
     alignment_free(c->beside);
     while (c->opened > 0)
@@ -351,7 +351,7 @@ static int divergence_print_comparison(struct divergence_state *c, const char *f
         return divergence_draw_diagram(c) && (!file || write_file(c, file) == EXIT_DONE)
                    ? EXIT_FAILED
                    : EXIT_TROUBLE;
-    if (c->says)
+    if (c->prints)
         printf("no divergence: %llu matching events\n",
                (unsigned long long)alignment_equal_count(c->beside));
     if (file)
@@ -361,7 +361,7 @@ static int divergence_print_comparison(struct divergence_state *c, const char *f
 
 int divergence_compare(const struct divergence *apart, const char *file, bool quiet)
 {
-    struct divergence_state c = {.apart = apart, .says = !quiet};
+    struct divergence_state c = {.apart = apart, .prints = !quiet};
     int status = open_both(&c) ? divergence_print_comparison(&c, file) : EXIT_TROUBLE;
     close_both(&c);
     return status;

@@ -103,11 +103,11 @@ static void add_notes(const struct trace_metadata *book, const struct wait_list 
         ARRAY_PUSH(t->notes, t->note_count, text);
     }
     for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
-        char *said = diagnosis_text(book, &w->verdicts[i]), *rest = said;
+        char *text = diagnosis_text(book, &w->verdicts[i]), *rest = text;
         for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
             if (*line)
                 ARRAY_PUSH(t->notes, t->note_count, xstrdup(line));
-        free(said);
+        free(text);
     }
 }
 

@@ -152,10 +152,10 @@ static char *healed_signal_report_signal(struct healed *h, const struct healed_s
     const struct table_names names = {&h->subject.source.book, h->subject.sites};
     char at[48], *place = result_table_place_text(&names, s->place, "");
     event_id_print(at, sizeof at, s->at);
-    char *said = xasprintf("%s%s%s (event %s)", metadata_label(names.book, s->thread),
+    char *text = xasprintf("%s%s%s (event %s)", metadata_label(names.book, s->thread),
                            *place ? " at " : "", place, at);
     free(place);
-    return said;
+    return text;
 }
 
 static char *healed_signal_report(struct healed *h, const struct healed_signal *lost,
@@ -163,19 +163,19 @@ static char *healed_signal_report(struct healed *h, const struct healed_signal *
 {
     const struct trace_metadata *book = &h->subject.source.book;
     struct healed_signal *later = healed_signal_index(h, w->waker);
-    char *signal = healed_signal_report_signal(h, lost), *said;
+    char *signal = healed_signal_report_signal(h, lost), *text;
     if (w->over) {
         char *by = healed_signal_report_signal(h, later);
-        said = xasprintf("the signal of %s was lost; a later signal of %s woke %s after %.3f ms",
+        text = xasprintf("the signal of %s was lost; a later signal of %s woke %s after %.3f ms",
                          signal, by, metadata_label(book, w->thread),
                          (double)(w->over_ns - w->began_ns) / 1e6);
         free(by);
     } else {
-        said = xasprintf("the signal of %s was lost; %s waited until the program ended", signal,
+        text = xasprintf("the signal of %s was lost; %s waited until the program ended", signal,
                          metadata_label(book, w->thread));
     }
     free(signal);
-    return said;
+    return text;
 }
 
 static char *healed_signal_check_waits(struct healed *h)
@@ -191,13 +191,13 @@ char *healed_signal_find(const struct command *command, const char *trace,
                          const struct hold_point *signal, const struct hold_point *wait)
 {
     struct healed h = {.signal = signal, .wait = wait};
-    char *said = NULL;
+    char *text = NULL;
     if (!command_source_open(command, &h.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return NULL;
     if (command_source_request(command, &h.subject, REQUEST_DUMP, NULL, healed_signal_receive,
                                &h)) {
         command_source_label_lines(&h.subject);
-        said = healed_signal_check_waits(&h);
+        text = healed_signal_check_waits(&h);
     }
     command_source_close(&h.subject);
     free(h.signals);
@@ -206,5 +206,5 @@ char *healed_signal_find(const struct command *command, const char *trace,
     map_free(&h.signal_of);
     map_free(&h.waits_now);
     map_free(&h.last);
-    return said;
+    return text;
 }

@@ -69,10 +69,10 @@ static char *leak_summary_largest_leak_text(const struct table_names *names,
                           ? metadata_label(names->book, cells[thread].line)
                           : "";
     char *most = leak_summary_amount_text(t, cells), *path = path_of(names, &t->rows[0]),
-         *said = xasprintf("%s%s%s, %s", most, *who ? " by " : "", who, path);
+         *text = xasprintf("%s%s%s, %s", most, *who ? " by " : "", who, path);
     free(most);
     free(path);
-    return said;
+    return text;
 }
 
 void leak_summary_write(struct text_table *sheet, const struct table_names *names,

@@ -101,14 +101,15 @@ static int order_report_missing(const struct command *command, struct command_so
     const struct event_id both[] = {pair->a, pair->b};
     char which[40] = "";
     struct error why;
-    bool said = false;
+    bool failed = false;
     if (number)
         snprintf(which, sizeof which, "pair %zu: ", number);
     for (int i = 0; i < (event_id_equal(both[0], both[1]) ? 1 : 2); i++)
         if (!command_source_has_event(subject, both[i], &why))
-            said = command_fail(command, "%s%s", which, why.text);
-    return said ? EXIT_FAILED
-                : command_fail(command, "%sone of the two events has no place in the order", which);
+            failed = command_fail(command, "%s%s", which, why.text);
+    return failed
+               ? EXIT_FAILED
+               : command_fail(command, "%sone of the two events has no place in the order", which);
 }
 
 struct order_result {

@@ -33,10 +33,11 @@ static void predict_write_findings(struct text_table *sheet, const struct table_
             continue;
         }
         kind = finding_text_kind(t, i);
-        char *said = finding_text_summary(t, i);
-        add_row(sheet, t, i,
-                xasprintf("%lld  %s", (long long)result_table_cells(t, i)[number].number, said));
-        free(said);
+        char *sentence = finding_text_summary(t, i);
+        add_row(
+            sheet, t, i,
+            xasprintf("%lld  %s", (long long)result_table_cells(t, i)[number].number, sentence));
+        free(sentence);
     }
     if (!t->row_count)
         text_table_add_note(sheet, xstrdup("no potential concurrency bugs found"));

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define LOOK_NS 10000000
-#define SAY_AFTER 100 /* looks */
+#define REPORT_AFTER 100 /* looks */
 
 /* ---- the script ---- */
 
@@ -288,7 +288,7 @@ static void replay_check_progress(const struct command *command, struct replay_r
         kill(child, SIGTERM);
     if (r->reported || replay_replayed_count(r) < r->script->event_count)
         return;
-    if (++r->after < SAY_AFTER)
+    if (++r->after < REPORT_AFTER)
         return;
     r->reported = true;
     if (!r->quiet)
@@ -347,9 +347,9 @@ static void replay_report_unsteered(const struct command *command, const struct 
     for (uint64_t i = 0; i <= BEFORE && i <= end->event; i++)
         if (schedule_builder_event_at(r->plan, end->thread, end->event - i, &was[place.was_count]))
             place.was_count++;
-    char *said = uncontrolled_report(&r->unsteered, &r->subject.source.book, &place);
-    command_fail(command, "not controlled by the replay: %s", said);
-    free(said);
+    char *text = uncontrolled_report(&r->unsteered, &r->subject.source.book, &place);
+    command_fail(command, "not controlled by the replay: %s", text);
+    free(text);
 }
 
 static int replay_report_outcome(const struct command *command, struct replay_run *r, pid_t child,

@@ -76,11 +76,14 @@ static void report_write_header(struct text_table *sheet, const struct table_nam
         (char[]){name}, (char[]) { word }                                                          \
     }
 /* What is missing of the run is said once, above all. */
-#define SAID WORD("missing", "0")
-static struct table_option only_said[] = {SAID, {0}},
-                           few_causes[] = {WORD("causes", "3"), WORD("chief", "1"), SAID, {0}},
-                           with_others[] = {WORD("others", "1"), SAID, {0}},
-                           at_zero[] = {WORD("zeros", "2"), SAID, {0}};
+#define NO_EMPTY_CELLS WORD("missing", "0")
+static struct table_option no_empty_cells[] = {NO_EMPTY_CELLS, {0}},
+                           few_causes[] = {WORD("causes", "3"),
+                                           WORD("chief", "1"),
+                                           NO_EMPTY_CELLS,
+                                           {0}},
+                           with_others[] = {WORD("others", "1"), NO_EMPTY_CELLS, {0}},
+                           at_zero[] = {WORD("zeros", "2"), NO_EMPTY_CELLS, {0}};
 
 /* What stands on it, from top to bottom. */
 static const struct table_section sections[] = {
@@ -92,7 +95,7 @@ static const struct table_section sections[] = {
      .columns = "finding,thread,object,unblocked_by,duration_ns,share,count,location,"
                 "unblocked_at,event",
      .top = 8,
-     .options = only_said,
+     .options = no_empty_cells,
      .page = true},
     {.what = "memory", .words = leak_summary_write, .page = true, .rare = true},
     {.make = hang_table_at_exit, .title = "Waiting at exit", .page = true, .rare = true},

@@ -198,10 +198,10 @@ static void add_file(void *user, const char *path)
     bool open = session_open(&source, path, SESSION_NAMED_LINES, &error);
     if (!open || !run_list_request_run_details(l, &source, &error)) {
         l->ending = ENDING_UNREADABLE;
-        const char *said = error.text; /* without the name, which stands before it */
-        if (strncmp(said, path, strlen(path)) == 0 && strncmp(said + strlen(path), ": ", 2) == 0)
-            said += strlen(path) + 2;
-        l->why = xstrdup(said);
+        const char *text = error.text; /* without the name, which stands before it */
+        if (strncmp(text, path, strlen(path)) == 0 && strncmp(text + strlen(path), ": ", 2) == 0)
+            text += strlen(path) + 2;
+        l->why = xstrdup(text);
         l->program = l->program ? l->program : xstrdup("");
     }
     if (open)

@@ -159,9 +159,9 @@ static char *name_categories(const struct table_settings *o, struct command_sour
     struct table_settings plain = {.command = o->command};
     struct result_table t = {0};
     int status = table_request_run(&plain, &(struct table_section){.what = "calls"}, subject, &t);
-    char *said = status == EXIT_DONE ? function_categories_named(&names, &t) : NULL;
+    char *text = status == EXIT_DONE ? function_categories_named(&names, &t) : NULL;
     result_table_free(&t);
-    return said;
+    return text;
 }
 
 int table_request_run(const struct table_settings *o, const struct table_section *section,

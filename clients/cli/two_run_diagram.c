@@ -257,7 +257,7 @@ static void add_half(struct two_run_diagram *h, unsigned run, const char *headin
 }
 
 void two_run_diagram_finish(struct two_run_diagram *h, const char *const headings[2],
-                            char *const said[2])
+                            char *const texts[2])
 {
     uint32_t count[2];
     uint32_t *lines = row_matching_rows(&h->both, h->beside, h->part, count, &h->left_lines);
@@ -269,10 +269,10 @@ void two_run_diagram_finish(struct two_run_diagram *h, const char *const heading
     if (h->equal_count)
         qsort(h->equal, h->equal_count, sizeof *h->equal, by_line);
     for (unsigned run = 0; run < 2; run++)
-        if (said[run] && h->at[run].line)
-            h->noted[h->noted_count++] = (struct scene_noted){h->at[run], said[run]};
+        if (texts[run] && h->at[run].line)
+            h->noted[h->noted_count++] = (struct scene_noted){h->at[run], texts[run]};
         else
-            free(said[run]);
+            free(texts[run]);
 }
 
 void two_run_diagram_options(const struct two_run_diagram *h, struct scene_options *options)

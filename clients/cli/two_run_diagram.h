@@ -48,7 +48,7 @@ void two_run_diagram_add_event(struct two_run_diagram *halves, unsigned run,
 /* Call after all events: names of the halves, and a text about each divergence (new memory, NULL:
  * none). */
 void two_run_diagram_finish(struct two_run_diagram *halves, const char *const headings[2],
-                            char *const said[2]);
+                            char *const texts[2]);
 void two_run_diagram_free(struct two_run_diagram *halves); /* leaves it empty */
 
 /* Sets scene options that have title, caption and measure; and returns what is highlighted. */

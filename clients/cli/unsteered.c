@@ -129,9 +129,9 @@ static void uncontrolled_possible(const struct trace_metadata *book,
 char *uncontrolled_report(const struct uncontrolled_events *u, const struct trace_metadata *book,
                           const struct uncontrolled_place *p)
 {
-    char *likely = uncontrolled_likely(u, book, p), *said = NULL;
+    char *likely = uncontrolled_likely(u, book, p), *text = NULL;
     size_t size = 0;
-    FILE *to = open_memstream(&said, &size);
+    FILE *to = open_memstream(&text, &size);
     if (!to)
         out_of_memory(1);
     if (likely)
@@ -140,5 +140,5 @@ char *uncontrolled_report(const struct uncontrolled_events *u, const struct trac
     uncontrolled_possible(book, p, to);
     fclose(to);
     free(likely);
-    return said;
+    return text;
 }

@@ -83,27 +83,27 @@ static bool variables_is_of_session(const char *name, size_t size)
 
 /* ---- setting them ---- */
 
-struct variables_said {
+struct variables_list {
     char *text;
     uint32_t count;
 };
 
-static void variables_report(struct variables_said *said, const char *before, const char *name,
+static void variables_report(struct variables_list *list, const char *before, const char *name,
                              const char *after)
 {
-    if (said->count++ > SHOWN_MOST)
+    if (list->count++ > SHOWN_MOST)
         return;
     char *readable = text_readable(after, strlen(after), false);
-    char *more = said->count > SHOWN_MOST
-                     ? xasprintf("%s, ...", said->text)
-                     : xasprintf("%s%s%s%s%s", said->text ? said->text : "", said->text ? ", " : "",
+    char *more = list->count > SHOWN_MOST
+                     ? xasprintf("%s, ...", list->text)
+                     : xasprintf("%s%s%s%s%s", list->text ? list->text : "", list->text ? ", " : "",
                                  before, name, readable ? readable : "");
     free(readable);
-    free(said->text);
-    said->text = more;
+    free(list->text);
+    list->text = more;
 }
 
-static void variables_set(const struct process_info *p, struct variables_said *said)
+static void variables_set(const struct process_info *p, struct variables_list *list)
 {
     for (uint32_t i = 0; i < p->variable_count; i++) {
         struct variable v = variable_of(p->variables[i]);
@@ -111,7 +111,7 @@ static void variables_set(const struct process_info *p, struct variables_said *s
         if (v.value && *v.name && (!now || strcmp(now, v.value) != 0) &&
             setenv(v.name, v.value, 1) == 0) {
             char *value = xasprintf("=%s", v.value);
-            variables_report(said, "", v.name, value);
+            variables_report(list, "", v.name, value);
             free(value);
         }
         free(v.name);
@@ -132,26 +132,26 @@ static char *variables_find_new(const struct trace_metadata *book, const struct 
 void variables_restore(const struct command *command, const struct trace_metadata *book, bool quiet)
 {
     const struct process_info *p = variables_process(book);
-    struct variables_said said = {0};
+    struct variables_list list = {0};
     if (!p)
         return;
-    variables_set(p, &said);
+    variables_set(p, &list);
     for (char *name; (name = variables_find_new(book, p)) != NULL;) {
         bool gone = unsetenv(name) == 0;
-        variables_report(&said, "without ", name, "");
+        variables_report(&list, "without ", name, "");
         free(name);
         if (!gone)
             break;
     }
-    if (said.text && !quiet)
-        command_fail(command, "environment restored from the trace: %s", said.text);
-    free(said.text);
+    if (list.text && !quiet)
+        command_fail(command, "environment restored from the trace: %s", list.text);
+    free(list.text);
 }
 
 /* ---- what differs ---- */
 
-static void variables_compare(const struct process_info *p, struct variables_said *other,
-                              struct variables_said *gone)
+static void variables_compare(const struct process_info *p, struct variables_list *other,
+                              struct variables_list *gone)
 {
     for (uint32_t i = 0; i < p->variable_count; i++) {
         struct variable v = variable_of(p->variables[i]);
@@ -166,7 +166,7 @@ static void variables_compare(const struct process_info *p, struct variables_sai
     }
 }
 
-static void variables_find_added(const struct process_info *p, struct variables_said *new)
+static void variables_find_added(const struct process_info *p, struct variables_list *new)
 {
     for (char **at = environ; variables_are_all(p) && at && *at; at++) {
         size_t size = variable_name_bytes(*at);
@@ -181,18 +181,18 @@ static void variables_find_added(const struct process_info *p, struct variables_
 char *variables_differ(const struct trace_metadata *book)
 {
     const struct process_info *p = variables_process(book);
-    struct variables_said said[3] = {{0}};
+    struct variables_list list[3] = {{0}};
     static const char *const words[] = {"different value", "no longer set", "newly set"};
     char *all = NULL;
     if (!p)
         return NULL;
-    variables_compare(p, &said[0], &said[1]);
-    variables_find_added(p, &said[2]);
+    variables_compare(p, &list[0], &list[1]);
+    variables_find_added(p, &list[2]);
     for (size_t i = 0; i < 3; i++) {
-        char *more = said[i].text ? xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "",
-                                              words[i], said[i].text)
+        char *more = list[i].text ? xasprintf("%s%s%s: %s", all ? all : "", all ? "; " : "",
+                                              words[i], list[i].text)
                                   : NULL;
-        free(said[i].text);
+        free(list[i].text);
         if (!more)
             continue;
         free(all);

@@ -18,7 +18,7 @@ struct watch_item {
     char *name;
     const char *what; /* a path or a command */
     bool is_file;
-    char *said; /* what is wrong with it, as it was said last; NULL: nothing */
+    char *problem; /* what is wrong with it, as it was said last; NULL: nothing */
 };
 
 struct watch_options {
@@ -114,10 +114,10 @@ static bool watch_send_value(struct command_source *subject, const struct watch_
 static void watch_report_wrong(const struct watch_options *w, struct watch_item *item,
                                const char *why)
 {
-    if (why && (!item->said || strcmp(item->said, why) != 0))
+    if (why && (!item->problem || strcmp(item->problem, why) != 0))
         command_fail(w->command, "%s: %s: %s", item->name, item->what, why);
-    free(item->said);
-    item->said = why ? xstrdup(why) : NULL;
+    free(item->problem);
+    item->problem = why ? xstrdup(why) : NULL;
 }
 
 static void watch_sample_items(const struct watch_options *w, struct command_source *subject)
@@ -192,7 +192,7 @@ static void free_items(const struct watch_options *w)
 {
     for (size_t i = 0; i < w->item_count; i++) {
         free(w->items[i].name);
-        free(w->items[i].said);
+        free(w->items[i].problem);
     }
     free(w->items);
 }

@@ -58,12 +58,12 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
     const struct table_cell *p = finding_text_find_cell(r, place),
                             *e = finding_text_find_cell(r, event);
     char at[48] = "",
-         *said = p->is == CELL_PLACE ? result_table_place_text(r->names, p->place, "") : NULL;
+         *sentence = p->is == CELL_PLACE ? result_table_place_text(r->names, p->place, "") : NULL;
     if (e->is == CELL_EVENT)
         event_id_print(at, sizeof at, e->event);
-    char *all = xasprintf("%s%s%s%s%s", said && *said ? " at " : "", said ? said : "",
-                          *at ? " (event " : "", at, *at ? ")" : "");
-    free(said);
+    char *all = xasprintf("%s%s%s%s%s", sentence && *sentence ? " at " : "",
+                          sentence ? sentence : "", *at ? " (event " : "", at, *at ? ")" : "");
+    free(sentence);
     return all;
 }
 
@@ -72,7 +72,7 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
 static char *finding_text_participant_text(struct finding_text_row *r, const char *format)
 {
     char *first = finding_text_place_text(r, "location", "event"),
-         *then = finding_text_place_text(r, "second_location", "second_event"), *said = NULL,
+         *then = finding_text_place_text(r, "second_location", "second_event"), *sentence = NULL,
          text[1000];
     size_t n = 0;
     for (const char *c = format; *c && n < sizeof text - 1; c++) {
@@ -87,10 +87,10 @@ static char *finding_text_participant_text(struct finding_text_row *r, const cha
         n = n < sizeof text ? n : sizeof text - 1;
     }
     text[n] = 0;
-    said = xstrdup(text);
+    sentence = xstrdup(text);
     free(first);
     free(then);
-    return said;
+    return sentence;
 }
 
 char *finding_text_participant(const struct table_names *names, const struct result_table *t,

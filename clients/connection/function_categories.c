@@ -33,9 +33,9 @@ uint8_t function_categories_of(const struct table_names *names, const struct tab
 char *function_categories_named(const struct table_names *names, const struct result_table *calls)
 {
     uint32_t scope = result_table_find_column(calls, "function");
-    char *said = NULL;
+    char *sentence = NULL;
     size_t size = 0, written = 0;
-    FILE *f = scope < calls->column_count ? open_memstream(&said, &size) : NULL;
+    FILE *f = scope < calls->column_count ? open_memstream(&sentence, &size) : NULL;
     for (uint32_t i = 0; f && i < calls->row_count && written < LIMIT_OPTION_BYTES - 64; i++) {
         const struct table_cell *cell = &result_table_cells(calls, i)[scope];
         bool named = cell->is == CELL_PLACE || cell->is == CELL_NAME;
@@ -47,9 +47,9 @@ char *function_categories_named(const struct table_names *names, const struct re
     }
     if (f)
         fclose(f);
-    if (said && !written) {
-        free(said);
-        said = NULL;
+    if (sentence && !written) {
+        free(sentence);
+        sentence = NULL;
     }
-    return said;
+    return sentence;
 }

@@ -48,11 +48,11 @@ static char *result_table_calls_text(const struct table_names *names, const stru
 {
     struct table_place after = cell->between.to, caller = cell->between.caller;
     char *by = result_table_place_text(names, caller, "");
-    char *said =
+    char *text =
         xasprintf("%s%s%s%s%s", function, *by ? " < " : "", by, after.address ? ", after " : "",
                   after.address ? symbolize(names->sites, after.process, after.address).place : "");
     free(by);
-    return said;
+    return text;
 }
 
 /* "a.c:3 → a.c:9 (f)" within a function, else "f (a.c:3) → g (a.c:9)" */
@@ -61,21 +61,21 @@ static char *result_table_segment_text(const struct table_names *names, struct t
 {
     if (from.address && to.address) {
         struct symbol_location at = symbolize(names->sites, from.process, from.address);
-        char *function = xstrdup(at.function), *place = xstrdup(at.place), *said = NULL;
+        char *function = xstrdup(at.function), *place = xstrdup(at.place), *text = NULL;
         at = symbolize(names->sites, to.process, to.address);
         if (*function && strcmp(function, at.function) == 0)
-            said = xasprintf("%s → %s (%s)", place, at.place, function);
+            text = xasprintf("%s → %s (%s)", place, at.place, function);
         free(function);
         free(place);
-        if (said)
-            return said;
+        if (text)
+            return text;
     }
     char *begin = result_table_place_text(names, from, "thread start"),
          *end = result_table_place_text(names, to, "thread end"),
-         *said = xasprintf("%s → %s", begin, end);
+         *text = xasprintf("%s → %s", begin, end);
     free(begin);
     free(end);
-    return said;
+    return text;
 }
 
 static char *result_table_step_text(const struct table_names *names, const struct table_cell *cell)
@@ -83,16 +83,16 @@ static char *result_table_step_text(const struct table_names *names, const struc
     static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "wake-up latency at",
                                                   [CELL_STEP_TIMER] = "timeout at",
                                                   [CELL_STEP_UNKNOWN] = "unattributed at"};
-    char *from = result_table_place_text(names, cell->between.from, "thread start"), *said;
+    char *from = result_table_place_text(names, cell->between.from, "thread start"), *text;
     if (cell->step == CELL_STEP_CALLS) {
-        said = result_table_calls_text(names, cell, from);
+        text = result_table_calls_text(names, cell, from);
     } else if (cell->step == CELL_STEP_CODE) {
-        said = result_table_segment_text(names, cell->between.from, cell->between.to);
+        text = result_table_segment_text(names, cell->between.from, cell->between.to);
     } else {
-        said = xasprintf("%s %s", words[cell->step], from);
+        text = xasprintf("%s %s", words[cell->step], from);
     }
     free(from);
-    return said;
+    return text;
 }
 
 /* What rounds to nothing has no sign. */
@@ -105,13 +105,13 @@ static char *result_table_number_text(const struct table_column *column, double 
     int digits = column->kind == TABLE_SHARE                                        ? 1
                  : column->kind == TABLE_NS || column->kind == TABLE_FINE || !whole ? 3
                                                                                     : 0;
-    char *said = xasprintf("%.*f", digits, amount);
-    if (*said == '-' && !said[1 + strspn(said + 1, "0.")])
-        memmove(said, said + 1, strlen(said));
+    char *text = xasprintf("%.*f", digits, amount);
+    if (*text == '-' && !text[1 + strspn(text + 1, "0.")])
+        memmove(text, text + 1, strlen(text));
     if (column->kind != TABLE_SHARE)
-        return said;
-    char *share = xasprintf("%s %%", said);
-    free(said);
+        return text;
+    char *share = xasprintf("%s %%", text);
+    free(text);
     return share;
 }
 
@@ -199,12 +199,12 @@ static bool is_number(const struct table_column *column)
            column->kind == TABLE_SHARE;
 }
 
-static bool is_said(const struct result_table *t, uint32_t column)
+static bool result_table_has_values(const struct result_table *t, uint32_t column)
 {
-    bool said = false;
-    for (uint32_t i = 0; i < t->row_count && !said; i++)
-        said = result_table_cells(t, i)[column].is != CELL_NULL;
-    return said;
+    bool shown = false;
+    for (uint32_t i = 0; i < t->row_count && !shown; i++)
+        shown = result_table_cells(t, i)[column].is != CELL_NULL;
+    return shown;
 }
 
 /* A column that is not summed up has nothing there; what no row knows is marked as not known. */
@@ -216,8 +216,8 @@ static void add_total(struct text_table *s, const struct table_names *names,
     for (uint32_t i = 0; i < s->column_count; i++) {
         const struct table_cell *cell = &t->total[columns[i]];
         bool named = i == 0 && cell->is == CELL_NULL;
-        bool blank = cell->is == CELL_NULL &&
-                     (!is_number(&t->columns[columns[i]]) || is_said(t, columns[i]));
+        bool blank = cell->is == CELL_NULL && (!is_number(&t->columns[columns[i]]) ||
+                                               result_table_has_values(t, columns[i]));
         row->cells[i] = named   ? xstrdup("total")
                         : blank ? xstrdup("")
                                 : result_table_cell_text(names, &t->columns[columns[i]], cell);
@@ -270,7 +270,7 @@ static uint32_t result_table_filled_column(const struct result_table *t, uint32_
 
 static void add_row(struct text_table *s, const struct table_names *names,
                     const struct result_table *t, uint32_t i, const uint32_t *columns,
-                    const bool *says)
+                    const bool *has_text)
 {
     struct text_table_row *row = text_table_add_row(s);
     row->depth = t->rows[i].depth;
@@ -278,10 +278,10 @@ static void add_row(struct text_table *s, const struct table_names *names,
     row->row = i;
     for (uint32_t k = 0; k < s->column_count; k++) {
         uint32_t at = result_table_filled_column(t, i, columns[k]);
-        bool said = at != columns[k] || says[(size_t)row->depth * s->column_count + k];
+        bool shown = at != columns[k] || has_text[(size_t)row->depth * s->column_count + k];
         row->cells[k] =
-            said ? result_table_cell_text(names, &t->columns[at], &result_table_cells(t, i)[at])
-                 : xstrdup("");
+            shown ? result_table_cell_text(names, &t->columns[at], &result_table_cells(t, i)[at])
+                  : xstrdup("");
     }
 }
 
@@ -310,10 +310,10 @@ void result_table_to_text(struct text_table *s, const struct table_names *names,
     for (uint32_t i = 0; i < count; i++)
         text_table_add_column(s, result_table_title_text(&t->columns[columns[i]]),
                               is_number(&t->columns[columns[i]]));
-    bool *says = result_table_text_columns(t, columns, count);
+    bool *has_text = result_table_text_columns(t, columns, count);
     for (uint32_t i = 0; i < t->row_count; i++)
-        add_row(s, names, t, i, columns, says);
-    free(says);
+        add_row(s, names, t, i, columns, has_text);
+    free(has_text);
     if (t->total)
         add_total(s, names, t, columns);
     for (uint32_t i = 0; i < t->note_count; i++)

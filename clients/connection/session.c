@@ -135,8 +135,8 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
         fputs("\r\033[K", stderr);
     text[strcspn(text, "\r\n")] = 0;
     if (!heard) {
-        const char *said = strncmp(text, "poet server: ", 13) == 0 ? text + 13 : text;
-        error_set(error, "%s", *said ? said : "its private server exited immediately");
+        const char *sentence = strncmp(text, "poet server: ", 13) == 0 ? text + 13 : text;
+        error_set(error, "%s", *sentence ? sentence : "its private server exited immediately");
     }
     return heard;
 }

@@ -65,13 +65,13 @@ static void stack_frames_add_row_values(const struct stack_frames_builder *g, st
 
 /* A row of what a call was inlined in, which the row before may be. */
 static void stack_frames_append_outer(struct stack_frames_builder *g, const struct table_cell *from,
-                                      char *said, unsigned depth)
+                                      char *text, unsigned depth)
 {
     uint32_t before = g->latest[depth];
     struct table_cell *same = before ? &cells_of(g, before - 1)[g->scope] : NULL;
-    if (same && same->is == CELL_TEXT && strcmp(same->text, said) == 0) {
+    if (same && same->is == CELL_TEXT && strcmp(same->text, text) == 0) {
         stack_frames_add_row_values(g, cells_of(g, before - 1), from);
-        free(said);
+        free(text);
         return;
     }
     struct table_cell *cells = stack_frames_append_row(g, &(struct table_row){0}, depth);
@@ -79,7 +79,7 @@ static void stack_frames_append_outer(struct stack_frames_builder *g, const stru
         cells[i] = from[i].is == CELL_TEXT
                        ? (struct table_cell){.is = CELL_TEXT, .text = xstrdup(from[i].text)}
                        : from[i];
-    cells[g->scope] = (struct table_cell){.is = CELL_TEXT, .text = said};
+    cells[g->scope] = (struct table_cell){.is = CELL_TEXT, .text = text};
 }
 
 static void stack_frames_receive_row(struct stack_frames_builder *g, uint32_t i)

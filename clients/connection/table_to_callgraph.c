@@ -41,19 +41,19 @@ static char *table_to_callgraph_cell_text(const struct callgraph_builder *m, uin
 /* "total 12.300 ms, self 3.100 ms", or how often, where that is all. */
 static char *table_to_callgraph_amount_text(const struct callgraph_builder *m, uint32_t row)
 {
-    char *calls = table_to_callgraph_cell_text(m, row, m->calls), *said = NULL;
+    char *calls = table_to_callgraph_cell_text(m, row, m->calls), *text = NULL;
     if (table_to_callgraph_find_cell(m, row, m->self)->is == CELL_NUMBER &&
         table_to_callgraph_find_cell(m, row, m->total)->is == CELL_NUMBER) {
         char *total = table_to_callgraph_cell_text(m, row, m->total),
              *self = table_to_callgraph_cell_text(m, row, m->self);
-        said = xasprintf("total %s ms, self %s ms", total, self);
+        text = xasprintf("total %s ms, self %s ms", total, self);
         free(total);
         free(self);
     } else {
-        said = xasprintf("%s calls", calls);
+        text = xasprintf("%s calls", calls);
     }
     free(calls);
-    return said;
+    return text;
 }
 
 static void add_node(struct callgraph_builder *m, uint32_t row)

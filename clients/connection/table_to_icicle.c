@@ -78,7 +78,7 @@ static int64_t size_of(const struct table_cell *cell)
 
 /* ---- names ---- */
 
-static bool is_said(const struct table_cell *cell)
+static bool table_to_icicle_has_text(const struct table_cell *cell)
 {
     return cell->is != CELL_NULL && (cell->is != CELL_PLACE || cell->place.address);
 }
@@ -91,7 +91,8 @@ static char *name_of(const struct table_to_icicle *b, uint32_t row)
     char *all = xstrdup("");
     for (size_t i = 0; names[i] && !(i == 1 && *all); i++) {
         uint32_t column = result_table_find_column(t, names[i]);
-        if (column == t->column_count || !is_said(&result_table_cells(t, row)[column]))
+        if (column == t->column_count ||
+            !table_to_icicle_has_text(&result_table_cells(t, row)[column]))
             continue;
         char *word = result_table_cell_text(b->names, &t->columns[column],
                                             &result_table_cells(t, row)[column]);
@@ -110,7 +111,8 @@ static const struct table_cell *scope_of(const struct result_table *t, uint32_t 
     static const struct table_cell none;
     for (size_t i = 0; names[i]; i++) {
         uint32_t column = result_table_find_column(t, names[i]);
-        if (column < t->column_count && is_said(&result_table_cells(t, row)[column]))
+        if (column < t->column_count &&
+            table_to_icicle_has_text(&result_table_cells(t, row)[column]))
             return &result_table_cells(t, row)[column];
     }
     return &none;
@@ -216,7 +218,7 @@ static void table_to_icicle_report_amount(const struct table_to_icicle *b, struc
     const struct table_cell *cell =
         node->row != UINT32_MAX && !b->own ? number_of(b->table, node->row, b->column) : NULL;
     struct table_cell size = table_cell_number(node->size);
-    char *said;
+    char *sentence;
     if (b->boxes->bytes) {
         char text[40];
         icicle_layout_bytes(cell && cell->is == CELL_NUMBER ? cell->number : node->size, text,
@@ -224,13 +226,13 @@ static void table_to_icicle_report_amount(const struct table_to_icicle *b, struc
         node->amount = xstrdup(text);
         return;
     }
-    said = result_table_cell_text(b->names, column, cell ? cell : &size);
-    node->amount = xasprintf("%s%s%s", said,
+    sentence = result_table_cell_text(b->names, column, cell ? cell : &size);
+    node->amount = xasprintf("%s%s%s", sentence,
                              column->kind == TABLE_NS ? " ms"
                              : *column->unit          ? " "
                                                       : "",
                              column->kind == TABLE_NS ? "" : column->unit);
-    free(said);
+    free(sentence);
 }
 
 static void add_notes(struct table_to_icicle *b)

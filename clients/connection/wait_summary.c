@@ -15,12 +15,12 @@ struct wait_summary_text_buffer {
     char *text;
 };
 
-static void wait_summary_append(struct wait_summary_text_buffer *said, char *more)
+static void wait_summary_append(struct wait_summary_text_buffer *buffer, char *more)
 {
-    char *both = xasprintf("%s%s", said->text, more);
-    free(said->text);
+    char *both = xasprintf("%s%s", buffer->text, more);
+    free(buffer->text);
     free(more);
-    said->text = both;
+    buffer->text = both;
 }
 
 static char *wait_summary_duration_text(double ns)
@@ -88,7 +88,7 @@ static uint32_t next_charge(const struct result_table *t, const struct wait_summ
     return found;
 }
 
-static void add_step(struct wait_summary_text_buffer *said, const struct table_names *names,
+static void add_step(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                      const struct result_table *t, const struct wait_summary_columns *c,
                      uint32_t segment, uint32_t row, const char *before)
 {
@@ -98,26 +98,26 @@ static void add_step(struct wait_summary_text_buffer *said, const struct table_n
          *took = wait_summary_duration_text((double)wait_summary_cell_number(t, row, c->charge));
     bool other = who->is == CELL_LINE && whom->is == CELL_LINE && who->line != whom->line;
     const char *by = other ? metadata_label(names->book, who->line) : "";
-    wait_summary_append(said, xasprintf("%s%s%s%s %s", before, by, other ? " " : "", step, took));
+    wait_summary_append(buffer, xasprintf("%s%s%s%s %s", before, by, other ? " " : "", step, took));
     free(step);
     free(took);
 }
 
-static void add_steps(struct wait_summary_text_buffer *said, const struct table_names *names,
+static void add_steps(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment, bool several)
 {
     uint32_t count = 0, row = t->row_count, most = several ? STEPS_EACH : STEPS;
     while ((row = next_charge(t, c, segment, row)) < t->row_count) {
         if (count < most)
-            add_step(said, names, t, c, segment, row, several ? " (" : count ? ", " : ": ");
+            add_step(buffer, names, t, c, segment, row, several ? " (" : count ? ", " : ": ");
         count++;
     }
     if (count > most)
-        wait_summary_append(said,
+        wait_summary_append(buffer,
                             several ? xstrdup(", ...") : xasprintf(", and %u more", count - most));
     if (count && several)
-        wait_summary_append(said, xstrdup(")"));
+        wait_summary_append(buffer, xstrdup(")"));
 }
 
 /* The column of a row in words, where it is known; NULL: it is not. */
@@ -132,7 +132,7 @@ static char *wait_summary_known_cell_text(const struct table_names *names,
 }
 
 /* "; compared since 1:1 at 21.5 ms (thread creation), in main (ring.c:44)" */
-static void add_since(struct wait_summary_text_buffer *said, const struct table_names *names,
+static void add_since(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment)
 {
@@ -143,12 +143,12 @@ static void add_since(struct wait_summary_text_buffer *said, const struct table_
          *in = wait_summary_known_cell_text(names, t, segment, c->since_where),
          *where = wait_summary_known_cell_text(names, t, segment, c->where);
     if (strcmp(since, "start of run") == 0)
-        wait_summary_append(said, xstrdup("; compared since the start of the run"));
+        wait_summary_append(buffer, xstrdup("; compared since the start of the run"));
     else
-        wait_summary_append(said, xasprintf("; compared since %s%s%s (%s)", event ? event : "",
-                                            event ? " at " : "", when, since));
+        wait_summary_append(buffer, xasprintf("; compared since %s%s%s (%s)", event ? event : "",
+                                              event ? " at " : "", when, since));
     if (in && !(where && strcmp(in, where) == 0)) /* the place of the wait is printed anyway */
-        wait_summary_append(said, xasprintf(", in %s", in));
+        wait_summary_append(buffer, xasprintf(", in %s", in));
     free(where);
     free(in);
     free(event);
@@ -157,41 +157,41 @@ static void add_since(struct wait_summary_text_buffer *said, const struct table_
 }
 
 /* The line of the source, where that is known. */
-static void add_where(struct wait_summary_text_buffer *said, const struct table_names *names,
+static void add_where(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment)
 {
     char *where = wait_summary_known_cell_text(names, t, segment, c->where);
     if (where)
-        wait_summary_append(said, xasprintf("; waiting in %s", where));
+        wait_summary_append(buffer, xasprintf("; waiting in %s", where));
     free(where);
 }
 
 /* "waited 45.0 ms" */
-static void add_whole(struct wait_summary_text_buffer *said, const struct result_table *t,
+static void add_whole(struct wait_summary_text_buffer *buffer, const struct result_table *t,
                       const struct wait_summary_columns *c)
 {
     const struct table_cell *total = t->total ? &t->total[c->waited] : NULL;
     char *whole =
         wait_summary_duration_text(total && total->is == CELL_NUMBER ? (double)total->number : 0);
-    wait_summary_append(said, xasprintf("waited %s", whole));
+    wait_summary_append(buffer, xasprintf("waited %s", whole));
     free(whole);
 }
 
-static void add_segment(struct wait_summary_text_buffer *said, const struct table_names *names,
+static void add_segment(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                         const struct result_table *t, const struct wait_summary_columns *c,
                         uint32_t segment, bool several)
 {
     char *whom = in_words(names, t, segment, c->thread),
          *took =
              wait_summary_duration_text((double)wait_summary_cell_number(t, segment, c->waited));
-    bool first = !strchr(said->text, ':');
-    wait_summary_append(said, several
-                                  ? xasprintf("%s %s for %s", first ? ":" : ", then", took, whom)
-                                  : xasprintf(" for %s", whom));
+    bool first = !strchr(buffer->text, ':');
+    wait_summary_append(buffer, several
+                                    ? xasprintf("%s %s for %s", first ? ":" : ", then", took, whom)
+                                    : xasprintf(" for %s", whom));
     free(whom);
     free(took);
-    add_steps(said, names, t, c, segment, several);
+    add_steps(buffer, names, t, c, segment, several);
 }
 
 /* Is it among the longest? */
@@ -211,30 +211,30 @@ char *wait_summary_text(const struct table_names *names, const struct result_tab
                         struct event_id *cause)
 {
     struct wait_summary_columns c = columns_of(t);
-    struct wait_summary_text_buffer said = {xstrdup("")};
+    struct wait_summary_text_buffer buffer = {xstrdup("")};
     uint32_t segments = 0, last = 0;
     *cause = (struct event_id){0};
     for (uint32_t i = 0; c.good && i < t->row_count; i++)
         segments += t->rows[i].depth == 0;
     if (!c.good || !t->total) {
-        free(said.text);
+        free(buffer.text);
         return NULL;
     }
-    add_whole(&said, t, &c);
+    add_whole(&buffer, t, &c);
     for (uint32_t i = 0; i < t->row_count; i++)
         if (t->rows[i].depth == 0) {
             if (wait_summary_is_recorded(t, &c, i))
-                add_segment(&said, names, t, &c, i, segments > 1);
+                add_segment(&buffer, names, t, &c, i, segments > 1);
             last = i;
         }
     if (segments > SEGMENTS)
-        wait_summary_append(&said, xasprintf(", and for %u more", segments - SEGMENTS));
+        wait_summary_append(&buffer, xasprintf(", and for %u more", segments - SEGMENTS));
     if (segments) {
         *cause = t->rows[last].event;
-        add_since(&said, names, t, &c, last);
-        add_where(&said, names, t, &c, last);
+        add_since(&buffer, names, t, &c, last);
+        add_where(&buffer, names, t, &c, last);
     }
     for (uint32_t i = 0; !segments && i < t->note_count; i++)
-        wait_summary_append(&said, xasprintf(": %s", t->notes[i]));
-    return said.text;
+        wait_summary_append(&buffer, xasprintf(": %s", t->notes[i]));
+    return buffer.text;
 }

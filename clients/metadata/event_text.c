@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PARTNERS_SAID 3u
+#define PARTNERS_SHOWN 3u
 
 /* A sentence that grows. */
 struct event_text_buffer {
@@ -51,7 +51,7 @@ char *event_text(const struct trace_metadata *book, const struct event_info *e)
     const struct target_event *look = e->unheard ? event_style(book, e) : NULL;
     if (look && look->unheard)
         fprintf(s.f, ", %s", look->unheard);
-    for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SAID; i++) {
+    for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SHOWN; i++) {
         metadata_print_event_id(book, at, sizeof at, e->partners[i]);
         fprintf(s.f, "%s %s %s", i ? "," : tie, at,
                 e->partners[i].line & HIDDEN_LINE ? "" : metadata_label(book, e->partners[i].line));

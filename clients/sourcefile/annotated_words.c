@@ -93,7 +93,7 @@ void annotated_words_write(struct text_table *s, const struct table_names *names
 {
     uint32_t count, *columns = result_table_choose_columns(t, NULL, &count, NULL),
                     line = result_table_find_column(t, "line");
-    int64_t said = 0; /* up to this line nothing was left out */
+    int64_t last = 0; /* up to this line nothing was left out */
     *s = (struct text_table){.title = xasprintf("%s: %s", names->book->run.name, t->title)};
     for (uint32_t k = 0; k < count; k++) {
         text_table_add_column(s, result_table_title_text(&t->columns[columns[k]]),
@@ -107,10 +107,10 @@ void annotated_words_write(struct text_table *s, const struct table_names *names
         bool whole = cells[result_table_find_column(t, "last")].is == CELL_NULL;
         if (is_blank(t, i, columns, count))
             continue;
-        if (said && at > said + 1)
+        if (last && at > last + 1)
             annotated_words_write_gap(s, columns, line);
         annotated_words_write_row(s, names, t, i, columns);
-        said = whole || at > said ? at - !whole : said;
+        last = whole || at > last ? at - !whole : last;
     }
     annotated_words_write_total(s, names, t, columns);
     for (uint32_t i = 0; i < t->note_count; i++)

@@ -87,7 +87,7 @@ double line_costs_share(const struct line_costs *l, const struct line_figures *f
 
 /* A place of the code, in memory of its own. */
 struct line_costs_spot {
-    char *path, *function, *said;
+    char *path, *function, *text;
     int line;
     uint64_t address;
     bool entry; /* where the function begins: as an event's place, the begin or end of a thread */
@@ -103,7 +103,7 @@ static struct line_costs_spot spot_of(const struct table_names *names,
     bool known = *site.path && site.line > 0;
     struct line_costs_spot spot = {.path = xstrdup(known ? site.path : ""),
                                    .function = xstrdup(site.function),
-                                   .said = *site.function
+                                   .text = *site.function
                                                ? xasprintf("%s (%s)", site.function, site.place)
                                                : xstrdup(site.place),
                                    .line = known ? site.line : 0,
@@ -117,7 +117,7 @@ static void spot_free(struct line_costs_spot *spot)
 {
     free(spot->path);
     free(spot->function);
-    free(spot->said);
+    free(spot->text);
 }
 
 static bool is_within(const struct line_costs_spot *a, const struct line_costs_spot *b)
@@ -182,11 +182,11 @@ static struct line_costs_line *line_of_step(struct line_costs *l,
                        from->function);
     if (to->line)
         return line_of(*file, to->line, to->line,
-                       from->said ? xasprintf("from %s", from->said) : xstrdup("from its begin"),
+                       from->text ? xasprintf("from %s", from->text) : xstrdup("from its begin"),
                        to->function);
-    char *way = to->said ? xasprintf("to %s", to->said) : xstrdup("to its end");
-    if (!from->line && from->said) {
-        char *both = xasprintf("%s %s", from->said, way);
+    char *way = to->text ? xasprintf("to %s", to->text) : xstrdup("to its end");
+    if (!from->line && from->text) {
+        char *both = xasprintf("%s %s", from->text, way);
         free(way);
         way = both;
     }
@@ -199,7 +199,7 @@ static struct line_costs_line *line_of_place(struct line_costs *l, const struct 
     *file = file_of(l, at->path);
     return line_of(*file, at->line, at->line,
                    at->line   ? NULL
-                   : at->said ? xstrdup(at->said)
+                   : at->text ? xstrdup(at->text)
                               : xstrdup(what),
                    at->function);
 }

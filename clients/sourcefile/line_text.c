@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAID 4u /* things; then "and so on" */
+#define ITEMS_SHOWN 4u /* things; then "and so on" */
 
 struct line_text_buffer {
     const struct table_names *names;
@@ -23,9 +23,9 @@ static const struct table_cell *cell_of(const struct line_text_buffer *s, uint32
 /* Takes it over. */
 static void line_text_append(struct line_text_buffer *s, char *more)
 {
-    if (s->count++ <= SAID) {
+    if (s->count++ <= ITEMS_SHOWN) {
         char *all = xasprintf("%s%s%s", s->text, *s->text ? "; " : "",
-                              s->count <= SAID ? more : "and so on");
+                              s->count <= ITEMS_SHOWN ? more : "and so on");
         free(s->text);
         s->text = all;
     }

@@ -125,12 +125,12 @@ static GtkWidget *run_dialog_new_described_label(void)
     guint count = names->len;
     g_ptr_array_add(names, NULL);
     char *all = g_strjoinv(", ", (char **)names->pdata),
-         *said = g_strdup_printf("Always included, from target descriptions: %s", all);
-    GtkWidget *label = gtk_label_new(count ? said : "");
+         *sentence = g_strdup_printf("Always included, from target descriptions: %s", all);
+    GtkWidget *label = gtk_label_new(count ? sentence : "");
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_widget_add_css_class(label, "dim-label");
-    g_free(said);
+    g_free(sentence);
     g_free(all);
     g_ptr_array_unref(names);
     return label;

@@ -98,14 +98,14 @@ static void write_curve(struct view *view, const char *file)
 static void show_page(struct view *view, const char *page)
 {
     analysis_pane_open(view, page);
-    const char *said = tab_message(analysis_pane_current_tab(view));
-    g_print("%s: %s\n", page, said ? said : "rows");
+    const char *text = tab_message(analysis_pane_current_tab(view));
+    g_print("%s: %s\n", page, text ? text : "rows");
 }
 
 static void script_analysis_print_cause(struct view *view)
 {
-    const char *said = wait_cause_sentence(view, NULL);
-    g_print("reason: %s\n", said ? said : "none");
+    const char *text = wait_cause_sentence(view, NULL);
+    g_print("reason: %s\n", text ? text : "none");
 }
 
 /* "-1" for none; what is no row selects nothing. */

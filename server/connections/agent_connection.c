@@ -37,7 +37,7 @@ struct agent_peer { /* of an agent's peer */
     size_t count, room;
     struct clock_offset offset; /* of its clock */
     struct clock_samples clocking; /* of its host, for runs; of a reader, of others */
-    bool heard; /* something was, since it was kept */
+    bool received; /* something was, since it was kept */
     uint64_t asked_ns; /* by the local clock: time of the last clock request; 0: never */
     bool waits; /* for the answer */
     unsigned answers;
@@ -152,7 +152,7 @@ static void keep_clocks(struct server *server, struct agent_source *source)
 {
     struct agent_peer *far = source->peer ? source->peer->far : NULL;
     bool ends = source->origin->ended && !source->settled;
-    if (!far || !source->run || source->run->finished || !(far->heard || ends))
+    if (!far || !source->run || source->run->finished || !(far->received || ends))
         return;
     source->settled = source->origin->ended;
     clock_samples_save(&far->clocking, server, source->run,
@@ -194,7 +194,7 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     if (resumes)
         source->run->left = false;
     source->resumed = source->settled = false;
-    far->heard = true; /* the run may be over at once */
+    far->received = true; /* the run may be over at once */
     keep_clocks(peer->server, source);
     if (source->run)
         agent_connection_send_position(peer, MESSAGE_ACK, stream.stream, source->origin->next);
@@ -304,7 +304,7 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
 {
     struct decoder in = decoder_init(body, size);
     struct agent_peer *far = peer->far;
-    uint64_t asked = decode_u64(&in), heard = decode_u64(&in), said = decode_u64(&in);
+    uint64_t asked = decode_u64(&in), received = decode_u64(&in), replied = decode_u64(&in);
     if (!decoder_finish(&in) || !far->waits || asked != far->asked_ns) {
         connection_reject(peer, "CLOCK_REPLY: not requested");
         return;
@@ -312,9 +312,9 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
     far->waits = false;
     uint64_t here = loop_clock_ns();
     far->answers++;
-    clock_offset_add(&far->offset, asked, heard, said, here);
-    far->heard |= clock_samples_receive(&far->clocking, far->host,
-                                        &(struct clock_request){asked, heard, said, here});
+    clock_offset_add(&far->offset, asked, received, replied, here);
+    far->received |= clock_samples_receive(&far->clocking, far->host,
+                                           &(struct clock_request){asked, received, replied, here});
 }
 
 /* From a NATS reader: a response about the clock of an agent's host. */
@@ -326,7 +326,7 @@ static void agent_connection_receive_answered(struct connection *peer, const uin
     struct clock_request asking = {decode_u64(&in), decode_u64(&in), decode_u64(&in),
                                    decode_u64(&in)};
     if (decoder_finish(&in) && host)
-        peer->far->heard |= clock_samples_receive(&peer->far->clocking, host, &asking);
+        peer->far->received |= clock_samples_receive(&peer->far->clocking, host, &asking);
     else
         connection_reject(peer, "AGENT_CLOCK: %s", in.error);
     free(host);
@@ -436,7 +436,7 @@ void agent_connection_poll(struct server *server)
     }
     for (struct connection *peer = sources ? server->peers : NULL; peer; peer = peer->next)
         if (peer->far)
-            peer->far->heard = false;
+            peer->far->received = false;
 }
 
 bool agent_connection_expected(const struct server *server)

@@ -49,9 +49,9 @@ static char *text_of_file(const char *path)
 /* Mistakes go to the log, a line each. */
 static bool read_measure(const char *path, struct measurement_spec *measure)
 {
-    char *text = text_of_file(path), *said = NULL;
+    char *text = text_of_file(path), *messages = NULL;
     size_t size;
-    FILE *complaints = open_memstream(&said, &size);
+    FILE *complaints = open_memstream(&messages, &size);
     bool good = text && complaints && measurement_spec_read(text, path, complaints, measure);
     if (complaints)
         fclose(complaints);
@@ -61,12 +61,12 @@ static bool read_measure(const char *path, struct measurement_spec *measure)
                 "%s: lists of functions are read by poet record -m and the viewer: start the "
                 "program with %s",
                 path, measurement_spec_variable(i));
-    for (char *line = said; line && *line; line += strcspn(line, "\n") + 1) {
+    for (char *line = messages; line && *line; line += strcspn(line, "\n") + 1) {
         server_log("%.*s", (int)strcspn(line, "\n"), line);
         if (!line[strcspn(line, "\n")])
             break;
     }
-    free(said);
+    free(messages);
     free(text);
     return good;
 }

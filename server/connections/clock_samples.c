@@ -39,8 +39,8 @@ bool clock_samples_receive(struct clock_samples *clocking, const char *host,
     if (!clock)
         return false;
     clock->answers++;
-    clock_messages_add(&clock->exchange.asked, (int64_t)a->asked, (int64_t)a->heard);
-    clock_messages_add(&clock->exchange.answered, (int64_t)a->said, (int64_t)a->here);
+    clock_messages_add(&clock->exchange.asked, (int64_t)a->asked, (int64_t)a->received);
+    clock_messages_add(&clock->exchange.answered, (int64_t)a->replied, (int64_t)a->here);
     return true;
 }
 

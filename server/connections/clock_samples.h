@@ -15,10 +15,10 @@ struct clock_samples { /* zeroes: no samples */
     size_t count, room;
 };
 
-/* A request that was sent at `asked` and arrived at `heard`; its response was sent at `said` and
+/* A request that was sent at `asked` and arrived at `received`; its response was sent at `replied` and
  * arrived at `here`. */
 struct clock_request {
-    uint64_t asked, heard, said, here;
+    uint64_t asked, received, replied, here;
 };
 
 /* Adds a sample; returns false if there are too many hosts. */

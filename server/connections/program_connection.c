@@ -225,10 +225,10 @@ static void note_losses(const struct connection *peer, const uint8_t *body, size
     struct decoder in = decoder_init(body, size);
     if (!decode_losses(&in, &message))
         return;
-    const uint64_t said[] = {message.waited_ns, message.dropped, message.unfollowed};
+    const uint64_t sums[] = {message.waited_ns, message.dropped, message.unfollowed};
     for (size_t i = 0; i < 3; i++)
-        if (said[i] > atomic_load(&peer->program->figures[i]))
-            atomic_store(&peer->program->figures[i], said[i]);
+        if (sums[i] > atomic_load(&peer->program->figures[i]))
+            atomic_store(&peer->program->figures[i], sums[i]);
 }
 
 #define LOST_NS 100000000u /* once or a few times in the life of a program */

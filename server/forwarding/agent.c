@@ -23,7 +23,7 @@ struct agent {
     struct destination *to;
     char *where, *directory;
     char *trouble; /* it is away: what its user is to know; NULL: it is here, or not known */
-    bool keep, here, said;
+    bool keep, here, reported;
     char *why; /* it went away last, before anything was acknowledged again */
     bool again; /* and for the same reason as before: that is not said over and over */
     struct outgoing_stream **streams; /* NULL: done */
@@ -61,9 +61,9 @@ static void on_away(void *context, const char *why)
     agent->again = again && (agent->again || agent->here);
     free(agent->why);
     agent->why = xstrdup(why);
-    if ((agent->here && !again) || !agent->said)
+    if ((agent->here && !again) || !agent->reported)
         server_log("%s; events are kept in %s until it is reachable", why, agent->directory);
-    agent->said = true;
+    agent->reported = true;
     free(agent->trouble);
     agent->trouble =
         xasprintf("%s; events are kept in %s until it is reachable", why, agent->directory);
@@ -322,7 +322,7 @@ void agent_free(struct agent *agent)
 }
 
 const char *agent_where(const struct agent *agent) { return agent->where; }
-bool agent_is_known(const struct agent *agent) { return agent->here || agent->said; }
+bool agent_is_known(const struct agent *agent) { return agent->here || agent->reported; }
 const char *agent_error(const struct agent *agent) { return agent->trouble ? agent->trouble : ""; }
 bool agent_is_away(const struct agent *agent) { return !agent->here; }
 

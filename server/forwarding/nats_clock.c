@@ -36,12 +36,12 @@ static struct decoder body_of(const natsMsg *msg)
 static void on_question(natsConnection *nc, natsSubscription *subscription, natsMsg *msg,
                         void *host)
 {
-    struct nats_answer answer = {.heard = loop_clock_ns(), .host = host};
+    struct nats_answer answer = {.received = loop_clock_ns(), .host = host};
     struct decoder in = body_of(msg);
     (void)subscription;
     if (decode_nats_request(&in, &answer.asked) && natsMsg_GetReply(msg)) {
         struct encoder body = {0};
-        answer.said = loop_clock_ns();
+        answer.replied = loop_clock_ns();
         encode_nats_response(&body, &answer);
         nats_clock_send_message(nc, natsMsg_GetReply(msg), NULL, &body);
         encoder_free(&body);
@@ -102,8 +102,8 @@ static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMs
         encoder_begin_message(&c->answers, MESSAGE_AGENT_CLOCK);
         encode_string(&c->answers, answer.host);
         encode_u64(&c->answers, answer.asked);
-        encode_u64(&c->answers, answer.heard);
-        encode_u64(&c->answers, answer.said);
+        encode_u64(&c->answers, answer.received);
+        encode_u64(&c->answers, answer.replied);
         encode_u64(&c->answers, here);
         encoder_end_message(&c->answers);
         c->count++;

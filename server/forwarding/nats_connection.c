@@ -140,17 +140,17 @@ static const char *nats_connection_auth_advice(void)
 }
 
 /* By what OpenSSL says of its certificate. */
-static const char *nats_connection_tls_advice(const char *said)
+static const char *nats_connection_tls_advice(const char *text)
 {
-    if (strstr(said, "mismatch"))
+    if (strstr(text, "mismatch"))
         return "server certificate is for another host; use the name in it";
-    if (strstr(said, "expired") || strstr(said, "not yet valid"))
+    if (strstr(text, "expired") || strstr(text, "not yet valid"))
         return "server certificate has expired or is not yet valid; renew it, or check the clock "
                "of this host";
-    if (strstr(said, "issuer") || strstr(said, "self") || strstr(said, "signature"))
+    if (strstr(text, "issuer") || strstr(text, "self") || strstr(text, "signature"))
         return "server certificate has an unknown issuer; set the CA file in "
                "POET_NATS_CA";
-    return strstr(said, "certificate") && !strstr(said, "alert")
+    return strstr(text, "certificate") && !strstr(text, "alert")
                ? "server certificate is not trusted"
                : NULL;
 }
@@ -169,14 +169,14 @@ static const char *nats_connection_certificate_advice(void)
 static const char *nats_connection_last_error_text(void)
 {
     natsStatus ignored;
-    const char *said = nats_GetLastError(&ignored);
-    const char *behind = said && *said == '(' ? strstr(said, "): ") : NULL;
-    return behind ? behind + 3 : said ? said : "";
+    const char *text = nats_GetLastError(&ignored);
+    const char *behind = text && *text == '(' ? strstr(text, "): ") : NULL;
+    return behind ? behind + 3 : text ? text : "";
 }
 
-static const char *known_reason(const struct nats_address *where, natsStatus s, const char *said)
+static const char *known_reason(const struct nats_address *where, natsStatus s, const char *text)
 {
-    const char *cause = s == NATS_SSL_ERROR ? nats_connection_tls_advice(said) : NULL;
+    const char *cause = s == NATS_SSL_ERROR ? nats_connection_tls_advice(text) : NULL;
     if (cause)
         return cause;
     if (s == NATS_NO_SERVER)
@@ -186,7 +186,7 @@ static const char *known_reason(const struct nats_address *where, natsStatus s, 
                "a certificate";
     if (is_secure(where) &&
         (s == NATS_PROTOCOL_ERROR || s == NATS_CONNECTION_CLOSED || s == NATS_IO_ERROR ||
-         (s == NATS_SSL_ERROR && (strstr(said, "alert") || !strstr(said, "handshake")))))
+         (s == NATS_SSL_ERROR && (strstr(text, "alert") || !strstr(text, "handshake")))))
         return nats_connection_certificate_advice();
     return NULL;
 }
@@ -194,7 +194,7 @@ static const char *known_reason(const struct nats_address *where, natsStatus s, 
 static void nats_connection_failure_reason(char *why, const struct nats_address *where,
                                            natsStatus s)
 {
-    const char *said = nats_connection_last_error_text(), *reason = known_reason(where, s, said);
+    const char *text = nats_connection_last_error_text(), *reason = known_reason(where, s, text);
     if (reason)
         snprintf(why, NATS_WHY_BYTES, "%s: %s", where->shown, reason);
     else if (s == NATS_CONNECTION_AUTH_FAILED)
@@ -202,7 +202,7 @@ static void nats_connection_failure_reason(char *why, const struct nats_address 
                  nats_connection_auth_advice());
     else
         snprintf(why, NATS_WHY_BYTES, "%s: %s%s%s", where->shown, natsStatus_GetText(s),
-                 *said ? ": " : "", said);
+                 *text ? ": " : "", text);
     why[strcspn(why, "\n")] = 0;
 }
 

@@ -206,8 +206,8 @@ void encode_nats_response(struct encoder *out, const struct nats_answer *answer)
 {
     put_head(out);
     encode_u64(out, answer->asked);
-    encode_u64(out, answer->heard);
-    encode_u64(out, answer->said);
+    encode_u64(out, answer->received);
+    encode_u64(out, answer->replied);
     encode_string(out, answer->host);
 }
 
@@ -215,8 +215,8 @@ bool decode_nats_response(struct decoder *in, struct nats_answer *answer)
 {
     get_head(in);
     answer->asked = decode_u64(in);
-    answer->heard = decode_u64(in);
-    answer->said = decode_u64(in);
+    answer->received = decode_u64(in);
+    answer->replied = decode_u64(in);
     answer->host = decode_name(in, NATS_HOST_BYTES);
     bool good = decoder_finish(in) && answer->host;
     if (!good) {

@@ -56,7 +56,7 @@ struct
     /* when the request was sent, by the requester's clock; when it arrived, and when this
      * response was sent, by the clock of a host */
     nats_answer {
-    uint64_t asked, heard, said;
+    uint64_t asked, received, replied;
     char *host; /* readable; the caller's */
 };
 void encode_nats_request(struct encoder *out, uint64_t asked);

@@ -47,7 +47,7 @@ struct nats_reader {
     int64_t made_ns; /* when the stream was */
     int fd;
     bool gone; /* the server has hung up on us */
-    bool said;
+    bool reported;
     struct encoder in, out;
     struct nats_journal *journals;
     size_t count, room;
@@ -293,9 +293,9 @@ static void nats_reader_read_messages(struct nats_reader *r, char *why)
 
 static void nats_reader_log_once(struct nats_reader *r, const char *why)
 {
-    if (!r->said && !nats_reader_is_stopped(r))
+    if (!r->reported && !nats_reader_is_stopped(r))
         server_log("%s; retrying", why);
-    r->said = true;
+    r->reported = true;
 }
 
 static void pause_for(struct nats_reader *r, int ms)
@@ -317,7 +317,7 @@ static void *nats_reader_run(void *context)
         if (nats_reader_subscribe(r, why)) {
             server_log("%s: the stream %s is read from its message %llu on", r->where.shown,
                        r->stream, (unsigned long long)r->next);
-            r->said = false;
+            r->reported = false;
             wait = AGAIN_LEAST_MS;
             nats_reader_read_messages(r, why);
         }

@@ -21,10 +21,10 @@
 
 /* ---- what it tells ---- */
 
-static void nats_worker_report_event(struct nats_destination *n, struct nats_event said)
+static void nats_worker_report_event(struct nats_destination *n, struct nats_event event)
 {
     struct nats_event *news = xmalloc(sizeof *news);
-    *news = said;
+    *news = event;
     pthread_mutex_lock(&n->lock);
     if (n->newest)
         n->newest->next = news;

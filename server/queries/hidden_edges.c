@@ -15,7 +15,7 @@ struct hidden_edge_search {
     struct via_info *found;
     size_t count, room;
     /* by lines of the effect and of the cause: 1 + position of the last cause that was reported */
-    struct map said;
+    struct map reported;
     /* per event */
     uint64_t to;
     uint32_t row;
@@ -42,9 +42,9 @@ static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t fr
     uint32_t line = order_event(l->order, from).line, to = order_event(l->order, l->to).line;
     l->done = true;
     if (row_of(l, line) == l->row || l->count >= FOUND_MOST ||
-        (uint64_t)(uintptr_t)map_get(&l->said, to, line) > from)
+        (uint64_t)(uintptr_t)map_get(&l->reported, to, line) > from)
         return;
-    map_put(&l->said, to, line, (void *)(uintptr_t)(from + 1));
+    map_put(&l->reported, to, line, (void *)(uintptr_t)(from + 1));
     l->found = array_reserve(l->found, &l->room, l->count + 1, sizeof *l->found);
     l->found[l->count++] =
         (struct via_info){ref_at(l->order, from), ref_at(l->order, l->to), through};
@@ -134,7 +134,7 @@ size_t hidden_edges_find(const struct order *order, const struct layout_result *
                 hidden_edges_begin(&l, from, false);
         }
     }
-    map_free(&l.said);
+    map_free(&l.reported);
     *found = l.found;
     return l.count;
 }

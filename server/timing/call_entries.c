@@ -61,15 +61,15 @@ struct entries_scan {
     uint64_t first_ns, last_ns, begins, lost;
 };
 
-static bool read_all(const uint8_t *body, size_t size, struct entries_scan *said, const char **why)
+static bool read_all(const uint8_t *body, size_t size, struct entries_scan *scan, const char **why)
 {
     struct decoder in = decoder_init(body, size);
     struct call_record e;
-    *said = (struct entries_scan){.first_ns = decode_call_records_head(&in)};
-    said->last_ns = said->first_ns;
-    while (decode_call_record(&in, &said->last_ns, &e)) {
-        said->begins += e.is == CALL_RECORD_BEGINS;
-        said->lost += e.lost;
+    *scan = (struct entries_scan){.first_ns = decode_call_records_head(&in)};
+    scan->last_ns = scan->first_ns;
+    while (decode_call_record(&in, &scan->last_ns, &e)) {
+        scan->begins += e.is == CALL_RECORD_BEGINS;
+        scan->lost += e.lost;
     }
     *why = in.error;
     return !in.error;
@@ -88,16 +88,16 @@ static void call_entries_track_open(struct call_entries_thread *t, const uint8_t
 }
 
 static struct call_entries_block block_of(const struct call_entries_thread *t,
-                                          const struct entries_scan *said, const uint8_t *body,
+                                          const struct entries_scan *scan, const uint8_t *body,
                                           size_t size)
 {
-    struct call_entries_block block = {.first_ns = said->first_ns,
-                                       .last_ns = said->last_ns,
+    struct call_entries_block block = {.first_ns = scan->first_ns,
+                                       .last_ns = scan->last_ns,
                                        .bytes = xmalloc(size),
                                        .size = (uint32_t)size,
                                        .open_count = (uint32_t)t->open_count,
                                        .above = t->above,
-                                       .begins = said->begins};
+                                       .begins = scan->begins};
     memcpy(block.bytes, body, size);
     block.open = xreallocarray(NULL, t->open_count + 1, sizeof *block.open);
     if (t->open_count)
@@ -108,25 +108,25 @@ static struct call_entries_block block_of(const struct call_entries_thread *t,
 bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code,
                          const uint8_t *body, size_t size, const char **why)
 {
-    struct entries_scan said;
-    if (!read_all(body, size, &said, why))
+    struct entries_scan scan;
+    if (!read_all(body, size, &scan, why))
         return false;
     struct call_entries_thread *t = thread_of(all, session, code);
     uint64_t bytes = size + t->open_count * sizeof *t->open;
     uint64_t until_ns = t->count ? t->blocks[t->count - 1].last_ns : 0;
-    if (said.first_ns < until_ns) {
-        *why = said.last_ns <= until_ns ? NULL : "entries that run back";
+    if (scan.first_ns < until_ns) {
+        *why = scan.last_ns <= until_ns ? NULL : "entries that run back";
         return !*why; /* already received */
     }
-    t->lost += said.lost;
+    t->lost += scan.lost;
     if (all->bytes + bytes > CALL_ENTRIES_KEPT) {
-        all->left += said.begins;
+        all->left += scan.begins;
         return true;
     }
     all->bytes += bytes;
-    t->begins += said.begins;
+    t->begins += scan.begins;
     t->blocks = array_reserve(t->blocks, &t->room, t->count + 1, sizeof *t->blocks);
-    t->blocks[t->count] = block_of(t, &said, body, size);
+    t->blocks[t->count] = block_of(t, &scan, body, size);
     t->blocks[t->count++].run_events = all->events;
     call_entries_track_open(t, body, size);
     return true;

@@ -282,12 +282,12 @@ static uint64_t find_state(struct tracefile_replayer *r)
         if (!good[i] && memcmp(head + SLOT_AT + SLOT_BYTES_HEAD * i, none, sizeof none) != 0)
             note_damage(r, SLOT_AT + SLOT_BYTES_HEAD * i, SLOT_BYTES_HEAD);
     }
-    bool said = head[TRACEFILE_HOLDS_OFFSET] <= TRACEFILE_HOLDS_WHOLE &&
-                (head[TRACEFILE_HOLDS_OFFSET] ^ head[TRACEFILE_HOLDS_OFFSET + 1]) == 0xff;
+    bool known = head[TRACEFILE_HOLDS_OFFSET] <= TRACEFILE_HOLDS_WHOLE &&
+                 (head[TRACEFILE_HOLDS_OFFSET] ^ head[TRACEFILE_HOLDS_OFFSET + 1]) == 0xff;
     uint64_t begun = chunk_get_u64(head + TRACEHEAD_BEGUN_AT);
     bool dated = begun == ~chunk_get_u64(head + TRACEHEAD_BEGUN_AT + 8);
     for (unsigned i = TRACEFILE_HOLDS_OFFSET; i < TRACEFILE_HEAD_BYTES; i++)
-        if (head[i] && !(said && i < TRACEHEAD_BEGUN_AT) &&
+        if (head[i] && !(known && i < TRACEHEAD_BEGUN_AT) &&
             !(dated && i >= TRACEHEAD_BEGUN_AT && i < TRACEHEAD_BEGUN_AT + TRACEHEAD_BEGUN_BYTES))
             note_damage(r, i, 1);
     unsigned newest = good[0] && good[1] ? serials[1] > serials[0] : good[1];

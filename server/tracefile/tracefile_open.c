@@ -144,8 +144,8 @@ bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint
 enum tracefile_holds tracefile_held(const uint8_t *head)
 {
     uint8_t holds = head[TRACEFILE_HOLDS_OFFSET];
-    bool said = (head[TRACEFILE_HOLDS_OFFSET + 1] ^ holds) == 0xff;
-    return said && holds <= TRACEFILE_HOLDS_WHOLE      ? (enum tracefile_holds)holds
+    bool known = (head[TRACEFILE_HOLDS_OFFSET + 1] ^ holds) == 0xff;
+    return known && holds <= TRACEFILE_HOLDS_WHOLE     ? (enum tracefile_holds)holds
            : holds || head[TRACEFILE_HOLDS_OFFSET + 1] ? TRACEFILE_HOLDS_OWN
                                                        : TRACEFILE_HOLDS_SENT;
 }

@@ -167,8 +167,8 @@ static void clocks(void **state)
 {
     struct encoder out = {0};
     struct nats_answer told = {.asked = 5,
-                               .heard = UINT64_MAX,
-                               .said = 7,
+                               .received = UINT64_MAX,
+                               .replied = 7,
                                .host = (char[]){"a host"}},
                        read;
     uint64_t asked;
@@ -191,7 +191,7 @@ static void clocks(void **state)
     }
     in = decoder_init(out.data, out.size);
     assert_true(decode_nats_response(&in, &read));
-    assert_true(read.asked == 5 && read.heard == UINT64_MAX && read.said == 7);
+    assert_true(read.asked == 5 && read.received == UINT64_MAX && read.replied == 7);
     is_text(read.host, "a host");
     encode_u8(&out, 0); /* more than it is */
     in = decoder_init(out.data, out.size);

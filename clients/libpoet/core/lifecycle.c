@@ -532,9 +532,9 @@ static void lifecycle_print_summary(bool any, bool libraries)
 
 void lifecycle_report_lost(uint64_t lost)
 {
-    static _Atomic uint32_t said_in;
+    static _Atomic uint32_t reported_in;
     uint32_t life = atomic_load(&current_lifetime);
-    if (lost && atomic_exchange(&said_in, life) != life)
+    if (lost && atomic_exchange(&reported_in, life) != life)
         stderr_log_print("at least %llu events lost (no space left to write the trace); "
                          "exact number: poet stat %s",
                          (unsigned long long)lost,

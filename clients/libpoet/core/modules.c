@@ -407,10 +407,10 @@ static int module_note_present(struct dl_phdr_info *info, size_t size, void *con
 
 static void module_report_not_reserved(void)
 {
-    static bool said;
-    if (said)
+    static bool reported;
+    if (reported)
         return;
-    said = true;
+    reported = true;
     stderr_log_print(
         "libraries were unloaded and their addresses could not be reserved; code in them may be "
         "shown with names of libraries loaded later");

@@ -136,9 +136,9 @@ static const struct need {
 
 /* A call that fails with an error is acceptable where libpoet checks for errors, and for a clock
  * that need not be read. */
-static bool seccomp_action_allows(uint32_t says, uint8_t what)
+static bool seccomp_action_allows(uint32_t value, uint8_t what)
 {
-    uint32_t action = says & SECCOMP_RET_ACTION_FULL;
+    uint32_t action = value & SECCOMP_RET_ACTION_FULL;
     return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ||
            (action == SECCOMP_RET_ERRNO && what != ALLOWED_CPU && what != ALLOWED_STREAMS);
 }
@@ -159,13 +159,13 @@ uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count)
 /* Makes bare system calls, as those of the C library may be interposed. */
 static bool seccomp_status_check(void)
 {
-    static const char said[] = "\nSeccomp:\t0";
+    static const char no_filter[] = "\nSeccomp:\t0";
     char text[3072]; /* for proc(5), smaller unless there are very many groups */
     long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
     long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : -1;
     if (fd >= 0)
         syscall(SYS_close, fd);
-    return got > 0 && memmem(text, (size_t)got, said, sizeof said - 1);
+    return got > 0 && memmem(text, (size_t)got, no_filter, sizeof no_filter - 1);
 }
 
 bool seccomp_filter_is_none(void)

@@ -27,7 +27,7 @@ void stderr_log_begin(void)
 
 void stderr_log_begun(void) { beginning = false; }
 
-static bool say_may(void)
+static bool stderr_log_allowed(void)
 {
     struct stat st;
     return seccomp_allows(ALLOWED_SAYING) && has_error_output && fstat(STDERR_FILENO, &st) == 0 &&
@@ -35,16 +35,16 @@ static bool say_may(void)
            !environment_get("POET_QUIET");
 }
 
-#define SAY_BYTES 768
+#define STDERR_LOG_BYTES 768
 
 /* Returns the size of the formatted line, with room for its end; 0: none. */
-static size_t say_format(char line[SAY_BYTES], const char *format, va_list ap)
+static size_t stderr_log_format(char line[STDERR_LOG_BYTES], const char *format, va_list ap)
 {
     memcpy(line, "poet: ", 7);
-    return vsnprintf(line + 6, SAY_BYTES - 8, format, ap) < 0 ? 0 : strlen(line);
+    return vsnprintf(line + 6, STDERR_LOG_BYTES - 8, format, ap) < 0 ? 0 : strlen(line);
 }
 
-static void say_write(char line[SAY_BYTES], size_t size)
+static void stderr_log_write(char line[STDERR_LOG_BYTES], size_t size)
 {
     line[size++] = '\n';
     ssize_t ignored = write(STDERR_FILENO, line, size);
@@ -53,58 +53,58 @@ static void say_write(char line[SAY_BYTES], size_t size)
 
 void stderr_log_print(const char *format, ...)
 {
-    char line[SAY_BYTES];
-    if (!say_may())
+    char line[STDERR_LOG_BYTES];
+    if (!stderr_log_allowed())
         return;
     va_list ap;
     va_start(ap, format);
-    size_t size = say_format(line, format, ap);
+    size_t size = stderr_log_format(line, format, ap);
     va_end(ap);
     if (size)
-        say_write(line, size);
+        stderr_log_write(line, size);
 }
 
 /* ---- once in a tree of processes ---- */
 
-#define SAID "POET_SAID"
+#define STDERR_LOG_PRINTED "POET_SAID"
 /* of one sentence: a hash in hexadecimal, and a comma */
-#define SAID_BYTES 9
-#define SAID_MOST 16
+#define STDERR_LOG_MARK_BYTES 9
+#define STDERR_LOG_MARKS 16
 
-static void said_mark(const char *line, char mark[SAID_BYTES + 1])
+static void stderr_log_mark(const char *line, char mark[STDERR_LOG_MARK_BYTES + 1])
 {
     uint32_t hash = 2166136261u;
     for (const char *p = line; *p; p++)
         hash = (hash ^ (uint8_t)*p) * 16777619u;
-    snprintf(mark, SAID_BYTES + 1, "%08x,", hash);
+    snprintf(mark, STDERR_LOG_MARK_BYTES + 1, "%08x,", hash);
 }
 
 /* Returns whether this process or an ancestor has printed it; marks it for those that this one
  * starts. */
-static bool said_already(const char *line)
+static bool stderr_log_was_printed(const char *line)
 {
-    char mark[SAID_BYTES + 1], marks[SAID_BYTES * SAID_MOST + 1];
-    const char *said = environment_get(SAID);
-    said_mark(line, mark);
-    if (said && strstr(said, mark))
+    char mark[STDERR_LOG_MARK_BYTES + 1], marks[STDERR_LOG_MARK_BYTES * STDERR_LOG_MARKS + 1];
+    const char *printed = environment_get(STDERR_LOG_PRINTED);
+    stderr_log_mark(line, mark);
+    if (printed && strstr(printed, mark))
         return true;
-    size_t size = said ? strlen(said) : 0;
+    size_t size = printed ? strlen(printed) : 0;
     if (!beginning || size + sizeof mark > sizeof marks)
         return false;
-    snprintf(marks, sizeof marks, "%s%s", said ? said : "", mark);
-    environment_set(SAID, marks);
+    snprintf(marks, sizeof marks, "%s%s", printed ? printed : "", mark);
+    environment_set(STDERR_LOG_PRINTED, marks);
     return false;
 }
 
 void stderr_log_print_once(const char *format, ...)
 {
-    char line[SAY_BYTES];
-    if (!say_may())
+    char line[STDERR_LOG_BYTES];
+    if (!stderr_log_allowed())
         return;
     va_list ap;
     va_start(ap, format);
-    size_t size = say_format(line, format, ap);
+    size_t size = stderr_log_format(line, format, ap);
     va_end(ap);
-    if (size && !said_already(line))
-        say_write(line, size);
+    if (size && !stderr_log_was_printed(line))
+        stderr_log_write(line, size);
 }

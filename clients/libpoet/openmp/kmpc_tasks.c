@@ -226,13 +226,13 @@ struct loop {
 
 /* Splits the loop as the runtime does. Returns false if it creates so many tasks that it has tasks
  * create them. */
-static bool kmpc_task_split_loop(struct loop *l, int how, uint64_t said)
+static bool kmpc_task_split_loop(struct loop *l, int how, uint64_t amount)
 {
     const struct team_member *m = member_current();
     uint64_t from = *l->first, to = *l->last, most = 10 * (uint64_t)atomic_load(&m->team->size);
     l->count =
         l->step > 0 ? (to - from) / (uint64_t)l->step + 1 : (from - to) / (uint64_t)-l->step + 1;
-    uint64_t wanted = how == 0 ? most : how == 1 ? l->count / (said ? said : 1) : said;
+    uint64_t wanted = how == 0 ? most : how == 1 ? l->count / (amount ? amount : 1) : amount;
     l->tasks = wanted < 1 ? 1 : wanted < l->count ? wanted : l->count;
     return l->count > 0 && l->tasks <= (most < 256 ? most : 256);
 }
@@ -303,11 +303,11 @@ static void kmpc_task_hold_loop(const struct loop *l, int no_group)
 
 typedef void loop_call(source *at, int32_t thread, struct of_runtime *pattern, int deferred,
                        uint64_t *first, uint64_t *last, int64_t step, int no_group, int how,
-                       uint64_t said, void *copy);
+                       uint64_t amount, void *copy);
 API loop_call __kmpc_taskloop;
 API void __kmpc_taskloop(source *at, int32_t thread, struct of_runtime *pattern, int deferred,
                          uint64_t *first, uint64_t *last, int64_t step, int no_group, int how,
-                         uint64_t said, void *copy)
+                         uint64_t amount, void *copy)
 {
     loop_call *call = (loop_call *)(uintptr_t)omp_runtime_function(REAL___kmpc_taskloop, SITE);
     struct loop l = {.at = at,
@@ -320,7 +320,7 @@ API void __kmpc_taskloop(source *at, int32_t thread, struct of_runtime *pattern,
                      .copy = (void (*)(void *, const void *, int32_t))(uintptr_t)copy};
     bool holds = made.task == pattern && deferred && task_replay_wanted();
     made.task = NULL;
-    if (holds && kmpc_task_split_loop(&l, how, said)) {
+    if (holds && kmpc_task_split_loop(&l, how, amount)) {
         kmpc_task_hold_loop(&l, no_group);
         return;
     }
@@ -328,6 +328,6 @@ API void __kmpc_taskloop(source *at, int32_t thread, struct of_runtime *pattern,
         task_replay_release_team();
     const void *before = ompt_tool_begin_loop(SITE);
     if (call)
-        call(at, thread, pattern, deferred, first, last, step, no_group, how, said, copy);
+        call(at, thread, pattern, deferred, first, last, step, no_group, how, amount, copy);
     ompt_tool_begin_loop(before);
 }

@@ -15,8 +15,8 @@ static bool worksharing_is_wanted(void)
     static _Atomic int wanted; /* 1 no, 2 yes */
     int known = atomic_load_explicit(&wanted, memory_order_relaxed);
     if (!known) {
-        const char *said = getenv("POET_OMP_CHUNKS");
-        known = said && strcmp(said, "0") == 0 ? 1 : 2;
+        const char *setting = getenv("POET_OMP_CHUNKS");
+        known = setting && strcmp(setting, "0") == 0 ? 1 : 2;
         atomic_store_explicit(&wanted, known, memory_order_relaxed);
     }
     return known == 2;

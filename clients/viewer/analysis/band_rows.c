@@ -347,14 +347,14 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     if (keyboard || x < viewport_names_px(&view->viewport))
         return FALSE;
     int n = y / ROW_PX - count_rows(view);
-    char *said = band_rows_interval_at(view, x, y, &spell) ? state_interval_describe(&names, &spell)
+    char *text = band_rows_interval_at(view, x, y, &spell) ? state_interval_describe(&names, &spell)
                  : n >= 0 && n < placement_bands_count(view->band_rows->carried)
                      ? placement_bands_describe(view->band_rows->carried, n, x)
                      : NULL;
-    if (!said)
+    if (!text)
         return FALSE;
-    gtk_tooltip_set_text(tooltip, said);
-    free(said);
+    gtk_tooltip_set_text(tooltip, text);
+    free(text);
     return TRUE;
 }
 

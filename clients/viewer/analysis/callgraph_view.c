@@ -55,13 +55,13 @@ static void callgraph_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, in
 static void callgraph_select_node(struct callgraph_view *g, uint32_t node)
 {
     bool is = node < g->calls.count;
-    char *said =
+    char *text =
         is ? g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount)
            : g_strdup("Call graph: no function selected");
     g->node = is ? node : CALL_GRAPH_DRAWING_NONE;
-    gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
+    gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
                                    -1);
-    g_free(said);
+    g_free(text);
     gtk_widget_queue_draw(g->area);
     g->selected(g->view, is ? (int)g->calls.nodes[node].row : -1);
 }
@@ -124,9 +124,9 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
                                           : call_graph_drawing_at(g->graph, x / SCALE, y / SCALE);
     if (node >= g->calls.count)
         return FALSE;
-    char *said = g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount);
-    gtk_tooltip_set_text(tooltip, said);
-    g_free(said);
+    char *text = g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount);
+    gtk_tooltip_set_text(tooltip, text);
+    g_free(text);
     return TRUE;
 }
 

@@ -42,9 +42,9 @@ static void findings_on_row_selected(struct view *view, const struct result_tabl
 static void findings_reword_table(struct view *view, struct result_table *t)
 {
     struct table_names names = {view_metadata(view), view->server_link.sites};
-    uint32_t said = result_table_find_column(t, "kind");
+    uint32_t kind_column = result_table_find_column(t, "kind");
     char *kind = NULL;
-    if (t->problem || said == t->column_count)
+    if (t->problem || kind_column == t->column_count)
         return;
     for (uint32_t i = 0; i < t->row_count; i++) {
         char *text;
@@ -55,7 +55,7 @@ static void findings_reword_table(struct view *view, struct result_table *t)
         } else {
             text = finding_text_participant(&names, t, i, kind ? kind : "");
         }
-        struct table_cell *cell = &result_table_cells(t, i)[said];
+        struct table_cell *cell = &result_table_cells(t, i)[kind_column];
         if (cell->is == CELL_TEXT)
             free(cell->text);
         *cell = (struct table_cell){.is = CELL_TEXT, .text = text};
@@ -73,9 +73,8 @@ const struct tab page_maybe = {
     .preset = "predict",
     .row_kind = "",
     .empty_text = "No potential bugs found.",
-    .tooltip =
-        "Bugs that other schedules of this program could expose: deadlocks, lost wake-ups, "
-        "atomicity and order violations.  poet confirm tries to reproduce them",
+    .tooltip = "Bugs that other schedules of this program could expose: deadlocks, lost wake-ups, "
+               "atomicity and order violations.  poet confirm tries to reproduce them",
     .columns = findings_shown_columns,
     .styles = findings_column_styles,
     .on_row_selected = findings_on_row_selected,

@@ -11,9 +11,9 @@ static void add_figure(GString *s, const struct result_table *t, const struct ta
         column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
     if (!cell || cell->is == CELL_NULL)
         return;
-    char *said = result_table_cell_text(names, &t->columns[column], cell);
-    g_string_append_printf(s, "%s%s%s", before, said, after);
-    free(said);
+    char *text = result_table_cell_text(names, &t->columns[column], cell);
+    g_string_append_printf(s, "%s%s%s", before, text, after);
+    free(text);
 }
 
 char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node,

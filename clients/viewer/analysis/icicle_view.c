@@ -117,13 +117,13 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
         return FALSE;
     const struct icicle_box *at =
         icicle_drawing_at(&b->boxes, &b->places, &view, x / SCALE, y / SCALE);
-    char *said = !at            ? NULL
-                 : !at->smaller ? icicle_node_text(b, at->node)
-                                : g_strdup_printf("%u smaller functions in %s", at->smaller,
-                                                  b->boxes.nodes[at->node].name);
-    if (said)
-        gtk_tooltip_set_text(tooltip, said);
-    g_free(said);
+    char *sentence = !at            ? NULL
+                     : !at->smaller ? icicle_node_text(b, at->node)
+                                    : g_strdup_printf("%u smaller functions in %s", at->smaller,
+                                                      b->boxes.nodes[at->node].name);
+    if (sentence)
+        gtk_tooltip_set_text(tooltip, sentence);
+    g_free(sentence);
     return at != NULL;
 }
 
@@ -132,11 +132,11 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 static void icicle_report_selection(struct icicle_widget *b)
 {
     bool is = is_node(b, b->selected);
-    char *said =
+    char *sentence =
         is ? icicle_node_text(b, b->selected) : g_strdup("Icicle graph: no function selected");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, sentence,
                                    -1);
-    g_free(said);
+    g_free(sentence);
     uint32_t row = is ? b->boxes.nodes[b->selected].row : UINT32_MAX;
     b->ears->selected(b->view, row == UINT32_MAX ? -1 : (int)row);
 }

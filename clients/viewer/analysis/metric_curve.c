@@ -272,10 +272,10 @@ static bool metric_curve_has_points(const struct curve_panel *p)
 static void draw_nothing(struct metric_curve *b, const struct curve_panel *p, cairo_t *cr,
                          bool dark)
 {
-    const char *said = b->series.pixels == 0 ? "Loading samples..."
-                       : p->line_count       ? "Too few samples to plot."
-                                             : "No samples.";
-    metric_curve_draw_text(cr, left_px(b), 0.4, dark, said, false);
+    const char *sentence = b->series.pixels == 0 ? "Loading samples..."
+                           : p->line_count       ? "Too few samples to plot."
+                                                 : "No samples.";
+    metric_curve_draw_text(cr, left_px(b), 0.4, dark, sentence, false);
 }
 
 static void draw_curves(struct metric_curve *b, cairo_t *cr, int height, struct curve_look look)
@@ -340,10 +340,10 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
                                c->known == SERIES_RECORDED ? "" : " (last sample)");
     }
     g_free(p.lines);
-    bool said = text->len > 0;
+    bool sentence = text->len > 0;
     gtk_tooltip_set_text(tooltip, text->str);
     g_string_free(text, TRUE);
-    return said;
+    return sentence;
 }
 
 void metric_curve_print(struct metric_curve *b, FILE *f)

@@ -97,11 +97,11 @@ static bool overview_states_has_off_cpu(const struct state_bands *s)
 
 static void draw_key(cairo_t *cr, double x, const struct paint_theme *theme, bool system)
 {
-    const char *said = system ? "" : "(running: time not covered by a traced wait)";
+    const char *sentence = system ? "" : "(running: time not covered by a traced wait)";
     double v = theme->dark ? 0.75 : 0.35;
     double wide = state_interval_draw_key(cr, x, 2, theme->dark, theme->grey);
     cairo_set_source_rgb(cr, v, v, v);
-    text_cache_show(cr, x + wide, 3, said, 8, false);
+    text_cache_show(cr, x + wide, 3, sentence, 8, false);
 }
 
 /* What is there instead of bands. */

@@ -7,8 +7,8 @@
 
 void source_header_show_message(struct source_header *h, const char *text)
 {
-    gtk_label_set_text(GTK_LABEL(h->said), text);
-    gtk_widget_set_tooltip_text(h->said, *text ? text : NULL);
+    gtk_label_set_text(GTK_LABEL(h->label), text);
+    gtk_widget_set_tooltip_text(h->label, *text ? text : NULL);
 }
 
 void source_header_show_file_state(struct source_header *h, const struct line_costs_file *file,
@@ -93,11 +93,11 @@ void source_header_build(struct source_header *h)
     h->names = gtk_string_list_new(NULL);
     h->files = gtk_drop_down_new(G_LIST_MODEL(h->names), NULL);
     h->entry = gtk_search_entry_new();
-    h->said = gtk_label_new("");
-    gtk_label_set_xalign(GTK_LABEL(h->said), 0);
-    gtk_label_set_ellipsize(GTK_LABEL(h->said), PANGO_ELLIPSIZE_END);
-    gtk_widget_add_css_class(h->said, "dim-label");
-    gtk_widget_set_hexpand(h->said, TRUE);
+    h->label = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(h->label), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(h->label), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(h->label, "dim-label");
+    gtk_widget_set_hexpand(h->label, TRUE);
     source_header_set_label(h->files, "Files by share of time");
     source_header_set_label(h->entry, "Find in this file (Ctrl+F)");
     gtk_widget_set_tooltip_text(h->entry, "Find in this file (Ctrl+F; Enter: next match)");
@@ -107,6 +107,6 @@ void source_header_build(struct source_header *h)
     g_signal_connect(h->entry, "activate", G_CALLBACK(on_find), h);
     g_signal_connect(h->entry, "stop-search", G_CALLBACK(on_stop), h);
     gtk_box_append(GTK_BOX(h->box), h->files);
-    gtk_box_append(GTK_BOX(h->box), h->said);
+    gtk_box_append(GTK_BOX(h->box), h->label);
     gtk_box_append(GTK_BOX(h->box), h->entry);
 }

@@ -13,7 +13,7 @@ struct source_header {
     void (*sought)(void *user, const char *text); /* Enter */
     void (*left)(void *user); /* Escape */
     void *user;
-    GtkWidget *files, *said; /* private, like the following */
+    GtkWidget *files, *label; /* private, like the following */
     GtkStringList *names;
     bool quiet; /* the list of files is being filled */
 };

@@ -21,7 +21,7 @@ struct tab_instance {
     bool seen; /* it is looked at */
     bool unshown; /* the table is another one than the grid has */
     struct grid *grid;
-    GtkWidget *box, *stack, *said, *working, *progress, *cancel, *foot;
+    GtkWidget *box, *stack, *message, *working, *progress, *cancel, *foot;
     guint soon; /* it is asked for then */
     bool stale; /* there is more to know than is shown */
     bool given_up; /* the user cancelled it */
@@ -136,16 +136,16 @@ static const char *tab_message_for(const struct tab_instance *p)
 
 static void tab_show_message(struct tab_instance *p)
 {
-    const char *said = tab_message_for(p);
+    const char *text = tab_message_for(p);
     GtkWidget *instead = p->page->replacement ? p->page->replacement(p->view) : NULL;
     if (instead && !gtk_widget_get_parent(instead))
         gtk_stack_add_child(GTK_STACK(p->stack), instead);
-    gtk_label_set_text(GTK_LABEL(p->said), said ? said : "");
+    gtk_label_set_text(GTK_LABEL(p->message), text ? text : "");
     if (p->unshown && !instead)
         show_table(p);
     gtk_stack_set_visible_child(GTK_STACK(p->stack), instead ? instead
-                                                     : said || !p->tabled.has_answer
-                                                         ? p->said
+                                                     : text || !p->tabled.has_answer
+                                                         ? p->message
                                                          : grid_widget(p->grid));
     char *foot = instead ? g_strdup("") : tab_footer_text(p);
     gtk_label_set_text(GTK_LABEL(p->foot), foot);
@@ -159,7 +159,7 @@ static bool is_another(const struct tab_instance *p)
 {
     GtkWidget *shown = gtk_stack_get_visible_child(GTK_STACK(p->stack));
     GtkWidget *instead = p->page->replacement ? p->page->replacement(p->view) : NULL;
-    return instead ? shown != instead : shown != p->said && shown != grid_widget(p->grid);
+    return instead ? shown != instead : shown != p->message && shown != grid_widget(p->grid);
 }
 
 const struct result_table *tab_table(const struct tab_instance *p)
@@ -422,7 +422,7 @@ void tab_focus(struct tab_instance *p)
     bool has = false;
     if (shown == grid_widget(p->grid))
         grid_focus(p->grid), has = true;
-    else if (shown != p->said)
+    else if (shown != p->message)
         has = (p->page->focus && p->page->focus(p->view)) ||
               gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD);
     if (!has)
@@ -431,8 +431,8 @@ void tab_focus(struct tab_instance *p)
 
 const char *tab_message(const struct tab_instance *p)
 {
-    bool said = gtk_stack_get_visible_child(GTK_STACK(p->stack)) == p->said;
-    return said ? gtk_label_get_text(GTK_LABEL(p->said)) : NULL;
+    bool visible = gtk_stack_get_visible_child(GTK_STACK(p->stack)) == p->message;
+    return visible ? gtk_label_get_text(GTK_LABEL(p->message)) : NULL;
 }
 
 bool tab_is_busy(const struct tab_instance *p)
@@ -488,13 +488,13 @@ struct tab_instance *tab_new(struct view *view, const struct tab *page)
         .tabled = {.link = &view->server_link, .on_table = tab_on_table, .user = p}};
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     p->stack = gtk_stack_new();
-    p->said = label_new(false);
+    p->message = label_new(false);
     p->foot = label_new(true);
-    gtk_label_set_wrap(GTK_LABEL(p->said), TRUE);
+    gtk_label_set_wrap(GTK_LABEL(p->message), TRUE);
     gtk_label_set_ellipsize(GTK_LABEL(p->foot), PANGO_ELLIPSIZE_END);
     p->grid = grid_new(view, page->title, page->columns, &tab_grid_callbacks, p);
     grid_style(p->grid, page->styles);
-    gtk_stack_add_child(GTK_STACK(p->stack), p->said);
+    gtk_stack_add_child(GTK_STACK(p->stack), p->message);
     gtk_stack_add_child(GTK_STACK(p->stack), grid_widget(p->grid));
     gtk_widget_set_vexpand(p->stack, TRUE);
     build_working(p);

@@ -114,10 +114,10 @@ static void waits_tab_on_row_selected(struct view *view, const struct result_tab
 static void waits_tab_show_cause(struct view *view)
 {
     struct waits_tab *s = waits_tab_state(view);
-    const char *said = wait_cause_sentence(view, NULL);
-    gtk_label_set_text(GTK_LABEL(s->label), said ? said : "");
-    gtk_widget_set_tooltip_text(s->label, said);
-    gtk_widget_set_visible(s->box, said != NULL);
+    const char *sentence = wait_cause_sentence(view, NULL);
+    gtk_label_set_text(GTK_LABEL(s->label), sentence ? sentence : "");
+    gtk_widget_set_tooltip_text(s->label, sentence);
+    gtk_widget_set_visible(s->box, sentence != NULL);
 }
 
 static void waits_tab_on_notification(struct view *view, enum notification news)

@@ -98,12 +98,13 @@ void overview_overlay_draw(struct view *view, cairo_t *cr, int height)
 
 char *overview_overlay_describe(struct view *view, double x, double y)
 {
-    char *said = bands_view_describe(view, x, y), *last = said ? strrchr(said, '\n') : NULL;
+    char *sentence = bands_view_describe(view, x, y),
+         *last = sentence ? strrchr(sentence, '\n') : NULL;
     double share = (x - viewport_names_px(&view->viewport)) / overview_width_px(view);
     uint32_t row = bands_view_row_at(view, y);
     if (!last)
-        return said;
-    GString *text = g_string_new_len(said, last - said);
+        return sentence;
+    GString *text = g_string_new_len(sentence, last - sentence);
     char *kinds = wait_kinds_describe(view, row, share);
     double path = overview_path_share(view, row, share),
            lit = overview_highlight_share(view, row, share);
@@ -118,7 +119,7 @@ char *overview_overlay_describe(struct view *view, double x, double y)
     }
     g_string_append(text, last);
     g_free(kinds);
-    g_free(said);
+    g_free(sentence);
     return g_string_free(text, FALSE);
 }
 

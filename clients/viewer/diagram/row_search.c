@@ -20,7 +20,7 @@ struct row_search_hit {
 };
 
 struct row_search {
-    GtkWidget *box, *entry, *said;
+    GtkWidget *box, *entry, *label;
     GArray *hits;
     guint at; /* the one that was gone to */
 };
@@ -124,13 +124,13 @@ static void row_search_show_count(struct view *view)
 {
     struct row_search *seek = view->row_search;
     bool any = seek->hits->len, text = *gtk_editable_get_text(GTK_EDITABLE(seek->entry));
-    char *said = any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
-                     : g_strdup(!text                             ? ""
-                                : view->viewer_settings.busy_rows ? "No visible row matches "
-                                                                    "(press E for all rows)"
-                                                                  : "No row matches");
-    gtk_label_set_text(GTK_LABEL(seek->said), said);
-    g_free(said);
+    char *sentence = any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
+                         : g_strdup(!text                             ? ""
+                                    : view->viewer_settings.busy_rows ? "No visible row matches "
+                                                                        "(press E for all rows)"
+                                                                      : "No row matches");
+    gtk_label_set_text(GTK_LABEL(seek->label), sentence);
+    g_free(sentence);
     if (text && !any)
         gtk_widget_add_css_class(seek->entry, "error");
     else
@@ -248,7 +248,7 @@ GtkWidget *row_search_new(struct view *view)
     seek->hits = g_array_new(FALSE, FALSE, sizeof(struct row_search_hit));
     seek->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     seek->entry = gtk_search_entry_new();
-    seek->said = gtk_label_new("");
+    seek->label = gtk_label_new("");
     g_object_set(seek->box, "margin-top", 4, "margin-bottom", 4, "margin-start", 6, "visible",
                  FALSE, NULL);
     g_object_set(seek->entry, "placeholder-text", "Row name: worker, or work*", "width-chars", 30,
@@ -261,7 +261,7 @@ GtkWidget *row_search_new(struct view *view)
     row_search_new_button(view, "go-down-symbolic", NULL, "Next row (Enter)", G_CALLBACK(on_next));
     row_search_new_button(view, NULL, "Show _only matches", "Hide all other rows",
                           G_CALLBACK(row_search_on_only_hits));
-    gtk_box_append(GTK_BOX(seek->box), seek->said);
+    gtk_box_append(GTK_BOX(seek->box), seek->label);
     g_signal_connect(seek->entry, "changed", G_CALLBACK(on_changed), view);
     g_signal_connect(seek->entry, "activate", G_CALLBACK(on_next), view);
     g_signal_connect(seek->entry, "next-match", G_CALLBACK(on_next), view);

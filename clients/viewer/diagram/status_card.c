@@ -21,7 +21,7 @@ struct status_card_moment {
 
 struct status_card {
     struct status_card_moment first, second;
-    char *said; /* last; NULL: nothing that still holds */
+    char *text; /* last; NULL: nothing that still holds */
 };
 
 static struct status_card *status_card_state(struct view *view)
@@ -71,14 +71,15 @@ static char *status_card_event_text(struct view *view, struct event_id at)
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
     if (!e)
         return NULL;
-    char *said = event_text(view_metadata(view), e), *time = status_card_duration_text(e->time_ns);
+    char *sentence = event_text(view_metadata(view), e),
+         *time = status_card_duration_text(e->time_ns);
     const char *place =
         e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "";
     const char *why = wait_cause_sentence(view, &at);
-    char *text = g_strdup_printf("%s — %s%s%s%s%s", said, time, *place ? ", " : "", place,
+    char *text = g_strdup_printf("%s — %s%s%s%s%s", sentence, time, *place ? ", " : "", place,
                                  why ? "; " : "", why ? why : "");
     g_free(time);
-    free(said);
+    free(sentence);
     return text;
 }
 
@@ -110,7 +111,7 @@ static char *status_card_pair_text(struct view *view)
 
 void status_card_clear(struct view *view)
 {
-    g_clear_pointer(&status_card_state(view)->said, g_free);
+    g_clear_pointer(&status_card_state(view)->text, g_free);
     status_line_show(&view->status_line, "%s", "");
 }
 
@@ -121,9 +122,9 @@ static void status_card_show_text(struct view *view)
     const struct view_state *p = &view->viewport.place;
     char *text =
         p->second.line ? status_card_pair_text(view) : status_card_event_text(view, p->selected);
-    if (text && g_strcmp0(text, card->said) != 0) {
-        g_free(card->said);
-        card->said = g_strdup(text);
+    if (text && g_strcmp0(text, card->text) != 0) {
+        g_free(card->text);
+        card->text = g_strdup(text);
         status_line_show(&view->status_line, "%s", text);
     }
     g_free(text);
@@ -138,7 +139,7 @@ void status_card_on_notification(struct view *view, enum notification news)
     if (p->selected.line) {
         status_card_update_moment(view, &status_card_state(view)->first, p->selected);
         status_card_show_text(view);
-    } else if (status_card_state(view)->said) {
+    } else if (status_card_state(view)->text) {
         status_card_clear(view);
     }
 }

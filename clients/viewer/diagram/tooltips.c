@@ -18,8 +18,8 @@ char *tooltip_event_text(struct view *view, const struct event_info *e)
 {
     const struct trace_metadata *book = view_metadata(view);
     GString *s = g_string_new(NULL);
-    char *said = event_text(view_metadata(view), e), *time = tooltip_duration_text(e->time_ns);
-    g_string_append_printf(s, "%s\nat %s", said, time);
+    char *sentence = event_text(view_metadata(view), e), *time = tooltip_duration_text(e->time_ns);
+    g_string_append_printf(s, "%s\nat %s", sentence, time);
     if (e->waited_ns > 0) {
         char *waited = tooltip_duration_text(e->waited_ns);
         g_string_append_printf(s, ", after waiting for %s", waited);
@@ -38,7 +38,7 @@ char *tooltip_event_text(struct view *view, const struct event_info *e)
     const char *note = note_file_text(&view->run_notes.notes, e->at);
     if (note)
         g_string_append_printf(s, "\n⚑ %s", note);
-    g_free(said);
+    g_free(sentence);
     g_free(time);
     return g_string_free(s, FALSE);
 }

@@ -16,7 +16,7 @@
 struct wait_cause {
     struct table_model why;
     struct event_id of, cause; /* of: the event that was asked about; line 0: none */
-    char *said; /* NULL: not known (yet) */
+    char *text; /* NULL: not known (yet) */
     bool goes; /* to the cause, once it is known */
 };
 
@@ -37,8 +37,8 @@ static void wait_cause_on_table(void *user)
     if (!r->why.fresh)
         return;
     r->why.fresh = false;
-    free(r->said);
-    r->said = r->why.table.problem ? NULL : wait_summary_text(&names, &r->why.table, &r->cause);
+    free(r->text);
+    r->text = r->why.table.problem ? NULL : wait_summary_text(&names, &r->why.table, &r->cause);
     notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
     if (r->goes)
         wait_cause_go_to_cause(view, r);
@@ -58,8 +58,8 @@ static void wait_cause_reset(struct view *view)
 {
     struct wait_cause *r = wait_cause_state(view);
     table_model_clear(&r->why);
-    free(r->said);
-    r->said = NULL;
+    free(r->text);
+    r->text = NULL;
     r->goes = false;
     r->of = r->cause = (struct event_id){0};
 }
@@ -84,7 +84,7 @@ void wait_cause_request(struct view *view, struct event_id at)
 const char *wait_cause_sentence(const struct view *view, const struct event_id *at)
 {
     const struct wait_cause *r = view->wait_cause;
-    return r && (!at || event_id_equal(*at, r->of)) ? r->said : NULL;
+    return r && (!at || event_id_equal(*at, r->of)) ? r->text : NULL;
 }
 
 void wait_cause_go_to(struct view *view)
@@ -92,7 +92,7 @@ void wait_cause_go_to(struct view *view)
     struct wait_cause *r = wait_cause_state(view);
     if (!r->of.line)
         status_line_show(&view->status_line, "Select a wait");
-    else if (r->said)
+    else if (r->text)
         wait_cause_go_to_cause(view, r);
     else
         r->goes = true;

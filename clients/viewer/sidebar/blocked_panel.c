@@ -56,18 +56,18 @@ static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *sta
     g_free(head);
     free(title);
     for (uint32_t i = 0; i < cycle->count && i < ROWS_SHOWN; i++) {
-        char *said = deadlock_edge_text(view_metadata(view), cycle, i);
-        char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", said);
+        char *sentence = deadlock_edge_text(view_metadata(view), cycle, i);
+        char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", sentence);
         row_list_add(state->list, text, cycle->steps[i].at);
         g_free(text);
-        free(said);
+        free(sentence);
     }
 }
 
 /* Adds a diagnosis, which is freed; its first line is the title. */
-static void blocked_panel_add_text(struct blocked_panel *state, char *said, struct event_id at)
+static void blocked_panel_add_text(struct blocked_panel *state, char *sentence, struct event_id at)
 {
-    char **lines = g_strsplit(said, "\n", 2);
+    char **lines = g_strsplit(sentence, "\n", 2);
     char *rest = g_strchomp(g_strdup(lines[1] ? lines[1] : ""));
     lines[0][0] = g_ascii_toupper(lines[0][0]);
     char *text = g_markup_printf_escaped(*rest ? "<b>%s</b>\n<small>%s</small>" : "<b>%s</b>%s",
@@ -76,15 +76,15 @@ static void blocked_panel_add_text(struct blocked_panel *state, char *said, stru
     g_free(text);
     g_free(rest);
     g_strfreev(lines);
-    free(said);
+    free(sentence);
 }
 
 static void blocked_panel_add_diagnosis(struct view *view, struct blocked_panel *state,
                                         const struct diagnosis_info *v)
 {
-    char *said = diagnosis_text(view_metadata(view), v);
-    if (said)
-        blocked_panel_add_text(state, said, v->waker.line ? v->waker : v->wait);
+    char *sentence = diagnosis_text(view_metadata(view), v);
+    if (sentence)
+        blocked_panel_add_text(state, sentence, v->waker.line ? v->waker : v->wait);
 }
 
 static void blocked_panel_add_abandoned_locks(struct view *view, struct blocked_panel *state)
@@ -104,13 +104,13 @@ static void add_small(GString *s, const char *text)
 static void blocked_panel_add_wait(struct view *view, struct blocked_panel *state,
                                    const struct wait_info *w)
 {
-    struct event_text said = wait_text(view_metadata(view), w);
+    struct event_text sentence = wait_text(view_metadata(view), w);
     struct trace_time_info now = now_of(state);
     char since[100], text[LIMIT_TEXT_BYTES];
     wait_duration_text(since, sizeof since, &now, w->since_ns);
     GString *s = g_string_new(NULL);
-    char *head = g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", said.who, said.does,
-                                         *said.about ? " " : "", said.about, since);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", sentence.who, sentence.does,
+                                         *sentence.about ? " " : "", sentence.about, since);
     g_string_append(s, head);
     if (w->event.site && !w->end) {
         struct symbol_location site =

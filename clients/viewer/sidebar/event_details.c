@@ -87,26 +87,26 @@ static void add_calls(struct event_details *d, const struct event_info *e)
     g_string_free(s, TRUE);
 }
 
-#define REFS_SAID 20u
+#define REFS_SHOWN 20u
 
 /* Lines that only collect what comes before are nothing to people. */
 static void add_refs(struct event_details *d, const char *name, const struct event_id *refs,
                      uint32_t count)
 {
     GString *s = g_string_new(NULL);
-    uint32_t said = 0, seen = 0;
+    uint32_t shown = 0, seen = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (refs[i].line & HIDDEN_LINE)
             continue;
-        if (seen++ >= REFS_SAID)
+        if (seen++ >= REFS_SHOWN)
             continue;
-        if (said++)
+        if (shown++)
             g_string_append_c(s, '\n');
         event_relations_append_link(s, view_metadata(d->view), refs[i]);
     }
-    if (seen > said)
-        g_string_append_printf(s, "\nand %u more", seen - said);
-    if (said)
+    if (seen > shown)
+        g_string_append_printf(s, "\nand %u more", seen - shown);
+    if (shown)
         add_markup(d, name, s->str);
     g_string_free(s, TRUE);
 }

@@ -159,17 +159,17 @@ static struct event_row_entry *entry_of(struct view *view, const struct event_in
 {
     const struct trace_metadata *book = view_metadata(view);
     struct event_row_entry *entry = g_new0(struct event_row_entry, 1);
-    char *said = event_text(book, e);
+    char *text = event_text(book, e);
     entry->cells[CELL_TIME] = g_strdup_printf("%.3f", (double)e->time_ns / 1e6);
     entry->cells[CELL_LINE] = g_strdup(metadata_label(book, e->at.line));
     entry->cells[CELL_WHAT] = event_list_type_text(book, e);
     entry->cells[CELL_ABOUT] = g_strdup(e->about ? metadata_label(book, e->about) : "");
     entry->cells[CELL_SITE] =
         g_strdup(e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "");
-    entry->text = g_strdup(said);
+    entry->text = g_strdup(text);
     entry->at = e->at;
     entry->time_ns = e->time_ns;
-    free(said);
+    free(text);
     return entry;
 }
 

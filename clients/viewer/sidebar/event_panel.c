@@ -99,10 +99,10 @@ static void event_panel_refresh_details(struct view *view, struct event_panel *s
         event_details_clear(&state->is);
     if (e) {
         event_details_fill(&state->is, e);
-        char *said = event_text(view_metadata(view), e);
+        char *sentence = event_text(view_metadata(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
-                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
-        g_free(said);
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, sentence, -1);
+        g_free(sentence);
     }
     update_buttons(view, state, e);
     event_panel_show_relation(view, state);

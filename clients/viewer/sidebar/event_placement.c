@@ -59,13 +59,13 @@ const char *event_placement_text(const struct event_placement *r, struct event_i
 {
     const struct result_table *t = &r->spells.table;
     int on = event_id_equal(r->of, at) && !t->problem ? column_of(t, "worker") : -1;
-    const char *said = NULL;
+    const char *place = NULL;
     for (uint32_t i = 0; on >= 0 && i < t->row_count; i++) {
         const struct table_cell *cell = &result_table_cells(t, i)[on];
         const char *here = cell->is == CELL_TEXT ? cell->text : NULL;
-        if (said && here && strcmp(said, here) != 0)
+        if (place && here && strcmp(place, here) != 0)
             return NULL;
-        said = here ? here : said;
+        place = here ? here : place;
     }
-    return said;
+    return place;
 }

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define KINDS_SAID 8u
+#define TYPES_SHOWN 8u
 
 /* "&lt;a href="event:2:17"&gt;2:17&lt;/a&gt; T:producer" */
 void event_relations_append_link(GString *s, const struct trace_metadata *book, struct event_id at)
@@ -79,10 +79,10 @@ static void event_relations_append_between(struct view *view, GString *s)
     if (span->kind_count)
         qsort(span->kinds, span->kind_count, sizeof *span->kinds, event_relations_compare_events);
     g_string_append(s, span->kind_count ? "\n<small>" : "");
-    for (uint32_t i = 0; i < span->kind_count && i < KINDS_SAID; i++)
+    for (uint32_t i = 0; i < span->kind_count && i < TYPES_SHOWN; i++)
         add_kind(s, view, &span->kinds[i], i == 0);
-    if (span->kind_count > KINDS_SAID)
-        g_string_append_printf(s, ", and %u other types", span->kind_count - KINDS_SAID);
+    if (span->kind_count > TYPES_SHOWN)
+        g_string_append_printf(s, ", and %u other types", span->kind_count - TYPES_SHOWN);
     g_string_append(s, span->kind_count ? "</small>" : "");
 }
 

@@ -41,11 +41,11 @@ static void add_pending(struct view *view, GtkWidget *list, struct decoder *in)
     struct event_info event;
     decode_event_info(in, &event);
     if (decoder_finish(in)) {
-        char *said = event_text(view_metadata(view), &event),
-             *text = g_markup_printf_escaped("<b>Pending</b> %s", said);
+        char *sentence = event_text(view_metadata(view), &event),
+             *text = g_markup_printf_escaped("<b>Pending</b> %s", sentence);
         row_list_add(list, text, event.at);
         g_free(text);
-        g_free(said);
+        g_free(sentence);
     }
     event_info_free(&event);
 }

@@ -58,14 +58,14 @@ static void text_panel_refresh_text(struct view *view)
         qsort(events, count, sizeof *events, text_panel_compare_columns);
     GString *text = g_string_new(NULL);
     for (uint32_t i = 0; i < count; i++) {
-        char *said = event_text(view_metadata(view), events[i]);
+        char *sentence = event_text(view_metadata(view), events[i]);
         bool same = i && events[i]->column == events[i - 1]->column;
         g_string_append_printf(text, "%s%s%s\n",
                                same ? "  same column: "
                                : i  ? "then "
                                     : "",
-                               said, text_panel_relation_text(view, events[i]));
-        g_free(said);
+                               sentence, text_panel_relation_text(view, events[i]));
+        g_free(sentence);
     }
     gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(words)), text->str, -1);
     g_string_free(text, TRUE);

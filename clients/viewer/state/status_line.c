@@ -9,11 +9,11 @@
 /* What was said last; and how far the order is behind, as long as it is. */
 static void status_line_show_text(struct status_line *status)
 {
-    const char *said = status->said ? status->said : "";
+    const char *sentence = status->text ? status->text : "";
     char *text = status->behind_ns < BEHIND_NS
-                     ? g_strdup(said)
-                     : g_strdup_printf("%s%sordered up to %.1f s ago", said, *said ? " — " : "",
-                                       (double)status->behind_ns / 1e9);
+                     ? g_strdup(sentence)
+                     : g_strdup_printf("%s%sordered up to %.1f s ago", sentence,
+                                       *sentence ? " — " : "", (double)status->behind_ns / 1e9);
     gtk_label_set_text(GTK_LABEL(status->label), text);
     gtk_widget_set_tooltip_text(status->label, *text ? text : NULL);
     g_free(text);
@@ -23,18 +23,18 @@ void status_line_show(struct status_line *status, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    g_free(status->said);
-    status->said = g_strdup_vprintf(format, ap);
+    g_free(status->text);
+    status->text = g_strdup_vprintf(format, ap);
     va_end(ap);
     status_line_show_text(status);
 }
 
 void status_while(struct status_line *status, bool so, const char *text)
 {
-    bool said = g_strcmp0(status->said, text) == 0;
-    if (so && !said)
+    bool shown = g_strcmp0(status->text, text) == 0;
+    if (so && !shown)
         status_line_show(status, "%s", text);
-    else if (!so && said)
+    else if (!so && shown)
         status_line_show(status, "%s", "");
 }
 
@@ -53,7 +53,7 @@ void status_line_show_lag(struct status_line *status, uint64_t ns)
 
 void status_line_free(struct status_line *status)
 {
-    g_clear_pointer(&status->said, g_free);
+    g_clear_pointer(&status->text, g_free);
     g_clear_pointer(&status->what, g_free);
 }
 

@@ -19,7 +19,7 @@ struct status_line {
     char *what; /* the action in progress, since then */
     gint64 since_us;
     bool offers; /* the banner's button accepts an offer */
-    char *said;  /* text of the line; NULL: none yet */
+    char *text;  /* text of the line; NULL: none yet */
     uint64_t behind_ns;
 };
 

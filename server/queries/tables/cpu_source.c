@@ -71,7 +71,7 @@ bool cpu_source_split(const struct table_view *view, const struct thread_timelin
 
 /* ---- notes ---- */
 
-void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
+void cpu_source_row(struct cpu_source_counts *counts, const struct table_view *view,
                     const struct thread_timeline *course)
 {
     enum cpu_state_source source = source_of(view, course);
@@ -81,13 +81,13 @@ void cpu_source_row(struct cpu_source_counts *said, const struct table_view *vie
                         : 0;
     if (source == CPU_SOURCE_CLOCK) {
         apart = cpu_states_uncertainty_ns(view->lives.spans, course, view->from_ns, view->to_ns);
-        said->undelayed += !cpu_states_delays(view->lives.spans, course->thread);
+        counts->undelayed += !cpu_states_delays(view->lives.spans, course->thread);
     }
-    said->tasks += source == CPU_SOURCE_SWITCHES &&
-                   cpu_states_is_placed_task(view->lives.spans, course->thread);
-    said->rows++;
-    said->known += source != CPU_SOURCE_ORDER;
-    said->apart_ns = apart > said->apart_ns ? apart : said->apart_ns;
+    counts->tasks += source == CPU_SOURCE_SWITCHES &&
+                     cpu_states_is_placed_task(view->lives.spans, course->thread);
+    counts->rows++;
+    counts->known += source != CPU_SOURCE_ORDER;
+    counts->apart_ns = apart > counts->apart_ns ? apart : counts->apart_ns;
 }
 
 static bool by_switches(const struct table_view *view)
@@ -100,12 +100,12 @@ static bool by_clock(const struct table_view *view)
     return view->lives.source == CPU_SOURCE_CLOCK;
 }
 
-const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *said,
+const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *counts,
                             bool ended)
 {
-    if (!said->known)
+    if (!counts->known)
         return "order: time outside traced waits";
-    if (said->tasks == said->known)
+    if (counts->tasks == counts->known)
         return "task switches reported by the runtime";
     return ended               ? "thread CPU time at exit"
            : by_switches(view) ? "context-switch records"
@@ -113,24 +113,24 @@ const char *cpu_source_text(const struct table_view *view, const struct cpu_sour
                                : "samples of CPU time";
 }
 
-static const char *cpu_source_partial_note(const struct cpu_source_counts *said)
+static const char *cpu_source_partial_note(const struct cpu_source_counts *counts)
 {
-    return said->known < said->rows ? " (rows without off-CPU time: running = time outside "
-                                      "traced waits, an upper bound)"
-                                    : "";
+    return counts->known < counts->rows ? " (rows without off-CPU time: running = time outside "
+                                          "traced waits, an upper bound)"
+                                        : "";
 }
 
-static void note_clock(struct result_table *t, const struct cpu_source_counts *said)
+static void note_clock(struct result_table *t, const struct cpu_source_counts *counts)
 {
     table_add_note(
         t,
         "running = CPU time read at events some us apart: sums over whole lifetimes are exact to "
         "that; sums are off by at most %.3f ms at each end of a range; %s%s",
-        (double)said->apart_ns / 1e6,
-        said->undelayed ? "runnable time is unknown for some threads and counts as "
-                          "off-CPU"
-                        : "runnable time is distributed as sampled",
-        cpu_source_partial_note(said));
+        (double)counts->apart_ns / 1e6,
+        counts->undelayed ? "runnable time is unknown for some threads and counts as "
+                            "off-CPU"
+                          : "runnable time is distributed as sampled",
+        cpu_source_partial_note(counts));
 }
 
 static void note_lost(struct result_table *t, const struct table_view *view)
@@ -148,10 +148,10 @@ static void note_lost(struct result_table *t, const struct table_view *view)
 }
 
 void cpu_source_note(struct result_table *t, const struct table_view *view,
-                     const struct cpu_source_counts *said, bool ended)
+                     const struct cpu_source_counts *counts, bool ended)
 {
-    const char *rest = cpu_source_partial_note(said);
-    if (!said->known)
+    const char *rest = cpu_source_partial_note(counts);
+    if (!counts->known)
         table_add_note(t,
                        "running = time outside traced waits: an upper bound, since preemption is "
                        "not recorded");
@@ -161,7 +161,7 @@ void cpu_source_note(struct result_table *t, const struct table_view *view,
                        "wait (asleep, or in a call that is not traced); runnable is a lower "
                        "bound%s",
                        rest);
-    else if (said->tasks == said->known)
+    else if (counts->tasks == counts->known)
         table_add_note(
             t,
             "running: exact time of the task on a worker thread of its runtime, whether or not the "
@@ -174,15 +174,15 @@ void cpu_source_note(struct result_table *t, const struct table_view *view,
             "from sleep counts as off-CPU until it gets a CPU)%s",
             cpu_states_lost_count(view->lives.spans) ? "as far as recorded" : "exact", rest);
     else if (by_clock(view))
-        note_clock(t, said);
+        note_clock(t, counts);
     else
         table_add_note(t,
                        "running = CPU time from samples at most %.1f ms apart; sums are off by at "
                        "most that at each end of the range, and where a state starts within it is "
                        "unknown%s",
-                       (double)said->apart_ns / 1e6, rest);
+                       (double)counts->apart_ns / 1e6, rest);
     note_lost(t, view);
-    if (said->known && !by_switches(view) && cpu_states_missing_reason(view->lives.spans))
+    if (counts->known && !by_switches(view) && cpu_states_missing_reason(view->lives.spans))
         table_add_note(t,
                        "%s because context-switch tracing (perf_event_open) is not available: %s",
                        by_clock(view) ? "thread CPU clocks were used"

@@ -30,12 +30,12 @@ struct cpu_source_counts {
     /* the longest time between two samples; for clocks see cpu_states_uncertainty_ns() */
     int64_t apart_ns;
 };
-void cpu_source_row(struct cpu_source_counts *said, const struct table_view *view,
+void cpu_source_row(struct cpu_source_counts *counts, const struct table_view *view,
                     const struct thread_timeline *course);
 /* ended: all values are those that the threads reported at their exits. */
-const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *said,
+const char *cpu_source_text(const struct table_view *view, const struct cpu_source_counts *counts,
                             bool ended);
 void cpu_source_note(struct result_table *table, const struct table_view *view,
-                     const struct cpu_source_counts *said, bool ended);
+                     const struct cpu_source_counts *counts, bool ended);
 
 #endif

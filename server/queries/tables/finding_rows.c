@@ -83,9 +83,9 @@ struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kin
     struct table_cell *cells = table_add_row(h->table, 0, event);
     if (!cells)
         return NULL;
-    char *said = finding_rows_kind_text(kind, threads);
-    cells[FINDING_ROW_TEXT] = table_cell_text(said);
-    free(said);
+    char *sentence = finding_rows_kind_text(kind, threads);
+    cells[FINDING_ROW_TEXT] = table_cell_text(sentence);
+    free(sentence);
     cells[FINDING_ROW_THREAD] = table_cell_line(thread);
     cells[FINDING_ROW_NS] = table_cell_number(ns);
     cells[FINDING_ROW_SHARE] = table_cell_real(of_ns > 0 ? (double)ns / (double)of_ns : 0);

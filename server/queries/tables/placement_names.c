@@ -148,7 +148,7 @@ char *placement_names_text(const struct cpu_states *spans, uint32_t thread, uint
     char *name = carrier_name(carrier, on);
     if (!*carrier->cluster)
         return name;
-    char *said = xasprintf("%s of cluster %s", name, carrier->cluster);
+    char *text = xasprintf("%s of cluster %s", name, carrier->cluster);
     free(name);
-    return said;
+    return text;
 }

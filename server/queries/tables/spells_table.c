@@ -14,7 +14,7 @@ struct interval_listing {
     uint32_t thread;
     int64_t so_far_ns, all_ns; /* of the thread, of all */
     bool full;
-    struct cpu_source_counts said;
+    struct cpu_source_counts sources;
 };
 
 static void add_columns(struct result_table *t, const struct table_view *view)
@@ -92,7 +92,7 @@ static bool spells_table_step(void *work, uint64_t *budget)
         l->thread = piece.course->thread;
         l->so_far_ns = piece.first ? 0 : l->so_far_ns;
         if (piece.first)
-            cpu_source_row(&l->said, view, piece.course);
+            cpu_source_row(&l->sources, view, piece.course);
         thread_states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns,
                             spells_table_add_interval, l);
     }
@@ -105,7 +105,7 @@ static void spells_table_fill(void *work, const struct table_view *view, struct 
     table_make_total(&l->table)[3] = table_cell_number(l->all_ns);
     if (l->full)
         table_add_note(&l->table, "too many rows; narrow the selection (--threads, --from, --to)");
-    cpu_source_note(&l->table, view, &l->said, false);
+    cpu_source_note(&l->table, view, &l->sources, false);
     table_move(t, &l->table);
     table_arrange(t, view->request, NULL);
 }

@@ -9,7 +9,7 @@
 
 /* Source of the numbers of a table. */
 struct states_origin {
-    struct cpu_source_counts said;
+    struct cpu_source_counts sources;
     bool ended; /* all values were reported at the threads' exits */
 };
 
@@ -139,7 +139,7 @@ static struct states_origin origin_of(const struct states_work *m, const struct 
         struct thread_states whole = m->threads[i];
         if (!whole.life_ns)
             continue;
-        cpu_source_row(&origin.said, view, course_at(view, i));
+        cpu_source_row(&origin.sources, view, course_at(view, i));
         origin.ended &= !cpu_source_known(view, course_at(view, i)) ||
                         cpu_source_split(view, course_at(view, i), &whole);
     }
@@ -171,7 +171,7 @@ static void add_notes(struct result_table *t, const struct table_view *view,
         table_add_note(t, "%.3f ms of blocked time (%llu wait%s) is unattributed",
                        (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained,
                        all->unexplained == 1 ? "" : "s");
-    cpu_source_note(t, view, &origin->said, origin->ended);
+    cpu_source_note(t, view, &origin->sources, origin->ended);
 }
 
 /* For killed threads the last event is not the end. */
@@ -221,11 +221,11 @@ static void states_table_fill(void *work, const struct table_view *view, struct 
     threads = m->sweep.thread < threads ? m->sweep.thread : threads;
     struct states_origin origin = origin_of(m, view, threads);
     t->title = xstrdup("states");
-    add_columns(t, cpu_source_text(view, &origin.said, origin.ended));
+    add_columns(t, cpu_source_text(view, &origin.sources, origin.ended));
     for (uint32_t i = 0; i < threads; i++)
         add_thread(view, course_at(view, i), &m->threads[i], origin.ended, t, &all);
     uint32_t count = t->row_count;
-    set_sums(table_make_total(t), &all, origin.said.known > 0);
+    set_sums(table_make_total(t), &all, origin.sources.known > 0);
     add_notes(t, view, &all, &origin);
     note_cut(t, view);
     table_arrange(t, view->request, NULL);

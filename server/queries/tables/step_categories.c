@@ -34,7 +34,7 @@ static bool read_one(struct step_categories *c, const char *text, size_t size)
     struct call_site_key key = call_sites_key(c->view->run, (uint32_t)process, address);
     if (category == CATEGORIES)
         return false;
-    map_put(&c->said, key.space, key.offset, (void *)(uintptr_t)category);
+    map_put(&c->categories, key.space, key.offset, (void *)(uintptr_t)category);
     return c->any = true;
 }
 
@@ -59,7 +59,7 @@ uint8_t step_categories_place(const struct step_categories *c, struct table_plac
     if (!c->any || !place.address)
         return CATEGORY_NONE;
     struct call_site_key key = call_sites_key(c->view->run, place.process, place.address);
-    return (uint8_t)(uintptr_t)map_get(&c->said, key.space, key.offset);
+    return (uint8_t)(uintptr_t)map_get(&c->categories, key.space, key.offset);
 }
 
 /* ---- steps and waits ---- */
@@ -70,9 +70,9 @@ static uint8_t of_path(const struct step_categories *c, uint32_t path)
         const struct activity_path *p = activity_path(c->view->run, path);
         if (p->scope == SCOPE_WAITED)
             return CATEGORY_EXTRA;
-        uint8_t said = step_categories_place(c, (struct table_place){p->process, p->function});
-        if (said)
-            return said;
+        uint8_t found = step_categories_place(c, (struct table_place){p->process, p->function});
+        if (found)
+            return found;
     }
     return CATEGORY_NONE;
 }
@@ -147,7 +147,7 @@ bool step_categories_split(struct step_categories *c, uint64_t *budget)
 
 void step_categories_free(struct step_categories *c)
 {
-    map_free(&c->said);
+    map_free(&c->categories);
     concurrency_levels_free(&c->levels);
     free(c->splits);
     *c = (struct step_categories){0};

@@ -16,7 +16,7 @@
 /* Zero-initialize it. */
 struct step_categories {
     const struct table_view *view;
-    struct map said; /* places -> category */
+    struct map categories; /* places -> category */
     bool any; /* a category was given */
     struct concurrency_levels levels;
     bool levelled;

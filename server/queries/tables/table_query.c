@@ -198,14 +198,14 @@ static void begin_past(struct table_job *job)
 
 static char *no_such_groups(const struct table_preset *preset, const char *by)
 {
-    char *said = xasprintf("%s: no table by \"%s\"%s", preset->what, by,
+    char *text = xasprintf("%s: no table by \"%s\"%s", preset->what, by,
                            preset->by ? "; use" : "; --by is not supported");
     for (const char *const *word = preset->by; word && *word; word++) {
-        char *longer = xasprintf("%s%s %s", said, word == preset->by ? "" : ",", *word);
-        free(said);
-        said = longer;
+        char *longer = xasprintf("%s%s %s", text, word == preset->by ? "" : ",", *word);
+        free(text);
+        text = longer;
     }
-    return said;
+    return text;
 }
 
 static void table_query_check_request(struct table_job *job)

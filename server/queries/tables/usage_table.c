@@ -57,7 +57,7 @@ struct usage_changes {
 static struct usage_changes usage_table_changes_of(const struct os_metric_series *s,
                                                    const struct table_view *view)
 {
-    struct usage_changes said = {.least = INT64_MAX};
+    struct usage_changes changes = {.least = INT64_MAX};
     double weighted = 0;
     int64_t since = 0, begun = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -65,21 +65,21 @@ static struct usage_changes usage_table_changes_of(const struct os_metric_series
         if (p.at_ns >= view->to_ns)
             break;
         if (p.at_ns < view->from_ns) {
-            said.before = p.value;
+            changes.before = p.value;
             continue;
         }
-        if (said.count++)
-            weighted += (double)said.last * (double)(p.at_ns - since);
+        if (changes.count++)
+            weighted += (double)changes.last * (double)(p.at_ns - since);
         else
             begun = p.at_ns;
         since = p.at_ns;
-        said.last = p.value;
-        said.least = p.value < said.least ? p.value : said.least;
-        said.most = p.value > said.most ? p.value : said.most;
+        changes.last = p.value;
+        changes.least = p.value < changes.least ? p.value : changes.least;
+        changes.most = p.value > changes.most ? p.value : changes.most;
     }
-    said.last_ns = since;
-    said.mean = since > begun ? weighted / (double)(since - begun) : (double)said.last;
-    return said;
+    changes.last_ns = since;
+    changes.mean = since > begun ? weighted / (double)(since - begun) : (double)changes.last;
+    return changes;
 }
 
 /* ---- in words ---- */
@@ -106,12 +106,12 @@ static struct table_cell usage_table_amount_cell(const char *unit, double value)
 }
 
 static struct table_cell usage_table_source_cell(const struct os_metric_series *s,
-                                                 const struct usage_changes *said)
+                                                 const struct usage_changes *changes)
 {
-    bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
+    bool end = s->exact && changes->last_ns == s->points[s->count - 1].at_ns;
     if (end)
         return table_cell_text("getrusage() at exit");
-    char *text = xasprintf("/proc, last change at %.3f s", (double)said->last_ns / 1e9);
+    char *text = xasprintf("/proc, last change at %.3f s", (double)changes->last_ns / 1e9);
     struct table_cell cell = table_cell_text(text);
     free(text);
     return cell;
@@ -134,8 +134,8 @@ static struct table_cell process_name(const struct table_view *view, uint32_t pr
 static void add_row(const struct table_view *view, struct result_table *t,
                     const struct os_metric_series *s)
 {
-    struct usage_changes said = usage_table_changes_of(s, view);
-    struct table_cell *c = said.count ? table_add_row(t, 0, (struct event_id){0}) : NULL;
+    struct usage_changes changes = usage_table_changes_of(s, view);
+    struct table_cell *c = changes.count ? table_add_row(t, 0, (struct event_id){0}) : NULL;
     if (!c)
         return;
     struct os_metric_kind meter = os_metrics_meter(view->run, s);
@@ -143,21 +143,21 @@ static void add_row(const struct table_view *view, struct result_table *t,
     c[PROCESS] = process_name(view, s->process);
     c[THREAD] = table_cell_line(s->thread);
     c[METER] = table_cell_text(meter.name);
-    c[SAMPLES] = table_cell_number(said.count);
-    c[SOURCE] = usage_table_source_cell(s, &said);
+    c[SAMPLES] = table_cell_number(changes.count);
+    c[SOURCE] = usage_table_source_cell(s, &changes);
     c[UNIT] = table_cell_text(unit);
-    c[LAST] = table_cell_number(said.last);
+    c[LAST] = table_cell_number(changes.last);
     if (meter.grows) {
-        int64_t total = said.last > said.before ? said.last - said.before : 0;
+        int64_t total = changes.last > changes.before ? changes.last - changes.before : 0;
         c[TOTAL] = table_cell_number(total);
         c[AMOUNT] = usage_table_amount_cell(unit, (double)total);
     } else {
-        c[LEAST] = table_cell_number(said.least);
-        c[MOST] = table_cell_number(said.most);
-        c[MEAN] = table_cell_number((int64_t)(said.mean + 0.5));
-        c[AMOUNT] = usage_table_amount_cell(unit, (double)said.last);
-        c[GREATEST] = usage_table_amount_cell(unit, (double)said.most);
-        c[MEAN_AMOUNT] = usage_table_amount_cell(unit, said.mean);
+        c[LEAST] = table_cell_number(changes.least);
+        c[MOST] = table_cell_number(changes.most);
+        c[MEAN] = table_cell_number((int64_t)(changes.mean + 0.5));
+        c[AMOUNT] = usage_table_amount_cell(unit, (double)changes.last);
+        c[GREATEST] = usage_table_amount_cell(unit, (double)changes.most);
+        c[MEAN_AMOUNT] = usage_table_amount_cell(unit, changes.mean);
     }
     table_row_line(t, s->thread);
 }

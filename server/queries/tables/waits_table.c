@@ -188,14 +188,14 @@ static struct table_cell waits_table_describe_kinds(const struct wait_group *gro
 {
     static const char *const words[CAUSE_KINDS] = {"imbalance", "serialization", "contention"};
     char text[64] = "";
-    bool said[CAUSE_KINDS] = {false};
+    bool shown[CAUSE_KINDS] = {false};
     for (unsigned n = 0; n < CAUSE_KINDS; n++) {
         unsigned most = CAUSE_KINDS;
         for (unsigned i = 0; i < CAUSE_KINDS; i++)
-            if (!said[i] && (most == CAUSE_KINDS || group->kinds[i] > group->kinds[most]))
+            if (!shown[i] && (most == CAUSE_KINDS || group->kinds[i] > group->kinds[most]))
                 most = i;
         int percent = (int)(100.0 * (double)group->kinds[most] / (double)group->waited_ns + .5);
-        said[most] = true;
+        shown[most] = true;
         if (percent)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %d %%",
                      *text ? ", " : "", words[most], percent);
