@@ -13,11 +13,11 @@ struct chart_path_trace {
     cairo_t *cr;
     const struct state_chart *chart;
     const struct chart_path_box *box;
-    struct chart_path_stay { /* by row: not drawn yet, since it may be extended */
+    struct chart_path_span { /* by row: not drawn yet, since it may be extended */
         double from, to;
         bool open;
-    } *stays;
-    struct chart_path_stay hop; /* likewise; its place is from, its rows are: */
+    } *spans;
+    struct chart_path_span hop; /* likewise; its place is from, its rows are: */
     uint32_t low, high;
 };
 
@@ -40,9 +40,9 @@ static void set_colour(cairo_t *cr, bool grey)
 
 /* ---- along rows ---- */
 
-static void chart_path_flush_stays(struct chart_path_trace *t, uint32_t row)
+static void chart_path_flush_spans(struct chart_path_trace *t, uint32_t row)
 {
-    const struct chart_path_stay *s = &t->stays[row];
+    const struct chart_path_span *s = &t->spans[row];
     bool here = row >= t->box->first && row < t->box->first + t->box->rows;
     if (!s->open || !here)
         return;
@@ -50,20 +50,20 @@ static void chart_path_flush_stays(struct chart_path_trace *t, uint32_t row)
     cairo_line_to(t->cr, fmax(s->to, s->from + HAIR_PT), y_of(t, row));
 }
 
-static void trace_stays(struct chart_path_trace *t)
+static void chart_path_trace_spans(struct chart_path_trace *t)
 {
     const struct state_chart *c = t->chart;
     for (uint32_t i = 0; i < c->way_count; i++) {
-        struct chart_path_stay *s = &t->stays[c->way[i].row];
+        struct chart_path_span *s = &t->spans[c->way[i].row];
         double from = x_of(t, c->way[i].from_ns), to = x_of(t, c->way[i].to_ns);
         if (!s->open || from > s->to + HAIR_PT) {
-            chart_path_flush_stays(t, c->way[i].row);
-            *s = (struct chart_path_stay){from, to, true};
+            chart_path_flush_spans(t, c->way[i].row);
+            *s = (struct chart_path_span){from, to, true};
         }
         s->to = fmax(s->to, to);
     }
     for (uint32_t row = 0; row < c->row_count; row++)
-        chart_path_flush_stays(t, row);
+        chart_path_flush_spans(t, row);
 }
 
 /* With a light edge, so that it is seen on whatever it crosses. */
@@ -97,7 +97,7 @@ static void trace_hops(struct chart_path_trace *t)
             continue;
         if (!t->hop.open || fabs(x - t->hop.from) >= HOP_PT) {
             chart_path_flush_hop(t);
-            t->hop = (struct chart_path_stay){x, x, true};
+            t->hop = (struct chart_path_span){x, x, true};
             t->low = low;
             t->high = high;
         }
@@ -113,7 +113,7 @@ void chart_path_paint(cairo_t *cr, const struct state_chart *c, const struct cha
 {
     double width = fmin(3.2, fmax(1.2, box->row_pt * 0.22));
     struct chart_path_trace t = {.cr = cr, .chart = c, .box = box};
-    t.stays = xcalloc(c->row_count + 1, sizeof *t.stays);
+    t.spans = xcalloc(c->row_count + 1, sizeof *t.spans);
     cairo_save(cr);
     cairo_rectangle(cr, box->x_pt - 4, box->y_pt, box->width_pt + 8, box->row_pt * box->rows);
     cairo_clip(cr);
@@ -121,10 +121,10 @@ void chart_path_paint(cairo_t *cr, const struct state_chart *c, const struct cha
     cairo_set_line_width(cr, HOP_WIDTH_PT);
     set_colour(cr, box->grey);
     cairo_stroke(cr);
-    trace_stays(&t);
+    chart_path_trace_spans(&t);
     chart_path_stroke_outlined(cr, width, box->grey);
     cairo_restore(cr);
-    free(t.stays);
+    free(t.spans);
 }
 
 void chart_path_sample(cairo_t *cr, double x, double y, double width, bool grey)

@@ -53,18 +53,20 @@ bool scene_segments_shows_text(const struct builder *b, uint32_t thread)
 
 /* ---- the state at the left edge ---- */
 
-static const struct placement_info *stay_of(const struct builder *b, uint32_t thread, uint64_t home)
+static const struct placement_info *scene_segments_placement(const struct builder *b,
+                                                             uint32_t thread, uint64_t home)
 {
-    for (uint32_t i = 0; i < b->window->stay_count; i++)
-        if (b->window->stays[i].thread == thread && b->window->stays[i].home == home)
-            return &b->window->stays[i];
+    for (uint32_t i = 0; i < b->window->placement_count; i++)
+        if (b->window->placements[i].thread == thread && b->window->placements[i].home == home)
+            return &b->window->placements[i];
     return NULL;
 }
 
 static const struct target_event *scene_segments_check_of(const struct builder *b,
-                                                          const struct placement_info *stay)
+                                                          const struct placement_info *placement)
 {
-    struct event_info e = {.at = stay->at, .type = stay->type, .relation = stay->relation};
+    struct event_info e = {
+        .at = placement->at, .type = placement->type, .relation = placement->relation};
     return event_style(b->book, &e);
 }
 
@@ -87,17 +89,17 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
 {
     uint32_t line = b->scene->rows[row].line;
     struct segment_state s = {.x = b->scene->names_pt, .style = style_of(b->window->rows[row].in)};
-    const struct placement_info *stay =
-        b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
-    const struct target_event *look = stay ? scene_segments_check_of(b, stay) : NULL;
-    bool own = stay && stay->at.line == line;
+    const struct placement_info *placement =
+        b->window->rows[row].member_count ? NULL : scene_segments_placement(b, line, 0);
+    const struct target_event *look = placement ? scene_segments_check_of(b, placement) : NULL;
+    bool own = placement && placement->at.line == line;
     if (own && look && look->ends) {
         s.style = STYLE_NONE;
         s.ended = true;
-    } else if (stay && b->scene->rows[row].away && s.style == STYLE_NONE &&
+    } else if (placement && b->scene->rows[row].away && s.style == STYLE_NONE &&
                !(own && look && look->closes))
-        scene_segments_mark_elsewhere(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look,
-                                      stay->time_ns);
+        scene_segments_mark_elsewhere(&s, own ? 0 : placement->at.line, placement->about,
+                                      own ? NULL : look, placement->time_ns);
     return s;
 }
 
@@ -262,12 +264,14 @@ static void scene_segments_process_own_mark(struct builder *b, uint32_t row,
         add_stub(b, row, m->x_pt);
     else if (s->style == STYLE_NONE && !s->ended && b->scene->rows[row].away &&
              !(look && look->closes)) {
-        const struct placement_info *stay = stay_of(b, line, m->event->at.number);
+        const struct placement_info *placement =
+            scene_segments_placement(b, line, m->event->at.number);
         scene_segments_mark_elsewhere(s, m->event->partner_count ? m->event->partners[0].line : 0,
                                       0, NULL, -1);
-        if (stay)
-            scene_segments_mark_elsewhere(s, stay->at.line, stay->about,
-                                          scene_segments_check_of(b, stay), stay->time_ns);
+        if (placement)
+            scene_segments_mark_elsewhere(s, placement->at.line, placement->about,
+                                          scene_segments_check_of(b, placement),
+                                          placement->time_ns);
     }
 }
 

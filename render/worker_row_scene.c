@@ -104,17 +104,18 @@ static void add_narrow(struct drawing_row *d, double from, double to)
     }
 }
 
-static void add_wide(struct drawing_row *d, const struct worker_placement *stay, double from,
+static void add_wide(struct drawing_row *d, const struct worker_placement *placement, double from,
                      double to)
 {
-    const char *label = metadata_label(d->b->book, stay->task), *address = strstr(label, " (0x");
+    const char *label = metadata_label(d->b->book, placement->task),
+               *address = strstr(label, " (0x");
     struct scene_bar bar = {.row = d->row,
                             .from_pt = from,
                             .to_pt = to,
                             .share = 1,
-                            .task = stay->task,
-                            .ns = stay->to_ns - stay->from_ns,
-                            .colour = colour_of(d->b, stay->task)};
+                            .task = placement->task,
+                            .ns = placement->to_ns - placement->from_ns,
+                            .colour = colour_of(d->b, placement->task)};
     worker_row_scene_flush_bin(d);
     char *name = xstrndup(label, address ? (size_t)(address - label) : strlen(label));
     bool vertical = d->b->scene->vertical; /* beside it, if it is as long as letters are high */
@@ -132,14 +133,14 @@ static uint32_t add_carrier(struct builder *b, const struct scene_times *times, 
 {
     const struct worker_rows *c = b->options->carriers;
     struct drawing_row d = {.b = b, .row = row};
-    uint32_t carrier = c->stays[i].carrier;
-    for (; i < c->stay_count && c->stays[i].carrier == carrier; i++) {
-        double from = scene_times_x(times, c->stays[i].from_ns),
-               to = scene_times_x(times, c->stays[i].to_ns);
+    uint32_t carrier = c->placements[i].carrier;
+    for (; i < c->placement_count && c->placements[i].carrier == carrier; i++) {
+        double from = scene_times_x(times, c->placements[i].from_ns),
+               to = scene_times_x(times, c->placements[i].to_ns);
         if (to - from < BIN_PT)
             add_narrow(&d, from, to);
         else
-            add_wide(&d, &c->stays[i], from, to);
+            add_wide(&d, &c->placements[i], from, to);
     }
     worker_row_scene_flush_bin(&d);
     return i;
@@ -180,7 +181,7 @@ static void flush_busy(struct builder *b, const struct worker_busy_time *busy, u
 }
 
 static void add_cluster(struct builder *b, const struct scene_times *times, uint32_t row,
-                        uint32_t first, uint32_t stay)
+                        uint32_t first, uint32_t placement)
 {
     const struct worker_rows *c = b->options->carriers;
     uint32_t end = first + 1;
@@ -190,9 +191,9 @@ static void add_cluster(struct builder *b, const struct scene_times *times, uint
         .from_pt = times->left_pt,
         .count = (uint32_t)((times->right_pt - times->left_pt) / BUSY_PT) + 1};
     busy.share = xcalloc(busy.count, sizeof *busy.share);
-    for (uint32_t i = stay; i < c->stay_count && c->stays[i].carrier < end; i++)
-        add_busy(&busy, scene_times_x(times, c->stays[i].from_ns),
-                 scene_times_x(times, c->stays[i].to_ns), end - first);
+    for (uint32_t i = placement; i < c->placement_count && c->placements[i].carrier < end; i++)
+        add_busy(&busy, scene_times_x(times, c->placements[i].from_ns),
+                 scene_times_x(times, c->placements[i].to_ns), end - first);
     const struct target_line_type *kind = metadata_line_type_named(b->book, "cluster");
     flush_busy(b, &busy, row, kind ? kind->colour : grey);
     free(busy.share);
@@ -233,14 +234,14 @@ static void add_migrations(struct builder *b, const struct scene_times *times,
                            const uint32_t *row_of)
 {
     const struct worker_rows *c = b->options->carriers;
-    const struct worker_placement **sorted = xmalloc((c->stay_count + 1) * sizeof *sorted);
+    const struct worker_placement **sorted = xmalloc((c->placement_count + 1) * sizeof *sorted);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < c->stay_count; i++) {
-        sorted[i] = &c->stays[i];
-        count += c->stays[i].came;
+    for (uint32_t i = 0; i < c->placement_count; i++) {
+        sorted[i] = &c->placements[i];
+        count += c->placements[i].came;
     }
-    qsort(sorted, c->stay_count, sizeof *sorted, by_task);
-    for (uint32_t i = 1; i < c->stay_count && count <= MIGRATIONS_MOST; i++)
+    qsort(sorted, c->placement_count, sizeof *sorted, by_task);
+    for (uint32_t i = 1; i < c->placement_count && count <= MIGRATIONS_MOST; i++)
         if (sorted[i]->came && sorted[i]->task == sorted[i - 1]->task &&
             sorted[i]->carrier != sorted[i - 1]->carrier)
             add_migration(b, times, row_of, sorted[i - 1], sorted[i]);
@@ -250,7 +251,7 @@ static void add_migrations(struct builder *b, const struct scene_times *times,
 void worker_row_scene_placements(struct builder *b)
 {
     const struct worker_rows *c = carriers_of(b);
-    if (!c || !c->stay_count)
+    if (!c || !c->placement_count)
         return;
     struct scene_times times;
     uint32_t *row_of = xcalloc(c->count, sizeof *row_of), row = b->window->row_count, next = 0;

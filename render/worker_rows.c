@@ -65,10 +65,10 @@ static void worker_rows_sort_rows(struct worker_rows *c)
     struct worker_row *items = xmalloc((c->count + 1) * sizeof *items);
     for (uint32_t i = 0; i < c->count; i++)
         items[place[i]] = c->items[i];
-    for (uint32_t i = 0; i < c->stay_count; i++)
-        c->stays[i].carrier = place[c->stays[i].carrier];
-    if (c->stay_count)
-        qsort(c->stays, c->stay_count, sizeof *c->stays, by_carrier);
+    for (uint32_t i = 0; i < c->placement_count; i++)
+        c->placements[i].carrier = place[c->placements[i].carrier];
+    if (c->placement_count)
+        qsort(c->placements, c->placement_count, sizeof *c->placements, by_carrier);
     free(c->items);
     free(place);
     c->items = items;
@@ -87,13 +87,13 @@ void worker_rows_read(struct worker_rows *c, const struct result_table *t)
             continue;
         worker_rows_receive_carrier(c, text_view_of(&cells[at.processor]),
                                     text_view_of(&cells[at.cluster]));
-        struct worker_placement stay = {.carrier = c->count - 1,
-                                        .task = cells[at.task].line,
-                                        .from_ns = cells[at.from].number,
-                                        .came = cells[at.came].is == CELL_TEXT};
-        if (__builtin_add_overflow(stay.from_ns, cells[at.took].number, &stay.to_ns))
-            stay.to_ns = INT64_MAX;
-        ARRAY_PUSH(c->stays, c->stay_count, stay);
+        struct worker_placement placement = {.carrier = c->count - 1,
+                                             .task = cells[at.task].line,
+                                             .from_ns = cells[at.from].number,
+                                             .came = cells[at.came].is == CELL_TEXT};
+        if (__builtin_add_overflow(placement.from_ns, cells[at.took].number, &placement.to_ns))
+            placement.to_ns = INT64_MAX;
+        ARRAY_PUSH(c->placements, c->placement_count, placement);
     }
     worker_rows_sort_rows(c);
 }
@@ -105,6 +105,6 @@ void worker_rows_free(struct worker_rows *c)
         free(c->items[i].cluster);
     }
     free(c->items);
-    free(c->stays);
+    free(c->placements);
     *c = (struct worker_rows){0};
 }

@@ -16,8 +16,8 @@ struct worker_rows { /* zeroed: none */
         uint32_t task; /* line */
         int64_t from_ns, to_ns;
         bool came; /* migrated from another worker thread */
-    } *stays; /* by worker thread, then by begin */
-    uint32_t stay_count;
+    } *placements; /* by worker thread, then by begin */
+    uint32_t placement_count;
 };
 
 /* Copies what it needs from the table; carriers: previously filled, freed, or zeroed. */

@@ -13,7 +13,7 @@ enum {
     CROSSING_BYTES = 2 * EVENT_ID_BYTES,
     VIA_BYTES = 2 * EVENT_ID_BYTES + 4,
     EDGE_BYTES = 2 * EVENT_ID_BYTES,
-    STAY_BYTES = 4 + EVENT_ID_BYTES + 4 + 1 + 4 + 8 + 8
+    PLACEMENT_BYTES = 4 + EVENT_ID_BYTES + 4 + 1 + 4 + 8 + 8
 };
 
 static void encode_events(struct encoder *out, const struct event_info *events, uint32_t count)
@@ -42,16 +42,16 @@ static void encode_ties(struct encoder *out, const struct window_info *w)
         encode_event_id(out, w->edges[i].from);
         encode_event_id(out, w->edges[i].to);
     }
-    encode_u32(out, w->stay_count);
-    for (uint32_t i = 0; i < w->stay_count; i++) {
-        const struct placement_info *stay = &w->stays[i];
-        encode_u32(out, stay->thread);
-        encode_event_id(out, stay->at);
-        encode_u32(out, stay->type);
-        encode_u8(out, stay->relation);
-        encode_u32(out, stay->about);
-        encode_u64(out, (uint64_t)stay->time_ns);
-        encode_u64(out, stay->home);
+    encode_u32(out, w->placement_count);
+    for (uint32_t i = 0; i < w->placement_count; i++) {
+        const struct placement_info *placement = &w->placements[i];
+        encode_u32(out, placement->thread);
+        encode_event_id(out, placement->at);
+        encode_u32(out, placement->type);
+        encode_u8(out, placement->relation);
+        encode_u32(out, placement->about);
+        encode_u64(out, (uint64_t)placement->time_ns);
+        encode_u64(out, placement->home);
     }
 }
 
@@ -65,17 +65,17 @@ static void decode_ties(struct decoder *in, struct window_info *w)
         w->edges[w->edge_count].from = decode_event_id(in);
         w->edges[w->edge_count].to = decode_event_id(in);
     }
-    n = decode_count(in, STAY_BYTES);
-    w->stays = decode_array(in, n, sizeof *w->stays);
-    for (; w->stays && w->stay_count < n; w->stay_count++) {
-        struct placement_info *stay = &w->stays[w->stay_count];
-        stay->thread = decode_u32(in);
-        stay->at = decode_event_id(in);
-        stay->type = decode_u32(in);
-        stay->relation = decode_u8(in);
-        stay->about = decode_u32(in);
-        stay->time_ns = (int64_t)decode_u64(in);
-        stay->home = decode_u64(in);
+    n = decode_count(in, PLACEMENT_BYTES);
+    w->placements = decode_array(in, n, sizeof *w->placements);
+    for (; w->placements && w->placement_count < n; w->placement_count++) {
+        struct placement_info *placement = &w->placements[w->placement_count];
+        placement->thread = decode_u32(in);
+        placement->at = decode_event_id(in);
+        placement->type = decode_u32(in);
+        placement->relation = decode_u8(in);
+        placement->about = decode_u32(in);
+        placement->time_ns = (int64_t)decode_u64(in);
+        placement->home = decode_u64(in);
     }
 }
 
@@ -219,7 +219,7 @@ void window_info_free(struct window_info *w)
     free(w->crossings);
     free(w->vias);
     free(w->edges);
-    free(w->stays);
+    free(w->placements);
     *w = (struct window_info){0};
 }
 

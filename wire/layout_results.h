@@ -70,8 +70,8 @@ struct window_info {
     uint32_t via_count;
     struct edge_info *edges; /* by the position of the later event */
     uint32_t edge_count;
-    struct placement_info *stays;
-    uint32_t stay_count;
+    struct placement_info *placements;
+    uint32_t placement_count;
     uint64_t idle_lines; /* drawn lines without a row, since they have no event in the window */
     uint64_t left_lines; /* lines that have events in it, but exceed the maximum of rows */
     uint64_t discarded; /* oldest events of the run, which were discarded */

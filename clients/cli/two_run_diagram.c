@@ -13,8 +13,8 @@
 struct two_run_line {
     struct occupants in;
     uint64_t events;
-    struct placement_info stay; /* of the thread that it is */
-    bool stays;
+    struct placement_info placement; /* of the thread that it is */
+    bool placements;
 };
 
 struct two_run_hidden_line {
@@ -78,8 +78,9 @@ static bool two_run_crosses_window(const struct two_run_diagram *h, const struct
 static bool two_run_find_source(const struct two_run_diagram *h, const struct two_run_line *t,
                                 const struct event_info *e)
 {
-    struct event_info was = {.at = t->stay.at, .type = t->stay.type, .relation = t->stay.relation};
-    return t->stays && e->relation == RELATION_SYNC && e->partner_count &&
+    struct event_info was = {
+        .at = t->placement.at, .type = t->placement.type, .relation = t->placement.relation};
+    return t->placements && e->relation == RELATION_SYNC && e->partner_count &&
            event_id_equal(e->partners[0], was.at) && two_run_crosses_window(h, e) &&
            !two_run_crosses_window(h, &was);
 }
@@ -92,13 +93,13 @@ static void two_run_receive_left(struct two_run_diagram *h, const struct event_i
     h->window.more_left = true;
     if (two_run_find_source(h, thread, e))
         return;
-    thread->stays = true;
-    thread->stay = (struct placement_info){.thread = thread_of(e),
-                                           .at = e->at,
-                                           .type = e->type,
-                                           .relation = e->relation,
-                                           .about = e->about,
-                                           .time_ns = e->time_ns};
+    thread->placements = true;
+    thread->placement = (struct placement_info){.thread = thread_of(e),
+                                                .at = e->at,
+                                                .type = e->type,
+                                                .relation = e->relation,
+                                                .about = e->about,
+                                                .time_ns = e->time_ns};
 }
 
 static void two_run_is_included(struct two_run_diagram *h, uint32_t line, bool differs)
@@ -241,8 +242,8 @@ static void add_row(struct two_run_diagram *h, uint32_t line)
         const struct two_run_line *l = line_of(h, line);
         row.in = l->in;
         row.left = l->events;
-        if (l->stays)
-            ARRAY_PUSH(h->window.stays, h->window.stay_count, l->stay);
+        if (l->placements)
+            ARRAY_PUSH(h->window.placements, h->window.placement_count, l->placement);
     }
     ARRAY_PUSH(h->window.rows, h->window.row_count, row);
 }

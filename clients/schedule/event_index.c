@@ -66,7 +66,7 @@ bool event_index_add(struct event_index *r, const struct event_info *e, const ch
 
 struct event_index_member {
     uint64_t group;
-    uint32_t deed;
+    uint32_t event;
 };
 
 static int by_group(const void *a, const void *b)
@@ -74,7 +74,7 @@ static int by_group(const void *a, const void *b)
     const struct event_index_member *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
-    return x->deed < y->deed ? -1 : x->deed > y->deed;
+    return x->event < y->event ? -1 : x->event > y->event;
 }
 
 static void make_rings(struct event_index *r)
@@ -96,7 +96,7 @@ static void make_rings(struct event_index *r)
         qsort(members, n, sizeof *members, by_group);
     for (uint32_t i = 0, begin = 0; i < n; i++) {
         bool last = i + 1 == n || members[i + 1].group != members[i].group;
-        r->items[members[i].deed].ring = members[last ? begin : i + 1].deed;
+        r->items[members[i].event].ring = members[last ? begin : i + 1].event;
         begin = last ? i + 1 : begin;
     }
     free(members);

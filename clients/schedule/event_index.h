@@ -39,18 +39,18 @@ struct event_index {
     size_t room;
 };
 
-void event_index_free(struct event_index *deeds); /* leaves it empty */
+void event_index_free(struct event_index *index); /* leaves it empty */
 /* Adds an event, in the order of the log. Returns false if a predecessor on its line is missing, or
  * it is not ordered. */
-bool event_index_add(struct event_index *deeds, const struct event_info *event, const char *type);
-struct event_index_row *event_index_row(struct event_index *deeds, uint32_t line);
+bool event_index_add(struct event_index *index, const struct event_info *event, const char *type);
+struct event_index_row *event_index_row(struct event_index *index, uint32_t line);
 /* Call once, after all events: links those of one synchronization point. */
-void event_index_link_groups(struct event_index *deeds);
+void event_index_link_groups(struct event_index *index);
 
-uint32_t event_index_find(const struct event_index *deeds, struct event_id at);
-bool event_index_same_point(const struct event_index *deeds, uint32_t i, uint32_t k);
+uint32_t event_index_find(const struct event_index *index, struct event_id at);
+bool event_index_same_point(const struct event_index *index, uint32_t i, uint32_t k);
 /* Returns the index of its first reference that is a predecessor: the partners of a send are
  * successors, those of a synchronization point are simultaneous. */
-uint32_t event_index_first_before(const struct event_record *deed);
+uint32_t event_index_first_before(const struct event_record *record);
 
 #endif

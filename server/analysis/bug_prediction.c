@@ -31,13 +31,13 @@ static bool is_within(struct bug_prediction *m, const struct sync_op *d)
     return in && (d->is == SYNC_OP_ACQUIRE || d->is == SYNC_OP_REQUEST);
 }
 
-void predict_feed(struct bug_prediction *m, const struct sync_op *deed)
+void predict_feed(struct bug_prediction *m, const struct sync_op *op)
 {
-    if (is_within(m, deed))
+    if (is_within(m, op))
         return;
-    lock_order_feed(&m->inversions, deed);
-    wakeup_races_feed(&m->wakings, deed);
-    order_races_feed(&m->flips, deed);
+    lock_order_feed(&m->inversions, op);
+    wakeup_races_feed(&m->wakings, op);
+    order_races_feed(&m->flips, op);
 }
 
 bool predict_step(struct bug_prediction *m, uint64_t *budget)

@@ -14,12 +14,12 @@
 struct bug_prediction;
 
 struct bug_prediction *predict_new(void);
-void predict_feed(struct bug_prediction *maybe, const struct sync_op *deed);
+void predict_feed(struct bug_prediction *prediction, const struct sync_op *op);
 /* Searches, after all operations were fed, with about `budget` steps.  Returns true when all is
  * found. */
-bool predict_step(struct bug_prediction *maybe, uint64_t *budget);
+bool predict_step(struct bug_prediction *prediction, uint64_t *budget);
 /* Returns the findings, the most likely first; valid once predict_step() returned true. */
-const struct findings *predict_results(struct bug_prediction *maybe);
-void predict_free(struct bug_prediction *maybe);
+const struct findings *predict_results(struct bug_prediction *prediction);
+void predict_free(struct bug_prediction *prediction);
 
 #endif

@@ -23,7 +23,7 @@ struct lock_order {
     bool ended;
 };
 
-void lock_order_feed(struct lock_order *inversions, const struct sync_op *deed);
+void lock_order_feed(struct lock_order *inversions, const struct sync_op *op);
 bool lock_order_step(struct lock_order *inversions, struct findings *findings, uint64_t *budget);
 void lock_order_free(struct lock_order *inversions);
 

@@ -29,7 +29,7 @@ struct order_races {
     bool cut;
 };
 
-void order_races_feed(struct order_races *flips, const struct sync_op *deed);
+void order_races_feed(struct order_races *flips, const struct sync_op *op);
 void order_races_end(struct order_races *flips, struct findings *findings);
 void order_races_free(struct order_races *flips);
 

@@ -30,7 +30,7 @@ struct wakeup_races {
     size_t next; /* index of the next object */
 };
 
-void wakeup_races_feed(struct wakeup_races *wakings, const struct sync_op *deed);
+void wakeup_races_feed(struct wakeup_races *wakings, const struct sync_op *op);
 bool wakeup_races_step(struct wakeup_races *wakings, struct findings *findings, uint64_t *budget);
 void wakeup_races_free(struct wakeup_races *wakings);
 

@@ -451,9 +451,9 @@ static bool read_carrier(struct program_session *session, struct decoder *in)
         decoder_fail(in, "invalid worker thread");
         return false;
     }
-    struct placements *stays = cpu_placement_tasks(session->run);
+    struct placements *all = cpu_placement_tasks(session->run);
     char *name = text_name(message.name), *cluster = text_name(message.cluster);
-    placements_name_carrier(stays, placements_carrier(stays, session->number, message.carrier),
+    placements_name_carrier(all, placements_carrier(all, session->number, message.carrier),
                             message.tid, name, cluster);
     free(name);
     free(cluster);

@@ -167,7 +167,7 @@ bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks,
 
 struct placement_stream {
     struct program_session *session;
-    struct placements *stays;
+    struct placements *placements;
     struct placement_switch now;
 };
 
@@ -182,7 +182,7 @@ static void placement_report_switch(struct placement_stream *s, uint64_t task, u
     s->now.at_ns = placement_run_time(s->session, ns);
     s->now.ends_line = s->now.ends ? program_session_line(s->session, s->now.ends) : 0;
     s->now.begins_line = task ? program_session_line(s->session, (uint32_t)task) : 0;
-    placements_switched(s->stays, s->now);
+    placements_switched(s->placements, s->now);
     s->now.lost = 0;
     s->now.ends = s->now.begins;
     s->now.since_ns = s->now.at_ns;
@@ -192,7 +192,8 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
                                      const uint8_t *body, size_t size, const char **error)
 {
     struct decoder in = decoder_init(body, size);
-    struct placement_stream s = {.session = session, .stays = cpu_placement_tasks(session->run)};
+    struct placement_stream s = {.session = session,
+                                 .placements = cpu_placement_tasks(session->run)};
     s.now.ends = decode_u32(&in);
     uint64_t since_ns = decode_u64(&in);
     s.now.lost = decode_u64(&in);
@@ -201,7 +202,7 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
     s.now.since_ns = placement_run_time(session, since_ns);
     s.now.session = session->number;
     s.now.on = number && number < LIMIT_CARRIERS
-                   ? placements_carrier(s.stays, session->number, number)
+                   ? placements_carrier(s.placements, session->number, number)
                    : 0;
     for (uint32_t i = 0; i < count && !in.error; i++) {
         uint64_t after = decode_varint(&in), task = decode_varint(&in);

@@ -91,8 +91,8 @@ static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint6
     return last;
 }
 
-static struct placement_info left_edge_stay_for(const struct left_edge_scan *s, uint32_t thread,
-                                                uint64_t position)
+static struct placement_info left_edge_state_placement(const struct left_edge_scan *s,
+                                                       uint32_t thread, uint64_t position)
 {
     struct order_event e = order_event(s->order, position);
     referenced_lines_note(e.line);
@@ -105,10 +105,10 @@ static struct placement_info left_edge_stay_for(const struct left_edge_scan *s, 
                                    .time_ns = event_times_fitted(s->run, position)};
 }
 
-static void left_edge_state_add(struct left_edge_scan *s, struct placement_info stay)
+static void left_edge_state_add(struct left_edge_scan *s, struct placement_info placement)
 {
     s->found = array_reserve(s->found, &s->room, s->count + 1, sizeof *s->found);
-    s->found[s->count++] = stay;
+    s->found[s->count++] = placement;
 }
 
 /* Follows the thread from an event before the window to the line where it went. */
@@ -137,9 +137,9 @@ static void left_edge_check_line(struct left_edge_scan *s, uint32_t thread)
              home = left_edge_state_event_at(s, thread, n ? n - 1 : 0);
     bool hidden = on && !(on & HIDDEN_LINE) && on <= s->lines && !s->row_of[on - 1];
     if (hidden && left < n && home != NO_POSITION) {
-        struct placement_info stay = left_edge_stay_for(s, thread, last);
-        stay.home = order_event(s->order, home).number;
-        left_edge_state_add(s, stay);
+        struct placement_info placement = left_edge_state_placement(s, thread, last);
+        placement.home = order_event(s->order, home).number;
+        left_edge_state_add(s, placement);
     }
     uint64_t before = left ? left_edge_state_event_at(s, thread, left - 1) : NO_POSITION;
     if (before == NO_POSITION)
@@ -147,8 +147,8 @@ static void left_edge_check_line(struct left_edge_scan *s, uint32_t thread)
     bool all_left =
         left == n && (hidden || (in_row(s, on) && left_edge_is_before_edge(s, last, on)));
     left_edge_state_add(
-        s, left_edge_stay_for(s, thread,
-                              left_edge_state_follow_moves(s, all_left ? last : before, thread)));
+        s, left_edge_state_placement(
+               s, thread, left_edge_state_follow_moves(s, all_left ? last : before, thread)));
 }
 
 size_t window_left_edge_states(const struct run *run, const struct layout_result *p,

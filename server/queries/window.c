@@ -375,8 +375,8 @@ void window_put(struct window_job *job, struct response *reply)
         window_scan_outside(job, &w);
     w.edge_count =
         (uint32_t)window_edges(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.edges);
-    w.stay_count = (uint32_t)window_left_edge_states(job->run, p, w.rows, w.row_count,
-                                                     job->drawn.row_of, job->drawn.lines, &w.stays);
+    w.placement_count = (uint32_t)window_left_edge_states(
+        job->run, p, w.rows, w.row_count, job->drawn.row_of, job->drawn.lines, &w.placements);
     note_others(&w);
     w.events = xcalloc(p->count + 1, sizeof *w.events);
     for (size_t i = 0; i < p->count; i++)
@@ -397,7 +397,7 @@ void window_put(struct window_job *job, struct response *reply)
     free(w.crossings);
     free(w.vias);
     free(w.edges);
-    free(w.stays);
+    free(w.placements);
 }
 
 /* ---- the query ---- */

@@ -10,7 +10,7 @@ static int64_t cpu_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 const struct placements *cpu_states_tasks(const struct cpu_states *spans)
 {
-    return spans ? spans->stays : NULL;
+    return spans ? spans->placements : NULL;
 }
 
 bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line)
@@ -349,8 +349,8 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
     switch (source_of(spans, course->thread, walk->most)) {
     case CPU_SOURCE_SWITCHES:
         if (cpu_states_is_placed_task(spans, course->thread))
-            cpu_turns_visit_placements(spans->stays, course->thread, walk, from_ns, to_ns, visit,
-                                       context);
+            cpu_turns_visit_placements(spans->placements, course->thread, walk, from_ns, to_ns,
+                                       visit, context);
         else
             cpu_turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
         walk->on = 0;

@@ -31,7 +31,7 @@ struct cpu_state_thread {
 
 struct cpu_states {
     struct map threads; /* line -> struct cpu_state_thread */
-    struct placements *stays; /* placements of tasks; NULL: none */
+    struct placements *placements; /* placements of tasks; NULL: none */
     size_t turns;
     bool cpus; /* the CPU of some context switches is known */
     uint64_t lost;

@@ -24,7 +24,7 @@ void cpu_states_free(struct cpu_states *spans)
     for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
         free_thread(walk.value);
     map_free(&spans->threads);
-    placements_free(spans->stays);
+    placements_free(spans->placements);
     free(spans->why);
     free(spans);
 }
@@ -51,7 +51,7 @@ void cpu_states_lost(struct cpu_states *spans, uint64_t switches) { spans->lost 
 
 struct placements *cpu_states_placements(struct cpu_states *spans)
 {
-    return spans->stays = spans->stays ? spans->stays : placements_new();
+    return spans->placements = spans->placements ? spans->placements : placements_new();
 }
 
 void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what,

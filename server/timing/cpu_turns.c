@@ -95,7 +95,7 @@ void cpu_turns_visit_placements(const struct placements *all, uint32_t task,
                                 void *context)
 {
     size_t count;
-    const struct task_stay *stays = placements_for_task(all, task, &count);
+    const struct placement_interval *items = placements_for_task(all, task, &count);
     struct cpu_turn_placement staying = {walk, {visit, context}};
-    placements_visit(stays, count, &walk->near, from_ns, to_ns, cpu_turns_on_placement, &staying);
+    placements_visit(items, count, &walk->near, from_ns, to_ns, cpu_turns_on_placement, &staying);
 }

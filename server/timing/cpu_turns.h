@@ -28,7 +28,7 @@ void cpu_turns_visit(
     const struct cpu_turns *turns, struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
     void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns), void *context);
 /* Does the same for a task, by its placements. */
-void cpu_turns_visit_placements(const struct placements *stays, uint32_t task,
+void cpu_turns_visit_placements(const struct placements *all, uint32_t task,
                                 struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
                                 void (*visit)(void *context, enum cpu_state is, int64_t from_ns,
                                               int64_t to_ns),

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-#define STAYS_MOST ((size_t)4 << 20) /* maximum for all tasks, 24 bytes each */
+#define PLACEMENT_INTERVALS_MAX ((size_t)4 << 20) /* maximum for all tasks, 24 bytes each */
 #define LATE_MOST 4096u /* how many of a task are searched for the one that ends */
 
 struct task_placements {
     uint32_t line; /* 0: not known yet */
-    struct task_stay *items;
+    struct placement_interval *items;
     size_t count, room;
 };
 
@@ -28,50 +28,50 @@ struct placements {
 
 struct placements *placements_new(void) { return xcalloc(1, sizeof(struct placements)); }
 
-void placements_free(struct placements *stays)
+void placements_free(struct placements *all)
 {
-    if (!stays)
+    if (!all)
         return;
-    for (struct map_walk walk = {.map = &stays->tasks}; map_next(&walk);) {
+    for (struct map_walk walk = {.map = &all->tasks}; map_next(&walk);) {
         free(((struct task_placements *)walk.value)->items);
         free(walk.value);
     }
-    for (size_t i = 0; i < stays->carrier_count; i++) {
-        free(stays->carriers[i].name);
-        free(stays->carriers[i].cluster);
+    for (size_t i = 0; i < all->carrier_count; i++) {
+        free(all->carriers[i].name);
+        free(all->carriers[i].cluster);
     }
-    free(stays->carriers);
-    map_free(&stays->tasks);
-    map_free(&stays->lines);
-    map_free(&stays->numbers);
-    free(stays);
+    free(all->carriers);
+    map_free(&all->tasks);
+    map_free(&all->lines);
+    map_free(&all->numbers);
+    free(all);
 }
 
 /* ---- filling ---- */
 
-uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t number)
+uint32_t placements_carrier(struct placements *all, uint32_t session, uint32_t number)
 {
-    uintptr_t on = (uintptr_t)map_get(&stays->numbers, session, number);
-    if (on || stays->carrier_count >= LIMIT_CARRIERS)
+    uintptr_t on = (uintptr_t)map_get(&all->numbers, session, number);
+    if (on || all->carrier_count >= LIMIT_CARRIERS)
         return (uint32_t)on;
-    stays->carriers = array_reserve(stays->carriers, &stays->carrier_room, stays->carrier_count + 1,
-                                    sizeof *stays->carriers);
-    stays->carriers[stays->carrier_count++] = (struct placement_carrier){.session = session,
-                                                                         .number = number,
-                                                                         .until_ns = INT64_MIN,
-                                                                         .name = xstrdup(""),
-                                                                         .cluster = xstrdup("")};
-    on = stays->carrier_count;
-    map_put(&stays->numbers, session, number, (void *)on);
+    all->carriers = array_reserve(all->carriers, &all->carrier_room, all->carrier_count + 1,
+                                  sizeof *all->carriers);
+    all->carriers[all->carrier_count++] = (struct placement_carrier){.session = session,
+                                                                     .number = number,
+                                                                     .until_ns = INT64_MIN,
+                                                                     .name = xstrdup(""),
+                                                                     .cluster = xstrdup("")};
+    on = all->carrier_count;
+    map_put(&all->numbers, session, number, (void *)on);
     return (uint32_t)on;
 }
 
-void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
+void placements_name_carrier(struct placements *all, uint32_t on, uint32_t tid, const char *name,
                              const char *cluster)
 {
-    if (!on || on > stays->carrier_count)
+    if (!on || on > all->carrier_count)
         return;
-    struct placement_carrier *carrier = &stays->carriers[on - 1];
+    struct placement_carrier *carrier = &all->carriers[on - 1];
     carrier->tid = tid;
     free(carrier->name);
     free(carrier->cluster);
@@ -79,21 +79,21 @@ void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid
     carrier->cluster = xstrdup(cluster);
 }
 
-void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
+void placements_set_task_line(struct placements *all, uint32_t session, uint32_t code,
                               uint32_t line)
 {
-    struct task_placements *t = map_get(&stays->tasks, session, code);
+    struct task_placements *t = map_get(&all->tasks, session, code);
     if (!t || t->line || !line)
         return;
     t->line = line;
-    map_put(&stays->lines, line, 0, t);
+    map_put(&all->lines, line, 0, t);
 }
 
-static struct task_placements *task_of(struct placements *stays, uint32_t session, uint32_t code)
+static struct task_placements *task_of(struct placements *all, uint32_t session, uint32_t code)
 {
-    struct task_placements *t = map_get(&stays->tasks, session, code);
+    struct task_placements *t = map_get(&all->tasks, session, code);
     if (!t)
-        map_put(&stays->tasks, session, code, t = xcalloc(1, sizeof *t));
+        map_put(&all->tasks, session, code, t = xcalloc(1, sizeof *t));
     return t;
 }
 
@@ -107,45 +107,44 @@ static size_t placements_open_on_carrier(const struct task_placements *t, uint32
 }
 
 /* Inserts by begin: the records of two worker threads arrive one after the other. */
-static void placements_insert(struct placements *stays, struct task_placements *t,
-                              struct task_stay stay)
+static void placements_insert(struct placements *all, struct task_placements *t,
+                              struct placement_interval interval)
 {
-    if (stays->count >= STAYS_MOST) {
-        stays->lost++;
-        stays->full = true;
+    if (all->count >= PLACEMENT_INTERVALS_MAX) {
+        all->lost++;
+        all->full = true;
         return;
     }
     t->items = array_reserve(t->items, &t->room, t->count + 1, sizeof *t->items);
     size_t at = t->count++;
-    for (; at && t->items[at - 1].from_ns > stay.from_ns; at--)
+    for (; at && t->items[at - 1].from_ns > interval.from_ns; at--)
         t->items[at] = t->items[at - 1];
-    t->items[at] = stay;
-    stays->count++;
+    t->items[at] = interval;
+    all->count++;
 }
 
 /* Drops the open placement on a worker thread: its end is not known. */
-static void placements_drop_open(struct placements *stays, struct task_placements *t, uint32_t on)
+static void placements_drop_open(struct placements *all, struct task_placements *t, uint32_t on)
 {
     size_t i = placements_open_on_carrier(t, on);
     if (i == t->count)
         return;
     for (t->count--; i < t->count; i++)
         t->items[i] = t->items[i + 1];
-    stays->count--;
+    all->count--;
 }
 
-static void placements_end_placement(struct placements *stays,
-                                     const struct placement_switch *record)
+static void placements_end_placement(struct placements *all, const struct placement_switch *record)
 {
-    struct task_placements *t = task_of(stays, record->session, record->ends);
+    struct task_placements *t = task_of(all, record->session, record->ends);
     size_t i = placements_open_on_carrier(t, record->on);
     if (i < t->count)
         t->items[i].to_ns =
             record->at_ns > t->items[i].from_ns ? record->at_ns : t->items[i].from_ns;
     else if (record->since_ns <= record->at_ns)
-        placements_insert(stays, t,
-                          (struct task_stay){record->since_ns, record->at_ns, record->on});
-    placements_set_task_line(stays, record->session, record->ends, record->ends_line);
+        placements_insert(all, t,
+                          (struct placement_interval){record->since_ns, record->at_ns, record->on});
+    placements_set_task_line(all, record->session, record->ends, record->ends_line);
 }
 
 static void note_time(struct placement_carrier *carrier, const struct placement_switch *record)
@@ -158,69 +157,70 @@ static void note_time(struct placement_carrier *carrier, const struct placement_
     carrier->until_ns = record->at_ns > carrier->until_ns ? record->at_ns : carrier->until_ns;
 }
 
-void placements_switched(struct placements *stays, struct placement_switch record)
+void placements_switched(struct placements *all, struct placement_switch record)
 {
-    struct placement_carrier *carrier = &stays->carriers[record.on - 1];
+    struct placement_carrier *carrier = &all->carriers[record.on - 1];
     note_time(carrier, &record);
-    stays->lost += record.lost;
+    all->lost += record.lost;
     if (record.lost && carrier->task)
-        placements_drop_open(stays, task_of(stays, record.session, carrier->task), record.on);
+        placements_drop_open(all, task_of(all, record.session, carrier->task), record.on);
     else if (record.ends)
-        placements_end_placement(stays, &record);
+        placements_end_placement(all, &record);
     carrier->task = record.begins;
     if (!record.begins)
         return;
-    struct task_placements *t = task_of(stays, record.session, record.begins);
-    placements_insert(stays, t, (struct task_stay){record.at_ns, PLACEMENT_OPEN, record.on});
-    placements_set_task_line(stays, record.session, record.begins, record.begins_line);
+    struct task_placements *t = task_of(all, record.session, record.begins);
+    placements_insert(all, t, (struct placement_interval){record.at_ns, PLACEMENT_OPEN, record.on});
+    placements_set_task_line(all, record.session, record.begins, record.begins_line);
 }
 
 /* ---- reading ---- */
 
-const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
-                                            size_t *count)
+const struct placement_interval *placements_for_task(const struct placements *all, uint32_t task,
+                                                     size_t *count)
 {
-    const struct task_placements *t = stays ? map_get(&stays->lines, task, 0) : NULL;
+    const struct task_placements *t = all ? map_get(&all->lines, task, 0) : NULL;
     *count = t ? t->count : 0;
     return t ? t->items : NULL;
 }
 
-const struct placement_carrier *placements_carrier_at(const struct placements *stays, uint32_t on)
+const struct placement_carrier *placements_carrier_at(const struct placements *all, uint32_t on)
 {
-    return stays && on && on <= stays->carrier_count ? &stays->carriers[on - 1] : NULL;
+    return all && on && on <= all->carrier_count ? &all->carriers[on - 1] : NULL;
 }
 
-size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from)
+size_t placements_overlap(const struct placement_interval *all, size_t count, size_t from)
 {
     for (size_t i = from ? from : 1; i < count; i++)
-        if (stays[i - 1].to_ns > stays[i].from_ns && stays[i - 1].to_ns != PLACEMENT_OPEN)
+        if (all[i - 1].to_ns > all[i].from_ns && all[i - 1].to_ns != PLACEMENT_OPEN)
             return i;
     return count;
 }
 
-uint32_t placements_carriers(const struct placements *stays)
+uint32_t placements_carriers(const struct placements *all)
 {
-    return stays ? (uint32_t)stays->carrier_count : 0;
+    return all ? (uint32_t)all->carrier_count : 0;
 }
 
-uint64_t placements_limit(const struct placements *stays)
+uint64_t placements_limit(const struct placements *all)
 {
-    return stays && stays->full ? STAYS_MOST : 0;
+    return all && all->full ? PLACEMENT_INTERVALS_MAX : 0;
 }
 
-uint64_t placements_lost(const struct placements *stays) { return stays ? stays->lost : 0; }
+uint64_t placements_lost(const struct placements *all) { return all ? all->lost : 0; }
 
 /* Returns how many begin no later than a time; *near: the previous result. */
-static size_t begun_before(const struct task_stay *stays, size_t count, int64_t at_ns, size_t *near)
+static size_t begun_before(const struct placement_interval *all, size_t count, int64_t at_ns,
+                           size_t *near)
 {
     size_t low = *near, high = count;
-    if (low > count || (low && stays[low - 1].from_ns > at_ns))
+    if (low > count || (low && all[low - 1].from_ns > at_ns))
         low = 0;
-    if (low < high && stays[low].from_ns > at_ns)
+    if (low < high && all[low].from_ns > at_ns)
         return low;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (stays[middle].from_ns <= at_ns)
+        if (all[middle].from_ns <= at_ns)
             low = middle + 1;
         else
             high = middle;
@@ -229,18 +229,18 @@ static size_t begun_before(const struct task_stay *stays, size_t count, int64_t 
 }
 
 /* A placement without a recorded end ends where the next one begins, at the latest. */
-void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
-                      int64_t to_ns,
+void placements_visit(const struct placement_interval *all, size_t count, size_t *near,
+                      int64_t from_ns, int64_t to_ns,
                       void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
                       void *context)
 {
-    size_t next = begun_before(stays, count, from_ns, near);
+    size_t next = begun_before(all, count, from_ns, near);
     while (from_ns < to_ns) {
-        const struct task_stay *stay = next ? &stays[next - 1] : NULL;
-        int64_t until = next < count && stays[next].from_ns < to_ns ? stays[next].from_ns : to_ns,
-                left = stay && stay->to_ns < until ? stay->to_ns : until;
-        if (stay && left > from_ns) {
-            visit(context, stay->on, from_ns, left);
+        const struct placement_interval *interval = next ? &all[next - 1] : NULL;
+        int64_t until = next < count && all[next].from_ns < to_ns ? all[next].from_ns : to_ns,
+                left = interval && interval->to_ns < until ? interval->to_ns : until;
+        if (interval && left > from_ns) {
+            visit(context, interval->on, from_ns, left);
             from_ns = left;
         }
         if (until > from_ns)

@@ -14,7 +14,7 @@
 
 #define PLACEMENT_OPEN INT64_MAX
 
-struct task_stay {
+struct placement_interval {
     int64_t from_ns, to_ns; /* PLACEMENT_OPEN: its end has not been recorded */
     uint32_t on; /* worker thread */
 };
@@ -44,40 +44,40 @@ struct placement_switch {
 struct placements;
 
 struct placements *placements_new(void);
-void placements_free(struct placements *stays); /* NULL: does nothing */
+void placements_free(struct placements *all); /* NULL: does nothing */
 
 /* ---- filling ---- */
 
 /* Returns a worker thread, made on first use; 0 if there are too many. */
-uint32_t placements_carrier(struct placements *stays, uint32_t session, uint32_t number);
+uint32_t placements_carrier(struct placements *all, uint32_t session, uint32_t number);
 /* Copies the names. */
-void placements_name_carrier(struct placements *stays, uint32_t on, uint32_t tid, const char *name,
+void placements_name_carrier(struct placements *all, uint32_t on, uint32_t tid, const char *name,
                              const char *cluster);
-void placements_switched(struct placements *stays, struct placement_switch record);
+void placements_switched(struct placements *all, struct placement_switch record);
 /* Sets the line of a task that is declared later than its placements. */
-void placements_set_task_line(struct placements *stays, uint32_t session, uint32_t code,
+void placements_set_task_line(struct placements *all, uint32_t session, uint32_t code,
                               uint32_t line);
 
 /* ---- looking: of stays NULL there is nothing ---- */
 
 /* Returns a task's placements, sorted by their begin. */
-const struct task_stay *placements_for_task(const struct placements *stays, uint32_t task,
-                                            size_t *count);
+const struct placement_interval *placements_for_task(const struct placements *all, uint32_t task,
+                                                     size_t *count);
 /* Returns NULL if there is none. */
-const struct placement_carrier *placements_carrier_at(const struct placements *stays, uint32_t on);
+const struct placement_carrier *placements_carrier_at(const struct placements *all, uint32_t on);
 /* Returns the index of the first placement, from `from` on, that begins before the previous one
  * ends; the count if there is none. */
-size_t placements_overlap(const struct task_stay *stays, size_t count, size_t from);
-uint32_t placements_carriers(const struct placements *stays);
-uint64_t placements_lost(const struct placements *stays); /* returns the number of lost switches */
+size_t placements_overlap(const struct placement_interval *items, size_t count, size_t from);
+uint32_t placements_carriers(const struct placements *all);
+uint64_t placements_lost(const struct placements *all); /* returns the number of lost switches */
 /* Returns the maximum number of placements, of all tasks, if some were dropped because of it; else
  * 0. */
-uint64_t placements_limit(const struct placements *stays);
+uint64_t placements_limit(const struct placements *all);
 
 /* Calls `visit` for each part of a range in which the task was on a worker thread, and (with on 0)
  * on none, in ascending order. *near: an index, initially 0. */
-void placements_visit(const struct task_stay *stays, size_t count, size_t *near, int64_t from_ns,
-                      int64_t to_ns,
+void placements_visit(const struct placement_interval *items, size_t count, size_t *near,
+                      int64_t from_ns, int64_t to_ns,
                       void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
                       void *context);
 

@@ -67,17 +67,17 @@ static void test_order(void **state)
     assert_string_equal(c.items[1].name, "c"); /* beside the other one of its cluster */
     assert_string_equal(c.items[2].name, "b");
     assert_string_equal(c.items[3].cluster, "");
-    assert_int_equal(c.stay_count, 5);
-    for (uint32_t i = 1; i < c.stay_count; i++)
-        assert_true(c.stays[i].carrier > c.stays[i - 1].carrier ||
-                    (c.stays[i].carrier == c.stays[i - 1].carrier &&
-                     c.stays[i].from_ns >= c.stays[i - 1].from_ns));
-    assert_int_equal(c.stays[1].from_ns, 200);
-    assert_true(c.stays[1].came && !c.stays[0].came);
-    assert_true(c.stays[4].to_ns == INT64_MAX);
+    assert_int_equal(c.placement_count, 5);
+    for (uint32_t i = 1; i < c.placement_count; i++)
+        assert_true(c.placements[i].carrier > c.placements[i - 1].carrier ||
+                    (c.placements[i].carrier == c.placements[i - 1].carrier &&
+                     c.placements[i].from_ns >= c.placements[i - 1].from_ns));
+    assert_int_equal(c.placements[1].from_ns, 200);
+    assert_true(c.placements[1].came && !c.placements[0].came);
+    assert_true(c.placements[4].to_ns == INT64_MAX);
     result_table_free(&table);
     worker_rows_read(&c, &table); /* of one without columns nothing can be read */
-    assert_int_equal(c.count + c.stay_count, 0);
+    assert_int_equal(c.count + c.placement_count, 0);
     worker_rows_free(&c);
 }
 

@@ -275,8 +275,8 @@ static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
         assert_true(strcmp(label, "T:bob") != 0 || row->left == 2);
     }
     bool at_knives = false; /* bob is there, not on his own line */
-    for (uint32_t i = 0; i < d.halves.window.stay_count; i++)
-        at_knives |= d.halves.window.stays[i].at.line == d.runs[0].lines[THREADS + 1];
+    for (uint32_t i = 0; i < d.halves.window.placement_count; i++)
+        at_knives |= d.halves.window.placements[i].at.line == d.runs[0].lines[THREADS + 1];
     assert_true(at_knives);
     visible_rows_free(&d);
 }

@@ -140,8 +140,8 @@ static void a_window_survives_the_wire(void **state)
                             .crossing_count = 1,
                             .edges = &edge,
                             .edge_count = 1,
-                            .stays = &stay,
-                            .stay_count = 1,
+                            .placements = &stay,
+                            .placement_count = 1,
                             .idle_lines = 1ull << 40,
                             .left_lines = 7,
                             .discarded = 1ull << 41};
@@ -162,8 +162,10 @@ static void a_window_survives_the_wire(void **state)
     assert_true(got.idle_lines == 1ull << 40 && got.left_lines == 7);
     assert_true(got.discarded == 1ull << 41);
     assert_true(got.edge_count == 1 && got.edges[0].from.number == 6 && got.edges[0].to.line == 1);
-    assert_true(got.stay_count == 1 && got.stays[0].at.number == 9 && got.stays[0].time_ns == -8);
-    assert_true(got.stays[0].type == 4 && got.stays[0].about == 3 && got.stays[0].home == 7);
+    assert_true(got.placement_count == 1 && got.placements[0].at.number == 9 &&
+                got.placements[0].time_ns == -8);
+    assert_true(got.placements[0].type == 4 && got.placements[0].about == 3 &&
+                got.placements[0].home == 7);
     window_info_free(&got);
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
         in = decoder_init(out.data, cut);

@@ -155,7 +155,7 @@ static void is(const struct placements *s, uint32_t line, size_t i, uint32_t on,
                int64_t to)
 {
     size_t count;
-    const struct task_stay *stays = placements_for_task(s, line, &count);
+    const struct placement_interval *stays = placements_for_task(s, line, &count);
     assert_true(i < count);
     assert_int_equal(stays[i].on, on);
     assert_int_equal(stays[i].from_ns, from);
@@ -185,7 +185,7 @@ static void a_task_goes_from_carrier_to_carrier(void **state)
     switched(s, y, A, 0, 50, 70, 0);
     is(s, LINE_A, 1, y, 50, 70);
     assert_int_equal(placements_lost(s), 0);
-    const struct task_stay *of_a = placements_for_task(s, LINE_A, &(size_t){0});
+    const struct placement_interval *of_a = placements_for_task(s, LINE_A, &(size_t){0});
     assert_int_equal(placements_overlap(of_a, 2, 1), 2);
     placements_free(s);
 }
@@ -227,7 +227,7 @@ static void what_overlaps_is_found(void **state)
     switched(s, x, 0, A, 0, 10, 0);
     switched(s, x, A, 0, 10, 30, 0);
     switched(s, y, 0, A, 0, 29, 0);
-    const struct task_stay *of_a = placements_for_task(s, LINE_A, &(size_t){0});
+    const struct placement_interval *of_a = placements_for_task(s, LINE_A, &(size_t){0});
     assert_int_equal(placements_overlap(of_a, 2, 1), 1);
     assert_int_equal(placements_carrier_at(s, x)->crossed, 0);
     switched(s, x, 0, B, 0, 20, 0);

@@ -241,12 +241,12 @@ static void what_is_told_of_a_window_is_so(void **state)
                  .from = (int32_t)execution_random(&random, 20) - 10,
                  .columns = 1 + execution_random(&random, 40)});
         const struct window_info *w = &v.window;
-        for (uint32_t i = 0; i < w->stay_count; i++) {
-            struct event_id wanted = plain_last(run, w, w->stays[i].thread);
-            if (point_of(run, w->stays[i].at) != point_of(run, wanted))
+        for (uint32_t i = 0; i < w->placement_count; i++) {
+            struct event_id wanted = plain_last(run, w, w->placements[i].thread);
+            if (point_of(run, w->placements[i].at) != point_of(run, wanted))
                 fail_msg("play %u: thread %u is told to be at %u:%llu, not %u:%llu", n,
-                         w->stays[i].thread, w->stays[i].at.line,
-                         (unsigned long long)w->stays[i].at.number, wanted.line,
+                         w->placements[i].thread, w->placements[i].at.line,
+                         (unsigned long long)w->placements[i].at.number, wanted.line,
                          (unsigned long long)wanted.number);
         }
         for (uint32_t i = 0; i < w->edge_count; i++) {
@@ -254,7 +254,7 @@ static void what_is_told_of_a_window_is_so(void **state)
                              ORDER_BEFORE);
             assert_true(is_shown(w, w->edges[i].from) && is_shown(w, w->edges[i].to));
         }
-        stays += w->stay_count;
+        stays += w->placement_count;
         edges += w->edge_count;
         view_free(&v);
         run_free(run);

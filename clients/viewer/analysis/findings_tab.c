@@ -67,7 +67,7 @@ static const struct grid_column findings_shown_columns[] = {
     {"number", NULL, NULL}, {"kind", NULL, NULL}, {"event", NULL, NULL}, {0}};
 static const unsigned findings_column_styles[] = {0, GRID_WORDS, GRID_BLANK};
 
-const struct tab page_maybe = {
+const struct tab page_predictions = {
     .name = "predict",
     .title = "Potential Bugs",
     .preset = "predict",

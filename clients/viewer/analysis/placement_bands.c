@@ -15,20 +15,20 @@
 struct placement_bands {
     struct view *view; /* borrowed */
     void (*changed)(void *user);
-    struct table_model stays;
+    struct table_model placements;
     struct worker_rows is;
 };
 
 static void placement_bands_on_table(void *user)
 {
     struct placement_bands *r = user;
-    if (!r->stays.fresh)
+    if (!r->placements.fresh)
         return;
-    r->stays.fresh = false;
-    if (r->stays.table.problem)
+    r->placements.fresh = false;
+    if (r->placements.table.problem)
         worker_rows_free(&r->is);
     else
-        worker_rows_read(&r->is, &r->stays.table);
+        worker_rows_read(&r->is, &r->placements.table);
     r->changed(r->view);
 }
 
@@ -37,7 +37,7 @@ struct placement_bands *placement_bands_new(struct view *view, void (*changed)(v
     struct placement_bands *r = g_new0(struct placement_bands, 1);
     r->view = view;
     r->changed = changed;
-    r->stays = (struct table_model){
+    r->placements = (struct table_model){
         .link = &view->server_link, .on_table = placement_bands_on_table, .user = r};
     return r;
 }
@@ -47,17 +47,17 @@ void placement_bands_request(struct placement_bands *r, int64_t from_ns, int64_t
     struct table_request request = table_model_request("placement", "");
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = from_ns};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = to_ns};
-    table_model_send(&r->stays, &request);
+    table_model_send(&r->placements, &request);
 }
 
 bool placement_bands_is_pending(const struct placement_bands *r)
 {
-    return table_model_is_running(&r->stays);
+    return table_model_is_running(&r->placements);
 }
 
 void placement_bands_clear(struct placement_bands *r)
 {
-    table_model_clear(&r->stays);
+    table_model_clear(&r->placements);
     worker_rows_free(&r->is);
 }
 
@@ -69,16 +69,16 @@ int placement_bands_count(const struct placement_bands *r) { return (int)r->is.c
 static void placement_bands_find_placements(const struct placement_bands *r, uint32_t carrier,
                                             uint32_t *first, uint32_t *end)
 {
-    uint32_t low = 0, high = r->is.stay_count;
+    uint32_t low = 0, high = r->is.placement_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (r->is.stays[middle].carrier < carrier)
+        if (r->is.placements[middle].carrier < carrier)
             low = middle + 1;
         else
             high = middle;
     }
     *first = *end = low;
-    while (*end < r->is.stay_count && r->is.stays[*end].carrier == carrier)
+    while (*end < r->is.placement_count && r->is.placements[*end].carrier == carrier)
         ++*end;
 }
 
@@ -142,7 +142,7 @@ void placement_bands_draw(const struct placement_bands *r, cairo_t *cr, int n, d
     draw_name(r, cr, n, y, row_px);
     placement_bands_find_placements(r, (uint32_t)n, &first, &end);
     for (uint32_t i = first; axis && i < end; i++) {
-        const struct worker_placement *s = &r->is.stays[i];
+        const struct worker_placement *s = &r->is.placements[i];
         double from = MAX(screen_x(r, axis, s->from_ns), names),
                to = MIN(screen_x(r, axis, s->to_ns), width);
         if (to - from < 1 && from >= 0 && from < width && to >= from)
@@ -176,7 +176,7 @@ char *placement_bands_describe(const struct placement_bands *r, int n, double x)
     uint32_t first, end;
     placement_bands_find_placements(r, (uint32_t)n, &first, &end);
     for (uint32_t i = first; axis && i < end; i++) {
-        const struct worker_placement *s = &r->is.stays[i];
+        const struct worker_placement *s = &r->is.placements[i];
         double from = screen_x(r, axis, s->from_ns), to = screen_x(r, axis, s->to_ns),
                away = x < from ? from - x
                       : x > to ? x - to
@@ -203,7 +203,7 @@ void placement_bands_print(const struct placement_bands *r, FILE *f)
         int64_t ns = 0;
         placement_bands_find_placements(r, (uint32_t)n, &first, &end);
         for (uint32_t i = first; i < end; i++)
-            ns += r->is.stays[i].to_ns - r->is.stays[i].from_ns;
+            ns += r->is.placements[i].to_ns - r->is.placements[i].from_ns;
         fprintf(f, "processor %s of %s: %u stays, %.3f ms\n", r->is.items[n].name,
                 *r->is.items[n].cluster ? r->is.items[n].cluster : "none", end - first,
                 (double)ns / 1e6);

@@ -26,12 +26,12 @@ static int64_t time_for_calls(const struct consistency_rows *s,
                               const struct call_context_thread *thread)
 {
     size_t count;
-    const struct task_stay *stays =
+    const struct placement_interval *items =
         placements_for_task(cpu_states_tasks(s->view->lives.spans), thread->line, &count);
     int64_t from_ns = course->start_ns, to_ns = course->end_ns,
             as_of_ns = (int64_t)(thread->head.time_ns - s->view->run->start_ns);
-    if (count && stays->from_ns < from_ns)
-        from_ns = stays->from_ns;
+    if (count && items->from_ns < from_ns)
+        from_ns = items->from_ns;
     if (count && as_of_ns > to_ns)
         to_ns = as_of_ns;
     return to_ns - from_ns;

@@ -69,33 +69,33 @@ static void consistency_check_lifetime(struct consistency_work *w, uint32_t thre
 static void consistency_check_task(struct consistency_work *w, uint32_t line)
 {
     size_t count;
-    const struct task_stay *stays =
+    const struct placement_interval *items =
         placements_for_task(cpu_states_tasks(w->view->run->spans), line, &count);
-    for (size_t i = 1; (i = placements_overlap(stays, count, i)) < count; i++)
-        if (stays[i - 1].to_ns - stays[i].from_ns > APART_NS)
+    for (size_t i = 1; (i = placements_overlap(items, count, i)) < count; i++)
+        if (items[i - 1].to_ns - items[i].from_ns > APART_NS)
             timing_violation_add(&w->sound,
                                  (struct violation){TIMING_RULE_TASK, line, NO_POSITION,
-                                                    stays[i].from_ns, stays[i - 1].to_ns});
+                                                    items[i].from_ns, items[i - 1].to_ns});
 }
 
 /* A task is checked as a whole, regardless of the range. */
 static bool consistency_check_placements(struct consistency_work *w, uint64_t *budget)
 {
-    const struct placements *stays = cpu_states_tasks(w->view->run->spans);
+    const struct placements *tasks = cpu_states_tasks(w->view->run->spans);
     const struct intervals *all = w->view->measured;
-    if (!stays)
+    if (!tasks)
         return true;
     for (; w->task < all->thread_count; w->task++) {
         size_t count;
-        placements_for_task(stays, all->threads[w->task].thread, &count);
+        placements_for_task(tasks, all->threads[w->task].thread, &count);
         if (!*budget)
             return false;
         *budget -= 1 + count < *budget ? 1 + count : *budget;
         if (table_wants(w->view, all->threads[w->task].thread))
             consistency_check_task(w, all->threads[w->task].thread);
     }
-    for (uint32_t on = 1; on <= placements_carriers(stays); on++) {
-        const struct placement_carrier *c = placements_carrier_at(stays, on);
+    for (uint32_t on = 1; on <= placements_carriers(tasks); on++) {
+        const struct placement_carrier *c = placements_carrier_at(tasks, on);
         if (c->crossed)
             timing_violation_add(&w->sound,
                                  (struct violation){TIMING_RULE_CARRIER, c->crossed_line,

@@ -12,7 +12,7 @@ static const struct placement_carrier *carrier_at(const struct placement_names *
     return placements_carrier_at(cpu_states_tasks(p->spans), on);
 }
 
-static char *no_stays(void)
+static char *placement_names_none(void)
 {
     return xstrdup(
         "no task placement data: the runtime must call poet_task_switch() of poet.h; use --by cpu "
@@ -52,7 +52,7 @@ char *placement_names_begin(struct placement_names *p, const struct table_view *
     if (p->by == PLACEMENT_BY_CPU)
         return cpu_states_cpus(p->spans) ? NULL : no_cpus(p);
     if (!placements_carriers(cpu_states_tasks(p->spans)))
-        return no_stays();
+        return placement_names_none();
     find_clusters(p);
     return NULL;
 }

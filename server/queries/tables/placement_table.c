@@ -8,7 +8,7 @@
 enum placement_column { ON, CLUSTER, TASK, FROM, TOOK, CAME, COLUMNS };
 
 struct placement_row {
-    struct task_stay is; /* clipped to the range */
+    struct placement_interval is; /* clipped to the range */
     uint32_t task, before; /* before: the previous worker thread, 0 none */
 };
 
@@ -37,13 +37,13 @@ static void add_task(struct placement_work *w, const struct thread_timeline *cou
 {
     size_t count;
     int64_t from_ns = w->view->from_ns, until_ns = table_until(w->view, course), begin_ns, end_ns;
-    const struct task_stay *stays =
+    const struct placement_interval *items =
         placements_for_task(cpu_states_tasks(w->view->lives.spans), course->thread, &count);
     if (!thread_states_lifetime(&w->view->lives, course, &begin_ns, &end_ns))
         return;
     for (size_t i = 0; i < count; i++) {
         struct placement_row row = {
-            .is = stays[i], .task = course->thread, .before = i ? stays[i - 1].on : 0};
+            .is = items[i], .task = course->thread, .before = i ? items[i - 1].on : 0};
         if (row.is.to_ns == PLACEMENT_OPEN)
             row.is.to_ns = end_ns > row.is.from_ns ? end_ns : row.is.from_ns;
         if (row.is.from_ns >= until_ns || row.is.to_ns <= from_ns)
@@ -148,9 +148,9 @@ static void free_work(void *work)
 
 static const char *const placement_table_groupings[] = {"worker", NULL};
 
-const struct table_preset preset_stays = {.what = "placement",
-                                          .by = placement_table_groupings,
-                                          .begin = placement_table_begin,
-                                          .step = placement_table_step,
-                                          .fill = placement_table_fill,
-                                          .free = free_work};
+const struct table_preset preset_placement = {.what = "placement",
+                                              .by = placement_table_groupings,
+                                              .begin = placement_table_begin,
+                                              .step = placement_table_step,
+                                              .fill = placement_table_fill,
+                                              .free = free_work};

@@ -35,7 +35,7 @@ enum predictions_column {
 struct predictions_work {
     const struct table_view *view;
     struct must_happen_before sure;
-    struct bug_prediction *maybe;
+    struct bug_prediction *prediction;
     uint64_t next, end; /* positions */
     struct order_event *events;
     uint64_t first; /* position of the first event that was read */
@@ -93,14 +93,14 @@ static bool is_shared(const struct run *run, const struct order_event *e)
 
 /* ---- events as synchronization operations ---- */
 
-static void predictions_feed_op(struct predictions_work *w, struct sync_op deed)
+static void predictions_feed_op(struct predictions_work *w, struct sync_op op)
 {
-    predict_feed(w->maybe, &deed);
+    predict_feed(w->prediction, &op);
 }
 
 /* Feeds a signal that is received only by threads that wait at that time. */
 static void predictions_feed_signal(struct predictions_work *w, const struct order_event *e,
-                                    struct sync_op deed)
+                                    struct sync_op op)
 {
     const struct run *run = w->view->run;
     const struct target_event *look =
@@ -108,22 +108,22 @@ static void predictions_feed_signal(struct predictions_work *w, const struct ord
     if (!look || !look->unheard || !e->about)
         return;
     const struct run_text *text = run_texts(run, (struct event_id){e->line, e->number});
-    deed.is = SYNC_OP_SIGNAL;
-    deed.all = !look->all || (text && strcmp(text->text, look->all) == 0);
-    predictions_feed_op(w, deed);
+    op.is = SYNC_OP_SIGNAL;
+    op.all = !look->all || (text && strcmp(text->text, look->all) == 0);
+    predictions_feed_op(w, op);
 }
 
 /* Feeds the first event of a thread after it began to wait for a signal. */
 static void predictions_feed_wakeup(struct predictions_work *w, const struct order_event *e,
-                                    struct sync_op deed)
+                                    struct sync_op op)
 {
     const struct event_meaning *is = interval_cache_meaning(w->view->run, e);
     w->waits = array_reserve_zeroed(w->waits, &w->wait_room, e->thread + 1u, sizeof *w->waits);
     struct predictions_waiting *t = &w->waits[e->thread];
     if (t->about) {
-        deed.is = SYNC_OP_WOKEN;
-        deed.about = t->about;
-        predictions_feed_op(w, deed);
+        op.is = SYNC_OP_WOKEN;
+        op.about = t->about;
+        predictions_feed_op(w, op);
     }
     *t = (struct predictions_waiting){.began = t->began, .whose = t->whose, .place = t->place};
     if (is->waits && is->releases && e->line != e->thread && is_lock(w, e->line))
@@ -132,29 +132,29 @@ static void predictions_feed_wakeup(struct predictions_work *w, const struct ord
 
 /* Feeds a message that was awaited from any sender on the line that the wait was about. */
 static void predictions_feed_message(struct predictions_work *w, const struct order_event *e,
-                                     const struct event_meaning *is, struct sync_op deed)
+                                     const struct event_meaning *is, struct sync_op op)
 {
     const struct order *order = w->view->run->order;
     struct predictions_waiting *t = &w->waits[e->thread];
     if (e->send_count == 1 && t->whose) {
-        uint64_t sent = order_edge(order, deed.position, 0);
+        uint64_t sent = order_edge(order, op.position, 0);
         struct order_event send =
             sent >= w->sure.first ? order_event(order, sent) : (struct order_event){0};
-        deed.is = SYNC_OP_RECEIVE;
-        deed.about = t->whose;
-        deed.place = t->place;
-        deed.began = t->began;
-        deed.sender = send.thread;
-        deed.sent = sent;
-        deed.sent_mark = mhb_clock_at(&w->sure, send.thread, sent);
+        op.is = SYNC_OP_RECEIVE;
+        op.about = t->whose;
+        op.place = t->place;
+        op.began = t->began;
+        op.sender = send.thread;
+        op.sent = sent;
+        op.sent_mark = mhb_clock_at(&w->sure, send.thread, sent);
         if (send.thread && send.thread != e->thread)
-            predictions_feed_op(w, deed);
+            predictions_feed_op(w, op);
     }
     bool any = is->waits && is->category == CATEGORY_RECEIVE && e->about &&
                !order_line_events(order, e->about);
     t->whose = any ? e->about : 0;
-    t->began = deed.position;
-    t->place = deed.place;
+    t->began = op.position;
+    t->place = op.place;
 }
 
 static void predictions_feed_event(struct predictions_work *w, const struct order_event *e,
@@ -162,36 +162,36 @@ static void predictions_feed_event(struct predictions_work *w, const struct orde
 {
     const struct run *run = w->view->run;
     const struct event_meaning *is = interval_cache_meaning(run, e);
-    struct sync_op deed = {.thread = e->thread,
-                           .about = e->about,
-                           .place = call_sites_for_line(run, e->site),
-                           .position = position,
-                           .mark = mhb_clock(&w->sure, e->thread)};
+    struct sync_op op = {.thread = e->thread,
+                         .about = e->about,
+                         .place = call_sites_for_line(run, e->site),
+                         .position = position,
+                         .mark = mhb_clock(&w->sure, e->thread)};
     bool within = e->line != e->thread && is_lock(w, e->line);
-    deed.lock = within ? e->line : e->about;
+    op.lock = within ? e->line : e->about;
     if (is->waits && is->class == WAIT_CONTENTION && e->about && is_lock(w, e->about)) {
-        deed.is = SYNC_OP_REQUEST;
-        deed.lock = e->about;
-        deed.timed = is_timed(run, e);
-        predictions_feed_op(w, deed);
+        op.is = SYNC_OP_REQUEST;
+        op.lock = e->about;
+        op.timed = is_timed(run, e);
+        predictions_feed_op(w, op);
     } else if (within && is->waits && is->releases) {
-        deed.is = SYNC_OP_WAIT;
-        deed.timed = is_timed(run, e);
-        predictions_feed_op(w, deed);
+        op.is = SYNC_OP_WAIT;
+        op.timed = is_timed(run, e);
+        predictions_feed_op(w, op);
     } else if (is->by_clock && e->about && is_lock(w, e->about)) {
-        deed.is = SYNC_OP_REFUSED;
-        deed.lock = e->about;
-        predictions_feed_op(w, deed);
+        op.is = SYNC_OP_REFUSED;
+        op.lock = e->about;
+        predictions_feed_op(w, op);
     }
     if (within && (is->enters || is->leaves) && !is->waits) {
-        deed.is = is->enters ? SYNC_OP_ACQUIRE : SYNC_OP_RELEASE;
-        deed.lock = e->line;
-        deed.shared = is->enters && is_shared(run, e);
-        predictions_feed_op(w, deed);
+        op.is = is->enters ? SYNC_OP_ACQUIRE : SYNC_OP_RELEASE;
+        op.lock = e->line;
+        op.shared = is->enters && is_shared(run, e);
+        predictions_feed_op(w, op);
     }
-    predictions_feed_signal(w, e, deed);
-    predictions_feed_wakeup(w, e, deed);
-    predictions_feed_message(w, e, is, deed);
+    predictions_feed_signal(w, e, op);
+    predictions_feed_wakeup(w, e, op);
+    predictions_feed_message(w, e, is, op);
 }
 
 /* Feeds the events of one synchronization point, from the i-th one that was read; returns how many.
@@ -220,7 +220,7 @@ static void *predictions_begin(const struct table_view *view, char **problem)
     }
     struct predictions_work *w = xcalloc(1, sizeof *w);
     w->view = view;
-    w->maybe = predict_new();
+    w->prediction = predict_new();
     w->next = order_first(view->run->order);
     w->end = order_count(view->run->order);
     w->sure = (struct must_happen_before){
@@ -253,7 +253,7 @@ static bool predictions_step(void *work, uint64_t *budget)
         w->next += w->count;
         *budget -= w->count < *budget ? w->count : *budget;
     }
-    return (w->next >= w->end || w->cut) && predict_step(w->maybe, budget);
+    return (w->next >= w->end || w->cut) && predict_step(w->prediction, budget);
 }
 
 /* ---- rows ---- */
@@ -350,7 +350,7 @@ static void add_finding(const struct table_view *view, const struct finding *f, 
 static void predictions_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct predictions_work *w = work;
-    const struct findings *found = predict_results(w->maybe);
+    const struct findings *found = predict_results(w->prediction);
     t->title = xstrdup("potential concurrency bugs");
     add_columns(t);
     size_t orders = 0;
@@ -377,7 +377,7 @@ static void predictions_fill(void *work, const struct table_view *view, struct r
 static void free_work(void *work)
 {
     struct predictions_work *w = work;
-    predict_free(w->maybe);
+    predict_free(w->prediction);
     mhb_free(&w->sure);
     free(w->events);
     free(w->locks);
@@ -387,9 +387,9 @@ static void free_work(void *work)
 
 static const char *const predictions_groupings[] = {"places", NULL};
 
-const struct table_preset preset_maybe = {.what = "predict",
-                                          .by = predictions_groupings,
-                                          .begin = predictions_begin,
-                                          .step = predictions_step,
-                                          .fill = predictions_fill,
-                                          .free = free_work};
+const struct table_preset preset_predictions = {.what = "predict",
+                                                .by = predictions_groupings,
+                                                .begin = predictions_begin,
+                                                .step = predictions_step,
+                                                .fill = predictions_fill,
+                                                .free = free_work};
