@@ -73,7 +73,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
         kind = add_kind(reader, s, target, name ? name : "");
     kind->part = reader->part;
     description_get_copy(reader, s, "title", &kind->title);
-    description_get_color(reader, s, &kind->colour);
+    description_get_color(reader, s, &kind->color);
     description_get_bool(reader, s, "visible", &kind->drawn);
     description_get_bool(reader, s, "sort_by_name", &kind->sorted);
     description_get_bool(reader, s, "show_location", &kind->away);
@@ -105,7 +105,7 @@ static void description_read_read_style(struct description_reader *reader,
     description_get_copy(reader, s, "group", &event->group);
     description_get_copy(reader, s, "undelivered_label", &event->unheard);
     description_get_copy(reader, s, "broadcast_text", &event->all);
-    description_get_color(reader, s, &event->colour);
+    description_get_color(reader, s, &event->color);
     description_get_bool(reader, s, "filled", &event->filled);
     event->shape =
         (enum target_shape)description_get_word(reader, s, "shape", shapes, event->shape);

@@ -57,7 +57,7 @@ enum target_wait_class {
 
 struct target_line_type {
     char *name, *letter, *title;
-    struct target_color colour;
+    struct target_color color;
     bool shared; /* critical sections can overlap: the succession of events is no order */
     bool threads; /* threads can be in it */
     bool drawn; /* false: only listed, never drawn */
@@ -90,7 +90,7 @@ struct target_event {
     struct target_names on;
     enum target_shape shape;
     bool filled;
-    struct target_color colour;
+    struct target_color color;
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have; none: any */
     enum target_arrow arrow;

@@ -11,7 +11,7 @@ struct batch_item {
     enum batch_item_kind what;
     struct batch_color {
         double red, green, blue, alpha;
-    } colour;
+    } color;
     double size, dash, pause; /* size: half of a shape, width of a line, length of a head */
     double x0, y0, x1, y1; /* of a shape the first two; of a head the last two are its direction */
 };
@@ -24,7 +24,7 @@ static struct batch_item *batched_paths_add_item(struct batched_paths *batch, ca
     struct batch_item *item = &batch->items[batch->count++];
     struct batch_color c = {0, 0, 0, 1};
     cairo_pattern_get_rgba(cairo_get_source(cr), &c.red, &c.green, &c.blue, &c.alpha);
-    *item = (struct batch_item){.what = what, .colour = c};
+    *item = (struct batch_item){.what = what, .color = c};
     return item;
 }
 
@@ -76,7 +76,7 @@ static bool is_shape(const struct batch_item *i) { return i->what <= SHAPES_CIRC
 /* Items that are equal here are one path. */
 static int by_path(const struct batch_item *a, const struct batch_item *b)
 {
-    const double *p = &a->colour.red, *q = &b->colour.red;
+    const double *p = &a->color.red, *q = &b->color.red;
     int order = by_number(is_shape(a) ? 0 : a->what, is_shape(b) ? 0 : b->what);
     if (!order)
         order = -by_number(a->size, b->size);
@@ -125,7 +125,7 @@ static void batched_paths_append_item_path(cairo_t *cr, const struct batch_item 
 static void batched_paths_draw_item(cairo_t *cr, const struct batch_item *i)
 {
     double dashes[] = {i->dash, i->pause};
-    cairo_set_source_rgba(cr, i->colour.red, i->colour.green, i->colour.blue, i->colour.alpha);
+    cairo_set_source_rgba(cr, i->color.red, i->color.green, i->color.blue, i->color.alpha);
     if (i->what == SHAPES_SQUARE || i->what == HEADS) {
         cairo_fill(cr);
         return;

@@ -98,7 +98,7 @@ static void paint_node(cairo_t *cr, const struct call_graph_drawing *d, uint32_t
     cairo_set_line_width(cr, node == d->selected ? 2.2 : 0.8);
     trace_box(cr, b, 0);
     if (n->cycle)
-        trace_box(cr, b, 2.5); /* two lines, so that it is seen without colour */
+        trace_box(cr, b, 2.5); /* two lines, so that it is seen without color */
     cairo_stroke(cr);
     cairo_set_source_rgb(cr, 0.08, 0.08, 0.08);
     text_cache_show(cr, b.x + INSET_PT, b.y + 2.5, d->names[node], NAME_PT, false);

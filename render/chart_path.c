@@ -33,7 +33,7 @@ static double y_of(const struct chart_path_trace *t, uint32_t row)
     return t->box->y_pt + t->box->row_pt * ((double)row - t->box->first + 0.5);
 }
 
-static void set_colour(cairo_t *cr, bool grey)
+static void set_color(cairo_t *cr, bool grey)
 {
     cairo_set_source_rgb(cr, 0.05, 0.05, grey ? 0.05 : 0.35);
 }
@@ -73,7 +73,7 @@ static void chart_path_stroke_outlined(cairo_t *cr, double width, bool grey)
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_stroke_preserve(cr);
     cairo_set_line_width(cr, width);
-    set_colour(cr, grey);
+    set_color(cr, grey);
     cairo_stroke(cr);
 }
 
@@ -119,7 +119,7 @@ void chart_path_paint(cairo_t *cr, const struct state_chart *c, const struct cha
     cairo_clip(cr);
     trace_hops(&t);
     cairo_set_line_width(cr, HOP_WIDTH_PT);
-    set_colour(cr, box->grey);
+    set_color(cr, box->grey);
     cairo_stroke(cr);
     chart_path_trace_spans(&t);
     chart_path_stroke_outlined(cr, width, box->grey);

@@ -111,10 +111,10 @@ void curve_panel_value(const struct curve_ruler *r, double value, char *text, si
 
 /* ---- what lines look like ---- */
 
-/* The palette of Okabe and Ito (2008); without colour, dashes. */
+/* The palette of Okabe and Ito (2008); without color, dashes. */
 static void set_line(cairo_t *cr, unsigned number, struct curve_look look, double alpha)
 {
-    static const double colours[CURVE_LOOKS][3] = {
+    static const double colors[CURVE_LOOKS][3] = {
         {0.000, 0.447, 0.698}, {0.835, 0.369, 0.000}, {0.000, 0.620, 0.451}, {0.800, 0.475, 0.655},
         {0.902, 0.624, 0.000}, {0.337, 0.706, 0.914}, {0.450, 0.450, 0.450}};
     static const double dashes[CURVE_LOOKS][4] = {{0},    {5, 2}, {1.5, 1.5}, {7, 2, 1.5, 2},
@@ -127,7 +127,7 @@ static void set_line(cairo_t *cr, unsigned number, struct curve_look look, doubl
         return;
     }
     if (!look.grey) {
-        const double *c = colours[number];
+        const double *c = colors[number];
         cairo_set_source_rgba(cr, c[0], c[1], c[2], alpha);
         return;
     }

@@ -16,22 +16,22 @@
 #define TICK_LEAST_PT 45.0
 #define HATCH_PT 4.0
 #define SEVERAL (ICICLE_NONE - 1)
-#define COLOURS 6u
+#define COLORS 6u
 
-/* ---- colours ---- */
+/* ---- colors ---- */
 
 static const struct icicle_color {
     double red, green, blue, grey;
-} colours[COLOURS] = {{0.70, 0.81, 0.90, 0.80}, {0.93, 0.86, 0.68, 0.92}, {0.74, 0.86, 0.74, 0.74},
-                      {0.83, 0.78, 0.90, 0.86}, {0.70, 0.87, 0.87, 0.97}, {0.88, 0.80, 0.74, 0.68}},
+} colors[COLORS] = {{0.70, 0.81, 0.90, 0.80}, {0.93, 0.86, 0.68, 0.92}, {0.74, 0.86, 0.74, 0.74},
+                    {0.83, 0.78, 0.90, 0.86}, {0.70, 0.87, 0.87, 0.97}, {0.88, 0.80, 0.74, 0.68}},
   others = {0.84, 0.85, 0.86, 0.89}, waited = {0.95, 0.79, 0.77, 0.96},
   apart = {0.93, 0.93, 0.93, 1};
 
-static const struct icicle_color *colour_of(uint32_t rank)
+static const struct icicle_color *color_of(uint32_t rank)
 {
     return rank == ICICLE_NONE ? &waited
            : rank == SEVERAL   ? &apart
-           : rank < COLOURS    ? &colours[rank]
+           : rank < COLORS     ? &colors[rank]
                                : &others;
 }
 
@@ -49,7 +49,7 @@ static void icicle_drawing_hatch_box(cairo_t *cr, bool grey, cairo_rectangle_t b
 
 void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_t box)
 {
-    const struct icicle_color *c = colour_of(rank);
+    const struct icicle_color *c = color_of(rank);
     if (grey)
         cairo_set_source_rgb(cr, c->grey, c->grey, c->grey);
     else

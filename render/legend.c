@@ -54,7 +54,7 @@ double legend_build_note(struct builder *b, double x, double y, const char *text
                            .height_pt = size * 1.2,
                            .size_pt = size,
                            .text = xstrdup(text),
-                           .colour = black,
+                           .color = black,
                            .bold = bold};
     ARRAY_PUSH(b->scene->notes, b->scene->note_count, t);
     return t.width_pt;
@@ -77,7 +77,7 @@ struct legend {
     double x, y, widest, limit;
 };
 
-static bool same_colour(struct target_color a, struct target_color b)
+static bool same_color(struct target_color a, struct target_color b)
 {
     return a.red == b.red && a.green == b.green && a.blue == b.blue;
 }
@@ -94,7 +94,7 @@ static bool legend_same_entry(const struct legend_entry *e, const struct scene_k
            e->key.shape == key->shape && e->key.filled == key->filled &&
            e->key.struck == key->struck && e->key.state == key->state &&
            e->key.style == key->style && e->key.arrow == key->arrow &&
-           e->key.stands == key->stands && same_colour(e->key.colour, key->colour);
+           e->key.stands == key->stands && same_color(e->key.color, key->color);
 }
 
 /* Is it one of the words between commas? */
@@ -147,7 +147,7 @@ static void add_struck(const struct builder *b, struct legend *l, const struct t
                       (struct scene_key){.shape = look->shape,
                                          .filled = look->filled,
                                          .struck = true,
-                                         .colour = look->colour},
+                                         .color = look->color},
                       look->group, look->unheard);
             return;
         }
@@ -185,7 +185,7 @@ static void add_marks(const struct builder *b, struct legend *l)
                 add_entry(l,
                           (struct scene_key){.shape = looks[i]->shape,
                                              .filled = looks[i]->filled,
-                                             .colour = looks[i]->colour},
+                                             .color = looks[i]->color},
                           looks[i]->group, looks[i]->label);
         for (uint32_t i = g; first && i < count; i++)
             if (looks[i]->unheard && same_group(looks[i]->group, looks[g]->group))
@@ -201,7 +201,7 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
         const struct scene_mark *m = &b->scene->marks[i];
         char unknown[128];
         struct scene_key key = {
-            .shape = m->shape, .filled = m->filled, .colour = m->colour, .state = m->state};
+            .shape = m->shape, .filled = m->filled, .color = m->color, .state = m->state};
         if (m->state == EVENT_PENDING || m->state == EVENT_CONTRADICTORY) {
             add_entry(l, key, "not ordered",
                       m->state == EVENT_PENDING ? "pending" : "inconsistent");
@@ -221,7 +221,7 @@ static void add_lines(const struct builder *b, struct legend *l)
         for (uint32_t i = 0; i < b->scene->segment_count; i++)
             if (b->scene->segments[i].style == styles[s]) {
                 add_entry(
-                    l, (struct scene_key){.symbol = KEY_LINE, .style = styles[s], .colour = black},
+                    l, (struct scene_key){.symbol = KEY_LINE, .style = styles[s], .color = black},
                     "lines", legend_style_words[styles[s]]);
                 break;
             }
@@ -236,7 +236,7 @@ static void add_arrows(const struct builder *b, struct legend *l)
         for (uint32_t i = 0; i < b->scene->link_count; i++)
             if (b->scene->links[i].kind == arrows[k]) {
                 add_entry(
-                    l, (struct scene_key){.symbol = KEY_ARROW, .arrow = arrows[k], .colour = grey},
+                    l, (struct scene_key){.symbol = KEY_ARROW, .arrow = arrows[k], .color = grey},
                     "arrows", legend_arrow_words[arrows[k]]);
                 break;
             }
@@ -245,7 +245,7 @@ static void add_arrows(const struct builder *b, struct legend *l)
 static void add_bars(const struct builder *b, struct legend *l)
 {
     if (b->scene->bar_count)
-        add_entry(l, (struct scene_key){.symbol = KEY_BAR, .colour = {0.55, 0.55, 0.55}},
+        add_entry(l, (struct scene_key){.symbol = KEY_BAR, .color = {0.55, 0.55, 0.55}},
                   "worker threads",
                   "task running; height = share of time (cluster: share of its workers)");
 }
@@ -253,34 +253,34 @@ static void add_bars(const struct builder *b, struct legend *l)
 /* Rings around who waits, and what ties them. */
 static void add_deadlock(const struct builder *b, struct legend *l)
 {
-    static const struct target_color colour = {0.75, 0, 0.1};
+    static const struct target_color color = {0.75, 0, 0.1};
     for (uint32_t i = 0; i < b->scene->mark_count; i++)
         if (b->scene->marks[i].stuck)
-            add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = colour}, NULL,
+            add_entry(l, (struct scene_key){.symbol = KEY_RING, .color = color}, NULL,
                       legend_deadlock_words);
 }
 
-/* What colours, bars and rings say of the selected event. */
+/* What colors, bars and rings say of the selected event. */
 static void add_standing(const struct builder *b, struct legend *l)
 {
     static const struct target_color amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
     const struct scene_options *o = b->options;
     const char *group = "selected event";
     if (o->selected || o->second)
-        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, group, "selected");
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .color = amber}, group, "selected");
     for (uint8_t p = ORDER_BEFORE; o->stands && p <= ORDER_UNKNOWN; p++)
         if (p != ORDER_SAME)
             add_entry(
                 l,
-                (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .colour = black},
+                (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .color = black},
                 group, legend_relation_words[p]);
     if (o->chain)
-        add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .colour = amber},
+        add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .color = amber},
                   group, "causal chain");
     if (o->found)
-        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = violet}, "search", "match");
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .color = violet}, "search", "match");
     if (o->differences) {
-        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, "two runs",
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .color = amber}, "two runs",
                   "first divergence");
         add_entry(l, (struct scene_key){.symbol = KEY_NOTHING}, "two runs",
                   "pale: matching events");

@@ -20,7 +20,7 @@ static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
                                              .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
                                              .y1_pt = k->y_pt + dy * (head ? 1.6 : 1),
                                              .head = head,
-                                             .colour = k->colour});
+                                             .color = k->color});
 }
 
 /* A line or an arrow of the legend, as long as there is room. */
@@ -31,7 +31,7 @@ static void paint_key_line(const struct painter *p, const struct scene_key *k)
         paint_key_arrow(p, k);
         return;
     }
-    painter_color(p, row_line_colour(k->style, k->colour));
+    painter_color(p, row_line_color(k->style, k->color));
     row_line_style(p, k->style);
     double end = k->style == STYLE_END ? 0 : 1;
     cairo_move_to(p->cr, k->x_pt - dx, k->y_pt - dy);
@@ -50,12 +50,12 @@ static void paint_key(struct painter *p, const struct scene_key *k)
     struct scene_mark m = {.x_pt = k->x_pt, .y_pt = k->y_pt, .event = &event};
     switch (k->symbol) {
     case KEY_MARK:
-        mark_symbol_paint(p, k->shape, k->filled, k->colour, k->state, k->x_pt, k->y_pt);
+        mark_symbol_paint(p, k->shape, k->filled, k->color, k->state, k->x_pt, k->y_pt);
         if (k->struck)
-            mark_symbol_strike(p, k->colour, k->x_pt, k->y_pt);
+            mark_symbol_strike(p, k->color, k->x_pt, k->y_pt);
         break;
     case KEY_RING:
-        mark_symbol_ring(p, &m, HALF + 1.5, k->colour);
+        mark_symbol_ring(p, &m, HALF + 1.5, k->color);
         break;
     case KEY_SIDE:
         p->alpha = k->stands == RELATION_CODE(ORDER_CONCURRENT) ? 0.45 : 1;
@@ -65,7 +65,7 @@ static void paint_key(struct painter *p, const struct scene_key *k)
         relation_marks_side(p, &m);
         break;
     case KEY_BAR:
-        painter_color(p, k->colour);
+        painter_color(p, k->color);
         cairo_rectangle(p->cr, k->x_pt - 8, k->y_pt - 4, 16, 8);
         cairo_fill(p->cr);
         break;
@@ -82,7 +82,7 @@ void legend_symbols_paint(struct painter *p)
         paint_key(p, &p->scene->keys[i]);
     for (uint32_t i = 0; i < p->scene->note_count; i++) {
         const struct scene_text *t = &p->scene->notes[i];
-        painter_color(p, t->colour);
+        painter_color(p, t->color);
         painter_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }

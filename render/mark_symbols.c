@@ -17,18 +17,18 @@ static void fill_shape(const struct painter *p, enum target_shape shape, double 
 }
 
 void mark_symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
-                       struct target_color colour, enum event_state state, double x, double y)
+                       struct target_color color, enum event_state state, double x, double y)
 {
     if (shape == SHAPE_NONE)
         return;
     painter_background(p);
     fill_shape(p, shape, x, y, HALF + 1.6); /* a halo: arrows pass behind */
-    painter_color(p, colour);
+    painter_color(p, color);
     fill_shape(p, shape, x, y, HALF + 0.6);
     if (!filled) {
         painter_background(p);
         fill_shape(p, shape, x, y, HALF - 0.6);
-        painter_color(p, colour);
+        painter_color(p, color);
     }
     if (state != EVENT_PENDING)
         return;
@@ -41,11 +41,11 @@ void mark_symbol_paint(const struct painter *p, enum target_shape shape, bool fi
     cairo_stroke(p->cr);
 }
 
-void mark_symbol_strike(const struct painter *p, struct target_color colour, double x, double y)
+void mark_symbol_strike(const struct painter *p, struct target_color color, double x, double y)
 {
     struct batched_paths one = {0}, *batch = p->batch ? p->batch : &one;
     double reach = HALF + 1.5;
-    painter_color(p, colour);
+    painter_color(p, color);
     batched_paths_line(batch, p->cr, x - reach, y + reach, x + reach, y - reach, 1.2, 0, 0);
     if (batch != &one)
         return;
@@ -54,11 +54,11 @@ void mark_symbol_strike(const struct painter *p, struct target_color colour, dou
 }
 
 void mark_symbol_ring(const struct painter *p, const struct scene_mark *m, double radius,
-                      struct target_color colour)
+                      struct target_color color)
 {
     cairo_new_sub_path(p->cr);
     cairo_arc(p->cr, m->x_pt, m->y_pt, radius, 0, 2 * PI);
-    painter_color(p, colour);
+    painter_color(p, color);
     cairo_set_line_width(p->cr, 2);
     cairo_stroke(p->cr);
 }

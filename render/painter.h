@@ -27,7 +27,7 @@ struct painter {
 #define PAINTER_VIOLET ((struct target_color){0.6, 0.2, 0.6})
 
 /* Sets the color, adapted to the theme. */
-void painter_color(const struct painter *painter, struct target_color colour);
+void painter_color(const struct painter *painter, struct target_color color);
 void painter_background(const struct painter *painter);
 /* x, y: left top corner, in points of the scene. The text is upright, whatever the orientation of
  * the scene. */

@@ -61,15 +61,15 @@ void relation_marks_mark(struct painter *p, const struct scene_mark *m,
                          const struct paint_selection *s)
 {
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
-    struct target_color colour = stands ? relation_marks_paint(m->event->stands) : m->colour;
+    struct target_color color = stands ? relation_marks_paint(m->event->stands) : m->color;
     bool back = stands ? m->event->stands == RELATION_CODE(ORDER_CONCURRENT)
                        : s && is_among(s->pale, s->pale_count, m->event->at);
     p->alpha = back ? 0.45 : 1;
     struct batched_paths *batch = p->batch;
     p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
-    mark_symbol_paint(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);
+    mark_symbol_paint(p, m->shape, m->filled, color, m->state, m->x_pt, m->y_pt);
     if (m->unheard)
-        mark_symbol_strike(p, colour, m->x_pt, m->y_pt);
+        mark_symbol_strike(p, color, m->x_pt, m->y_pt);
     p->batch = batch;
     p->alpha = 1;
     if (!s)

@@ -30,7 +30,7 @@ void row_line_style(const struct painter *p, enum scene_style style)
     cairo_set_line_width(p->cr, styles[style].width);
 }
 
-struct target_color row_line_colour(enum scene_style style, struct target_color c)
+struct target_color row_line_color(enum scene_style style, struct target_color c)
 {
     if (style != STYLE_AWAY)
         return c;
@@ -51,7 +51,7 @@ void row_line_segment(const struct painter *p, const struct scene_segment *s)
         cairo_fill(p->cr);
     }
     const double *dashes = styles[s->style].dashes, width = styles[s->style].width;
-    painter_color(p, row_line_colour(s->style, s->colour));
+    painter_color(p, row_line_color(s->style, s->color));
     draw_line(p, from, y, to, y, width, dashes);
     if (s->style == STYLE_END) /* and no further */
         draw_line(p, s->to_pt, y - 2.8, s->to_pt, y + 2.8, width, dashes);
@@ -82,7 +82,7 @@ static void paint_order(const struct painter *p, const struct scene_link *l)
     double hx = l->bow_pt != 0 ? 0.87 : dx, hy = l->bow_pt != 0 ? -turn : dy;
     double x1 = l->x1_pt - hx * ORDER_END_PT, y1 = l->y1_pt - hy * ORDER_END_PT;
     double tx = x1 - hx * ORDER_HEAD_PT, ty = y1 - hy * ORDER_HEAD_PT;
-    painter_color(p, l->colour);
+    painter_color(p, l->color);
     cairo_set_line_width(p->cr, 1.1);
     cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND);
     cairo_set_dash(p->cr, dots, 2, 0);
@@ -117,7 +117,7 @@ void row_line_link(const struct painter *p, const struct scene_link *l)
     dy /= length;
     double end = l->head ? HALF + 1.2 : 0;
     double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
-    painter_color(p, l->contradictory ? PAINTER_RED : l->colour);
+    painter_color(p, l->contradictory ? PAINTER_RED : l->color);
     static const double via[] = {2.5, 2.5}, solid[] = {0, 0};
     draw_line(p, l->x0_pt, l->y0_pt, x1, y1, l->kind == ARROW_GROUP ? 2.2 : 0.9,
               l->kind == ARROW_VIA ? via : solid);

@@ -118,7 +118,7 @@ static void add_text(struct builder *b, double x, double y, char *text)
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
                            .text = text,
-                           .colour = black};
+                           .color = black};
     ARRAY_PUSH(b->scene->texts, b->scene->text_count, t);
 }
 
@@ -178,7 +178,7 @@ static void add_mark(struct builder *b, const struct laid_out_event *p)
                               .y_pt = scene->rows[row].y_pt,
                               .shape = look ? look->shape : SHAPE_CIRCLE,
                               .filled = look ? look->filled : false,
-                              .colour = look ? look->colour : grey,
+                              .color = look ? look->color : grey,
                               .state = (enum event_state)e->state,
                               .fold = e->fold,
                               .waits = p->waits,
@@ -187,7 +187,7 @@ static void add_mark(struct builder *b, const struct laid_out_event *p)
                               .event = e,
                               .look = look};
     if (e->state == EVENT_CONTRADICTORY)
-        mark.colour = red;
+        mark.color = red;
     if (mark.shape == SHAPE_NONE && e->state != EVENT_ORDERED) /* what is wrong is always seen */
         mark.shape = SHAPE_CIRCLE;
     ARRAY_PUSH(scene->marks, scene->mark_count, mark);
@@ -206,7 +206,7 @@ static void add_mark(struct builder *b, const struct laid_out_event *p)
         t->size_pt = STUB_PT;
         t->height_pt = STUB_PT * 1.2;
         t->width_pt = scene_builder_text_width(b, p->stub, STUB_PT, false);
-        t->colour = grey;
+        t->color = grey;
     }
     if (p->words)
         add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5,

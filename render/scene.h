@@ -40,7 +40,7 @@ struct scene_row {
     uint32_t line; /* 0: not a line, but a worker thread, or a line group of them */
     double y_pt; /* of the trace line */
     const char *label;
-    struct target_color colour;
+    struct target_color color;
     /* the line of one thread, which shows where the thread is while it is on another line */
     bool away;
     bool heading; /* a heading of the rows below it, otherwise empty */
@@ -57,7 +57,7 @@ struct scene_segment {
     uint32_t row;
     double from_pt, to_pt;
     enum scene_style style;
-    struct target_color colour;
+    struct target_color color;
     bool is_long; /* blocked for longer than the threshold */
     /* AWAY, WAITS: */
     /* lines: where its thread is, and what it waits for there; 0: unknown, none */
@@ -73,7 +73,7 @@ struct scene_mark {
     double x_pt, y_pt;
     enum target_shape shape;
     bool filled;
-    struct target_color colour;
+    struct target_color color;
     enum event_state state;
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
@@ -89,7 +89,7 @@ struct scene_link {
     double x0_pt, y0_pt, x1_pt, y1_pt;
     bool head;
     bool contradictory;
-    struct target_color colour;
+    struct target_color color;
     uint32_t line; /* of a STUB or a VIA: the line that is not drawn */
     double bow_pt; /* not 0: leads between marks of one row, this far below it */
     const struct scene_mark *from, *to; /* of an ORDER */
@@ -99,7 +99,7 @@ struct scene_link {
 struct scene_text {
     double x_pt, y_pt, width_pt, height_pt, size_pt;
     char *text;
-    struct target_color colour;
+    struct target_color color;
     bool bold;
     /* What a thread waits for, above its row: may be anywhere from x_pt to until_pt; 0: only at
      * x_pt. */
@@ -140,7 +140,7 @@ struct scene_bar {
     uint32_t task; /* line; 0: several, one after the other, or of a line group */
     int64_t ns; /* how long it ran there */
     char *text; /* its name, as far as it fits */
-    struct target_color colour;
+    struct target_color color;
 };
 
 struct scene_key { /* one entry of the legend */
@@ -160,7 +160,7 @@ struct scene_key { /* one entry of the legend */
     enum scene_style style; /* of a line */
     enum scene_arrow arrow;
     uint8_t stands; /* of a side: RELATION_CODE */
-    struct target_color colour;
+    struct target_color color;
 };
 
 struct scene {

@@ -39,8 +39,8 @@ static void add_link(struct builder *b, enum scene_arrow kind, double x0, double
                      double y1, bool head, const struct scene_mark *mark)
 {
     struct scene_link link = {
-        kind,         x0, y0, x1,   y1,  head, mark->state == EVENT_CONTRADICTORY,
-        mark->colour, 0,  0,  NULL, NULL};
+        kind,        x0, y0, x1,   y1,  head, mark->state == EVENT_CONTRADICTORY,
+        mark->color, 0,  0,  NULL, NULL};
     ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
 }
 
@@ -125,7 +125,7 @@ static void link_crossings(struct builder *b)
                                   .y0_pt = b->scene->rows[from].y_pt,
                                   .x1_pt = b->scene->width_pt - 4,
                                   .y1_pt = b->scene->rows[to].y_pt,
-                                  .colour = {0.62, 0.62, 0.62}};
+                                  .color = {0.62, 0.62, 0.62}};
         ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
     }
 }
@@ -148,7 +148,7 @@ static void link_vias(struct builder *b)
                                   .x1_pt = head->x_pt,
                                   .y1_pt = head->y_pt,
                                   .head = true,
-                                  .colour = {0.55, 0.55, 0.55},
+                                  .color = {0.55, 0.55, 0.55},
                                   .line = w->vias[i].line};
         ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
     }

@@ -18,7 +18,7 @@ static void paint_texts(const struct painter *p)
         if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from ||
             t->y_pt > p->below || t->y_pt + (s->vertical ? t->width_pt : t->height_pt) < p->above)
             continue;
-        painter_color(p, t->colour);
+        painter_color(p, t->color);
         painter_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }
@@ -167,7 +167,7 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
 
 static void paint_row_name(const struct painter *p, uint32_t row, double x0, double y)
 {
-    painter_color(p, p->scene->rows[row].colour);
+    painter_color(p, p->scene->rows[row].color);
     double x = p->scene->vertical ? x0 : 8,
            up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
     painter_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT,

@@ -84,9 +84,9 @@ void scene_rows_build(struct builder *b)
                                 .own_label = cluster_label(b, &b->window->rows[i]),
                                 .label = heading ? heading : metadata_label(b->book, line),
                                 .heading = heading,
-                                .colour = kind      ? kind->colour
-                                          : heading ? black
-                                                    : grey,
+                                .color = kind      ? kind->color
+                                         : heading ? black
+                                                   : grey,
                                 .away = kind && kind->away && !b->window->rows[i].member_count};
         if (scene->vertical && !row.own_label)
             row.own_label = xstrndup(row.label, (size_t)scene_rows_name_bytes(row.label));

@@ -142,7 +142,7 @@ static bool scene_segments_append_words(struct builder *b, const struct scene_se
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
                            .text = scene_builder_fit_text(b, words, SCENE_LABEL_PT, room),
-                           .colour = s->colour};
+                           .color = s->color};
     t.width_pt = scene_builder_text_width(b, t.text, SCENE_LABEL_PT, false);
     if (!b->scene->vertical)
         t.until_pt = s->to_pt - 6;
@@ -223,8 +223,7 @@ static void add_segment(struct builder *b, uint32_t row, const struct segment_st
                                     .from_pt = s->x,
                                     .to_pt = to,
                                     .style = s->style,
-                                    .colour =
-                                        s->waits ? s->waits->colour : b->scene->rows[row].colour,
+                                    .color = s->waits ? s->waits->color : b->scene->rows[row].color,
                                     .is_long = is_long(b, s->style, ns),
                                     .on = s->on,
                                     .about = s->about,

@@ -43,13 +43,13 @@ static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "%"
                                           "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 struct canvas {
-    uint8_t *cells, *colours; /* colours: of a terminal's 256, 0 its own; NULL none */
+    uint8_t *cells, *colors; /* colors: of a terminal's 256, 0 its own; NULL none */
     uint32_t width, height;
 };
 
-/* The nearest of the 6 x 6 x 6 colours; what is nearly grey or black is the terminal's own, which
+/* The nearest of the 6 x 6 x 6 colors; what is nearly grey or black is the terminal's own, which
  * is readable on any ground. */
-static uint8_t terminal_colour(struct target_color c)
+static uint8_t scene_text_color(struct target_color c)
 {
     double most = c.red > c.green ? c.red : c.green, least = c.red < c.green ? c.red : c.green;
     most = c.blue > most ? c.blue : most;
@@ -60,10 +60,10 @@ static uint8_t terminal_colour(struct target_color c)
                      (int)(c.blue * 5 + 0.5));
 }
 
-static void colour_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_color colour)
+static void color_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_color color)
 {
-    if (c->colours && x < c->width && y < c->height)
-        c->colours[(size_t)y * c->width + x] = terminal_colour(colour);
+    if (c->colors && x < c->width && y < c->height)
+        c->colors[(size_t)y * c->width + x] = scene_text_color(color);
 }
 
 static uint8_t *scene_text_cell_at(struct canvas *c, uint32_t x, uint32_t y)
@@ -134,7 +134,7 @@ static void draw_lines(struct canvas *canvas, const struct scene *scene)
         const struct scene_segment *s = &scene->segments[i];
         uint32_t to = edge_of(scene, s->to_pt);
         for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++) {
-            colour_cell(canvas, x, 2 * s->row, s->colour);
+            color_cell(canvas, x, 2 * s->row, s->color);
             *scene_text_cell_at(canvas, x, 2 * s->row) = (uint8_t)glyph_of(s->style);
         }
     }
@@ -161,7 +161,7 @@ static void draw_bar(struct canvas *canvas, const struct scene *scene, const str
     uint32_t end = edge_of(scene, bar->to_pt);
     for (uint32_t x = edge_of(scene, bar->from_pt); x < end; x++) {
         *scene_text_cell_at(canvas, x, 2 * bar->row) = bar->task ? SOLID : THIN;
-        colour_cell(canvas, x, 2 * bar->row, bar->colour);
+        color_cell(canvas, x, 2 * bar->row, bar->color);
     }
 }
 
@@ -176,7 +176,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
     *scene_text_cell_at(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
-    colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->colour);
+    color_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->color);
 }
 
 /* Its number above the mark, where nothing else is. */
@@ -201,10 +201,10 @@ static void write_cells(const struct canvas *canvas, uint32_t y, uint32_t from, 
     uint8_t now = 0;
     for (uint32_t x = from; x < to; x++) {
         size_t at = (size_t)y * canvas->width + x;
-        uint8_t colour = canvas->colours && canvas->cells[at] != BLANK ? canvas->colours[at] : 0;
-        if (colour != now)
-            fprintf(f, colour ? "\033[38;5;%dm" : "\033[m", colour);
-        now = colour;
+        uint8_t color = canvas->colors && canvas->cells[at] != BLANK ? canvas->colors[at] : 0;
+        if (color != now)
+            fprintf(f, color ? "\033[38;5;%dm" : "\033[m", color);
+        now = color;
         fputs(glyphs[canvas->cells[at]], f);
     }
     if (now)
@@ -214,7 +214,7 @@ static void write_cells(const struct canvas *canvas, uint32_t y, uint32_t from, 
 /* A row's name, as bold as it is in a picture. */
 static void write_name(const struct canvas *canvas, const char *label, FILE *f)
 {
-    fprintf(f, canvas->colours && *label ? "\033[1m%s\033[m" : "%s", label);
+    fprintf(f, canvas->colors && *label ? "\033[1m%s\033[m" : "%s", label);
 }
 
 static void write_block(const struct canvas *canvas, const struct scene *scene, size_t names,
@@ -409,8 +409,8 @@ uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata
     struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
     canvas.cells = xcalloc((size_t)canvas.width * (canvas.height + 1), 1);
-    if (options->colour)
-        canvas.colours = xcalloc((size_t)canvas.width * (canvas.height + 1), 1);
+    if (options->color)
+        canvas.colors = xcalloc((size_t)canvas.width * (canvas.height + 1), 1);
     size_t names = 0;
     for (uint32_t i = 0; i < scene->row_count; i++)
         if (scene_text_count_characters(scene->rows[i].label) + 2 > names)
@@ -439,7 +439,7 @@ uint32_t scene_text_write(const struct scene *scene, const struct trace_metadata
     }
     fputc('\n', f);
     free(canvas.cells);
-    free(canvas.colours);
+    free(canvas.colors);
     if (options->brief)
         return write_brief(scene, book, f);
     write_notes(scene, book, f, f);

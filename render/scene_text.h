@@ -6,7 +6,7 @@
 
 struct text_options {
     bool ascii;
-    bool colour; /* colors of the description, by escape sequences for 256 colors */
+    bool color; /* colors of the description, by escape sequences for 256 colors */
     /* of the footnotes, print only those about hangs, lost or uncertain events, and user notes */
     bool brief;
     unsigned width; /* columns of the terminal; wider scenes are broken into blocks; 0: never */

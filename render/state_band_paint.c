@@ -21,11 +21,11 @@ const char *state_band_name(unsigned state)
     return state < BAND_CLASSES ? words[state] : "";
 }
 
-/* ---- colours ---- */
+/* ---- colors ---- */
 
 /* Told apart by brightness, too: what waits is light, what is in something dark. */
-static struct target_color colour_of(const struct target_line_type *kind, unsigned state,
-                                     const struct state_band_style *look)
+static struct target_color color_of(const struct target_line_type *kind, unsigned state,
+                                    const struct state_band_style *look)
 {
     static const struct target_color runs = {0.1, 0.3, 0.6}, inside = {0.54, 0.29, 0.03},
                                      inside_dark = {0.8, 0.5, 0.2}, waits = {0.95, 0.7, 0.2},
@@ -38,7 +38,7 @@ static struct target_color colour_of(const struct target_line_type *kind, unsign
         return greys[state];
     switch (state) {
     case BAND_RUNS:
-        return kind ? kind->colour : runs;
+        return kind ? kind->color : runs;
     case BAND_INSIDE:
         return look->dark ? inside_dark : inside;
     case BAND_WAITS:
@@ -48,7 +48,7 @@ static struct target_color colour_of(const struct target_line_type *kind, unsign
     }
 }
 
-static void set_colour(cairo_t *cr, struct target_color c)
+static void set_color(cairo_t *cr, struct target_color c)
 {
     cairo_set_source_rgb(cr, c.red, c.green, c.blue);
 }
@@ -117,7 +117,7 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
     cairo_fill(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        set_colour(cr, colour_of(metadata_line_type(book, s->rows[row]), state, look));
+        set_color(cr, color_of(metadata_line_type(book, s->rows[row]), state, look));
         paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
@@ -176,7 +176,7 @@ void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *
     double x = look->names_pt;
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
         const char *text = state == BAND_INSIDE ? "inside an object" : state_band_name(state);
-        set_colour(cr, colour_of(NULL, state, look));
+        set_color(cr, color_of(NULL, state, look));
         cairo_rectangle(cr, x, y + 1, 12, 10);
         cairo_fill(cr);
         set_ink(cr, look, 0.2, 0.85);

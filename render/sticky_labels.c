@@ -32,7 +32,7 @@ static void sticky_labels_paint_label(const struct painter *p, const struct scen
     if (!whole && (t->followed || room < LEAST_PT))
         return;
     char *fits = whole ? NULL : sticky_labels_fitting_text(t, room);
-    painter_color(p, t->colour);
+    painter_color(p, t->color);
     painter_text(p, x, t->y_pt, fits ? fits : t->text, t->size_pt, t->bold);
     free(fits);
 }

@@ -32,7 +32,7 @@ static void add_row(struct builder *b, const char *kind_name, char *name, double
     const struct target_line_type *kind = metadata_line_type_named(b->book, kind_name);
     struct scene_row row = {.y_pt =
                                 scene->top_pt + scene->row_pt * scene->row_count + scene->line_pt,
-                            .colour = kind ? kind->colour : grey};
+                            .color = kind ? kind->color : grey};
     char *label = kind && *kind->letter ? xasprintf("%s:%s", kind->letter, name) : xstrdup(name);
     row.own_label = scene->vertical
                         ? scene_builder_fit_text(b, label, SCENE_NAME_PT, scene->row_pt - 10)
@@ -63,13 +63,13 @@ void worker_row_scene_build(struct builder *b, double *widest)
 /* ---- bars ---- */
 
 /* By which task it is, so that neighbours differ: of its row, or of its number. */
-static struct target_color colour_of(const struct builder *b, uint32_t task)
+static struct target_color color_of(const struct builder *b, uint32_t task)
 {
-    static const struct target_color colours[] = {
+    static const struct target_color colors[] = {
         {0.62, 0.77, 0.91}, {0.98, 0.80, 0.58}, {0.72, 0.87, 0.68}, {0.93, 0.71, 0.73},
         {0.80, 0.75, 0.89}, {0.87, 0.83, 0.62}, {0.65, 0.87, 0.86}, {0.88, 0.75, 0.85}};
     int32_t row = scene_builder_row(b, task);
-    return colours[(row >= 0 ? (uint32_t)row : task) % (sizeof colours / sizeof *colours)];
+    return colors[(row >= 0 ? (uint32_t)row : task) % (sizeof colors / sizeof *colors)];
 }
 
 struct drawing_row {
@@ -85,7 +85,7 @@ static void worker_row_scene_flush_bin(struct drawing_row *d)
                             .from_pt = d->bin_pt,
                             .to_pt = d->bin_pt + BIN_PT,
                             .share = fmin(1, d->filled_pt / BIN_PT),
-                            .colour = several};
+                            .color = several};
     if (d->filled_pt > 0)
         ARRAY_PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
     d->filled_pt = 0;
@@ -115,7 +115,7 @@ static void add_wide(struct drawing_row *d, const struct worker_placement *place
                             .share = 1,
                             .task = placement->task,
                             .ns = placement->to_ns - placement->from_ns,
-                            .colour = colour_of(d->b, placement->task)};
+                            .color = color_of(d->b, placement->task)};
     worker_row_scene_flush_bin(d);
     char *name = xstrndup(label, address ? (size_t)(address - label) : strlen(label));
     bool vertical = d->b->scene->vertical; /* beside it, if it is as long as letters are high */
@@ -165,7 +165,7 @@ static void add_busy(struct worker_busy_time *busy, double from, double to, uint
 }
 
 static void flush_busy(struct builder *b, const struct worker_busy_time *busy, uint32_t row,
-                       struct target_color colour)
+                       struct target_color color)
 {
     for (uint32_t i = 0, end; i < busy->count; i = end) {
         for (end = i + 1; end < busy->count && fabsf(busy->share[end] - busy->share[i]) < 0.01f;)
@@ -174,7 +174,7 @@ static void flush_busy(struct builder *b, const struct worker_busy_time *busy, u
                                 .from_pt = busy->from_pt + i * BUSY_PT,
                                 .to_pt = busy->from_pt + end * BUSY_PT,
                                 .share = fmin(1, (double)busy->share[i]),
-                                .colour = colour};
+                                .color = color};
         if (bar.share > 0.001)
             ARRAY_PUSH(b->scene->bars, b->scene->bar_count, bar);
     }
@@ -195,7 +195,7 @@ static void add_cluster(struct builder *b, const struct scene_times *times, uint
         add_busy(&busy, scene_times_x(times, c->placements[i].from_ns),
                  scene_times_x(times, c->placements[i].to_ns), end - first);
     const struct target_line_type *kind = metadata_line_type_named(b->book, "cluster");
-    flush_busy(b, &busy, row, kind ? kind->colour : grey);
+    flush_busy(b, &busy, row, kind ? kind->color : grey);
     free(busy.share);
 }
 
@@ -223,7 +223,7 @@ static void add_migration(struct builder *b, const struct scene_times *times,
                               .x1_pt = scene_times_x(times, to->from_ns),
                               .y1_pt = b->scene->rows[row_of[to->carrier]].y_pt,
                               .head = true,
-                              .colour = look ? look->colour : grey};
+                              .color = look ? look->color : grey};
     ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
 }
 
@@ -278,10 +278,10 @@ static void set_fill(const struct painter *p, const struct scene_bar *bar)
     if (bar->task && p->theme->grey)
         cairo_set_source_rgb(p->cr, v, v, v);
     else if (bar->task && p->theme->dark)
-        cairo_set_source_rgb(p->cr, 0.5 * bar->colour.red, 0.5 * bar->colour.green,
-                             0.5 * bar->colour.blue);
+        cairo_set_source_rgb(p->cr, 0.5 * bar->color.red, 0.5 * bar->color.green,
+                             0.5 * bar->color.blue);
     else
-        painter_color(p, bar->colour);
+        painter_color(p, bar->color);
 }
 
 static void paint_bar(const struct painter *p, const struct scene_bar *bar)

@@ -357,7 +357,7 @@ static int blocked_run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
 static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
+                                             {&color_options, 0, NULL, 0},
                                              {&options_common, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {

@@ -215,7 +215,7 @@ static const struct argp_option options[] = {
      0},
     {0}};
 static const struct argp_child children[] = {
-    {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
+    {&color_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = ls_parse_option,

@@ -72,9 +72,9 @@ static void order_report_reasons(uint8_t answer, uint32_t reasons)
 static void print_answer(struct order_pair pair, uint8_t answer, uint32_t reasons, bool json)
 {
     if (!json) {
-        static const enum terminal_color colours[] = {COLOR_BAD,   COLOR_PAST, COLOR_FUTURE,
-                                                      COLOR_FAINT, COLOR_HEAD, COLOR_BAD};
-        printf("%s%s%s\n", terminal_color_begin(colours[answer]), words[answer],
+        static const enum terminal_color colors[] = {COLOR_BAD,   COLOR_PAST, COLOR_FUTURE,
+                                                     COLOR_FAINT, COLOR_HEAD, COLOR_BAD};
+        printf("%s%s%s\n", terminal_color_begin(colors[answer]), words[answer],
                terminal_color_end());
         order_report_reasons(answer, reasons);
         return;
@@ -357,7 +357,7 @@ static const struct argp_option options[] = {
      0},
     {0}};
 static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
+                                             {&color_options, 0, NULL, 0},
                                              {&options_common, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {

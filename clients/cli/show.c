@@ -59,7 +59,7 @@ static int run_show(const struct command *command, int argc, char **argv)
     if (!command_source_open(command, &subject, source, event_diagram_set_rows(p), p->labels))
         return EXIT_FAILED;
     status = EXIT_FAILED;
-    o.text.colour = terminal_color_is_enabled();
+    o.text.color = terminal_color_is_enabled();
     if (event_diagram_request(command, p, &subject) && diagram_scene_all(command, p, &subject)) {
         struct scene *scene = diagram_scene_options(p, &subject.source.book, false, 0);
         pager_begin();
@@ -83,16 +83,15 @@ static const struct argp_option show_options[] = {
      1},
     {0}};
 static const struct argp_child show_children[] = {{&picture_options, 0, NULL, 0},
-                                                  {&colour_options, 0, NULL, 0},
+                                                  {&color_options, 0, NULL, 0},
                                                   {&options_common, 0, NULL, 0},
                                                   {0}};
 static const struct argp show_argp = {
     .options = show_options,
     .parser = parse_show,
     .args_doc = "[SOURCE]",
-    .doc =
-        "Print the diagram in the terminal, in UTF-8 or, if the locale has another encoding, "
-        "ASCII.",
+    .doc = "Print the diagram in the terminal, in UTF-8 or, if the locale has another encoding, "
+           "ASCII.",
     .children = show_children};
 
 const struct command command_show = {.name = "show",

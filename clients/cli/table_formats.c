@@ -63,9 +63,9 @@ static bool has_rows(const struct text_table *s) { return s->row_count && !s->ro
 void table_format_text(FILE *f, const struct text_table *s, bool first)
 {
     size_t *widths = widths_of(s);
-    bool colour = f == stdout, rows = has_rows(s);
-    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? terminal_color_begin(COLOR_HEAD) : "",
-            s->title, colour ? terminal_color_end() : "");
+    bool color = f == stdout, rows = has_rows(s);
+    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", color ? terminal_color_begin(COLOR_HEAD) : "",
+            s->title, color ? terminal_color_end() : "");
     if (rows)
         print_row(f, s, widths, NULL);
     for (uint32_t i = 0; rows && i < s->row_count; i++)

@@ -274,6 +274,6 @@ const struct argp tables_options = {.options = options,
 
 const struct argp_child tables_children[] = {{&tables_options, 0, NULL, 0},
                                              {&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
+                                             {&color_options, 0, NULL, 0},
                                              {&options_common, 0, NULL, 0},
                                              {0}};

@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
      "colored output: auto (default: on a terminal, unless $NO_COLOR is set), always or never", 9},
     {0}};
 static const struct argp_child children[] = {{&pager_options, 0, NULL, 0}, {0}};
-const struct argp colour_options = {
+const struct argp color_options = {
     .options = options, .parser = terminal_color_parse_option, .children = children};
 
 bool terminal_color_is_enabled(void)
@@ -39,12 +39,12 @@ bool terminal_color_is_enabled(void)
     return !(no && *no) && term && strcmp(term, "dumb") != 0 && pager_is_terminal();
 }
 
-const char *terminal_color_begin(enum terminal_color colour)
+const char *terminal_color_begin(enum terminal_color color)
 {
     static const char *const codes[] = {"\033[1;31m", "\033[33m", "\033[32m",
                                         "\033[35m",   "\033[36m", "\033[2m",
                                         "\033[1m",    "\033[34m", "\033[33m"};
-    return terminal_color_is_enabled() ? codes[colour] : "";
+    return terminal_color_is_enabled() ? codes[color] : "";
 }
 
 const char *terminal_color_end(void) { return terminal_color_is_enabled() ? "\033[m" : ""; }

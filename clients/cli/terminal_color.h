@@ -8,7 +8,7 @@
 
 /* --color=WHEN, and --no-pager: a child of the tables of commands that print in color. It needs no
  * input. */
-extern const struct argp colour_options;
+extern const struct argp color_options;
 
 enum terminal_color {
     COLOR_BAD,
@@ -24,7 +24,7 @@ enum terminal_color {
 
 bool terminal_color_is_enabled(void);
 /* Return the sequences that begin a color and end all; "" if color is off. */
-const char *terminal_color_begin(enum terminal_color colour);
+const char *terminal_color_begin(enum terminal_color color);
 const char *terminal_color_end(void);
 
 #endif

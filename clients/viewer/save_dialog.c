@@ -68,7 +68,7 @@ static void save_dialog_show_problem(GtkWidget *entry, GtkWidget *label, const c
                                    wrong ? wrong : "", -1);
 }
 
-/* A text has no size and no colours; a web page has no legend of its own, either. */
+/* A text has no size and no colors; a web page has no legend of its own, either. */
 static void follow_format(struct save_dialog *s)
 {
     bool drawn = s->diagram.format != EXPORT_TEXT && s->diagram.format != EXPORT_PAGE;

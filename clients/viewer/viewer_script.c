@@ -143,7 +143,7 @@ static void write_state(struct view *view, const char *file)
     for (uint32_t i = 0; i < view->selection_relations.chain_count; i++)
         write_ref(f, "", view->selection_relations.chain[i]);
     fprintf(f, " colours");
-    for (uint32_t i = 0; view->scene_cache.scene && view->scene_cache.coloured &&
+    for (uint32_t i = 0; view->scene_cache.scene && view->scene_cache.colored &&
                          i < view->scene_cache.scene->mark_count;
          i++) {
         const struct event_info *e = view->scene_cache.scene->marks[i].event;

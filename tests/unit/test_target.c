@@ -296,10 +296,10 @@ static void a_layer_changes_what_it_names(void **state)
     assert_non_null(t);
     assert_string_equal(t->kinds[0].letter, "L");
     const struct target_event *e = target_event(t, "other", "e", RELATION_NONE);
-    assert_true(e->colour.blue == 1 && e->colour.red == 0 && e->has_presence);
+    assert_true(e->color.blue == 1 && e->color.red == 0 && e->has_presence);
     assert_string_equal(e->label, "E");
     e = target_event(t, "k", "e", RELATION_NONE);
-    assert_true(e->colour.blue == 1);
+    assert_true(e->color.blue == 1);
     assert_string_equal(e->label, "on k");
     e = target_event(t, "k", "f", RELATION_NONE); /* a special one begins as the general one */
     assert_string_equal(e->label, "F");

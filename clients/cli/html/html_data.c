@@ -309,7 +309,7 @@ static void write_kinds(struct html_scene *w)
         const char *name = metadata_type_name(w->book, w->kinds[i].type);
         fprintf(w->f, "%s{\"s\":%u,\"f\":%u,\"c\":%u,\"n\":", i ? "," : "",
                 look ? look->shape : SHAPE_CIRCLE, look && look->filled,
-                html_scene_color_index(w, look ? look->colour : grey));
+                html_scene_color_index(w, look ? look->color : grey));
         html_text_json(w->f, name);
         fputs(",\"l\":", w->f);
         html_text_json(w->f, look ? look->label : name);
@@ -341,7 +341,7 @@ static void write_tables(struct html_scene *w)
     }
     fputs("},\n\"palette\":[", w->f);
     map_free(&written);
-    for (uint32_t i = 0; i < w->colour_count; i++)
+    for (uint32_t i = 0; i < w->color_count; i++)
         fprintf(w->f, "%s\"#%02lx%02lx%02lx\"", i ? "," : "", lround(w->palette[i].red * 255),
                 lround(w->palette[i].green * 255), lround(w->palette[i].blue * 255));
     fputs("],\n\"strings\":[", w->f);

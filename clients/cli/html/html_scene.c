@@ -10,11 +10,11 @@ static long html_scene_to_tenths(double points) { return lround(points * 10); }
 
 uint32_t html_scene_color_index(struct html_scene *w, struct target_color c)
 {
-    for (uint32_t i = 0; i < w->colour_count; i++)
+    for (uint32_t i = 0; i < w->color_count; i++)
         if (memcmp(&w->palette[i], &c, sizeof c) == 0)
             return i;
-    ARRAY_PUSH(w->palette, w->colour_count, c);
-    return w->colour_count - 1;
+    ARRAY_PUSH(w->palette, w->color_count, c);
+    return w->color_count - 1;
 }
 
 /* ---- where something stands: at a mark, or by itself ---- */
@@ -101,7 +101,7 @@ static void write_rows(struct html_scene *w)
     fputs(",\n\"rows\":[", w->f);
     for (uint32_t r = 0; r < s->row_count; r++) {
         fprintf(w->f, "%s{\"l\":%u,\"c\":%u,\"n\":", r ? "," : "", s->rows[r].line,
-                html_scene_color_index(w, s->rows[r].colour));
+                html_scene_color_index(w, s->rows[r].color));
         html_text_json(w->f, s->rows[r].label);
         fputs("}", w->f);
     }
@@ -111,8 +111,8 @@ static void write_rows(struct html_scene *w)
         long da, db, a = place_of(w, g->row, g->from_pt, &da),
                      b = place_of(w, g->row, g->to_pt, &db);
         fprintf(w->f, "%s[%u,%u,%u,%ld,%ld", i ? "," : "", g->row,
-                (unsigned)g->style | (unsigned)g->is_long << 4,
-                html_scene_color_index(w, g->colour), a, b);
+                (unsigned)g->style | (unsigned)g->is_long << 4, html_scene_color_index(w, g->color),
+                a, b);
         if (da || db)
             fprintf(w->f, ",%ld,%ld", da, db);
         fputs("]", w->f);
@@ -148,7 +148,7 @@ static void write_links(struct html_scene *w)
              b = end_of(w, ends, &count, l->x1_pt, l->y1_pt);
         fprintf(w->f, "%s[%u,%u,%ld,%ld,%u", i ? "," : "", l->kind,
                 (unsigned)l->head | (unsigned)l->contradictory << 1, a, b,
-                html_scene_color_index(w, l->colour));
+                html_scene_color_index(w, l->color));
         if (l->bow_pt != 0)
             fprintf(w->f, ",%ld", html_scene_to_tenths(l->bow_pt));
         fputs("]", w->f);
@@ -187,7 +187,7 @@ static void write_text(struct html_scene *w, const struct scene_text *t)
     fprintf(w->f, "[%ld,%ld,%ld,%u,%g,%u]", place, html_scene_to_tenths(t->x_pt - x),
             html_scene_to_tenths(t->y_pt - w->scene->rows[row].y_pt),
             html_text_number(&w->strings, t->text), t->size_pt,
-            html_scene_color_index(w, t->colour));
+            html_scene_color_index(w, t->color));
 }
 
 static void write_words(struct html_scene *w)

@@ -29,14 +29,14 @@ struct html_scene {
     uint32_t kind_count;
     uint32_t *kind_of;
     struct target_color *palette;
-    uint32_t colour_count;
+    uint32_t color_count;
     double names_pt, shift_pt; /* what is added to every x of the scene */
     uint32_t *sites; /* of a mark: 1 + a string, 0 none */
 };
 
 /* Writes the first members of the page's object, its brace and all. */
 void html_scene_write(struct html_scene *web);
-/* The number of a colour in the palette. */
-uint32_t html_scene_color_index(struct html_scene *web, struct target_color colour);
+/* The number of a color in the palette. */
+uint32_t html_scene_color_index(struct html_scene *web, struct target_color color);
 
 #endif

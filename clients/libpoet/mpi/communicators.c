@@ -138,12 +138,12 @@ API int MPI_Comm_dup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm *comm)
                                 "duplicate");
 }
 
-API int MPI_Comm_split(MPI_Comm parent, int colour, int key, MPI_Comm *comm)
+API int MPI_Comm_split(MPI_Comm parent, int color, int key, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
     char name[32];
-    snprintf(name, sizeof name, "split %d", colour);
-    return communicator_created(PMPI_Comm_split(parent, colour, key, comm), comm, seed, name);
+    snprintf(name, sizeof name, "split %d", color);
+    return communicator_created(PMPI_Comm_split(parent, color, key, comm), comm, seed, name);
 }
 
 API int MPI_Comm_split_type(MPI_Comm parent, int type, int key, MPI_Info info, MPI_Comm *comm)

@@ -261,7 +261,7 @@ static void draw_row(struct view *view, cairo_t *cr, int n, int width)
                              MIN(width, (int)viewport_along_px(&view->viewport)));
 }
 
-/* Below the rows: what the colours mean, and what is to be said of them; or why there are none. */
+/* Below the rows: what the colors mean, and what is to be said of them; or why there are none. */
 static void draw_key(struct view *view, cairo_t *cr, double y)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);

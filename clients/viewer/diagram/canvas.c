@@ -24,7 +24,7 @@ struct paint_selection canvas_selection(const struct view *view)
     return (struct paint_selection){
         .selected = p->selected,
         .second = p->second,
-        .stands = p->stands && p->selected.line && view->scene_cache.coloured,
+        .stands = p->stands && p->selected.line && view->scene_cache.colored,
         .past = !(p->hide & HIDE_PAST),
         .future = !(p->hide & HIDE_FUTURE),
         .concurrent = !(p->hide & HIDE_CONCURRENT),

@@ -102,7 +102,7 @@ static void diagram_view_show_window(struct view *view, struct window_info *wind
     request_slot_cancel(&view->server_link, &view->selection_colors.slot);
     window_info_free(&stage->window);
     stage->window = *window;
-    stage->coloured = false;
+    stage->colored = false;
     if (!diagram_view_build_scene(view))
         return;
     diagram_view_fix_place(view);

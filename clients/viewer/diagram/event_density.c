@@ -53,10 +53,10 @@ void event_density_paint(cairo_t *cr, const struct density_info *d, uint32_t row
     g_free(data);
 }
 
-struct target_color event_density_colour(const struct trace_metadata *book, uint32_t line)
+struct target_color event_density_color(const struct trace_metadata *book, uint32_t line)
 {
     const struct target_line_type *kind = metadata_line_type(book, line);
-    return kind ? kind->colour : (struct target_color){0.35, 0.35, 0.35};
+    return kind ? kind->color : (struct target_color){0.35, 0.35, 0.35};
 }
 
 bool event_density_read(const struct response_chunk *answer, struct density_info *density)

@@ -24,10 +24,10 @@ void event_density_request(struct view *view, struct request_slot *inquiry,
                            source_take *take);
 /* Returns the fraction at which a position, or a time, is: 0 to 1, or outside. */
 double event_density_share(const struct density_info *density, double at);
-struct target_color event_density_colour(const struct trace_metadata *book, uint32_t line);
+struct target_color event_density_color(const struct trace_metadata *book, uint32_t line);
 /* Paints one row as a band, one image pixel for each pixel of the density. */
 void event_density_paint(cairo_t *cr, const struct density_info *density, uint32_t row,
-                         struct target_color colour, bool dark, double x_px, double y_px,
+                         struct target_color color, bool dark, double x_px, double y_px,
                          double width_px, double height_px);
 
 #endif

@@ -23,7 +23,7 @@ static void legend_bar_keys_extent(const struct scene *s, double *least, double 
     }
 }
 
-/* What colours and bars say of how marks stand to the selected one. */
+/* What colors and bars say of how marks stand to the selected one. */
 static void legend_bar_draw_relations(GtkWidget *area, cairo_t *cr, int y)
 {
     PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
@@ -54,7 +54,7 @@ static void legend_bar_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, i
         return;
     double ink = theme.dark ? 0.85 : 0.15;
     cairo_set_source_rgb(cr, ink, ink, ink);
-    if (view->scene_cache.coloured)
+    if (view->scene_cache.colored)
         legend_bar_draw_relations(GTK_WIDGET(area), cr, height - letters_px(view, STANDING_PX));
     legend_bar_keys_extent(s, &least, &most);
     letters_scale(view, cr, &width, &height);

@@ -73,7 +73,7 @@ void line_arrangement_show_tied(struct view *view)
     struct view_state *p = &view->viewport.place;
     const struct scene *s = view->scene_cache.scene;
     const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, p->selected);
-    if (!m || !view->scene_cache.coloured) {
+    if (!m || !view->scene_cache.colored) {
         status_line_show(&view->status_line, "Select an event first");
         return;
     }

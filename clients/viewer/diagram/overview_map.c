@@ -133,7 +133,7 @@ static void paint_strips(struct view *view, cairo_t *cr, int width, int height)
     double high = (double)height / d->row_count;
     painter_fill_background(cr, &theme);
     for (uint32_t i = 0; i < d->row_count; i++)
-        event_density_paint(cr, d, i, event_density_colour(view_metadata(view), d->rows[i]),
+        event_density_paint(cr, d, i, event_density_color(view_metadata(view), d->rows[i]),
                             theme.dark, 0, i * high, width, MAX(high - 0.5, 0.5));
 }
 

@@ -26,7 +26,7 @@ static void selection_continue_colors(struct view *view)
                           selection_receive_colors, view);
         return;
     }
-    view->scene_cache.coloured = true;
+    view->scene_cache.colored = true;
     notify_listener(&view->listener, NOTIFY_LOOK);
     notify_listener(&view->listener, NOTIFY_EVENT_RELATIONS);
 }
@@ -50,7 +50,7 @@ void selection_set_silently(struct view *view, struct event_id at, bool second)
     if (!second)
         p->second = (struct event_id){0, 0};
     selection_relations_clear(&view->selection_relations);
-    view->scene_cache.coloured = false;
+    view->scene_cache.colored = false;
     notify_listener(&view->listener, NOTIFY_LOOK);
     notify_listener(&view->listener, NOTIFY_SELECTION);
     selection_relations_count(&view->selection_relations, view->viewport.place.selected, false);

@@ -32,7 +32,7 @@ static const char *text_panel_relation_text(const struct view *view, const struc
                                         " [concurrent with the selected event]",
                                         " [simultaneous with the selected event]",
                                         " [unknown order relative to the selected event]"};
-    if (!view->scene_cache.coloured)
+    if (!view->scene_cache.colored)
         return "";
     if (event_id_equal(e->at, view->viewport.place.selected))
         return " [selected]";

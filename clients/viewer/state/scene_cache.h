@@ -21,7 +21,7 @@ struct scene_cache {
     uint32_t row_base, row_total; /* rows above those in the scene, total rows */
     /* number of leading rows of the scene that do not scroll; not counted in row_base */
     uint32_t pinned;
-    bool coloured; /* its events have their relation to the selected one */
+    bool colored; /* its events have their relation to the selected one */
     struct tile {
         cairo_surface_t *surface;
         int index; /* in units of TILE_PX, from the scene's left */
