@@ -80,7 +80,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     description_get_bool(reader, s, "number_duplicates", &kind->numbered);
     description_get_bool(reader, s, "trace_in_libraries", &kind->everywhere);
     description_get_bool(reader, s, "launcher_started", &kind->launched);
-    description_get_bool(reader, s, "remote", &kind->far);
+    description_get_bool(reader, s, "remote", &kind->remote);
     if (!reader->looks_only || reader->newer)
         kind->category =
             (uint8_t)description_get_word(reader, s, "category", target_categories, kind->category);

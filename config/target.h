@@ -69,7 +69,7 @@ struct target_line_type {
     bool everywhere;
     /* a program that need not be in the trace starts several at once; identified by their names */
     bool launched;
-    bool far; /* such objects lead to other hosts */
+    bool remote; /* such objects lead to other hosts */
     bool numbered; /* lines of one name are distinguished by numbers: w, w#2 */
     uint8_t category; /* an enum target_category, of events on its lines or about them */
     int part; /* the last part of the description that mentions it */

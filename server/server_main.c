@@ -192,8 +192,8 @@ static bool have_key(struct server *server, struct error *error)
 
 static bool listen_on(struct server *server, const char *endpoint, struct error *error)
 {
-    bool far = endpoint_is_remote(endpoint);
-    int fd = far && !have_key(server, error) ? -1 : address_listen(endpoint, error);
+    bool remote = endpoint_is_remote(endpoint);
+    int fd = remote && !have_key(server, error) ? -1 : address_listen(endpoint, error);
     if (fd < 0)
         return false;
     ev_io *io = &server->listeners[server->listener_count];

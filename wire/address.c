@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static struct addrinfo *far_address(const char *endpoint, struct error *error)
+static struct addrinfo *address_resolve_remote(const char *endpoint, struct error *error)
 {
     char host[256];
     const char *at = endpoint + 7, *colon = strrchr(at, ':');
@@ -44,7 +44,7 @@ bool address_resolve(const char *endpoint, struct sockaddr_storage *address, siz
         memcpy(address, &sun, *size = sizeof sun);
         return true;
     }
-    struct addrinfo *found = far_address(endpoint, error);
+    struct addrinfo *found = address_resolve_remote(endpoint, error);
     if (!found)
         return false;
     memcpy(address, found->ai_addr, *size = found->ai_addrlen);
@@ -87,9 +87,9 @@ static int listen_unix(const char *endpoint, struct error *error)
     return fd;
 }
 
-static int listen_far(const char *endpoint, struct error *error)
+static int address_listen_remote(const char *endpoint, struct error *error)
 {
-    struct addrinfo *found = far_address(endpoint, error);
+    struct addrinfo *found = address_resolve_remote(endpoint, error);
     if (!found)
         return -1;
     int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
@@ -109,7 +109,7 @@ int address_listen(const char *endpoint, struct error *error)
     if (strncmp(endpoint, "unix:", 5) == 0)
         return listen_unix(endpoint, error);
     if (endpoint_is_remote(endpoint))
-        return listen_far(endpoint, error);
+        return address_listen_remote(endpoint, error);
     if (endpoint_is(endpoint))
         error_set(error, ENDPOINT_CLEAR, endpoint);
     else

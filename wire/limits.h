@@ -17,7 +17,7 @@
 #define LIMIT_TEXTS 10000u /* annotations of one event */
 #define LIMIT_CARRIERS 65536u /* worker threads of a program, of a run */
 #define LIMIT_LINES (1u << 24) /* lines of a session, of a run */
-#define LIMIT_FAR_STREAMS (1u << 20) /* byte streams between hosts, of a run */
+#define LIMIT_REMOTE_STREAMS (1u << 20) /* byte streams between hosts, of a run */
 #define LIMIT_SESSIONS 4096u /* simultaneous connections */
 #define LIMIT_QUEUE_BYTES (64u << 20) /* one shared queue */
 #define LIMIT_HELD_BYTES (16u << 20) /* slots kept until their line is declared */

@@ -16,7 +16,7 @@
 #define WIRE_VERSION 1u /* all peers must have the same */
 /* Flags in a WELCOME to a program. */
 #define WELCOME_AGENT 1u /* the server is an agent, which writes no report */
-#define WELCOME_FAR 2u /* programs of other hosts may be in the run */
+#define WELCOME_REMOTE 2u /* programs of other hosts may be in the run */
 #define WELCOME_SCARCE 4u /* little space is left where the trace is written */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u

@@ -137,7 +137,7 @@ struct schedule_head {
     /* the thread (uint32_t) of each event, in an order that agrees with all successions */
     uint64_t order_at;
     uint64_t bytes;
-    uint32_t far; /* 1: it has byte streams to other hosts */
+    uint32_t remote; /* 1: it has byte streams to other hosts */
     /* written by the programs */
     _Alignas(64) _Atomic uint32_t state; /* an enum schedule_state */
     _Atomic uint32_t claimed; /* a thread is writing the end */

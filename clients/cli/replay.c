@@ -128,10 +128,10 @@ static void replay_find_launcher(struct replay_run *r)
 }
 
 /* A line that leads to another machine. */
-static bool is_far(const struct trace_metadata *book, uint32_t line)
+static bool replay_line_is_remote(const struct trace_metadata *book, uint32_t line)
 {
     const struct target_line_type *kind = metadata_line_type(book, line);
-    return kind && kind->far;
+    return kind && kind->remote;
 }
 
 bool replay_script(const struct command *command, struct replay_run *r)
@@ -151,7 +151,7 @@ bool replay_script(const struct command *command, struct replay_run *r)
         name_stranger(r, i);
     struct schedule_head *script = schedule_builder_write(r->plan, &bytes, &why);
     for (uint32_t i = 1; script && i <= book->line_count; i++)
-        script->far |= is_far(book, i);
+        script->remote |= replay_line_is_remote(book, i);
     if (!script)
         command_fail(command, "%s: cannot be replayed: %s", r->subject.source.name, why);
     bool done = script && write_file(command, r, script, bytes);

@@ -213,7 +213,7 @@ static bool start_remote(struct session *source, const char *what, struct error 
 }
 
 /* poet://HOST:PORT: a process of ours speaks TLS with it. */
-static bool start_far(struct session *source, const char *what, struct error *error)
+static bool session_start_remote(struct session *source, const char *what, struct error *error)
 {
     char program[PATH_MAX];
     int errors;
@@ -391,7 +391,7 @@ static bool open_what(struct session *source, char *what, enum session_lines lin
     if (remote) {
         ok = start_remote(source, what, error);
     } else if (endpoint_is_remote(what)) {
-        ok = start_far(source, what, error);
+        ok = session_start_remote(source, what, error);
     } else if (endpoint_is(what)) {
         ok = connect_to(source, what, error);
     } else if (stat(what, &st) < 0) {
@@ -435,7 +435,7 @@ bool session_open_default(struct session *source, struct error *error)
         return false;
     if (endpoint_is_remote(endpoint)) {
         source->name = xstrdup(endpoint);
-        return start_far(source, endpoint, error) && wait_for_welcome(source, error);
+        return session_start_remote(source, endpoint, error) && wait_for_welcome(source, error);
     }
     int fd = endpoint_connect(endpoint, 2000, &absent, error);
     if (fd < 0 && absent) {

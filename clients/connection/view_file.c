@@ -51,9 +51,9 @@ static void write_where(config_setting_t *root, const struct view_state *p)
     add_real(to, "shift", p->shift_pt);
     add_real(to, "rise", p->rise_pt);
     add_real(to, "zoom", p->zoom);
-    add_bool(to, "far", p->far);
-    add_real(to, "far_from", p->far_from);
-    add_real(to, "far_to", p->far_to);
+    add_bool(to, "far", p->overview);
+    add_real(to, "far_from", p->overview_from);
+    add_real(to, "far_to", p->overview_to);
     config_setting_t *moves = config_setting_add(to, "moves", CONFIG_TYPE_LIST);
     for (uint32_t i = 0; i < p->move_count; i++) {
         config_setting_t *move = config_setting_add(moves, NULL, CONFIG_TYPE_GROUP);
@@ -158,9 +158,9 @@ static void read_where(struct view_state *p, const config_setting_t *from)
     p->shift_pt = get_real(from, "shift", 0, 1e6);
     p->rise_pt = get_real(from, "rise", 0, 1e9);
     p->zoom = get_real(from, "zoom", 0.05, 20);
-    p->far = get_flag(from, "far");
-    p->far_from = get_real(from, "far_from", -1e18, 1e18);
-    p->far_to = get_real(from, "far_to", -1e18, 1e18);
+    p->overview = get_flag(from, "far");
+    p->overview_from = get_real(from, "far_from", -1e18, 1e18);
+    p->overview_to = get_real(from, "far_to", -1e18, 1e18);
     config_setting_t *moves = config_setting_get_member(from, "moves");
     for (int i = 0; moves && i < config_setting_length(moves); i++) {
         const config_setting_t *m = config_setting_get_elem(moves, (unsigned)i);

@@ -52,8 +52,9 @@ bool view_state_equal(const struct view_state *a, const struct view_state *b)
     return a->anchor == b->anchor && event_id_equal(a->event, b->event) &&
            a->position == b->position && a->time_ns == b->time_ns && a->from == b->from &&
            a->shift_pt == b->shift_pt && a->rise_pt == b->rise_pt && a->zoom == b->zoom &&
-           a->follow == b->follow && a->far == b->far && a->far_from == b->far_from &&
-           a->far_to == b->far_to && a->fold == b->fold && a->column_ns == b->column_ns &&
+           a->follow == b->follow && a->overview == b->overview &&
+           a->overview_from == b->overview_from && a->overview_to == b->overview_to &&
+           a->fold == b->fold && a->column_ns == b->column_ns &&
            event_id_equal(a->selected, b->selected) && event_id_equal(a->second, b->second) &&
            a->stands == b->stands && a->hide == b->hide && same_text(a->lit, b->lit) &&
            same_rows(a, b) && same_moves(a, b);

@@ -32,8 +32,8 @@ struct view_state {
     double rise_pt;   /* of the rows, above it */
     double zoom;
     bool follow;         /* follow the end as the run grows */
-    bool far;            /* overview: densities instead of marks */
-    double far_from, far_to; /* positions, or ns if placed by time */
+    bool overview;            /* overview: densities instead of marks */
+    double overview_from, overview_to; /* positions, or ns if placed by time */
     /* appearance */
     struct view_state_row *rows; /* in display order; none: all drawn lines, in default order */
     uint32_t row_count;

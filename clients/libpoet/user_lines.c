@@ -76,7 +76,7 @@ static struct user_line *user_line_open(struct traced_thread *t, const char *kin
     struct user_line *own = index ? user_line_create(index) : NULL;
     if (own) { /* it may have been another line in an earlier lifetime */
         atomic_store(&own->line.number, 0);
-        atomic_store(&own->line.far, NULL);
+        atomic_store(&own->line.remote, NULL);
         trace_line_set_opened(&own->line, t, index);
     }
     busy_end(t);
@@ -242,7 +242,7 @@ int poet_identity(poet_line_t line, uint64_t identity[2])
 {
     struct traced_thread *t = thread_recording();
     const struct trace_line *place = t ? thread_place(t) : NULL;
-    bool of_all = place && trace_line_index(place) == line && atomic_load(&place->far);
+    bool of_all = place && trace_line_index(place) == line && atomic_load(&place->remote);
     identity[0] = process_instance;
     identity[1] = line;
     return t && trace_line_is_current(line) && !of_all;
@@ -258,13 +258,13 @@ poet_line_t poet_line_by_identity(const char *kind, const char *name, const uint
 poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
 {
     struct traced_thread *t = thread_recording();
-    uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
+    uint64_t *remote = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
     struct user_line *own =
-        far ? user_line_open(t, kind, name, NULL, LINE_SHARED,
-                             (const uint64_t[]){key ^ poet_host_id(), SHARED_KEYS}, 0)
-            : NULL;
+        remote ? user_line_open(t, kind, name, NULL, LINE_SHARED,
+                                (const uint64_t[]){key ^ poet_host_id(), SHARED_KEYS}, 0)
+               : NULL;
     if (!own)
         return 0;
-    atomic_store(&own->line.far, (_Atomic uint64_t *)far);
+    atomic_store(&own->line.remote, (_Atomic uint64_t *)remote);
     return trace_line_index(&own->line);
 }

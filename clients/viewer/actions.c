@@ -285,7 +285,7 @@ static void do_busy_rows(struct view *v)
     v->viewer_settings.busy_rows = !v->viewer_settings.busy_rows;
     if (v->viewer_settings.busy_rows && v->viewport.place.row_count > ROWS_AT_ONCE)
         status_line_show(&v->status_line, "Of so many rows that were arranged none is left out");
-    if (!v->viewport.place.far)
+    if (!v->viewport.place.overview)
         scroll_anchor_keep_selected(&v->viewport);
     notify_listener(&v->listener, NOTIFY_PLACE);
     notify_listener(&v->listener, NOTIFY_ACTIONS);
@@ -306,7 +306,7 @@ static bool is_map(const struct view *v) { return v->viewer_settings.map; }
 static void do_vertical(struct view *v)
 {
     v->viewer_settings.look.vertical = !v->viewer_settings.look.vertical;
-    if (v->scene_cache.scene && !v->viewport.place.far)
+    if (v->scene_cache.scene && !v->viewport.place.overview)
         scroll_anchor_keep_selected(&v->viewport);
     notify_listener(&v->listener, NOTIFY_SETTINGS);
     diagram_view_rebuild(v);

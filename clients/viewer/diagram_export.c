@@ -144,7 +144,7 @@ bool diagram_export_suffix_of(const char *file, enum export_format *format)
 const char *diagram_export_range_problem(const struct view *view, enum export_range range)
 {
     struct event_id ends[2];
-    if (range == EXPORT_SEEN && view->viewport.place.far)
+    if (range == EXPORT_SEEN && view->viewport.place.overview)
         return "Zoom in until events are visible";
     if (range == EXPORT_SELECTED &&
         (!view->viewport.place.selected.line || !view->viewport.place.second.line))

@@ -52,7 +52,7 @@ static bool shows_it(const struct key_latency *p)
 {
     const struct view *view = p->view;
     struct event_id at = view->viewport.place.selected;
-    const struct scene_mark *m = event_id_equal(at, p->from) || view->viewport.place.far
+    const struct scene_mark *m = event_id_equal(at, p->from) || view->viewport.place.overview
                                      ? NULL
                                      : scene_cache_find_mark(&view->scene_cache, at);
     return m && viewport_sees(&view->viewport, m);

@@ -39,7 +39,7 @@ static void saved_views_visible_place(const struct view *view, struct view_state
     view_state_copy(place, &view->viewport.place);
     if (place->follow || place->anchor == ANCHOR_END)
         place_leave_end(place);
-    place->far = false;
+    place->overview = false;
     place->columns = 1;
     for (uint32_t i = 0; s && i < s->column_count; i++)
         if (s->columns[i].column >= place->from && s->columns[i].x_pt < right)

@@ -67,7 +67,7 @@ static void write_overlay(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    if (view->viewport.place.far) {
+    if (view->viewport.place.overview) {
         overview_overlay_print(view, f);
     } else {
         path_overlay_print(view, f);

@@ -79,8 +79,8 @@ void script_coordinates_write_rows(struct view *view, const char *file)
 {
     const struct viewport *c = &view->viewport;
     const struct scene *s = view->scene_cache.scene;
-    uint32_t count = c->place.far ? view->overview.strip.row_count : s ? s->row_count : 0;
-    double zoom = c->place.far ? 1 : c->place.zoom;
+    uint32_t count = c->place.overview ? view->overview.strip.row_count : s ? s->row_count : 0;
+    double zoom = c->place.overview ? 1 : c->place.zoom;
     FILE *f = fopen(file, "we");
     if (!f)
         return;
@@ -88,8 +88,8 @@ void script_coordinates_write_rows(struct view *view, const char *file)
             viewport_row_pt(c) * zoom, viewport_across_px(c), view->scene_cache.pinned,
             c->place.rise_pt);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t line = c->place.far ? view->overview.strip.rows[i] : s->rows[i].line;
-        double y = c->place.far ? bands_view_y_px(view, i) : viewport_y_px(c, i);
+        uint32_t line = c->place.overview ? view->overview.strip.rows[i] : s->rows[i].line;
+        double y = c->place.overview ? bands_view_y_px(view, i) : viewport_y_px(c, i);
         fprintf(f, "%u %s %.0f%s%s\n", line, metadata_label(view_metadata(view), line), y,
                 i < view->scene_cache.pinned ? " pinned" : "",
                 row_search_is_hit(view, line) ? " found" : "");

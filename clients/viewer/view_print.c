@@ -134,12 +134,12 @@ static void copy_text_now(struct view *view)
 static void write_scene_now(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    struct scene *scene = p->far ? NULL : view_print_visible_scene(view, true);
+    struct scene *scene = p->overview ? NULL : view_print_visible_scene(view, true);
     FILE *f = fopen(view->view_print->file, "we");
     if (f) {
         fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
                 p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns,
-                p->follow, p->far, p->far_from, p->far_to);
+                p->follow, p->overview, p->overview_from, p->overview_to);
         if (scene)
             scene_print(scene, f);
         fclose(f);
@@ -210,7 +210,7 @@ void view_print_to_file(struct view *view, const char *file)
     view_print_set_mode(view, PRINT_SCENE);
     g_free(view->view_print->file);
     view->view_print->file = g_strdup(file);
-    if (view->viewport.place.far)
+    if (view->viewport.place.overview)
         write_scene_now(view);
     else
         view_print_request_window(view);
@@ -218,8 +218,8 @@ void view_print_to_file(struct view *view, const char *file)
 
 static void view_print_request_output(struct view *view, enum print_mode what)
 {
-    if (!view->scene_cache.scene || !view->server_link.connected || view->viewport.place.far) {
-        status_line_show(&view->status_line, view->viewport.place.far
+    if (!view->scene_cache.scene || !view->server_link.connected || view->viewport.place.overview) {
+        status_line_show(&view->status_line, view->viewport.place.overview
                                                  ? "Zoom in until events are visible"
                                                  : "No diagram yet");
         return;

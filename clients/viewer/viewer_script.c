@@ -168,7 +168,7 @@ static void write_image(struct view *view, const char *file)
 
 static void write_strips(struct view *view, const char *file)
 {
-    FILE *f = view->viewport.place.far ? fopen(file, "ae") : NULL;
+    FILE *f = view->viewport.place.overview ? fopen(file, "ae") : NULL;
     if (!f)
         return;
     bands_view_print(view, f);
@@ -286,7 +286,7 @@ static bool script_is_settled(const struct view *view)
            !function_highlight_is_busy((struct view *)view) &&
            !event_panel_is_busy((struct view *)view) && !save_is_running(view) &&
            !trace_download_is_running(view) && (!l->connected || !session_is_busy(&l->source)) &&
-           (view->scene_cache.scene || view->viewport.place.far) &&
+           (view->scene_cache.scene || view->viewport.place.overview) &&
            viewport_along_px(&view->viewport) > 0;
 }
 

@@ -113,7 +113,7 @@ static void accept_local(struct server *server, int fd)
         connection_new(server, channel_on_socket(fd), name, &handshake_handler);
 }
 
-void accept_connection(struct server *server, int listener, bool far)
+void accept_connection(struct server *server, int listener, bool remote)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
@@ -121,7 +121,7 @@ void accept_connection(struct server *server, int listener, bool far)
     if (fd < 0)
         return; /* weather: it hung up */
     server->out_of_descriptors = false;
-    if (far)
+    if (remote)
         accept_remote(server, fd);
     else
         accept_local(server, fd);

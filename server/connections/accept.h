@@ -6,7 +6,7 @@ struct server;
 
 #include <stdbool.h>
 
-/* Accepts or refuses a connection that waits at a listener; far: over TLS. */
-void accept_connection(struct server *server, int listener, bool far);
+/* Accepts or refuses a connection that waits at a listener; remote: over TLS. */
+void accept_connection(struct server *server, int listener, bool remote);
 
 #endif

@@ -79,8 +79,8 @@ bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t
     snprintf(peer->name, sizeof peer->name, "the agent of %.40s", host ? host : "a host");
     free(agent.host);
     peer->role = ROLE_AGENT;
-    peer->far = xcalloc(1, sizeof *peer->far);
-    peer->far->host = host;
+    peer->agent = xcalloc(1, sizeof *peer->agent);
+    peer->agent->host = host;
     peer->limit = FORWARD_LIMIT_BYTES;
     if (!peer->server->sources)
         peer->server->sources = xcalloc(1, sizeof *peer->server->sources);
@@ -93,10 +93,10 @@ bool agent_connection_hello(struct connection *peer, const uint8_t *body, size_t
 
 static struct agent_source *source_of(const struct connection *peer, uint32_t stream)
 {
-    const struct agent_peer *far = peer->far;
-    if (stream >= far->count || !far->sources[stream])
+    const struct agent_peer *forwarder = peer->agent;
+    if (stream >= forwarder->count || !forwarder->sources[stream])
         return NULL;
-    struct agent_source *source = &peer->server->sources->items[far->sources[stream] - 1];
+    struct agent_source *source = &peer->server->sources->items[forwarder->sources[stream] - 1];
     return source->peer == peer && source->stream == stream ? source : NULL;
 }
 
@@ -150,12 +150,12 @@ static bool is_last(const struct agent_sources *sources, const struct agent_sour
 
 static void keep_clocks(struct server *server, struct agent_source *source)
 {
-    struct agent_peer *far = source->peer ? source->peer->far : NULL;
+    struct agent_peer *forwarder = source->peer ? source->peer->agent : NULL;
     bool ends = source->origin->ended && !source->settled;
-    if (!far || !source->run || source->run->finished || !(far->received || ends))
+    if (!forwarder || !source->run || source->run->finished || !(forwarder->received || ends))
         return;
     source->settled = source->origin->ended;
-    clock_samples_save(&far->clocking, server, source->run,
+    clock_samples_save(&forwarder->clocking, server, source->run,
                        source->settled && is_last(server->sources, source));
 }
 
@@ -164,7 +164,7 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
 {
     struct forwarded_stream stream;
     struct decoder in = decoder_init(body, size);
-    struct agent_peer *far = peer->far;
+    struct agent_peer *forwarder = peer->agent;
     struct agent_sources *sources = peer->server->sources;
     bool good = decode_forwarded_stream(&in, &stream);
     if (good && (stream.stream >= FORWARD_STREAMS_MOST || sources->count >= ORIGINS_MOST)) {
@@ -179,10 +179,11 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     free(stream.run);
     if (!source)
         return;
-    far->sources = array_reserve_zeroed(far->sources, &far->room, (size_t)stream.stream + 1,
-                                        sizeof *far->sources);
-    far->count = stream.stream >= far->count ? stream.stream + 1 : far->count;
-    far->sources[stream.stream] = (size_t)(source - sources->items) + 1;
+    forwarder->sources =
+        array_reserve_zeroed(forwarder->sources, &forwarder->room, (size_t)stream.stream + 1,
+                             sizeof *forwarder->sources);
+    forwarder->count = stream.stream >= forwarder->count ? stream.stream + 1 : forwarder->count;
+    forwarder->sources[stream.stream] = (size_t)(source - sources->items) + 1;
     /* the previous sender has lost its connection, and has not noticed it yet */
     source->peer = peer;
     source->stream = stream.stream;
@@ -194,7 +195,7 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     if (resumes)
         source->run->left = false;
     source->resumed = source->settled = false;
-    far->received = true; /* the run may be over at once */
+    forwarder->received = true; /* the run may be over at once */
     keep_clocks(peer->server, source);
     if (source->run)
         agent_connection_send_position(peer, MESSAGE_ACK, stream.stream, source->origin->next);
@@ -214,8 +215,8 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
     sources->raw = array_reserve(sources->raw, &sources->raw_room, (size_t)batch->raw + 1, 1);
     if (!compression_decompress(sources->raw, batch->raw, batch->packed, batch->packed_bytes))
         return RECEIVE_INVALID;
-    if (peer->far->message.next)
-        source->origin->message = peer->far->message;
+    if (peer->agent->message.next)
+        source->origin->message = peer->agent->message;
     capture_lock(peer->server->taker);
     enum receive_result took =
         forwarded_source_receive(source->origin, source->run->taking, batch->first, batch->count,
@@ -260,7 +261,7 @@ static void agent_connection_receive_position(struct connection *peer, const uin
     uint64_t next = decode_u64(&in);
     int64_t stream_ns = (int64_t)decode_u64(&in);
     if (decoder_finish(&in))
-        peer->far->message = (struct agent_position_message){next, stream_ns};
+        peer->agent->message = (struct agent_position_message){next, stream_ns};
     else
         connection_reject(peer, "STREAM_POSITION: %s", in.error);
 }
@@ -287,14 +288,14 @@ void agent_connection_resume(struct server *server, struct run *run,
 
 static void agent_connection_request_clock(struct connection *peer, uint64_t now)
 {
-    struct agent_peer *far = peer->far;
-    uint64_t pause = far->answers < CLOCK_SOON ? CLOCK_SOON_NS : CLOCK_NS;
-    if (far->waits || peer->ending || peer->out.size || now - far->asked_ns < pause)
+    struct agent_peer *agent = peer->agent;
+    uint64_t pause = agent->answers < CLOCK_SOON ? CLOCK_SOON_NS : CLOCK_NS;
+    if (agent->waits || peer->ending || peer->out.size || now - agent->asked_ns < pause)
         return; /* what waits to go out would be taken for the way */
-    far->asked_ns = loop_clock_ns();
-    far->waits = true;
+    agent->asked_ns = loop_clock_ns();
+    agent->waits = true;
     encoder_begin_message(&peer->out, MESSAGE_CLOCK);
-    encode_u64(&peer->out, far->asked_ns);
+    encode_u64(&peer->out, agent->asked_ns);
     encoder_end_message(&peer->out);
     connection_send(peer);
 }
@@ -303,18 +304,18 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
                                            size_t size)
 {
     struct decoder in = decoder_init(body, size);
-    struct agent_peer *far = peer->far;
+    struct agent_peer *agent = peer->agent;
     uint64_t asked = decode_u64(&in), received = decode_u64(&in), replied = decode_u64(&in);
-    if (!decoder_finish(&in) || !far->waits || asked != far->asked_ns) {
+    if (!decoder_finish(&in) || !agent->waits || asked != agent->asked_ns) {
         connection_reject(peer, "CLOCK_REPLY: not requested");
         return;
     }
-    far->waits = false;
+    agent->waits = false;
     uint64_t here = loop_clock_ns();
-    far->answers++;
-    clock_offset_add(&far->offset, asked, received, replied, here);
-    far->received |= clock_samples_receive(&far->clocking, far->host,
-                                           &(struct clock_request){asked, received, replied, here});
+    agent->answers++;
+    clock_offset_add(&agent->offset, asked, received, replied, here);
+    agent->received |= clock_samples_receive(
+        &agent->clocking, agent->host, &(struct clock_request){asked, received, replied, here});
 }
 
 /* From a NATS reader: a response about the clock of an agent's host. */
@@ -326,7 +327,7 @@ static void agent_connection_receive_answered(struct connection *peer, const uin
     struct clock_request asking = {decode_u64(&in), decode_u64(&in), decode_u64(&in),
                                    decode_u64(&in)};
     if (decoder_finish(&in) && host)
-        peer->far->received |= clock_samples_receive(&peer->far->clocking, host, &asking);
+        peer->agent->received |= clock_samples_receive(&peer->agent->clocking, host, &asking);
     else
         connection_reject(peer, "AGENT_CLOCK: %s", in.error);
     free(host);
@@ -335,8 +336,8 @@ static void agent_connection_receive_answered(struct connection *peer, const uin
 static void agent_connection_log_clock(const struct connection *peer)
 {
     int64_t low, high;
-    clock_offset_at(&peer->far->offset, loop_clock_ns(), &low, &high);
-    if (peer->far->offset.known)
+    clock_offset_at(&peer->agent->offset, loop_clock_ns(), &low, &high);
+    if (peer->agent->offset.known)
         server_log("%s disconnected after %llu bytes; "
                    "its clock is ahead of ours by %lld to %lld ns",
                    peer->name, (unsigned long long)peer->in_bytes, (long long)low, (long long)high);
@@ -365,8 +366,8 @@ static void agent_connection_receive_message(struct connection *peer, unsigned t
 /* Not while an order is too far behind. */
 static enum readiness agent_connection_readiness(struct connection *peer)
 {
-    const struct agent_peer *far = peer->far;
-    for (uint32_t i = 0; i < far->count; i++) {
+    const struct agent_peer *agent = peer->agent;
+    for (uint32_t i = 0; i < agent->count; i++) {
         const struct agent_source *source = source_of(peer, i);
         if (source && source->run && capture_is_ahead(source->run->taking))
             return CONNECTION_READY_LATER;
@@ -382,11 +383,11 @@ static void agent_connection_on_disconnect(struct connection *peer)
             sources->items[i].peer = NULL;
     if (!peer->server->quiet)
         agent_connection_log_clock(peer);
-    clock_samples_free(&peer->far->clocking);
-    free(peer->far->host);
-    free(peer->far->sources);
-    free(peer->far);
-    peer->far = NULL;
+    clock_samples_free(&peer->agent->clocking);
+    free(peer->agent->host);
+    free(peer->agent->sources);
+    free(peer->agent);
+    peer->agent = NULL;
 }
 
 const struct connection_handler agent_handler = {.doing = "what agents forward",
@@ -419,7 +420,7 @@ void agent_connection_poll(struct server *server)
     struct agent_sources *sources = server->sources;
     uint64_t now = loop_clock_ns();
     for (struct connection *peer = sources ? server->peers : NULL; peer; peer = peer->next)
-        if (peer->far)
+        if (peer->agent)
             agent_connection_request_clock(peer, now);
     for (size_t i = 0; sources && i < sources->count; i++) {
         struct agent_source *source = &sources->items[i];
@@ -428,15 +429,15 @@ void agent_connection_poll(struct server *server)
             continue;
         source->complete = source->origin->next;
         if (source->peer) {
-            clock_samples_discard(&source->peer->far->clocking, source->run);
+            clock_samples_discard(&source->peer->agent->clocking, source->run);
             agent_connection_send_position(source->peer, MESSAGE_COMPLETE, source->stream,
                                            source->complete);
         }
         source->run = NULL;
     }
     for (struct connection *peer = sources ? server->peers : NULL; peer; peer = peer->next)
-        if (peer->far)
-            peer->far->received = false;
+        if (peer->agent)
+            peer->agent->received = false;
 }
 
 bool agent_connection_expected(const struct server *server)

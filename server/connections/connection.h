@@ -67,7 +67,7 @@ struct connection {
     struct heap_sampler
         *heaping; /* of heap_sampler.c alone; NULL: it does not count what it takes */
     /* an agent */
-    struct agent_peer *far; /* of agents.c alone */
+    struct agent_peer *agent; /* of agents.c alone */
     /* a viewer */
     struct run *run;
     struct viewer_knowledge known;

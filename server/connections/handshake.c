@@ -79,7 +79,7 @@ static void handshake_send_welcome(struct connection *peer)
     encode_u32(&peer->out, WIRE_VERSION);
     if (program)
         encode_u32(&peer->out, (peer->server->agent ? WELCOME_AGENT : 0) |
-                                   (has_others(peer->server) ? WELCOME_FAR : 0) |
+                                   (has_others(peer->server) ? WELCOME_REMOTE : 0) |
                                    (is_scarce(peer) ? WELCOME_SCARCE : 0));
     if (program)
         encode_string(&peer->out, peer->server->agent ? agent_error(peer->server->agent) : "");

@@ -64,7 +64,7 @@ uint32_t program_session_line(const struct program_session *session, uint32_t co
 {
     if (code < session->line_room && session->lines[code])
         return session->lines[code];
-    return code < NEAR_LINES ? 0 : (uint32_t)(uintptr_t)map_get(&session->far_lines, code, 0);
+    return code < NEAR_LINES ? 0 : (uint32_t)(uintptr_t)map_get(&session->sparse_lines, code, 0);
 }
 
 bool program_session_is_foreign(const struct program_session *session, uint32_t code)
@@ -107,7 +107,7 @@ static void set_line(struct program_session *session, uint32_t code, uint32_t li
     declarations_notify(session, DECLARED_LINE, code);
     /* codes are declared in any order, but without large gaps */
     if (code >= NEAR_LINES + 2 * session->own_line_count) {
-        map_put(&session->far_lines, code, 0, (void *)(uintptr_t)line);
+        map_put(&session->sparse_lines, code, 0, (void *)(uintptr_t)line);
         return;
     }
     session->lines =

@@ -40,7 +40,7 @@ struct program_session {
     struct event_shape *shapes[LIMIT_SHAPES];
     uint32_t *lines; /* code -> line of the run, for small codes */
     size_t line_room;
-    struct map far_lines; /* for the others */
+    struct map sparse_lines; /* for the others */
     struct map foreign; /* code -> 1 + index into highs: of lines that may be another program's */
     uint64_t *highs; /* first halves of their identities */
     size_t high_count, high_room;

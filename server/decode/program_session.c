@@ -465,7 +465,7 @@ void program_session_free(struct program_session *session)
     for (size_t i = 0; i < LIMIT_SHAPES; i++)
         free(session->shapes[i]);
     map_free(&session->threads);
-    map_free(&session->far_lines);
+    map_free(&session->sparse_lines);
     map_free(&session->foreign);
     free(session->highs);
     map_free(&session->waiting);

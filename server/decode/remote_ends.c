@@ -9,7 +9,7 @@
 static bool is_one_too_many(const struct run *run, uint64_t stream)
 {
     size_t count;
-    return !order_stream_known(run->order, stream, &count) && count >= LIMIT_FAR_STREAMS;
+    return !order_stream_known(run->order, stream, &count) && count >= LIMIT_REMOTE_STREAMS;
 }
 
 bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line)

@@ -30,7 +30,7 @@ struct direct_destination {
     char *where, *host;
     struct sockaddr_storage address;
     size_t address_size;
-    bool far; /* with TLS */
+    bool remote; /* with TLS */
     struct network_key key;
     const struct destination_callbacks *hears;
     void *context;
@@ -223,7 +223,7 @@ static bool direct_send_hello(struct direct_destination *d)
         return false;
     }
     d->connected = true;
-    if (d->far) {
+    if (d->remote) {
         struct network_key key; /* another one may be there since it was refused */
         if (network_key_read(NULL, &key, &error))
             d->key = key;
@@ -293,12 +293,12 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
                                        const struct destination_callbacks *hears, void *context,
                                        struct error *error)
 {
-    bool far = endpoint_is_remote(where);
-    if (!far && strncmp(where, "unix:", 5) != 0) {
+    bool remote = endpoint_is_remote(where);
+    if (!remote && strncmp(where, "unix:", 5) != 0) {
         error_set(error, "%s: an agent forwards to poet://HOST:PORT, or unix:PATH", where);
         return NULL;
     }
-    if (far && !tls_is_available()) {
+    if (remote && !tls_is_available()) {
         tls_new(-1, false, NULL, error); /* it says so, key or not */
         return NULL;
     }
@@ -307,7 +307,7 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
                                      .loop = loop,
                                      .where = xstrdup(where),
                                      .host = xstrdup(host),
-                                     .far = far,
+                                     .remote = remote,
                                      .hears = hears,
                                      .context = context,
                                      .fd = -1,
@@ -318,8 +318,8 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
     d->io.data = d->again.data = d->patience.data = d;
     struct tls *probe = NULL;
     bool good = address_resolve(where, &d->address, &d->address_size, error) &&
-                (!far || (network_key_read(NULL, &d->key, error) &&
-                          (probe = tls_new(-1, false, &d->key, error)) != NULL));
+                (!remote || (network_key_read(NULL, &d->key, error) &&
+                             (probe = tls_new(-1, false, &d->key, error)) != NULL));
     tls_free(probe);
     if (!good) {
         close_direct(&d->to);

@@ -44,7 +44,7 @@ static void make_scene(unsigned seed)
                            .row_count = 3};
     view.scene_cache.scene = &scene;
     view.scene_cache.serial++;
-    view.viewport.place.far = false;
+    view.viewport.place.overview = false;
 }
 
 static void times_are_where_their_marks_are(void **state)
@@ -120,9 +120,9 @@ static void it_is_that_of_the_scene_that_is_here(void **state)
     int64_t from, to;
     time_axis_span(time_axis_of(&view), &from, &to);
     assert_true(from == 0 && to == 0 && time_axis_x_pt(time_axis_of(&view), 5) == LEFT);
-    view.viewport.place.far = true;
+    view.viewport.place.overview = true;
     assert_null(time_axis_of(&view));
-    view.viewport.place.far = false;
+    view.viewport.place.overview = false;
     view.scene_cache.scene = NULL;
     assert_null(time_axis_of(&view));
     time_axis_invalidate(&view);

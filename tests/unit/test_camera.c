@@ -195,7 +195,7 @@ static void few_rows_fill_the_height(void **state)
     assert_true(viewport_max_row_pt(&camera, 1) == 2 * SCENE_ROW_PT);
     double good = viewport_max_row_pt(&camera, 7);
     assert_true(good > SCENE_ROW_PT && 7 * good <= 260);
-    camera.place.far = true; /* there all rows fit, high or low */
+    camera.place.overview = true; /* there all rows fit, high or low */
     for (stage.row_total = 1; stage.row_total < 50; stage.row_total++) {
         assert_true(stage.row_total * viewport_row_pt(&camera) <= 260);
         assert_true(viewport_row_pt(&camera) <= 2 * SCENE_ROW_PT);

@@ -197,7 +197,7 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
             decode_u32(&in); /* the version matches, else the server would have refused */
             uint32_t flags = decode_u32(&in);
             by_agent = flags & WELCOME_AGENT;
-            server_allows_remote = flags & WELCOME_FAR;
+            server_allows_remote = flags & WELCOME_REMOTE;
             server_is_scarce = flags & WELCOME_SCARCE;
             uint32_t n_text = decode_u32(&in);
             const uint8_t *words = decode_bytes(&in, n_text); /* message for the user */

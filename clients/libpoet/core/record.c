@@ -61,11 +61,11 @@ static void record_poll_server(struct traced_thread *t, uint64_t now)
 
 /* Takes numbers on a line that processes share, as long as its object lives; else unused ones. */
 static __attribute__((noinline)) uint64_t
-record_next_remote_number(struct trace_line *line, _Atomic uint64_t *far, unsigned count)
+record_next_remote_number(struct trace_line *line, _Atomic uint64_t *remote, unsigned count)
 {
-    uint64_t word = atomic_load_explicit(far, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(remote, memory_order_relaxed);
     while (COUNTER_LIFETIME(word) == atomic_load_explicit(&line->lifetime, memory_order_relaxed))
-        if (atomic_compare_exchange_weak_explicit(far, &word, word + count, memory_order_relaxed,
+        if (atomic_compare_exchange_weak_explicit(remote, &word, word + count, memory_order_relaxed,
                                                   memory_order_relaxed))
             return COUNTER_NUMBER(word) + 1;
     return atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1;
@@ -77,10 +77,10 @@ static inline uint64_t record_next_number(struct traced_thread *t, struct trace_
                                           unsigned count)
 {
     if (line != t->alone) {
-        _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
-        return LIKELY(!far)
+        _Atomic uint64_t *remote = atomic_load_explicit(&line->remote, memory_order_relaxed);
+        return LIKELY(!remote)
                    ? atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1
-                   : record_next_remote_number(line, far, count);
+                   : record_next_remote_number(line, remote, count);
     }
     uint64_t before = atomic_load_explicit(&line->number, memory_order_relaxed);
     atomic_store_explicit(&line->number, before + count, memory_order_relaxed);

@@ -244,7 +244,7 @@ uint64_t shared_object_key(struct sync_object *o, bool *unknown)
     bool begins = o->begins;
     *unknown = o->begins = false;
     /* of another lifetime, or of a previous object at this address */
-    atomic_store(&o->line.far, NULL);
+    atomic_store(&o->line.remote, NULL);
     if (!counters || !may_be_shared(o->address, o->kind))
         return 0;
     if (!seccomp_allows(ALLOWED_FILES)) {
@@ -252,16 +252,16 @@ uint64_t shared_object_key(struct sync_object *o, bool *unknown)
         return 0;
     }
     uint64_t key = shared_object_make_key(o->address, o->kind);
-    _Atomic uint64_t *far = key ? shared_object_counter(key) : NULL;
-    *unknown = key && !far; /* no counter is left */
-    if (!far)
+    _Atomic uint64_t *remote = key ? shared_object_counter(key) : NULL;
+    *unknown = key && !remote; /* no counter is left */
+    if (!remote)
         return 0;
     shared_object_list(o);
     if (begins)
-        shared_object_begin_lifetime(key, far);
-    uint32_t lifetime = COUNTER_LIFETIME(atomic_load(far));
+        shared_object_begin_lifetime(key, remote);
+    uint32_t lifetime = COUNTER_LIFETIME(atomic_load(remote));
     atomic_store(&o->line.lifetime, lifetime);
-    atomic_store(&o->line.far, far);
+    atomic_store(&o->line.remote, remote);
     key = shared_object_mix(key, lifetime);
     return key + (key == 0);
 }
@@ -279,10 +279,10 @@ void shared_object_initialized(const void *address, enum sync_object_kind kind)
 /* Returns the key of its location. */
 static uint64_t shared_object_get_place(const struct trace_line *line)
 {
-    const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
-    if (!far)
+    const _Atomic uint64_t *remote = atomic_load_explicit(&line->remote, memory_order_relaxed);
+    if (!remote)
         return 0;
-    uintptr_t counter = (uintptr_t)far - offsetof(struct shared_counter, number);
+    uintptr_t counter = (uintptr_t)remote - offsetof(struct shared_counter, number);
     return atomic_load(&((const struct shared_counter *)counter)->key);
 }
 
@@ -306,7 +306,7 @@ void shared_object_find(struct sync_object *o)
 {
     bool unknown;
     latch_lock(&o->opening);
-    if (!atomic_load(&o->line.index) && !atomic_load(&o->line.far))
+    if (!atomic_load(&o->line.index) && !atomic_load(&o->line.remote))
         shared_object_key(o, &unknown);
     latch_unlock(&o->opening);
 }

@@ -44,7 +44,7 @@ static void *sync_object_report_none_left(struct traced_thread *t, const char *w
  * line. That does not extend to other processes, nor to coroutines. */
 static struct trace_line *sync_object_line_missed(struct traced_thread *t, struct sync_object *o)
 {
-    if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.far, memory_order_relaxed))
+    if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.remote, memory_order_relaxed))
         return sync_object_report_none_left(t, "the trace line of an object could not be created");
     if (o->kind == SYNC_CONDITION || t->life != atomic_load(&current_lifetime))
         return NULL;

@@ -19,8 +19,8 @@ struct trace_line {
     _Atomic uint32_t life;   /* the lifetime of the process in which it was */
     _Atomic uint64_t number; /* last one taken */
     _Atomic uint32_t script; /* its line in a replay schedule; 0: not known */
-    _Atomic uint32_t lifetime; /* with `far`: the lifetime of the object that the line is of */
-    _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
+    _Atomic uint32_t lifetime; /* with `remote`: the lifetime of the object that the line is of */
+    _Atomic uint64_t *_Atomic remote; /* where that is instead, if other processes number it, too */
 };
 
 enum sync_object_kind {
@@ -147,9 +147,10 @@ static inline struct sync_object *sync_object_get(const void *address, enum sync
  * another one. */
 static inline bool trace_line_is_over(const struct trace_line *line)
 {
-    const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
-    return !LIKELY(!far) && COUNTER_LIFETIME(atomic_load_explicit(far, memory_order_acquire)) !=
-                                atomic_load_explicit(&line->lifetime, memory_order_relaxed);
+    const _Atomic uint64_t *remote = atomic_load_explicit(&line->remote, memory_order_relaxed);
+    return !LIKELY(!remote) &&
+           COUNTER_LIFETIME(atomic_load_explicit(remote, memory_order_acquire)) !=
+               atomic_load_explicit(&line->lifetime, memory_order_relaxed);
 }
 
 /* Replaces a line that is over by one of the object that is there now. Returns false if it cannot

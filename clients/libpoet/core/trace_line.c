@@ -59,7 +59,7 @@ void trace_line_close(struct traced_thread *t, const struct trace_line *line)
 {
     uint8_t bytes[12];
     struct encoder body = {.data = bytes, .room = sizeof bytes};
-    if (!trace_line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
+    if (!trace_line_index(line) || atomic_load_explicit(&line->remote, memory_order_relaxed))
         return;
     encode_close(
         &body, &(struct close_message){trace_line_index(line),

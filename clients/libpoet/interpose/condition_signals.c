@@ -239,9 +239,9 @@ bool condition_signals_add(struct sync_object *c, struct traced_thread *t, uint3
         s->quiet = s->count;
     if (bare)
         atomic_fetch_add(&s->bare, 1);
-    _Atomic uint64_t *far = bare && shared ? condition_signals_shared(c, SHARED_SIGNALS) : NULL;
-    if (far)
-        atomic_fetch_add(far, 1);
+    _Atomic uint64_t *remote = bare && shared ? condition_signals_shared(c, SHARED_SIGNALS) : NULL;
+    if (remote)
+        atomic_fetch_add(remote, 1);
     if (s->life != life)
         memset(s->recent, 0, sizeof s->recent);
     s->life = life;
@@ -257,7 +257,7 @@ void condition_signals_call_end(struct sync_object *c)
     struct condition_signals *s = atomic_load(&c->signals);
     if (s)
         atomic_fetch_add(&s->bare, ENDED);
-    _Atomic uint64_t *far = condition_signals_shared(c, SHARED_SIGNALS);
-    if (far)
-        atomic_fetch_add(far, ENDED);
+    _Atomic uint64_t *remote = condition_signals_shared(c, SHARED_SIGNALS);
+    if (remote)
+        atomic_fetch_add(remote, ENDED);
 }

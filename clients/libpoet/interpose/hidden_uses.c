@@ -103,7 +103,7 @@ void hidden_use_check_acquired(struct sync_object *o, struct traced_thread *t, b
 void hidden_use_set_units(sem_t *s, unsigned value)
 {
     struct sync_object *o = sync_object_find(s, SYNC_SEMAPHORE);
-    if (!o || atomic_load(&o->line.far))
+    if (!o || atomic_load(&o->line.remote))
         return;
     atomic_store(&o->units, (int64_t)value);
     atomic_store(&o->counted, true);

@@ -50,7 +50,7 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     /* the state in its process says so */
-    bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed);
+    bool elsewhere = died && atomic_load_explicit(&line->remote, memory_order_relaxed);
     hidden_use_check(o, t, true);
     if (!LIKELY(!o->held && !elsewhere))
         mutex_record_consistent(t, line, site,

@@ -61,14 +61,14 @@ struct transfer {
     struct ipc_stream stream;
     /* the write that was interrupted by the handler that makes this call */
     struct byte_write outer;
-    struct tcp_peer far;
+    struct tcp_peer peer;
     uint64_t side;
     const void *site;
     uint64_t count;      /* the key of an eventfd */
     poet_line_t line;    /* what the call waits for, */
     poet_type_t type;    /* and the event type of the wait; 0: it does not wait */
     bool followed, waits;
-    bool is_far; /* uses `far`, not `stream` */
+    bool is_tcp; /* uses `peer`, not `stream` */
     bool peeks;      /* the data are not consumed */
     uint64_t began;  /*   nanoseconds */
     bool adds_after; /* to an eventfd: it may fail */
@@ -164,14 +164,14 @@ static void byte_call_begin_stream(struct transfer *t, const struct fd_end *end,
 static void byte_call_begin_remote(struct transfer *t, const struct fd_end *end, int fd,
                                    bool writes, int flags)
 {
-    t->is_far = tcp_peer_find(fd, end, &t->far);
-    t->waits = t->is_far && byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags);
-    t->line = t->waits ? tcp_peer_line(&t->far, writes) : 0;
+    t->is_tcp = tcp_peer_find(fd, end, &t->peer);
+    t->waits = t->is_tcp && byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags);
+    t->line = t->waits ? tcp_peer_line(&t->peer, writes) : 0;
     if (t->waits)
         ipc_replay_commit(writes ? FULL : EMPTY,
-                          &(struct ipc_stream){.key = writes ? t->far.out : t->far.in});
-    if (t->is_far && writes)
-        tcp_peer_enter(&t->far);
+                          &(struct ipc_stream){.key = writes ? t->peer.out : t->peer.in});
+    if (t->is_tcp && writes)
+        tcp_peer_enter(&t->peer);
 }
 
 static void byte_call_begin(struct transfer *t, int fd, bool writes, const void *given,
@@ -328,20 +328,20 @@ static void byte_call_end_stream(struct transfer *t, int fd, ssize_t bytes)
 static void byte_call_end_remote(struct transfer *t, int fd, ssize_t bytes)
 {
     if (t->side == STREAM_WRITER && bytes > 0)
-        tcp_peer_record_written(fd, &t->far, (size_t)bytes, t->asked, t->site);
+        tcp_peer_record_written(fd, &t->peer, (size_t)bytes, t->asked, t->site);
     else if (t->side == STREAM_WRITER)
-        tcp_peer_leave(&t->far);
+        tcp_peer_leave(&t->peer);
     else if (bytes == 0)
-        tcp_peer_ended(&t->far, t->peeks ? HANGUP : ENDED, t->site);
+        tcp_peer_ended(&t->peer, t->peeks ? HANGUP : ENDED, t->site);
     else if (bytes > 0 && t->peeks)
-        tcp_peer_looked(fd, &t->far, t->site);
+        tcp_peer_looked(fd, &t->peer, t->site);
     else if (bytes > 0)
-        tcp_peer_record_read(fd, &t->far, (size_t)bytes, t->asked, t->site);
+        tcp_peer_record_read(fd, &t->peer, (size_t)bytes, t->asked, t->site);
 }
 
 static void byte_call_end(struct transfer *t, int fd, ssize_t bytes)
 {
-    bool looked = t->count || t->is_far || t->stream.state == STREAM_FOLLOWED ||
+    bool looked = t->count || t->is_tcp || t->stream.state == STREAM_FOLLOWED ||
                   (t->stream.state == STREAM_LOST && t->side == STREAM_READER);
     if (!looked)
         return;
@@ -351,7 +351,7 @@ static void byte_call_end(struct transfer *t, int fd, ssize_t bytes)
         poet_wait_done(t->type);
     if (t->waits && bytes < 0)
         ipc_event_about(WOKEN, t->line, 0, t->site);
-    if (t->is_far)
+    if (t->is_tcp)
         byte_call_end_remote(t, fd, bytes);
     else if (!t->count)
         byte_call_end_stream(t, fd, bytes);
@@ -372,8 +372,8 @@ static void byte_call_cancelled(void *p)
         byte_call_current_write = t->outer;
     if (t->followed && !t->peeks)
         stream_leave(&t->stream, t->side);
-    if (t->is_far && t->side == STREAM_WRITER)
-        tcp_peer_leave(&t->far);
+    if (t->is_tcp && t->side == STREAM_WRITER)
+        tcp_peer_leave(&t->peer);
 }
 
 static ssize_t byte_call_refuse(void)

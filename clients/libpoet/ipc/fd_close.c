@@ -40,11 +40,11 @@ REAL(void, _Exit, (int))
 
 /* Returns true if it is a connection to another machine, of which more must be recorded after the
  * close. */
-static bool fd_close_shut(int fd, const struct stat *st, struct tcp_peer *far, const void *site)
+static bool fd_close_shut(int fd, const struct stat *st, struct tcp_peer *peer, const void *site)
 {
     struct fd_end end = fd_end_of_status(fd, st, true);
-    if (end.kind == FD_END_TCP && tcp_peer_find(fd, &end, far)) {
-        tcp_peer_shut(fd, far, site);
+    if (end.kind == FD_END_TCP && tcp_peer_find(fd, &end, peer)) {
+        tcp_peer_shut(fd, peer, site);
         return true;
     }
     if (end.kind == FD_END_STREAM) {
@@ -54,38 +54,38 @@ static bool fd_close_shut(int fd, const struct stat *st, struct tcp_peer *far, c
     return false;
 }
 
-static bool fd_close_end_one(int fd, struct tcp_peer *far, const void *site)
+static bool fd_close_end_one(int fd, struct tcp_peer *peer, const void *site)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
         return false;
-    bool is_far = fd_end_writes(fd, &st) && fd_close_shut(fd, &st, far, site);
+    bool is_tcp = fd_end_writes(fd, &st) && fd_close_shut(fd, &st, peer, site);
     file_locks_closing(fd, &st, site);
-    return is_far;
+    return is_tcp;
 }
 
 static void fd_close_end(int fd, const void *site)
 {
-    struct tcp_peer far;
-    fd_close_end_one(fd, &far, site);
+    struct tcp_peer peer;
+    fd_close_end_one(fd, &peer, site);
 }
 
 /* Called before the close, since other processes may notice it at once; sets what must be recorded
  * afterwards. */
-static bool fd_close_quietly(int fd, struct tcp_peer *far, const void *site)
+static bool fd_close_quietly(int fd, struct tcp_peer *peer, const void *site)
 {
-    bool is_far = false;
+    bool is_tcp = false;
     if (ipc_entry_is_traced(site) && ipc_entry_is_own_process())
-        QUIETLY(is_far = fd_close_end_one(fd, far, site));
-    return is_far;
+        QUIETLY(is_tcp = fd_close_end_one(fd, peer, site));
+    return is_tcp;
 }
 
 #define CLOSE(fd, result, call)                                                                    \
-    struct tcp_peer far;                                                                           \
-    bool is_far = fd_close_quietly(fd, &far, SITE);                                                \
+    struct tcp_peer peer;                                                                          \
+    bool is_tcp = fd_close_quietly(fd, &peer, SITE);                                               \
     result e = call;                                                                               \
-    if (is_far)                                                                                    \
-        QUIETLY(tcp_peer_closed(&far));                                                            \
+    if (is_tcp)                                                                                    \
+        QUIETLY(tcp_peer_closed(&peer));                                                           \
     return e
 
 API int close(int fd)
@@ -102,22 +102,22 @@ static void fd_close_check_stdin(int from, int to)
         poet_untraced("stdio reads from a pipe or socket");
 }
 
-static bool fd_close_replace(int from, int to, struct tcp_peer *far, const void *site)
+static bool fd_close_replace(int from, int to, struct tcp_peer *peer, const void *site)
 {
-    bool is_far = false;
+    bool is_tcp = false;
     if (from == to || !ipc_entry_is_traced(site) || !ipc_entry_is_own_process() ||
         fcntl(from, F_GETFD) < 0)
         return false;
-    QUIETLY(is_far = fd_close_end_one(to, far, site));
+    QUIETLY(is_tcp = fd_close_end_one(to, peer, site));
     QUIETLY(fd_close_check_stdin(from, to));
-    return is_far;
+    return is_tcp;
 }
 
-/* far: what `to` was until then; NULL: nothing more must be recorded. */
-static int fd_close_duplicated(int from, int to, const struct tcp_peer *far)
+/* peer: what `to` was until then; NULL: nothing more must be recorded. */
+static int fd_close_duplicated(int from, int to, const struct tcp_peer *peer)
 {
-    if (far)
-        QUIETLY(tcp_peer_closed(far));
+    if (peer)
+        QUIETLY(tcp_peer_closed(peer));
     if (to >= 0 && to != from && !ipc_inside_library && ipc_entry_is_own_process())
         QUIETLY(file_locks_duplicated(from, to));
     return to;
@@ -131,36 +131,36 @@ API int dup(int fd)
 
 API int dup2(int from, int to)
 {
-    struct tcp_peer far;
+    struct tcp_peer peer;
     find_dup2();
-    bool is_far = fd_close_replace(from, to, &far, SITE);
-    return fd_close_duplicated(from, real_dup2(from, to), is_far ? &far : NULL);
+    bool is_tcp = fd_close_replace(from, to, &peer, SITE);
+    return fd_close_duplicated(from, real_dup2(from, to), is_tcp ? &peer : NULL);
 }
 
 API int dup3(int from, int to, int flags)
 {
-    struct tcp_peer far;
+    struct tcp_peer peer;
     find_dup3();
-    bool is_far = fd_close_replace(from, to, &far, SITE);
-    return fd_close_duplicated(from, real_dup3(from, to, flags), is_far ? &far : NULL);
+    bool is_tcp = fd_close_replace(from, to, &peer, SITE);
+    return fd_close_duplicated(from, real_dup3(from, to, flags), is_tcp ? &peer : NULL);
 }
 
-static bool fd_close_shutdown(int fd, struct tcp_peer *far, const void *site)
+static bool fd_close_shutdown(int fd, struct tcp_peer *peer, const void *site)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && fd_close_shut(fd, &st, far, site);
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && fd_close_shut(fd, &st, peer, site);
 }
 
 API int shutdown(int fd, int how)
 {
-    struct tcp_peer far;
-    bool is_far = false;
+    struct tcp_peer peer;
+    bool is_tcp = false;
     find_shutdown();
     if (how != SHUT_RD && ipc_entry_is_traced(SITE) && ipc_entry_is_own_process())
-        QUIETLY(is_far = fd_close_shutdown(fd, &far, SITE));
+        QUIETLY(is_tcp = fd_close_shutdown(fd, &peer, SITE));
     int e = real_shutdown(fd, how);
-    if (is_far && e == 0)
-        QUIETLY(tcp_peer_shut_down(&far));
+    if (is_tcp && e == 0)
+        QUIETLY(tcp_peer_shut_down(&peer));
     return e;
 }
 
@@ -266,9 +266,9 @@ static bool fd_close_is_recorded(void)
 
 static void fd_close_exit_one(int fd, const void *site)
 {
-    struct tcp_peer far;
-    if (fd_close_end_one(fd, &far, site))
-        tcp_peer_exits(&far);
+    struct tcp_peer peer;
+    if (fd_close_end_one(fd, &peer, site))
+        tcp_peer_exits(&peer);
 }
 
 static void fd_close_exit_all(void)

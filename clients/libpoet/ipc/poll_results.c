@@ -126,9 +126,9 @@ static void poll_result_fd_ready(int fd, uint64_t began, const void *site)
     } else if (end.kind == FD_END_EVENTFD) {
         eventfd_counter_seen(end.key, site);
     } else if (end.kind == FD_END_TCP) {
-        struct tcp_peer far;
-        if (tcp_peer_find(fd, &end, &far))
-            tcp_peer_looked(fd, &far, site);
+        struct tcp_peer peer;
+        if (tcp_peer_find(fd, &end, &peer))
+            tcp_peer_looked(fd, &peer, site);
     }
 }
 

@@ -24,25 +24,25 @@ struct tcp_peer {
 };
 
 /* Returns false if it is not traced. */
-bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *far);
-void tcp_peer_enter(struct tcp_peer *far); /* A call that writes begins. */
+bool tcp_peer_find(int fd, const struct fd_end *end, struct tcp_peer *peer);
+void tcp_peer_enter(struct tcp_peer *peer); /* A call that writes begins. */
 /* The call moved nothing, or what it moved will not be known. */
-void tcp_peer_leave(const struct tcp_peer *far);
-void tcp_peer_record_written(int fd, const struct tcp_peer *far, size_t bytes, size_t asked,
+void tcp_peer_leave(const struct tcp_peer *peer);
+void tcp_peer_record_written(int fd, const struct tcp_peer *peer, size_t bytes, size_t asked,
                              const void *site);
-void tcp_peer_record_read(int fd, const struct tcp_peer *far, size_t bytes, size_t asked,
+void tcp_peer_record_read(int fd, const struct tcp_peer *peer, size_t bytes, size_t asked,
                           const void *site);
 /* A call such as poll, or with MSG_PEEK. */
-void tcp_peer_looked(int fd, const struct tcp_peer *far, const void *site);
+void tcp_peer_looked(int fd, const struct tcp_peer *peer, const void *site);
 /* Does the same as stream_ended. */
-void tcp_peer_ended(const struct tcp_peer *far, enum ipc_event found, const void *site);
-poet_line_t tcp_peer_line(const struct tcp_peer *far, bool out);
+void tcp_peer_ended(const struct tcp_peer *peer, enum ipc_event found, const void *site);
+poet_line_t tcp_peer_line(const struct tcp_peer *peer, bool out);
 
 /* Called before and after a writing end is closed. */
-void tcp_peer_shut(int fd, const struct tcp_peer *far, const void *site);
-void tcp_peer_closed(const struct tcp_peer *far);
-void tcp_peer_shut_down(const struct tcp_peer *far); /* For all that share it. */
-void tcp_peer_exits(const struct tcp_peer *far); /* The process exits. */
+void tcp_peer_shut(int fd, const struct tcp_peer *peer, const void *site);
+void tcp_peer_closed(const struct tcp_peer *peer);
+void tcp_peer_shut_down(const struct tcp_peer *peer); /* For all that share it. */
+void tcp_peer_exits(const struct tcp_peer *peer); /* The process exits. */
 void tcp_peer_forked(void);
 
 #pragma GCC visibility pop

@@ -28,7 +28,8 @@ static bool apply_event_is_other(struct traced_thread *t, const struct schedule_
         return false;
     const struct trace_line *line = code ? trace_line_by_code(t, code) : NULL;
     uint32_t as = line ? atomic_load_explicit(&line->script, memory_order_relaxed) : 0;
-    return !line || !atomic_load(&line->far) || (as && as != e->about); /* it may have two codes */
+    return !line || !atomic_load(&line->remote) ||
+           (as && as != e->about); /* it may have two codes */
 }
 
 /* Returns the one of the next few events that this is, or NULL. Events of one record are not

@@ -59,7 +59,8 @@ bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
              nobody = 0;
     struct schedule_line *of = shared_schedule_line(as);
     bool ours = atomic_compare_exchange_strong(&of->bound, &nobody, me) || nobody == me;
-    if (!ours && !atomic_load(&line->far)) /* of several processes: another one was there first */
+    if (!ours &&
+        !atomic_load(&line->remote)) /* of several processes: another one was there first */
         return false;
     atomic_store_explicit(&line->script, as, memory_order_relaxed);
     return true;
@@ -197,7 +198,7 @@ void replay_begin(void)
             schedule_map_own_types[type] = (uint8_t)i;
     }
     atomic_store(&schedule_map_types[TYPE_NONE], SCRIPT_NO_TYPE);
-    replay_with_remote = shared_schedule->far;
+    replay_with_remote = shared_schedule->remote;
     replay_without_remote = !replay_with_remote;
     replay_active = true;
 }

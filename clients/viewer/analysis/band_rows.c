@@ -39,7 +39,7 @@ struct band_row {
 
 bool band_rows_are_shown(const struct view *view)
 {
-    return view->viewport.place.column_ns > 0 && !view->viewport.place.far &&
+    return view->viewport.place.column_ns > 0 && !view->viewport.place.overview &&
            view->scene_cache.scene && !viewport_vertical(&view->viewport);
 }
 

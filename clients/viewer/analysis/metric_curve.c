@@ -45,7 +45,7 @@ static bool is_near(const struct view *view) { return band_rows_are_shown(view);
 static bool metric_curve_is_overview(const struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    return p->far && p->column_ns > 0 && p->far_to > p->far_from;
+    return p->overview && p->column_ns > 0 && p->overview_to > p->overview_from;
 }
 
 static void range_of(const struct metric_curve *b, int64_t *from, int64_t *to)
@@ -55,8 +55,8 @@ static void range_of(const struct metric_curve *b, int64_t *from, int64_t *to)
     if (axis)
         time_axis_span(axis, from, to);
     if (metric_curve_is_overview(b->view)) {
-        *from = (int64_t)b->view->viewport.place.far_from;
-        *to = (int64_t)b->view->viewport.place.far_to;
+        *from = (int64_t)b->view->viewport.place.overview_from;
+        *to = (int64_t)b->view->viewport.place.overview_to;
     }
 }
 
@@ -83,8 +83,8 @@ static double x_at(const struct metric_curve *b, int64_t ns)
     if (axis)
         return time_axis_screen_x(b->view, time_axis_x_pt(axis, ns));
     if (metric_curve_is_overview(b->view)) {
-        from = b->view->viewport.place.far_from;
-        to = b->view->viewport.place.far_to;
+        from = b->view->viewport.place.overview_from;
+        to = b->view->viewport.place.overview_to;
     }
     return left + ((double)ns - from) / (to - from) * (right_px(b) - left);
 }

@@ -18,7 +18,7 @@
 
 bool overview_states_are_shown(const struct view *view)
 {
-    return view->viewport.place.far && view->overview.strip.row_count;
+    return view->viewport.place.overview && view->overview.strip.row_count;
 }
 
 /* ---- rows ---- */

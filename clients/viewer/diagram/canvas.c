@@ -298,7 +298,7 @@ static void draw_all(struct view *view, cairo_t *cr, int width, int height)
         width = height;
         height = across;
     }
-    if (view->viewport.place.far) {
+    if (view->viewport.place.overview) {
         bands_view_draw(view, cr, height);
         overview_overlay_draw(view, cr, height);
         return;

@@ -123,11 +123,11 @@ void context_menu_show(GtkGestureClick *gesture, int presses, double x, double y
 {
     static const struct context_menu_item all[] = {{"Show all lines", "win.show-all", NULL}};
     struct view *view = data;
-    bool turned = viewport_vertical(&view->viewport), far = view->viewport.place.far;
+    bool turned = viewport_vertical(&view->viewport), overview = view->viewport.place.overview;
     double unit = view->viewport.unit_px, along = (turned ? y : x) / unit,
            across = (turned ? x : y) / unit;
-    const struct scene_mark *mark = far ? NULL : viewport_hit(&view->viewport, along, across);
-    int row = far ? -1 : viewport_row_at(&view->viewport, across);
+    const struct scene_mark *mark = overview ? NULL : viewport_hit(&view->viewport, along, across);
+    int row = overview ? -1 : viewport_row_at(&view->viewport, across);
     GMenu *menu = g_menu_new();
     (void)gesture;
     (void)presses;

@@ -65,7 +65,7 @@ void crossing_reduction_run(struct view *view)
 {
     const struct scene *s = view->scene_cache.scene;
     struct view_state *p = &view->viewport.place;
-    if (!s || s->row_count < 3 || view->viewport.place.far)
+    if (!s || s->row_count < 3 || view->viewport.place.overview)
         return;
     row_requests_begin(view, "order");
     struct crossing_weight *rows = g_new(struct crossing_weight, s->row_count);

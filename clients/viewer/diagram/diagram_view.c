@@ -91,8 +91,8 @@ static void diagram_view_fix_place(struct view *view)
 void picture_tell_much(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    status_while(&view->status_line, view->scene_cache.window.unresolved && p->column_ns && !p->far,
-                 TOO_MUCH);
+    status_while(&view->status_line,
+                 view->scene_cache.window.unresolved && p->column_ns && !p->overview, TOO_MUCH);
 }
 
 /* window: ours from now on. */
@@ -151,7 +151,7 @@ static bool ask_there(struct view *view)
     const struct view_state *p = &view->viewport.place;
     struct diagram_view *picture = &view->diagram_view;
     bool moved = p->from != picture->from || p->shift_pt != picture->shift_pt;
-    if (!moved || !p->column_ns || p->far || p->follow || picture->rounds >= ROUNDS_MOST)
+    if (!moved || !p->column_ns || p->overview || p->follow || picture->rounds >= ROUNDS_MOST)
         return false;
     picture->rounds++;
     ask(view);
@@ -193,7 +193,7 @@ void diagram_view_keep_current(struct view *view)
 void diagram_view_request(struct view *view)
 {
     view->diagram_view.rounds = 0;
-    if (view->viewport.place.far)
+    if (view->viewport.place.overview)
         overview_request(view);
     else
         ask(view);

@@ -112,7 +112,7 @@ static struct function_highlight *function_highlight_state(struct view *view)
 
 static bool is_wanted(const struct view *view)
 {
-    return function_highlight_is_shown(view) && !view->viewport.place.far &&
+    return function_highlight_is_shown(view) && !view->viewport.place.overview &&
            view->scene_cache.scene;
 }
 
@@ -245,10 +245,10 @@ static bool function_highlight_build(struct view *view)
 
 /* ---- drawing ---- */
 
-void function_highlight_fill_color(cairo_t *cr, double share, bool far,
+void function_highlight_fill_color(cairo_t *cr, double share, bool overview,
                                    const struct paint_theme *theme)
 {
-    double opaque = share > 0 ? 0.12 + (far ? 0.78 : 0.5) * share : 0;
+    double opaque = share > 0 ? 0.12 + (overview ? 0.78 : 0.5) * share : 0;
     if (theme->grey)
         cairo_set_source_rgba(cr, theme->dark, theme->dark, theme->dark, opaque);
     else
@@ -290,7 +290,8 @@ double function_highlight_key(struct view *view, cairo_t *cr, double x, double y
     char *text = key_text(view, about);
     for (unsigned i = 1; i <= SHADES; i++, x += SHADE_PX) {
         cairo_rectangle(cr, x, y + 1, SHADE_PX, 10);
-        function_highlight_fill_color(cr, (double)i / SHADES, view->viewport.place.far, &theme);
+        function_highlight_fill_color(cr, (double)i / SHADES, view->viewport.place.overview,
+                                      &theme);
         cairo_fill(cr);
     }
     cairo_set_source_rgb(cr, ink, ink, ink);

@@ -26,8 +26,8 @@ char *function_highlight_name(const struct view *view);
 /* Returns the request for its shares, by "event", "time" or "order"; more: further options of the
  * request, of which it takes ownership. */
 struct table_request function_highlight_request(const struct view *view, const char *by);
-/* far: for the zoomed-out view, paler; otherwise translucent over marks and lines. */
-void function_highlight_fill_color(cairo_t *cr, double share, bool far,
+/* overview: for the zoomed-out view, paler; otherwise translucent over marks and lines. */
+void function_highlight_fill_color(cairo_t *cr, double share, bool overview,
                                    const struct paint_theme *theme);
 /* Paints the key of the tints to the right; returns where it ends. about: additional text, or
  * NULL. */

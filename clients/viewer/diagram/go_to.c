@@ -36,7 +36,7 @@ static void go_to_select_and_show(struct view *view, struct event_id at, uint64_
                                   bool centre)
 {
     const struct scene_mark *m =
-        view->viewport.place.far ? NULL : scene_cache_find_mark(&view->scene_cache, at);
+        view->viewport.place.overview ? NULL : scene_cache_find_mark(&view->scene_cache, at);
     bool stays = m && (!centre || viewport_sees(&view->viewport, m));
     view->diagram_view.leaving = !stays;
     selection_set(view, at, false);

@@ -87,7 +87,7 @@ static bool has_room(const struct view *view)
 void legend_bar_show(struct view *view)
 {
     bool on = view->viewer_settings.look.legend &&
-              !view->viewport.place.far && /* bands have their own */
+              !view->viewport.place.overview && /* bands have their own */
               has_room(view);
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);

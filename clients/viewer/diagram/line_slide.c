@@ -75,7 +75,7 @@ static void anchor_at_edge(struct view *view)
 void line_slide_shift(struct view *view, uint32_t line, int events)
 {
     struct view_state *p = &view->viewport.place;
-    if (!view->scene_cache.scene || !line || p->far)
+    if (!view->scene_cache.scene || !line || p->overview)
         return;
     if (p->column_ns) {
         status_line_show(&view->status_line, "Lines cannot be slid on the time scale");

@@ -34,7 +34,7 @@ static bool measured_states_is_needed(const struct view *view)
 {
     const struct viewer_settings *s = &view->viewer_settings;
     bool states = s->drawer && (!s->drawer_page || strcmp(s->drawer_page, "states") == 0);
-    return view->viewport.place.far && view->overview.strip.row_count && (s->tints || states);
+    return view->viewport.place.overview && view->overview.strip.row_count && (s->tints || states);
 }
 
 /* ---- asking ---- */

@@ -41,15 +41,16 @@ static void lines_free(struct overview_lines *l)
     *l = (struct overview_lines){0};
 }
 
-static void overview_replace_bands(struct overview *far, struct state_bands *strip)
+static void overview_replace_bands(struct overview *overview, struct state_bands *strip)
 {
-    state_bands_free(&far->strip);
-    lines_free(&far->shown);
-    far->strip = *strip;
-    far->serial++;
-    far->shown.count = far->asked.count;
-    far->shown.lines = g_memdup2(far->asked.lines, far->asked.count * sizeof *far->asked.lines);
-    far->shown.joined = g_memdup2(far->asked.joined, far->asked.count);
+    state_bands_free(&overview->strip);
+    lines_free(&overview->shown);
+    overview->strip = *strip;
+    overview->serial++;
+    overview->shown.count = overview->asked.count;
+    overview->shown.lines =
+        g_memdup2(overview->asked.lines, overview->asked.count * sizeof *overview->asked.lines);
+    overview->shown.joined = g_memdup2(overview->asked.joined, overview->asked.count);
 }
 
 void overview_clear(struct view *view)
@@ -126,9 +127,9 @@ static void overview_receive_bands(void *user, const struct response_chunk *answ
         overview_pinned_count(view);
         /* (one that was asked for before the axis was changed has its range in other units) */
         bool fits = strip.by_time == (p->column_ns > 0);
-        if (fits && p->far_to <= p->far_from && strip.known == strip.count) {
-            p->far_from = (double)strip.from;
-            p->far_to = (double)strip.to;
+        if (fits && p->overview_to <= p->overview_from && strip.known == strip.count) {
+            p->overview_from = (double)strip.from;
+            p->overview_to = (double)strip.to;
         }
         row_scrollbar_update(view);
         notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
@@ -147,8 +148,8 @@ void overview_request(struct view *view)
         return;
     struct density_request request = {.by_time = view->viewport.place.column_ns > 0,
                                       .pixels = (uint32_t)MAX(overview_width_px(view), 16),
-                                      .from = (int64_t)view->viewport.place.far_from,
-                                      .to = (int64_t)view->viewport.place.far_to,
+                                      .from = (int64_t)view->viewport.place.overview_from,
+                                      .to = (int64_t)view->viewport.place.overview_to,
                                       .rows = rows.rows,
                                       .joined = rows.joined,
                                       .row_count = rows.row_count};
@@ -170,9 +171,9 @@ static void clamp_range(struct view *view, double span)
            last = p->column_ns ? (double)d->to : (double)MAX(view->server_link.count, 1);
     if (last > first && !(p->column_ns && !view->overview_map.by_time)) {
         span = MIN(span, last - first);
-        p->far_from = CLAMP(p->far_from, first, last - span);
+        p->overview_from = CLAMP(p->overview_from, first, last - span);
     }
-    p->far_to = p->far_from + span;
+    p->overview_to = p->overview_from + span;
 }
 
 void overview_enter(struct view *view)
@@ -184,10 +185,10 @@ void overview_enter(struct view *view)
     viewport_times(&view->viewport, &from_ns, &to_ns);
     if (p->follow || p->anchor == ANCHOR_END)
         place_leave_end(p);
-    p->far = true;
-    p->far_from = p->column_ns ? (double)from_ns : (double)first;
-    p->far_to = p->column_ns ? (double)to_ns : (double)last + 1;
-    clamp_range(view, p->far_to - p->far_from);
+    p->overview = true;
+    p->overview_from = p->column_ns ? (double)from_ns : (double)first;
+    p->overview_to = p->column_ns ? (double)to_ns : (double)last + 1;
+    clamp_range(view, p->overview_to - p->overview_from);
     overview_request(view);
     notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
@@ -196,7 +197,7 @@ static double overview_position_at(const struct view *view, double x_px)
 {
     const struct view_state *p = &view->viewport.place;
     double share = (x_px - viewport_names_px(&view->viewport)) / overview_width_px(view);
-    return p->far_from + CLAMP(share, 0, 1) * (p->far_to - p->far_from);
+    return p->overview_from + CLAMP(share, 0, 1) * (p->overview_to - p->overview_from);
 }
 
 uint64_t overview_position(const struct view *view, double x_px)
@@ -234,13 +235,14 @@ void overview_zoom(struct view *view, double factor, double x_px)
     struct view_state *p = &view->viewport.place;
     double share =
         CLAMP((x_px - viewport_names_px(&view->viewport)) / overview_width_px(view), 0, 1);
-    double at = overview_position_at(view, x_px), span = (p->far_to - p->far_from) / factor;
+    double at = overview_position_at(view, x_px),
+           span = (p->overview_to - p->overview_from) / factor;
     if (factor > 1 && span < overview_min_span(view)) {
         p->zoom = VIEWPORT_MIN_ZOOM;
         overview_zoom_into_marks(view, x_px);
         return;
     }
-    p->far_from = at - share * MAX(span, 1);
+    p->overview_from = at - share * MAX(span, 1);
     clamp_range(view, MAX(span, 1));
     overview_request(view);
 }
@@ -248,9 +250,9 @@ void overview_zoom(struct view *view, double factor, double x_px)
 void overview_pan(struct view *view, double x_px)
 {
     struct view_state *p = &view->viewport.place;
-    double span = p->far_to - p->far_from;
+    double span = p->overview_to - p->overview_from;
     history_mark(&view->history, "scroll");
-    p->far_from += x_px / overview_width_px(view) * span;
+    p->overview_from += x_px / overview_width_px(view) * span;
     clamp_range(view, span);
     overview_request(view);
 }

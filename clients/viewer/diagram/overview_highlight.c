@@ -48,7 +48,7 @@ static struct overview_highlight *overview_highlight_state(struct view *view)
 
 static bool is_wanted(const struct view *view)
 {
-    return function_highlight_is_shown(view) && view->viewport.place.far &&
+    return function_highlight_is_shown(view) && view->viewport.place.overview &&
            view->overview.strip.row_count && view->overview.strip.to > view->overview.strip.from;
 }
 

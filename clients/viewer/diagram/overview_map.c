@@ -111,8 +111,8 @@ static void overview_map_draw_frame(struct view *view, cairo_t *cr, int width, d
     double all = high * view->overview_map.density.row_count;
     int64_t from_ns, to_ns;
     viewport_times(&view->viewport, &from_ns, &to_ns);
-    if (p->far)
-        overview_map_mark_visible_range(view, cr, p->far_from, p->far_to, width,
+    if (p->overview)
+        overview_map_mark_visible_range(view, cr, p->overview_from, p->overview_to, width,
                                         (cairo_rectangle_t){0, 0, 0, all});
     else if (p->column_ns)
         overview_map_mark_visible_range(view, cr, (double)from_ns, (double)to_ns, width,
@@ -186,10 +186,10 @@ static void map_go(struct view *view, double x)
     double share = CLAMP(x / MAX(gtk_widget_get_width(view->overview_map.widget), 1), 0, 1);
     if (d->to <= d->from || view->overview_map.by_time != (view->viewport.place.column_ns > 0))
         return;
-    if (view->viewport.place.far) {
-        double span = view->viewport.place.far_to - view->viewport.place.far_from;
+    if (view->viewport.place.overview) {
+        double span = view->viewport.place.overview_to - view->viewport.place.overview_from;
         double middle = (double)d->from + share * (double)(d->to - d->from);
-        overview_pan(view, (middle - span / 2 - view->viewport.place.far_from) / MAX(span, 1) *
+        overview_pan(view, (middle - span / 2 - view->viewport.place.overview_from) / MAX(span, 1) *
                                overview_width_px(view));
         return;
     }

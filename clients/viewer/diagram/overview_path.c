@@ -90,7 +90,8 @@ static void overview_path_request(struct view *view, struct overview_path *t)
 
 static bool overview_path_is_needed(const struct view *view)
 {
-    return view->viewer_settings.path && view->viewport.place.far && view->overview.strip.row_count;
+    return view->viewer_settings.path && view->viewport.place.overview &&
+           view->overview.strip.row_count;
 }
 
 /* Is another part seen than that which is here? */

@@ -172,7 +172,7 @@ void path_overlay_on_notification(struct view *view, enum notification news)
         k->stale = true;
     if (news == NOTIFY_DIAGRAM)
         k->made = false;
-    if (view->viewer_settings.path && !view->viewport.place.far)
+    if (view->viewer_settings.path && !view->viewport.place.overview)
         path_overlay_request_soon(view, k);
 }
 
@@ -204,7 +204,7 @@ bool path_overlay_is_busy(struct view *view)
 {
     struct path_overlay *k = path_overlay_state(view);
     bool wanted =
-        view->viewer_settings.path && !view->viewport.place.far && view->scene_cache.scene;
+        view->viewer_settings.path && !view->viewport.place.overview && view->scene_cache.scene;
     return wanted && (table_model_is_running(&k->path) ||
                       (k->soon && (!k->path.has_answer || is_beyond(view, k))));
 }

@@ -83,7 +83,7 @@ static void on_press(GtkGestureClick *gesture, int presses, double x, double y, 
         view->pointer.drag = (struct pointer_drag){DRAG_NAMES, x, y, 0};
         return;
     }
-    if (view->viewport.place.far) {
+    if (view->viewport.place.overview) {
         (void)presses;
         view->pointer.drag = (struct pointer_drag){DRAG_DIAGRAM, x, y, 0};
         view->pointer.pressed_px = x;
@@ -113,7 +113,7 @@ static void on_release(GtkGestureClick *gesture, int presses, double x, double y
     if (view->pointer.drag.what == DRAG_ROW && fabs(y - view->pointer.drag.y) > 8)
         line_arrangement_move_before(view, view->pointer.drag.line,
                                      row < 0 ? 0 : view->scene_cache.scene->rows[row].line);
-    if (view->viewport.place.far && view->pointer.drag.what == DRAG_DIAGRAM &&
+    if (view->viewport.place.overview && view->pointer.drag.what == DRAG_DIAGRAM &&
         x >= viewport_names_px(&view->viewport) && fabs(x - view->pointer.pressed_px) < 4)
         overview_zoom_into_marks(view, x); /* it was not dragged */
     view->pointer.drag.what = DRAG_NOTHING;
@@ -163,7 +163,7 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     pointer_to_line_axes(view, &x, &y);
     (void)widget;
     (void)keyboard;
-    if (view->viewport.place.far && view->pointer.drag.what == DRAG_NOTHING) {
+    if (view->viewport.place.overview && view->pointer.drag.what == DRAG_NOTHING) {
         char *text = overview_overlay_describe(view, x, y);
         gtk_tooltip_set_text(tooltip, text);
         g_free(text);

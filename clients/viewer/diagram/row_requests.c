@@ -44,7 +44,7 @@ static void row_requests_append_row(struct view_state *p, uint32_t line)
 bool row_requests_by_events(const struct view *view)
 {
     const struct trace_metadata *book = &view->server_link.source.book;
-    bool busy = view->viewer_settings.busy_rows && !view->viewport.place.far &&
+    bool busy = view->viewer_settings.busy_rows && !view->viewport.place.overview &&
                 book->line_count > ROWS_AT_ONCE;
     return (book->some || busy) && view->viewport.place.row_count == 0;
 }
@@ -194,7 +194,7 @@ void row_requests_begin(struct view *view, const char *what)
 {
     history_mark(&view->history, what);
     row_requests_init_place_rows(view);
-    if (!view->viewport.place.far)
+    if (!view->viewport.place.overview)
         scroll_anchor_keep_selected(&view->viewport);
 }
 

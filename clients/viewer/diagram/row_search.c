@@ -94,7 +94,7 @@ static void search_all(struct view *view, struct row_search *seek, const char *t
 static void row_search_search_rows(struct view *view, const char *text)
 {
     struct row_search *seek = view->row_search;
-    bool here = !view->viewport.place.far && !view->scene_cache.row_base &&
+    bool here = !view->viewport.place.overview && !view->scene_cache.row_base &&
                 view->scene_cache.scene &&
                 view->scene_cache.row_total <= view->scene_cache.window.row_count;
     g_array_set_size(seek->hits, 0);

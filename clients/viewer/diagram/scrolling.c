@@ -20,7 +20,7 @@ static gboolean on_reselect(gpointer data)
 {
     struct view *view = data;
     view->scroll.reselect = 0;
-    if (view->viewport.place.far)
+    if (view->viewport.place.overview)
         return G_SOURCE_REMOVE;
     const struct scene *s = view->scene_cache.scene;
     const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache,
@@ -60,7 +60,7 @@ void scroll_to(struct view *view, double left_pt)
 void scroll_pan(struct view *view, double x_px, double y_px)
 {
     struct view_state *p = &view->viewport.place;
-    if (p->far) {
+    if (p->overview) {
         overview_pan(view, x_px);
     } else if (view->scene_cache.scene && x_px) {
         double left = viewport_left_pt(&view->viewport),
@@ -91,21 +91,21 @@ void scroll_start(struct view *view)
     p->anchor = ANCHOR_START;
     p->from = 0;
     p->shift_pt = 0;
-    p->far = false;
+    p->overview = false;
     notify_listener(&view->listener, NOTIFY_PLACE);
 }
 
 void scroll_follow(struct view *view, bool follow)
 {
     struct view_state *p = &view->viewport.place;
-    if (follow == p->follow && !p->far && view->scene_cache.scene)
+    if (follow == p->follow && !p->overview && view->scene_cache.scene)
         return;
     if (view->scene_cache.scene)
         history_mark(&view->history, "follow");
     if (follow) {
         scroll_anchor_forget_moves(p);
         p->follow = true;
-        p->far = false;
+        p->overview = false;
         p->anchor = ANCHOR_END;
         notify_listener(&view->listener, NOTIFY_PLACE);
     } else {

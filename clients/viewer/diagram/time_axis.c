@@ -49,7 +49,7 @@ static void time_axis_build(struct time_axis *a, const struct scene *s)
 
 const struct time_axis *time_axis_of(struct view *view)
 {
-    if (!view->scene_cache.scene || view->viewport.place.far)
+    if (!view->scene_cache.scene || view->viewport.place.overview)
         return NULL;
     if (!view->time_axis)
         view->time_axis = g_new0(struct time_axis, 1);

@@ -44,7 +44,7 @@ void time_scale_show(struct view *view)
     char text[64] = "logical order";
     t->moving = true;
     gtk_range_set_value(GTK_RANGE(t->scale), column_ns ? log10((double)column_ns) : 0);
-    if (column_ns && view->viewport.place.far)
+    if (column_ns && view->viewport.place.overview)
         g_strlcpy(text, "time (overview)", sizeof text);
     else if (column_ns) {
         scene_duration((int64_t)column_ns, text, 40);
@@ -63,10 +63,10 @@ void time_scale_set(struct view *view, double scale)
     history_mark(&view->history, "time");
     if (scale > 0)
         view->time_scale.before = scale;
-    if (!p->far)
+    if (!p->overview)
         scroll_anchor_keep_selected(&view->viewport);
     else
-        p->far_from = p->far_to = 0;
+        p->overview_from = p->overview_to = 0;
     p->column_ns = column_ns;
     notify_listener(&view->listener, NOTIFY_ROWS);
     notify_listener(&view->listener, NOTIFY_SETTINGS);

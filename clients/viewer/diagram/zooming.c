@@ -43,7 +43,7 @@ void zoom_by(struct view *view, double factor, double x_px, double y_px)
                                                       : names + width / 2;
         y_px = viewport_across_px(&view->viewport) / 2.0;
     }
-    if (p->far) {
+    if (p->overview) {
         history_mark(&view->history, "zoom");
         overview_zoom(view, factor, x_px);
         return;
@@ -75,15 +75,15 @@ void zoom_fit(struct view *view)
     struct view_state *p = &view->viewport.place;
     history_mark(&view->history, "fit");
     scroll_anchor_leave_follow(&view->viewport);
-    p->far = true;
-    p->far_from = p->far_to = 0; /* all of it */
+    p->overview = true;
+    p->overview_from = p->overview_to = 0; /* all of it */
     overview_request(view);
     notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
 
 void zoom_reset(struct view *view)
 {
-    if (view->viewport.place.far) {
+    if (view->viewport.place.overview) {
         view->viewport.place.zoom = VIEWPORT_INITIAL_ZOOM;
         go_to_position(view, overview_position(view, viewport_along_px(&view->viewport) / 2.0));
     } else {

@@ -33,7 +33,7 @@ void scroll_anchor_at_event(struct viewport *camera, struct event_id at, double 
     p->event = at;
     p->from = -(int32_t)CLAMP(columns, 0, 100000);
     p->shift_pt = 0;
-    p->far = false;
+    p->overview = false;
 }
 
 /* In the middle of the columns. */

@@ -13,7 +13,7 @@
 
 bool viewport_vertical(const struct viewport *camera)
 {
-    return camera->settings->look.vertical && !camera->place.far;
+    return camera->settings->look.vertical && !camera->place.overview;
 }
 
 double viewport_along_px(const struct viewport *camera)
@@ -30,7 +30,7 @@ double viewport_row_pt(const struct viewport *camera)
 {
     const struct scene *s = camera->scene_cache->scene;
     bool vertical = viewport_vertical(camera);
-    if (camera->place.far)
+    if (camera->place.overview)
         return CLAMP((viewport_across_px(camera) - FAR_ROOM_PX) /
                          MAX(camera->scene_cache->row_total, 1),
                      FAR_ROW_LEAST_PX, 2 * SCENE_ROW_PT);
@@ -59,7 +59,7 @@ double viewport_names_px(const struct viewport *camera)
     double width = viewport_along_px(camera);
     if (viewport_vertical(camera))
         return SCENE_NAME_PT * 2.6 * MIN(camera->place.zoom, 1.6) + VIEWPORT_GAP_PX;
-    double zoom = camera->place.far ? 1 : MIN(camera->place.zoom, 1.6); /* of the letters */
+    double zoom = camera->place.overview ? 1 : MIN(camera->place.zoom, 1.6); /* of the letters */
     double own = camera->scene_cache->scene ? camera->scene_cache->scene->names_pt * zoom : 140;
     double names = camera->settings->names_px ? camera->settings->names_px : MIN(own, width * 0.3);
     return MIN(names, width * 0.6) + VIEWPORT_GAP_PX;
@@ -80,14 +80,14 @@ uint32_t viewport_columns(const struct viewport *camera)
 double viewport_height_pt(const struct viewport *camera)
 {
     const struct scene *s = camera->scene_cache->scene;
-    if (camera->place.far)
+    if (camera->place.overview)
         return FAR_ROOM_PX + camera->scene_cache->row_total * viewport_row_pt(camera);
     return s ? s->top_pt + camera->scene_cache->row_total * viewport_row_pt(camera) + 4 : 0;
 }
 
 double viewport_page_pt(const struct viewport *camera)
 {
-    return viewport_across_px(camera) / (camera->place.far ? 1 : camera->place.zoom);
+    return viewport_across_px(camera) / (camera->place.overview ? 1 : camera->place.zoom);
 }
 
 double viewport_band_px(const struct viewport *camera)
