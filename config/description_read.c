@@ -103,7 +103,7 @@ static void description_read_read_style(struct description_reader *reader,
     description_get_copy(reader, s, "label", &event->label);
     description_get_copy(reader, s, "verb", &event->text);
     description_get_copy(reader, s, "group", &event->group);
-    description_get_copy(reader, s, "undelivered_label", &event->unheard);
+    description_get_copy(reader, s, "undelivered_label", &event->undelivered);
     description_get_copy(reader, s, "broadcast_text", &event->all);
     description_get_color(reader, s, &event->color);
     description_get_bool(reader, s, "filled", &event->filled);
@@ -111,7 +111,7 @@ static void description_read_read_style(struct description_reader *reader,
         (enum target_shape)description_get_word(reader, s, "shape", shapes, event->shape);
     event->arrow =
         (enum target_arrow)description_get_word(reader, s, "arrow", arrows, event->arrow);
-    description_get_bool(reader, s, "show_thread_name", &event->who);
+    description_get_bool(reader, s, "show_thread_name", &event->shows_thread);
     description_get_bool(reader, s, "ends", &event->ends);
 }
 
@@ -133,7 +133,7 @@ static void read_rules(struct description_reader *reader, const config_setting_t
                        struct target_event *event)
 {
     static const char *const presences[] = {"left", "running", "blocked", "elsewhere", NULL};
-    static const char *const whose[] = {"acting_thread", "own_thread", NULL};
+    static const char *const owners[] = {"acting_thread", "own_thread", NULL};
     description_get_bool(reader, s, "opens", &event->opens);
     description_get_bool(reader, s, "closes", &event->closes);
     read_waits(reader, s, event);
@@ -145,7 +145,7 @@ static void read_rules(struct description_reader *reader, const config_setting_t
     event->has_presence |= config_setting_get_member(s, "thread_state") != NULL;
     event->presence =
         (enum occupancy)description_get_word(reader, s, "thread_state", presences, event->presence);
-    event->own = description_get_word(reader, s, "state_of", whose, event->own) == 1;
+    event->own = description_get_word(reader, s, "state_of", owners, event->own) == 1;
     event->has_about |= config_setting_get_member(s, "object_state") != NULL;
     event->about =
         (enum occupancy)description_get_word(reader, s, "object_state", presences, event->about);

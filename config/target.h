@@ -84,7 +84,7 @@ struct target_names {
  * type may occur twice on a kind, with different relations. */
 struct target_event {
     char *name, *label, *text;
-    char *unheard; /* the text if it certainly woke no thread, since none waited; or NULL */
+    char *undelivered; /* the text if it certainly woke no thread, since none waited; or NULL */
     char *all; /* the text if it unblocks all waiters, not just one; or NULL */
     char *group; /* its place in a legend, or NULL */
     struct target_names on;
@@ -94,7 +94,8 @@ struct target_event {
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have; none: any */
     enum target_arrow arrow;
-    bool who; /* on a line other than its thread's own, the thread's name is drawn next to it */
+    bool
+        shows_thread; /* on a line other than its thread's own, the thread's name is drawn next to it */
     bool ends; /* ends the line: only a stub is drawn after it */
     struct target_names after; /* on a shared line: it comes after these */
     struct target_names line_after; /* types that may precede it on its line */

@@ -14,7 +14,7 @@ const char *const legend_style_words[STYLE_END + 1] = {
     [STYLE_SOLID] = "running",
     [STYLE_THIN] = "held, holder is in another object",
     [STYLE_DASHED] = "only blocked threads",
-    [STYLE_AWAY] = "thread is inside an object",
+    [STYLE_ELSEWHERE] = "thread is inside an object",
     [STYLE_WAITS] = "thread is blocked inside that object",
     [STYLE_END] = "thread exited"};
 
@@ -142,13 +142,13 @@ static int by_description(const void *a, const void *b)
 static void add_struck(const struct builder *b, struct legend *l, const struct target_event *look)
 {
     for (uint32_t i = 0; i < b->scene->mark_count; i++)
-        if (b->scene->marks[i].look == look && b->scene->marks[i].unheard) {
+        if (b->scene->marks[i].look == look && b->scene->marks[i].undelivered) {
             add_entry(l,
                       (struct scene_key){.shape = look->shape,
                                          .filled = look->filled,
                                          .struck = true,
                                          .color = look->color},
-                      look->group, look->unheard);
+                      look->group, look->undelivered);
             return;
         }
 }
@@ -188,7 +188,7 @@ static void add_marks(const struct builder *b, struct legend *l)
                                              .color = looks[i]->color},
                           looks[i]->group, looks[i]->label);
         for (uint32_t i = g; first && i < count; i++)
-            if (looks[i]->unheard && same_group(looks[i]->group, looks[g]->group))
+            if (looks[i]->undelivered && same_group(looks[i]->group, looks[g]->group))
                 add_struck(b, l, looks[i]);
     }
     free(looks);
@@ -215,8 +215,8 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
 
 static void add_lines(const struct builder *b, struct legend *l)
 {
-    static const enum scene_style styles[] = {STYLE_SOLID, STYLE_THIN,  STYLE_DASHED,
-                                              STYLE_AWAY,  STYLE_WAITS, STYLE_END};
+    static const enum scene_style styles[] = {STYLE_SOLID,     STYLE_THIN,  STYLE_DASHED,
+                                              STYLE_ELSEWHERE, STYLE_WAITS, STYLE_END};
     for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
         for (uint32_t i = 0; i < b->scene->segment_count; i++)
             if (b->scene->segments[i].style == styles[s]) {

@@ -68,7 +68,7 @@ void relation_marks_mark(struct painter *p, const struct scene_mark *m,
     struct batched_paths *batch = p->batch;
     p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
     mark_symbol_paint(p, m->shape, m->filled, color, m->state, m->x_pt, m->y_pt);
-    if (m->unheard)
+    if (m->undelivered)
         mark_symbol_strike(p, color, m->x_pt, m->y_pt);
     p->batch = batch;
     p->alpha = 1;

@@ -8,9 +8,9 @@
 
 static const struct {
     double width, dashes[2]; /* 0: none */
-} styles[] = {
-    [STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},       [STYLE_SOLID] = {1.8, {0}},
-    [STYLE_AWAY] = {0.9, {0.9, 2.7}}, [STYLE_WAITS] = {1.7, {5, 2.5}}, [STYLE_END] = {1.8, {0}}};
+} styles[] = {[STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},
+              [STYLE_SOLID] = {1.8, {0}},       [STYLE_ELSEWHERE] = {0.9, {0.9, 2.7}},
+              [STYLE_WAITS] = {1.7, {5, 2.5}},  [STYLE_END] = {1.8, {0}}};
 
 /* A line, with others like it if there are to be any. */
 static void draw_line(const struct painter *p, double x0, double y0, double x1, double y1,
@@ -32,7 +32,7 @@ void row_line_style(const struct painter *p, enum scene_style style)
 
 struct target_color row_line_color(enum scene_style style, struct target_color c)
 {
-    if (style != STYLE_AWAY)
+    if (style != STYLE_ELSEWHERE)
         return c;
     return (struct target_color){1 - 0.62 * (1 - c.red), 1 - 0.62 * (1 - c.green),
                                  1 - 0.62 * (1 - c.blue)};

@@ -27,7 +27,7 @@ static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35}, r
 static char *owner_of(const struct builder *b, const struct event_info *e,
                       const struct target_event *look)
 {
-    if (!look || !look->who || !e->thread || e->thread == e->at.line)
+    if (!look || !look->shows_thread || !e->thread || e->thread == e->at.line)
         return NULL;
     const char *label = metadata_label(b->book, e->thread), *colon = strchr(label, ':');
     const char *name = colon ? colon + 1 : label;
@@ -183,7 +183,7 @@ static void add_mark(struct builder *b, const struct laid_out_event *p)
                               .fold = e->fold,
                               .waits = p->waits,
                               .stuck = is_stuck(b, e->at),
-                              .unheard = e->unheard && look && look->unheard,
+                              .undelivered = e->undelivered && look && look->undelivered,
                               .event = e,
                               .look = look};
     if (e->state == EVENT_CONTRADICTORY)
@@ -304,8 +304,8 @@ static void scene_build_all(struct builder *b)
         const struct target_event *look = event_style(b->book, e);
         bool last = look && look->waits && e->about && marks[i].is_last &&
                     (e->thread == e->at.line || !scene_segments_shows_text(b, e->thread));
-        bool who = look && look->who && e->thread && e->thread != e->at.line;
-        if (e->text_count || e->fold || last || who || e->state == EVENT_CONTRADICTORY) {
+        bool named = look && look->shows_thread && e->thread && e->thread != e->at.line;
+        if (e->text_count || e->fold || last || named || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
             marks[i].words = scene_builder_fit_text(b, words, SCENE_LABEL_PT, words_limit(scene));
@@ -413,7 +413,7 @@ void scene_print(const struct scene *scene, FILE *f)
         event_id_print(at, sizeof at, m->event->at);
         fprintf(f, "mark %s row %u column %u x %.1f %s %s%s%s%s\n", at, m->row, m->column, m->x_pt,
                 m->filled ? "filled" : "open", shapes[m->shape], states[m->state],
-                m->stuck ? " stuck" : "", m->unheard ? " unheard" : "");
+                m->stuck ? " stuck" : "", m->undelivered ? " unheard" : "");
     }
     for (uint32_t i = 0; i < scene->link_count; i++) {
         const struct scene_link *l = &scene->links[i];

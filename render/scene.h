@@ -20,7 +20,7 @@ enum scene_style {
     STYLE_DASHED,
     STYLE_THIN,
     STYLE_SOLID,
-    STYLE_AWAY,
+    STYLE_ELSEWHERE,
     STYLE_WAITS,
     STYLE_END
 };
@@ -77,7 +77,7 @@ struct scene_mark {
     enum event_state state;
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
-    bool unheard; /* it could wake no thread: struck through */
+    bool undelivered; /* it could wake no thread: struck through */
     bool stuck; /* by it, its thread waits in a deadlock */
     const struct event_info *event; /* in the window */
     const struct target_event *look; /* or NULL */

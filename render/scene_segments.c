@@ -30,8 +30,8 @@ struct segment_state {
 
 struct segment_rows {
     struct builder *b;
-    struct elsewhere *away;
-    uint32_t away_count;
+    struct elsewhere *elsewhere;
+    uint32_t elsewhere_count;
 };
 
 static enum scene_style style_of(struct occupants in)
@@ -74,7 +74,7 @@ static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, 
                                           const struct target_event *look, int64_t ns)
 {
     s->waits = look && look->waits ? look : NULL;
-    s->style = s->waits ? STYLE_WAITS : STYLE_AWAY;
+    s->style = s->waits ? STYLE_WAITS : STYLE_ELSEWHERE;
     s->on = on;
     s->about = about ? about : s->waits ? on : 0; /* as of a semaphore, on whose line it waits */
     s->since_ns = ns;
@@ -281,8 +281,9 @@ static int64_t scene_segments_segment_duration(const struct segment_state *s,
     return s->waits && s->since_ns >= 0 ? m->event->time_ns - s->since_ns : -1;
 }
 
-static void scene_segments_process_away_mark(struct builder *b, uint32_t row,
-                                             struct segment_state *s, const struct scene_mark *m)
+static void scene_segments_process_elsewhere_mark(struct builder *b, uint32_t row,
+                                                  struct segment_state *s,
+                                                  const struct scene_mark *m)
 {
     const struct target_event *look = m->look;
     bool waits = look && look->waits;
@@ -295,7 +296,8 @@ static void scene_segments_process_away_mark(struct builder *b, uint32_t row,
     scene_segments_mark_elsewhere(s, m->event->at.line, m->event->about, look, m->event->time_ns);
 }
 
-static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *own, uint32_t *away)
+static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *own,
+                               uint32_t *elsewhere_index)
 {
     struct builder *b = r->b;
     struct scene *scene = b->scene;
@@ -305,12 +307,13 @@ static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *o
         const struct scene_mark *m = *own < scene->mark_count && scene->marks[*own].row == row
                                          ? &scene->marks[*own]
                                          : NULL,
-                                *f = *away < r->away_count && r->away[*away].row == row
-                                         ? r->away[*away].mark
+                                *f = *elsewhere_index < r->elsewhere_count &&
+                                             r->elsewhere[*elsewhere_index].row == row
+                                         ? r->elsewhere[*elsewhere_index].mark
                                          : NULL;
         if (f && (!m || f->x_pt <= m->x_pt)) {
-            scene_segments_process_away_mark(b, row, &s, f);
-            ++*away;
+            scene_segments_process_elsewhere_mark(b, row, &s, f);
+            ++*elsewhere_index;
             continue;
         }
         if (!m)
@@ -347,23 +350,23 @@ static int by_row(const void *a, const void *b)
 static void find_elsewhere(struct segment_rows *r)
 {
     struct builder *b = r->b;
-    r->away = xcalloc(b->scene->mark_count + 1, sizeof *r->away);
+    r->elsewhere = xcalloc(b->scene->mark_count + 1, sizeof *r->elsewhere);
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *m = &b->scene->marks[i];
         uint32_t thread = m->event->thread;
         if (thread != m->event->at.line && scene_segments_shows_text(b, thread))
-            r->away[r->away_count++] =
+            r->elsewhere[r->elsewhere_count++] =
                 (struct elsewhere){(uint32_t)scene_builder_row(b, thread), m};
     }
-    if (r->away_count)
-        qsort(r->away, r->away_count, sizeof *r->away, by_row);
+    if (r->elsewhere_count)
+        qsort(r->elsewhere, r->elsewhere_count, sizeof *r->elsewhere, by_row);
 }
 
 static void scene_rows_build(struct segment_rows *r)
 {
-    uint32_t own = 0, away = 0;
+    uint32_t own = 0, elsewhere_index = 0;
     for (uint32_t row = 0; row < r->b->window->row_count; row++)
-        build_row_segments(r, row, &own, &away);
+        build_row_segments(r, row, &own, &elsewhere_index);
 }
 
 static void scene_segments_widen_scene(struct builder *b)
@@ -385,5 +388,5 @@ void scene_segments_build(struct builder *b)
     b->measuring = false;
     scene_segments_widen_scene(b);
     scene_rows_build(&r);
-    free(r.away);
+    free(r.elsewhere);
 }

@@ -17,7 +17,7 @@ enum glyph {
     SOLID,
     THIN,
     DASHED,
-    AWAY,
+    ELSEWHERE,
     WAITS,
     OPEN_CIRCLE,
     STRUCK,
@@ -123,8 +123,9 @@ static uint32_t row_at(const struct scene *scene, double y_pt)
 static enum glyph glyph_of(enum scene_style style)
 {
     static const enum glyph glyphs[] = {
-        [STYLE_NONE] = BLANK, [STYLE_DASHED] = DASHED, [STYLE_THIN] = THIN, [STYLE_SOLID] = SOLID,
-        [STYLE_AWAY] = AWAY,  [STYLE_WAITS] = WAITS,   [STYLE_END] = SOLID};
+        [STYLE_NONE] = BLANK,  [STYLE_DASHED] = DASHED,       [STYLE_THIN] = THIN,
+        [STYLE_SOLID] = SOLID, [STYLE_ELSEWHERE] = ELSEWHERE, [STYLE_WAITS] = WAITS,
+        [STYLE_END] = SOLID};
     return glyphs[style];
 }
 
@@ -172,7 +173,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
     enum glyph g = m->state == EVENT_PENDING         ? PENDING
                    : m->state == EVENT_CONTRADICTORY ? BAD
                    : m->shape == SHAPE_SQUARE        ? (m->filled ? SQUARE : OPEN_SQUARE)
-                   : m->unheard                      ? STRUCK
+                   : m->undelivered                  ? STRUCK
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
     *scene_text_cell_at(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
@@ -359,9 +360,9 @@ static void write_state(const struct trace_metadata *book, const struct scene_ma
     metadata_print_event_id(book, at, sizeof at, e->at);
     if ((mark->waits || mark->stuck) && look)
         scene_text_write_operation(book, e, look, mark->stuck ? ", in a deadlock\n" : "\n", f);
-    if (mark->unheard) {
+    if (mark->undelivered) {
         scene_text_write_operation(book, e, look, ", ", f);
-        fprintf(f, "%s\n", look->unheard);
+        fprintf(f, "%s\n", look->undelivered);
     }
     if (e->state != EVENT_ORDERED)
         fprintf(f, "%-8s %s: %s, %s\n", at, metadata_label(book, e->at.line),

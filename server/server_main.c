@@ -47,7 +47,8 @@
 #define REST_SECONDS 30       /* after the last request what was read of files is released */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
 #define QUICK_EVENTS 1000000u
-#define AWAY_SECONDS 3600 /* an agent that a program started: where it forwards to was not there */
+#define DISCONNECTED_SECONDS                                                                       \
+    3600 /* an agent that a program started: where it forwards to was not there */
 #define LAST_NS 300000000u /* after SIGTERM: for what programs have told already */
 #define LOOP_NICE 5 /* the loop's thread is nicer than the taker's */
 #define OWN_MAPPINGS 2048u /* the server's own: its program, its memory */
@@ -127,9 +128,9 @@ static bool server_main_agent_is_running(struct server *server)
     if (!server->agent || agent_is_done(server->agent))
         return false;
     double now = ev_now(server->loop);
-    if (server->peers || !agent_is_away(server->agent) || server->away == 0)
-        server->away = now;
-    return now - server->away < AWAY_SECONDS;
+    if (server->peers || !agent_is_disconnected(server->agent) || server->disconnected_since == 0)
+        server->disconnected_since = now;
+    return now - server->disconnected_since < DISCONNECTED_SECONDS;
 }
 
 static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)

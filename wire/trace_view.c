@@ -65,7 +65,7 @@ void encode_event_info(struct encoder *out, const struct event_info *event)
     encode_u32(out, event->type);
     encode_u8(out, event->relation);
     encode_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0) |
-                             (event->unheard ? 0x40 : 0)));
+                             (event->undelivered ? 0x40 : 0)));
     encode_u64(out, (uint64_t)event->time_ns);
     encode_u32(out, event->about);
     encode_u32(out, event->thread);
@@ -98,7 +98,7 @@ void decode_event_info(struct decoder *in, struct event_info *event)
     uint8_t state = decode_u8(in);
     event->state = state & 0x3f;
     event->partner_lost = state & 0x80;
-    event->unheard = state & 0x40;
+    event->undelivered = state & 0x40;
     if (event->relation >= RELATION_COUNT || event->state > EVENT_CONTRADICTORY)
         decoder_fail(in, "invalid event relation or state");
     event->time_ns = (int64_t)decode_u64(in);

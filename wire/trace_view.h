@@ -49,7 +49,7 @@ struct event_info {
     /* in a window only */
     int32_t column;
     uint32_t fold;
-    bool unheard; /* a wake-up, while certainly no thread waited */
+    bool undelivered; /* a wake-up, while certainly no thread waited */
     /* an enum untraced_reason: why it may have more predecessors than are recorded */
     uint8_t doubt;
     uint8_t stands; /* set not with the event, but by RELATIONS: 0: unknown, or RELATION_CODE */

@@ -39,7 +39,7 @@ static void one_text(const struct blocked_report *r, const struct wait_info *w)
     event_id_print(at, sizeof at, w->event.at);
     wait_duration_text(since, sizeof since, &r->waits->now, w->since_ns);
     printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD),
-           wait.who, terminal_color_end(), wait.does, *wait.about ? " " : "",
+           wait.thread, terminal_color_end(), wait.does, *wait.about ? " " : "",
            terminal_color_begin(COLOR_OBJECT), wait.about, terminal_color_end(),
            *site ? " at " : "", site, since, w->end ? "after " : "", at);
     for (uint32_t i = 0; i < w->holder_count; i++) {

@@ -187,7 +187,7 @@ static bool may_follow(const struct checker *c, struct check_last_event *last,
 
 static void check_succession(struct checker *c, const struct event_info *e,
                              struct check_last_event *last, const struct target_names *allowed,
-                             bool first, bool handlers, const char *whose)
+                             bool first, bool handlers, const char *owner)
 {
     const char *type = metadata_type_name(c->book, e->type),
                *before = metadata_type_name(c->book, last->type);
@@ -200,9 +200,9 @@ static void check_succession(struct checker *c, const struct event_info *e,
     event_id_print(s, sizeof s, last->at);
     last->broken = true;
     if (last->at.line)
-        check_report_problem(c, e->at, "%s must not follow %s (%s) %s", type, before, s, whose);
+        check_report_problem(c, e->at, "%s must not follow %s (%s) %s", type, before, s, owner);
     else
-        check_report_problem(c, e->at, "%s must not be the first event %s", type, whose);
+        check_report_problem(c, e->at, "%s must not be the first event %s", type, owner);
 }
 
 static void check_numbers(struct checker *c, const struct event_info *e,

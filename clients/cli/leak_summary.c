@@ -65,11 +65,11 @@ static char *leak_summary_largest_leak_text(const struct table_names *names,
 {
     const struct table_cell *cells = result_table_cells(t, 0);
     uint32_t thread = result_table_find_column(t, "thread");
-    const char *who = thread < t->column_count && cells[thread].is == CELL_LINE
-                          ? metadata_label(names->book, cells[thread].line)
-                          : "";
+    const char *name = thread < t->column_count && cells[thread].is == CELL_LINE
+                           ? metadata_label(names->book, cells[thread].line)
+                           : "";
     char *most = leak_summary_amount_text(t, cells), *path = path_of(names, &t->rows[0]),
-         *text = xasprintf("%s%s%s, %s", most, *who ? " by " : "", who, path);
+         *text = xasprintf("%s%s%s, %s", most, *name ? " by " : "", name, path);
     free(most);
     free(path);
     return text;

@@ -45,19 +45,19 @@ static void replay_result_describe_received(struct replay_run *r, FILE *f)
 static void replay_result_describe_divergence(struct replay_run *r, FILE *f)
 {
     const struct schedule_end *end = &r->script->end;
-    const char *who = replay_result_line_label(r, end->thread);
+    const char *label = replay_result_line_label(r, end->thread);
     if (end->why == SCHEDULE_END_OTHER_EVENT)
-        fprintf(f, "%s performed %s on %s, recorded was ", who, end->did,
+        fprintf(f, "%s performed %s on %s, recorded was ", label, end->did,
                 replay_result_line_label(r, end->line));
     else if (end->why == SCHEDULE_END_INPUT)
-        fprintf(f, "%s called %s (%u), recorded was %s (%u), before ", who, end->did, end->by,
+        fprintf(f, "%s called %s (%u), recorded was %s (%u), before ", label, end->did, end->by,
                 recorded_input_name(end->line), end->number);
     else if (end->why == SCHEDULE_END_FOREIGN_THREAD)
-        fprintf(f, "%s reached ", who);
+        fprintf(f, "%s reached ", label);
     else if (end->why == SCHEDULE_END_RECEIVED)
         replay_result_describe_received(r, f);
     else
-        fprintf(f, "%s is waiting for event %u on %s before ", who, end->number,
+        fprintf(f, "%s is waiting for event %u on %s before ", label, end->number,
                 replay_result_line_label(r, end->line));
 }
 

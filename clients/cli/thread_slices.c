@@ -130,16 +130,16 @@ static void thread_slices_move_seat(struct thread_slice_stack *track, struct pla
     track->ran |= seat.presence == OCCUPANCY_ACTIVE;
 }
 
-static void thread_slices_place_thread(struct thread_slices *t, uint32_t who,
+static void thread_slices_place_thread(struct thread_slices *t, uint32_t thread,
                                        struct placement_seat seat)
 {
-    if (!who || who > t->count)
+    if (!thread || thread > t->count)
         return;
-    struct thread_slice_stack *track = &t->of[who - 1];
-    seat.own = seat.line == who;
+    struct thread_slice_stack *track = &t->of[thread - 1];
+    seat.own = seat.line == thread;
     track->acts = true;
     thread_slices_move_seat(track, seat);
-    thread_slices_set_open_names(t, who, wanted_names(t, track));
+    thread_slices_set_open_names(t, thread, wanted_names(t, track));
 }
 
 /* For a line that belongs to no thread: whether any thread is in it. */

@@ -52,10 +52,10 @@ static char *wait_chart_all_text(const struct wait_chart_builder *m, uint32_t ro
 
 static void add_bar(struct wait_chart_builder *m, uint32_t row)
 {
-    static const char *const who[] = {"thread", "location", "type", "object", NULL};
+    static const char *const columns[] = {"thread", "location", "type", "object", NULL};
     static const char *const kinds[] = {"load_imbalance_ns", "insufficient_parallelism_ns",
                                         "contention_ns", NULL, "unattributed_ns"};
-    struct chart_bar bar = {.name = wait_chart_all_text(m, row, who),
+    struct chart_bar bar = {.name = wait_chart_all_text(m, row, columns),
                             .all = wait_chart_cell_number(m, row, "waited_ns")};
     int64_t sum = 0;
     char took[60];

@@ -92,12 +92,12 @@ static void add_step(struct wait_summary_text_buffer *buffer, const struct table
                      const struct result_table *t, const struct wait_summary_columns *c,
                      uint32_t segment, uint32_t row, const char *before)
 {
-    const struct table_cell *who = &result_table_cells(t, row)[c->thread],
-                            *whom = &result_table_cells(t, segment)[c->thread];
+    const struct table_cell *thread = &result_table_cells(t, row)[c->thread],
+                            *waiter = &result_table_cells(t, segment)[c->thread];
     char *step = in_words(names, t, row, c->step),
          *took = wait_summary_duration_text((double)wait_summary_cell_number(t, row, c->charge));
-    bool other = who->is == CELL_LINE && whom->is == CELL_LINE && who->line != whom->line;
-    const char *by = other ? metadata_label(names->book, who->line) : "";
+    bool other = thread->is == CELL_LINE && waiter->is == CELL_LINE && thread->line != waiter->line;
+    const char *by = other ? metadata_label(names->book, thread->line) : "";
     wait_summary_append(buffer, xasprintf("%s%s%s%s %s", before, by, other ? " " : "", step, took));
     free(step);
     free(took);
@@ -182,14 +182,14 @@ static void add_segment(struct wait_summary_text_buffer *buffer, const struct ta
                         const struct result_table *t, const struct wait_summary_columns *c,
                         uint32_t segment, bool several)
 {
-    char *whom = in_words(names, t, segment, c->thread),
+    char *waiter = in_words(names, t, segment, c->thread),
          *took =
              wait_summary_duration_text((double)wait_summary_cell_number(t, segment, c->waited));
     bool first = !strchr(buffer->text, ':');
-    wait_summary_append(buffer, several
-                                    ? xasprintf("%s %s for %s", first ? ":" : ", then", took, whom)
-                                    : xasprintf(" for %s", whom));
-    free(whom);
+    wait_summary_append(buffer,
+                        several ? xasprintf("%s %s for %s", first ? ":" : ", then", took, waiter)
+                                : xasprintf(" for %s", waiter));
+    free(waiter);
     free(took);
     add_steps(buffer, names, t, c, segment, several);
 }

@@ -48,9 +48,9 @@ char *event_text(const struct trace_metadata *book, const struct event_info *e)
             metadata_type_name(book, e->type), at, state_text(e));
     if (e->about)
         fprintf(s.f, " about %s", metadata_label(book, e->about));
-    const struct target_event *look = e->unheard ? event_style(book, e) : NULL;
-    if (look && look->unheard)
-        fprintf(s.f, ", %s", look->unheard);
+    const struct target_event *look = e->undelivered ? event_style(book, e) : NULL;
+    if (look && look->undelivered)
+        fprintf(s.f, ", %s", look->undelivered);
     for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SHOWN; i++) {
         metadata_print_event_id(book, at, sizeof at, e->partners[i]);
         fprintf(s.f, "%s %s %s", i ? "," : tie, at,

@@ -14,7 +14,7 @@ const char *state_text(const struct event_info *event);
 
 /* "T:main", "waits for", "M:m": thread, action, object. Valid until the metadata changes. */
 struct event_text {
-    const char *who, *does, *about;
+    const char *thread, *does, *about;
 };
 struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait);
 

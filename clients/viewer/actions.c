@@ -188,15 +188,15 @@ static void actions_do_predict(struct view *v) { analysis_pane_open(v, "predict"
  * the drawer. */
 static void do_escape(struct view *v)
 {
-    bool away = focus_within(v, v->panels),
-         plain = !away && !v->viewport.place.selected.line && !v->search.hit_count;
+    bool overview = focus_within(v, v->panels),
+         plain = !overview && !v->viewport.place.selected.line && !v->search.hit_count;
     if (analysis_pane_has_focus(v) || (plain && v->viewer_settings.drawer && panel_is_first(v))) {
         analysis_pane_close(v);
         return;
     }
-    if (away || plain)
+    if (overview || plain)
         panel_back(v);
-    if (!away) {
+    if (!overview) {
         selection_set(v, (struct event_id){0, 0}, false);
         search_panel_leave(v);
         status_card_clear(v);

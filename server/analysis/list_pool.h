@@ -52,9 +52,9 @@ static inline bool list_pool_next(struct list_pool_reader *reader, struct path_s
     if (!reader->left)
         return false;
     reader->left--;
-    uint64_t who = list_pool_number(&reader->at), ns = list_pool_number(&reader->at);
-    share->pair = (uint32_t)(who >> 1);
-    share->too = who & 1;
+    uint64_t thread = list_pool_number(&reader->at), ns = list_pool_number(&reader->at);
+    share->pair = (uint32_t)(thread >> 1);
+    share->too = thread & 1;
     share->ns = (int64_t)(ns >> 1 ^ -(ns & 1));
     return true;
 }

@@ -174,13 +174,13 @@ static void order_races_on_signal(struct order_races *f, const struct sync_op *d
 
 static void order_races_on_receive(struct order_races *f, const struct sync_op *d)
 {
-    uint64_t whose = order_races_pack_pair(d->thread, d->about);
-    uintptr_t known = (uintptr_t)map_get(&f->received_of, whose, d->place);
+    uint64_t key = order_races_pack_pair(d->thread, d->about);
+    uintptr_t known = (uintptr_t)map_get(&f->received_of, key, d->place);
     if (!known) {
         f->received = array_reserve(f->received, &f->received_room, f->received_count + 1,
                                     sizeof *f->received);
         f->received[f->received_count++] = *d;
-        map_put(&f->received_of, whose, d->place, (void *)(uintptr_t)f->received_count);
+        map_put(&f->received_of, key, d->place, (void *)(uintptr_t)f->received_count);
         return;
     }
     struct sync_op *last = &f->received[known - 1];
@@ -241,13 +241,13 @@ static void add_first(const struct order_races *f, const struct order_race_group
 {
     const struct order_race_visit *a = order_races_get_visit(f, g->a),
                                   *b = order_races_get_visit(f, g->b);
-    bool unheard = a->waits_for && a->waits_for == b->calls;
+    bool undelivered = a->waits_for && a->waits_for == b->calls;
     struct finding *finding =
-        findings_add(to, unheard ? FINDING_EARLY_SIGNAL : FINDING_ORDER_VIOLATION);
+        findings_add(to, undelivered ? FINDING_EARLY_SIGNAL : FINDING_ORDER_VIOLATION);
     finding->times = g->times;
     finding_add_participant(finding, order_races_participant_of(a));
     struct finding_participant part = order_races_participant_of(b);
-    if (unheard) {
+    if (undelivered) {
         part.then = b->called;
         part.then_lock = b->calls;
         finding->parts[0].then_lock = a->waits_for;

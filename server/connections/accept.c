@@ -96,15 +96,16 @@ static void accept_remote(struct server *server, int fd)
 static void accept_local(struct server *server, int fd)
 {
     char name[64], why[160];
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
-    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == getuid() &&
-               endpoint_has_user(who.uid);
-    snprintf(name, sizeof name, who.pid ? "peer %d" : "a peer from outside", (int)who.pid);
+    struct ucred credentials = {0};
+    socklen_t size = sizeof credentials;
+    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 &&
+               credentials.uid == getuid() && endpoint_has_user(credentials.uid);
+    snprintf(name, sizeof name, credentials.pid ? "peer %d" : "a peer from outside",
+             (int)credentials.pid);
     snprintf(why, sizeof why,
              "server is owned by another user (%u; you are %u%s); run both as the same user",
-             (unsigned)getuid(), (unsigned)who.uid,
-             endpoint_has_user(who.uid) ? "" : ", of another user namespace");
+             (unsigned)getuid(), (unsigned)credentials.uid,
+             endpoint_has_user(credentials.uid) ? "" : ", of another user namespace");
     if (!own)
         accept_reject(fd, name, why);
     else if (accept_connections_of(server) >= LIMIT_SESSIONS)

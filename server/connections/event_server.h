@@ -51,7 +51,7 @@ struct server {
     bool out_of_descriptors;
     double begun; /* when it came up */
     /* of an agent without programs: since when where it forwards to is not there, 0 not known */
-    double away;
+    double disconnected_since;
 };
 
 #endif

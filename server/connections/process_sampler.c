@@ -62,11 +62,11 @@ static void begin_switches(struct connection *peer, pid_t pid)
  * itself. */
 void process_sampler_begin(struct connection *peer, uint32_t pid)
 {
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
+    struct ucred credentials = {0};
+    socklen_t size = sizeof credentials;
     struct usage_sampler *sampler =
-        getsockopt(peer->channel.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0
-            ? usage_sampler_new(who.pid)
+        getsockopt(peer->channel.fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0
+            ? usage_sampler_new(credentials.pid)
             : NULL;
     if (!sampler) {
         refuse_switches(peer, "its process cannot be seen from there, as in a container");
@@ -74,10 +74,10 @@ void process_sampler_begin(struct connection *peer, uint32_t pid)
     }
     peer->watch = xcalloc(1, sizeof *peer->watch);
     *peer->watch = (struct process_sampler){.sampler = sampler,
-                                            .same_numbers = (uint32_t)who.pid == pid &&
+                                            .same_numbers = (uint32_t)credentials.pid == pid &&
                                                             usage_sampler_same_numbers(sampler),
                                             .wanted = !usage_sampler_filtered(sampler)};
-    begin_switches(peer, who.pid);
+    begin_switches(peer, credentials.pid);
 }
 
 /* Returns the threads that have not ended; the caller frees them.  Must hold the capture lock. */

@@ -54,7 +54,7 @@ static void on_here(void *context)
         agent_offer_stream(agent, i);
 }
 
-static void on_away(void *context, const char *why)
+static void on_disconnected(void *context, const char *why)
 {
     struct agent *agent = context;
     bool again = agent->why && strcmp(agent->why, why) == 0;
@@ -276,7 +276,7 @@ bool agent_step(struct agent *agent, struct loop_share share)
 
 /* ---- life ---- */
 
-static const struct destination_callbacks agent_callbacks = {on_here, on_away, on_expects,
+static const struct destination_callbacks agent_callbacks = {on_here, on_disconnected, on_expects,
                                                              on_complete, on_room};
 
 struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
@@ -324,7 +324,7 @@ void agent_free(struct agent *agent)
 const char *agent_where(const struct agent *agent) { return agent->where; }
 bool agent_is_known(const struct agent *agent) { return agent->here || agent->reported; }
 const char *agent_error(const struct agent *agent) { return agent->trouble ? agent->trouble : ""; }
-bool agent_is_away(const struct agent *agent) { return !agent->here; }
+bool agent_is_disconnected(const struct agent *agent) { return !agent->here; }
 
 bool agent_is_done(const struct agent *agent)
 {

@@ -25,7 +25,7 @@ void agent_end(struct agent *agent, const char *path); /* it is complete */
 bool agent_step(struct agent *agent, struct loop_share share);
 bool agent_is_done(
     const struct agent *agent); /* nothing is left to be forwarded, or acknowledged */
-bool agent_is_away(const struct agent *agent); /* its destination */
+bool agent_is_disconnected(const struct agent *agent); /* its destination */
 /* Return whether the destination has answered yet, and its present error: "", or one line. */
 bool agent_is_known(const struct agent *agent);
 const char *agent_error(const struct agent *agent);

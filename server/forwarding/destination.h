@@ -16,7 +16,8 @@ struct destination {
 /* Callbacks of a destination; they are never called from within open and close. */
 struct destination_callbacks {
     void (*here)(void *context); /* it is connected; earlier offers are void */
-    void (*away)(void *context, const char *why); /* it is disconnected and will be retried */
+    void (*disconnected)(void *context,
+                         const char *why); /* it is disconnected and will be retried */
     /* Reports the next chunk of a stream that the destination wants; all before it are kept
      * there.  This is the first callback for a stream. */
     void (*expects)(void *context, uint32_t stream, uint64_t next);

@@ -66,7 +66,7 @@ static void direct_fail(struct direct_destination *d, const char *why)
     d->wait = d->wait * 2 < AGAIN_MOST ? d->wait * 2 : AGAIN_MOST;
     ev_timer_set(&d->again, d->wait, 0);
     ev_timer_start(d->loop, &d->again);
-    d->hears->away(d->context, text);
+    d->hears->disconnected(d->context, text);
 }
 
 static void fail_with(struct direct_destination *d, int e)

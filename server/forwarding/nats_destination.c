@@ -27,7 +27,7 @@ static void nats_dispatch_event(struct nats_destination *n, const struct nats_ev
     if (news->what == NATS_CONNECTED)
         n->hears->here(n->context);
     else if (news->what == NATS_DISCONNECTED)
-        n->hears->away(n->context, news->why);
+        n->hears->disconnected(n->context, news->why);
     else if (news->what == NATS_EXPECTS_CHUNK)
         n->hears->expects(n->context, news->stream, news->chunk);
     else if (news->what == NATS_STREAM_COMPLETE)

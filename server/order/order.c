@@ -43,7 +43,7 @@ void order_free(struct order *order)
     pending_free_all(order);
     line_pages_free(order);
     for (size_t i = 0; i < order->line_count; i++)
-        if (!line_is_away(order, i))
+        if (!line_is_evicted(order, i))
             line_free(&order->lines[i]);
     for (size_t i = 0; i < order->hidden_count; i++)
         line_free(&order->hidden[i]);

@@ -74,11 +74,11 @@ bool order_discard_step(struct order *order)
     for (unsigned looks = 0; looks < FORGET_LOOKS; looks++) {
         if (f->line < order->line_count) {
             size_t i = f->line++;
-            if (!line_is_away(order, i))
+            if (!line_is_evicted(order, i))
                 forget_line(order, (uint32_t)i + 1, order->first);
         } else if (f->hidden < order->hidden_count) {
             forget_line(order, HIDDEN_LINE | (uint32_t)++f->hidden, order->first);
-        } else if (order_evict_lines(order, &f->away)) {
+        } else if (order_evict_lines(order, &f->evicted)) {
             f->under_way = false;
             order_release_caches(order);
             return true;

@@ -203,8 +203,8 @@ struct order {
     struct frozen_save *frozen; /* the save under way */
     uint64_t saved_bytes; /* of pages, in the last save */
     size_t trimmed; /* the next line to be looked at, whether it is at rest */
-    uint16_t *away; /* line_eviction.c: by index of a line, 0 it is here, else 1 + its pattern */
-    size_t away_room, away_count;
+    uint16_t *evicted; /* line_eviction.c: by index of a line, 0 it is here, else 1 + its pattern */
+    size_t evicted_room, evicted_count;
     struct order_line *patterns;
     size_t pattern_count, pattern_room;
     struct map pattern_codes;
@@ -217,7 +217,7 @@ struct order {
     /* Lines behind may still list events before `first`, which no longer have a position. */
     struct forgetting {
         bool under_way;
-        size_t line, hidden, away; /* the next ones to be looked at */
+        size_t line, hidden, evicted; /* the next ones to be looked at */
     } forgetting;
     uint64_t packed; /* blocks before this one are in the block store */
     uint8_t *sent; /* recent_sends.h; NULL: none was packed since the order was made */

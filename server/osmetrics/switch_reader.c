@@ -148,26 +148,26 @@ static void switches_read_record(struct switch_reader *s, int cpu, const uint8_t
     struct {
         uint32_t pid, tid;
         uint64_t at_ns;
-    } who; /* last in all of them */
+    } thread; /* last in all of them */
     uint64_t lost[2];
     memcpy(&head, record, sizeof head);
-    if (size < sizeof head + sizeof who)
+    if (size < sizeof head + sizeof thread)
         return;
-    memcpy(&who, record + size - sizeof who, sizeof who);
-    if (head.type == PERF_RECORD_LOST && size >= sizeof head + sizeof lost + sizeof who) {
+    memcpy(&thread, record + size - sizeof thread, sizeof thread);
+    if (head.type == PERF_RECORD_LOST && size >= sizeof head + sizeof lost + sizeof thread) {
         memcpy(lost, record + sizeof head, sizeof lost);
-        see_loss(s, lost[1], who.at_ns);
+        see_loss(s, lost[1], thread.at_ns);
     }
-    if (who.pid != (uint32_t)s->pid)
+    if (thread.pid != (uint32_t)s->pid)
         return;
     if (head.type == PERF_RECORD_COMM && head.misc & PERF_RECORD_MISC_COMM_EXEC &&
-        (!s->gone_ns || who.at_ns < s->gone_ns))
-        s->gone_ns = who.at_ns;
+        (!s->gone_ns || thread.at_ns < s->gone_ns))
+        s->gone_ns = thread.at_ns;
     if (head.type != PERF_RECORD_SWITCH)
         return;
     bool out = head.misc & PERF_RECORD_MISC_SWITCH_OUT,
          taken = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-    switches_note(s, (struct switch_seen){who.at_ns, (pid_t)who.tid,
+    switches_note(s, (struct switch_seen){thread.at_ns, (pid_t)thread.tid,
                                           !out    ? CONTEXT_SWITCH_TO_RUN
                                           : taken ? CONTEXT_SWITCH_TO_READY
                                                   : CONTEXT_SWITCH_TO_SLEEP,

@@ -86,7 +86,8 @@ static void note_signals(struct undelivered_signals *u, const struct layout_resu
         struct order_event e = order_event(u->order, p->events[i].position);
         const struct target_event *look =
             p->events[i].fold ? NULL : undelivered_event_type_of(u->run, &e);
-        if (!look || !look->unheard || !e.about || e.about > u->lines || e.state != EVENT_ORDERED)
+        if (!look || !look->undelivered || !e.about || e.about > u->lines ||
+            e.state != EVENT_ORDERED)
             continue;
         u->signals = array_reserve(u->signals, &u->room, u->count + 1, sizeof *u->signals);
         u->signals[u->count++] = p->events[i].position;
@@ -166,7 +167,7 @@ static void note_found(struct undelivered_signals *u, uint64_t position)
 {
     struct order_event e = order_event(u->order, position);
     const struct target_event *look = undelivered_event_type_of(u->run, &e);
-    if (!look || look->unheard)
+    if (!look || look->undelivered)
         return;
     if (look->waits)
         note_place(u, e.about, e.line);

@@ -35,7 +35,7 @@ struct window_job {
     struct layout_job *place;
     struct layout_result placement;
     struct time_layout *timed; /* used instead if it is placed by time */
-    struct undelivered_signals *unheard; /* of the placed events */
+    struct undelivered_signals *undelivered; /* of the placed events */
     uint64_t looked; /* events visited, approximately */
     bool early;      /* a partial result is to be sent next, or was */
     bool placed, done;
@@ -175,8 +175,8 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
     }
     if (job) {
         window_request_free(&job->request);
-        undelivered_signals_free(job->unheard);
-        job->unheard = NULL;
+        undelivered_signals_free(job->undelivered);
+        job->undelivered = NULL;
         layout_result_free(&job->placement);
         job->placed = job->done = job->early = false;
         job->looked = 0;
@@ -197,7 +197,7 @@ void window_free(struct window_job *job)
         return;
     visible_rows_free(&job->drawn);
     layout_columns_end(job->place);
-    undelivered_signals_free(job->unheard);
+    undelivered_signals_free(job->undelivered);
     layout_result_free(&job->placement);
     time_layout_free(job->timed);
     window_request_free(&job->request);
@@ -242,9 +242,9 @@ bool window_step(struct window_job *job, uint64_t budget)
         if (job->drawn.many)
             visible_rows_choose_seen(&job->drawn, job->run, job->request.most_rows,
                                      &job->placement);
-        job->unheard = undelivered_signals_begin(job->run, &job->placement);
+        job->undelivered = undelivered_signals_begin(job->run, &job->placement);
     }
-    return job->done = !job->unheard || undelivered_signals_step(job->unheard, budget);
+    return job->done = !job->undelivered || undelivered_signals_step(job->undelivered, budget);
 }
 
 /* ---- the response ---- */
@@ -283,7 +283,7 @@ static int64_t time_at(const struct window_job *job, uint64_t position)
 static void fill_event(struct window_job *job, const struct layout_event *p, struct event_info *s)
 {
     *s = event_answer_info(job->run, p->position);
-    s->unheard = undelivered_signals_has(job->unheard, p->position);
+    s->undelivered = undelivered_signals_has(job->undelivered, p->position);
     s->column = p->column;
     s->fold = p->fold;
     s->time_ns = time_at(job, p->position);

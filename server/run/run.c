@@ -309,7 +309,10 @@ void run_line_is(struct run *run, uint32_t line, const char *kind, bool shared,
     run_line_changed(run, line);
 }
 
-static bool is_away(const void *order, uint32_t line) { return order_line_is_evicted(order, line); }
+static bool run_line_is_evicted(const void *order, uint32_t line)
+{
+    return order_line_is_evicted(order, line);
+}
 
 #define FORGET_TEXTS 256u /* places for texts that are looked at in one step */
 
@@ -321,7 +324,7 @@ static bool text_is_forgotten(void *run, uint64_t line, uint64_t number, void *t
     return true;
 }
 
-void run_pack(struct run *run) { run_lines_pack(&run->lines, is_away, run->order); }
+void run_pack(struct run *run) { run_lines_pack(&run->lines, run_line_is_evicted, run->order); }
 
 void run_discard(struct run *run, uint64_t position)
 {
@@ -343,7 +346,7 @@ bool run_discard_step(struct run *run)
                                      &run->forgetting.entries) &&
            map_remove_if(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten,
                          run) &&
-           run_lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
+           run_lines_pack_next(&run->lines, &run->forgetting.page, run_line_is_evicted, run->order);
 }
 
 void run_line_changed(struct run *run, uint32_t line)

@@ -162,12 +162,12 @@ void run_lines_unpack(struct run_lines *lines, size_t number)
 }
 
 bool run_lines_pack_next(struct run_lines *lines, size_t *number,
-                         bool (*away)(const void *context, uint32_t line), const void *context)
+                         bool (*evicted)(const void *context, uint32_t line), const void *context)
 {
     if (*number >= lines->count / RUN_LINES_PAGE) /* whole ones */
         return true;
     uint32_t first = (uint32_t)*number * RUN_LINES_PAGE + 1, i = 0;
-    while (lines->pages[*number].lines && i < RUN_LINES_PAGE && away(context, first + i))
+    while (lines->pages[*number].lines && i < RUN_LINES_PAGE && evicted(context, first + i))
         i++;
     if (i == RUN_LINES_PAGE)
         run_lines_pack_page(&lines->pages[*number]);
@@ -175,11 +175,11 @@ bool run_lines_pack_next(struct run_lines *lines, size_t *number,
     return false;
 }
 
-void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
+void run_lines_pack(struct run_lines *lines, bool (*evicted)(const void *context, uint32_t line),
                     const void *context)
 {
     size_t number = 0;
-    while (!run_lines_pack_next(lines, &number, away, context))
+    while (!run_lines_pack_next(lines, &number, evicted, context))
         ;
 }
 

@@ -32,13 +32,13 @@ struct run_lines {
 /* The next line; the name is copied. */
 void run_lines_add(struct run_lines *lines, struct run_line facts);
 void run_lines_unpack(struct run_lines *lines, size_t page);
-/* Packs pages of which `away` says that all lines are put away. */
-void run_lines_pack(struct run_lines *lines, bool (*away)(const void *context, uint32_t line),
+/* Packs pages of which `evicted` says that all lines are put away. */
+void run_lines_pack(struct run_lines *lines, bool (*evicted)(const void *context, uint32_t line),
                     const void *context);
 /* Packs the page of this number if possible, and increments the number; returns true if there is
  * no such page. */
 bool run_lines_pack_next(struct run_lines *lines, size_t *number,
-                         bool (*away)(const void *context, uint32_t line), const void *context);
+                         bool (*evicted)(const void *context, uint32_t line), const void *context);
 void run_lines_free(struct run_lines *lines);
 /* The name is copied; the one before is freed. */
 void run_lines_rename(struct run_line *line, const char *name);

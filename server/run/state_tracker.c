@@ -127,12 +127,12 @@ static void state_tracker_add_seat(struct tracker_thread *t, struct tracker_seat
     t->seats[t->count++] = seat;
 }
 
-static void state_tracker_seat_thread(struct state_tracker *s, uint32_t who,
+static void state_tracker_seat_thread(struct state_tracker *s, uint32_t thread_line,
                                       struct tracker_seat seat)
 {
-    if (!who || who & HIDDEN_LINE || who > order_line_count(s->run->order))
+    if (!thread_line || thread_line & HIDDEN_LINE || thread_line > order_line_count(s->run->order))
         return;
-    struct tracker_thread *t = thread_of(s, who);
+    struct tracker_thread *t = thread_of(s, thread_line);
     t->acts = true;
     t->ran |= seat.presence == OCCUPANCY_ACTIVE;
     if (seat.presence == OCCUPANCY_OUT)
@@ -187,9 +187,9 @@ static void note_thread(struct state_tracker *s, uint32_t line)
 static void state_tracker_apply_event(struct state_tracker *s, const struct order_event *e)
 {
     const struct tracker_rule *rule = rule_of(s, e);
-    uint32_t who = rule->own ? e->line : e->thread;
+    uint32_t thread_line = rule->own ? e->line : e->thread;
     if (rule->here)
-        state_tracker_seat_thread(s, who,
+        state_tracker_seat_thread(s, thread_line,
                                   (struct tracker_seat){e->line, e->about ? e->about : e->line,
                                                         rule->presence, rule->own && !rule->waits});
     if (rule->about && e->about)
@@ -198,8 +198,8 @@ static void state_tracker_apply_event(struct state_tracker *s, const struct orde
     if (e->thread)
         thread_of(s, e->thread)->last = (struct event_id){e->line, e->number};
     note_thread(s, e->thread);
-    if (who != e->thread)
-        note_thread(s, who);
+    if (thread_line != e->thread)
+        note_thread(s, thread_line);
     bool acts = e->line <= s->room && s->threads[e->line - 1].acts;
     if (!(e->line & HIDDEN_LINE) && !acts)
         state_tracker_note_change(s, e->line, false, e->in);

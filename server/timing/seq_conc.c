@@ -32,8 +32,8 @@ struct seq_conc_thread {
     uint32_t maker;
     int64_t made_ns;
     struct seq_conc_caller maker_was; /* state of the creator at the creation */
-    struct seq_conc_absence *away;
-    size_t away_count, away_at; /* absences before this index are over */
+    struct seq_conc_absence *absences;
+    size_t absence_count, absence_at; /* absences before this index are over */
     bool done, runs, was_made;
 };
 
@@ -48,10 +48,10 @@ void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread,
                                                              .made_ns = made_ns};
 }
 
-void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count)
+void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *absences, size_t count)
 {
-    c->threads[c->thread_count - 1].away = away;
-    c->threads[c->thread_count - 1].away_count = count;
+    c->threads[c->thread_count - 1].absences = absences;
+    c->threads[c->thread_count - 1].absence_count = count;
 }
 
 /* ---- sums ---- */
@@ -124,17 +124,18 @@ static void seq_conc_update_running(struct seq_conc *c, struct seq_conc_thread *
 }
 
 /* Returns whether the thread is absent. (Requested times must not decrease.) */
-static bool is_away(struct seq_conc_thread *t, int64_t now)
+static bool seq_conc_is_absent(struct seq_conc_thread *t, int64_t now)
 {
-    while (t->away_at < t->away_count && t->away[t->away_at].to_ns <= now)
-        t->away_at++;
-    return t->away_at < t->away_count && t->away[t->away_at].from_ns <= now;
+    while (t->absence_at < t->absence_count && t->absences[t->absence_at].to_ns <= now)
+        t->absence_at++;
+    return t->absence_at < t->absence_count && t->absences[t->absence_at].from_ns <= now;
 }
 
 static bool another_runs(struct seq_conc *c, const struct seq_conc_thread *than, int64_t now)
 {
     for (uint32_t i = 0; i < c->thread_count; i++)
-        if (&c->threads[i] != than && c->threads[i].runs && !is_away(&c->threads[i], now))
+        if (&c->threads[i] != than && c->threads[i].runs &&
+            !seq_conc_is_absent(&c->threads[i], now))
             return true;
     return false;
 }
@@ -254,7 +255,7 @@ void seq_conc_free(struct seq_conc *c)
         call_entries_walk_end(&c->threads[i].walk);
         free(c->threads[i].frames);
         free(c->threads[i].open);
-        free(c->threads[i].away);
+        free(c->threads[i].absences);
     }
     free(c->threads);
     free(c->items);

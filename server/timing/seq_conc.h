@@ -51,8 +51,8 @@ struct seq_conc_absence {
  * when.  The arguments must remain valid until the end. */
 void seq_conc_add(struct seq_conc *c, const struct call_entries_thread *thread,
                   const uint32_t *scope_of, size_t context_count, uint32_t maker, int64_t made_ns);
-/* Adds absences, in the order of time, of the thread added last; takes ownership of `away`. */
-void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *away, size_t count);
+/* Adds absences, in the order of time, of the thread added last; takes ownership of `absences`. */
+void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *absences, size_t count);
 /* Processes about `budget` records; returns true when all are processed. */
 bool seq_conc_step(struct seq_conc *c, uint64_t *budget);
 void seq_conc_free(struct seq_conc *c);

@@ -27,10 +27,10 @@ struct tls {
 
 bool tls_is_available(void) { return true; }
 
-static int find_key(gnutls_session_t session, const char *who, gnutls_datum_t *key)
+static int find_key(gnutls_session_t session, const char *identity, gnutls_datum_t *key)
 {
     const struct tls *tls = gnutls_session_get_ptr(session);
-    if (strcmp(who, WHO) != 0 || !(key->data = gnutls_malloc(KEY_BYTES)))
+    if (strcmp(identity, WHO) != 0 || !(key->data = gnutls_malloc(KEY_BYTES)))
         return -1;
     memcpy(key->data, tls->key.bytes, KEY_BYTES);
     key->size = KEY_BYTES;

@@ -218,14 +218,14 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     assert_string_equal(general->all, "five");
     assert_string_equal(special->label, "other");
     assert_string_equal(special->text, "two");
-    assert_string_equal(special->unheard, "four");
+    assert_string_equal(special->undelivered, "four");
     assert_string_equal(special->all, "all others");
     assert_true(target_has_line_type(&special->thread_after, "e"));
     assert_true(target_apply_layer(
         target, "events=({name=\"e\";line_types=[\"j\"];undelivered_label=\"six\";});", "l.conf",
         DRESS_AS_LAYER, stderr));
-    assert_string_equal(target_event(target, "k", "e", RELATION_SYNC)->unheard, "four");
-    assert_string_equal(target_event(target, "j", "e", RELATION_SYNC)->unheard, "six");
+    assert_string_equal(target_event(target, "k", "e", RELATION_SYNC)->undelivered, "four");
+    assert_string_equal(target_event(target, "j", "e", RELATION_SYNC)->undelivered, "six");
     target_free(target);
 }
 

@@ -155,7 +155,10 @@ static long its_doubt(const struct html_scene *w, uint32_t i)
     return html_data_event_at(w, i)->doubt;
 }
 static long its_site(const struct html_scene *w, uint32_t i) { return w->sites[i]; }
-static long its_unheard(const struct html_scene *w, uint32_t i) { return w->marks[i]->unheard; }
+static long its_undelivered(const struct html_scene *w, uint32_t i)
+{
+    return w->marks[i]->undelivered;
+}
 static long its_fold(const struct html_scene *w, uint32_t i)
 {
     return html_data_event_at(w, i)->fold;
@@ -289,7 +292,7 @@ static void write_events(struct html_scene *w)
     write_numbers(w, "site", its_site);
     write_few(w, "state", its_state);
     write_few(w, "doubt", its_doubt);
-    write_few(w, "unheard", its_unheard);
+    write_few(w, "unheard", its_undelivered);
     write_few(w, "fold", its_fold);
     write_numbers(w, "chain", its_chain);
     write_numbers(w, "doubts", its_doubts);
@@ -313,9 +316,9 @@ static void write_kinds(struct html_scene *w)
         html_text_json(w->f, name);
         fputs(",\"l\":", w->f);
         html_text_json(w->f, look ? look->label : name);
-        fputs(look && look->unheard ? ",\"u\":" : "", w->f);
-        if (look && look->unheard)
-            html_text_json(w->f, look->unheard);
+        fputs(look && look->undelivered ? ",\"u\":" : "", w->f);
+        if (look && look->undelivered)
+            html_text_json(w->f, look->undelivered);
         fputs("}", w->f);
     }
     fputs("]", w->f);

@@ -317,16 +317,16 @@ static bool lifecycle_connect_or_launch(const char *named, bool own)
     bool introduced =
         needed ? lifecycle_launch_server()
                : fd >= 0 && lifecycle_introduce(fd, lifecycle_first_patience_ms(), &error);
-    const char *who = *lifecycle_target ? lifecycle_target
-                      : *file           ? "its own server"
-                      : fd >= 0         ? endpoint
-                                        : "";
-    if (begins_with(error.text, who) || (*file && begins_with(error.text, file)))
-        who = "";
+    const char *peer = *lifecycle_target ? lifecycle_target
+                       : *file           ? "its own server"
+                       : fd >= 0         ? endpoint
+                                         : "";
+    if (begins_with(error.text, peer) || (*file && begins_with(error.text, file)))
+        peer = "";
     if (!introduced && *error.text)
-        stderr_log_print_once("%s%s%s: tracing disabled", who, *who ? ": " : "", error.text);
+        stderr_log_print_once("%s%s%s: tracing disabled", peer, *peer ? ": " : "", error.text);
     else if (introduced && *error.text)
-        stderr_log_print_once("%s%s%s", who, *who ? ": " : "", error.text);
+        stderr_log_print_once("%s%s%s", peer, *peer ? ": " : "", error.text);
     return introduced;
 }
 

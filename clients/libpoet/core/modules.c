@@ -56,7 +56,7 @@ enum module_owner {
 static struct module {
     _Atomic uintptr_t start, end; /* end 0: nothing yet */
     uintptr_t code_start, code_end;
-    enum module_owner whose;
+    enum module_owner owner;
     bool records;
     bool kept; /* it was closed, and its addresses are reserved */
     unsigned present; /* the last round in which the loader listed it */
@@ -191,12 +191,12 @@ static enum module_owner module_find_owner(const struct loaded *m)
                                               : OWNER_NONE;
 }
 
-static bool module_is_recorded(const struct loaded *m, enum module_owner whose)
+static bool module_is_recorded(const struct loaded *m, enum module_owner owner)
 {
-    if (!under_record || whose == OWNER_LIBPOET || whose == OWNER_RUNTIME ||
-        whose == OWNER_SANITIZER || module_matches_pattern(exclude, m->path))
+    if (!under_record || owner == OWNER_LIBPOET || owner == OWNER_RUNTIME ||
+        owner == OWNER_SANITIZER || module_matches_pattern(exclude, m->path))
         return false;
-    return record_all || whose == OWNER_PROGRAM || module_matches_pattern(include, m->path);
+    return record_all || owner == OWNER_PROGRAM || module_matches_pattern(include, m->path);
 }
 
 /* Returns whether it is Python's own program, unless its locks are requested by name. */
@@ -237,17 +237,17 @@ static const struct module *module_add(const struct loaded *m)
     new->kept = false;
     new->code_start = m->code_start;
     new->code_end = m->code_end;
-    new->whose = module_find_owner(m);
-    new->records = module_is_recorded(m, new->whose);
+    new->owner = module_find_owner(m);
+    new->records = module_is_recorded(m, new->owner);
     module_keep_announcement(new, m);
     if (is_interpreter(m)) {
         modules_interpreter = true;
-    } else if (new->whose == OWNER_PROGRAM) {
+    } else if (new->owner == OWNER_PROGRAM) {
         atomic_store(&program_start, m->start);
         atomic_store(&program_end, m->end);
     }
     /* its calls on behalf of the program count as the program's */
-    if (new->whose == OWNER_RUNTIME)
+    if (new->owner == OWNER_RUNTIME)
         modules_trace_untraced = modules_cxx = true;
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
@@ -264,10 +264,10 @@ static void module_list_one(const struct dl_phdr_info *info, void *context)
         return;
     seen_adds = info->dlpi_adds;
     const struct module *new = module_add(&m);
-    if (new &&new->whose != OWNER_LIBPOET)
+    if (new &&new->owner != OWNER_LIBPOET)
         function_filter_add_module(m.path, info, m.start, m.end);
     if (new)
-        untraced_runtime_check(info, m.path, new->whose == OWNER_PROGRAM, new->records);
+        untraced_runtime_check(info, m.path, new->owner == OWNER_PROGRAM, new->records);
     if (new &&context) {
         struct encoder body = {.data = (uint8_t *)(uintptr_t) new->announcement,
                                .size = new->announcement_bytes};
@@ -467,7 +467,7 @@ bool modules_has_code(uintptr_t address)
 bool modules_is_runtime(uintptr_t address)
 {
     const struct module *m = module_find(address);
-    return m && m->whose == OWNER_RUNTIME;
+    return m && m->owner == OWNER_RUNTIME;
 }
 
 bool modules_program_data(uintptr_t address)
@@ -488,9 +488,9 @@ static _Unwind_Reason_Code module_find_outside(struct _Unwind_Context *context, 
 {
     uintptr_t site = _Unwind_GetIP(context) - 1;
     const struct module *m = module_find(site);
-    if (m && (m->whose >= OWNER_RUNTIME || cxx_in_library(site)))
+    if (m && (m->owner >= OWNER_RUNTIME || cxx_in_library(site)))
         return _URC_NO_REASON;
-    *(uintptr_t *)result = m && (m->records || m->whose == OWNER_PROGRAM) ? site : 0;
+    *(uintptr_t *)result = m && (m->records || m->owner == OWNER_PROGRAM) ? site : 0;
     return _URC_END_OF_STACK;
 }
 
@@ -531,17 +531,17 @@ uintptr_t modules_site(uintptr_t site)
     }
     if (!m)
         return 0;
-    if (m->whose == OWNER_RUNTIME || m->whose == OWNER_SANITIZER)
+    if (m->owner == OWNER_RUNTIME || m->owner == OWNER_SANITIZER)
         return caller_of_runtime();
     bool records =
-        m->records || (m->whose == OWNER_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
+        m->records || (m->owner == OWNER_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
 }
 
 uintptr_t modules_lock_site(uintptr_t site)
 {
     const struct module *m = module_find(site);
-    return m && m->whose == OWNER_PROGRAM ? 0 : modules_site(site);
+    return m && m->owner == OWNER_PROGRAM ? 0 : modules_site(site);
 }
 
 /* Defined in units that poetcc -trace compiles, by redirect.h. */
@@ -551,5 +551,5 @@ extern const char poet_traced_unit[];
 uintptr_t modules_program_site(uintptr_t site)
 {
     const struct module *m = poet_traced_unit ? module_find(site) : NULL;
-    return m && m->whose == OWNER_PROGRAM ? site_of_traced(site) : 0;
+    return m && m->owner == OWNER_PROGRAM ? site_of_traced(site) : 0;
 }

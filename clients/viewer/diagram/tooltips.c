@@ -53,7 +53,7 @@ static char *tooltip_overview_text(struct view *view, uint32_t row, double x_pt)
         if (s->segments[i].row == row && s->segments[i].from_pt <= x_pt &&
             s->segments[i].to_pt >= x_pt)
             at = &s->segments[i];
-    if (!at || (at->style != STYLE_AWAY && at->style != STYLE_WAITS))
+    if (!at || (at->style != STYLE_ELSEWHERE && at->style != STYLE_WAITS))
         return NULL;
     GString *text = g_string_new(s->rows[row].label);
     g_string_append_printf(text, ": %s %s", at->on ? "in" : "on another line",
@@ -73,9 +73,9 @@ static char *tooltip_overview_text(struct view *view, uint32_t row, double x_pt)
 char *tooltip_stretch_text(struct view *view, uint32_t row, double x_pt)
 {
     const struct scene *s = view->scene_cache.scene;
-    char *away = tooltip_overview_text(view, row, x_pt);
-    if (away)
-        return away;
+    char *overview = tooltip_overview_text(view, row, x_pt);
+    if (overview)
+        return overview;
     const struct scene_mark *before = NULL, *after = NULL;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];

@@ -109,8 +109,9 @@ static void blocked_panel_add_wait(struct view *view, struct blocked_panel *stat
     char since[100], text[LIMIT_TEXT_BYTES];
     wait_duration_text(since, sizeof since, &now, w->since_ns);
     GString *s = g_string_new(NULL);
-    char *head = g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", sentence.who, sentence.does,
-                                         *sentence.about ? " " : "", sentence.about, since);
+    char *head =
+        g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", sentence.thread, sentence.does,
+                                *sentence.about ? " " : "", sentence.about, since);
     g_string_append(s, head);
     if (w->event.site && !w->end) {
         struct symbol_location site =

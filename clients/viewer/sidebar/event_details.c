@@ -129,8 +129,8 @@ static void describe_head(struct event_details *d, const struct event_info *e)
     uint32_t what = e->about ? e->about : e->partner_count ? e->partners[0].line : 0;
     if (what && !(what & HIDDEN_LINE))
         g_string_append_printf(s, " %s", metadata_label(book, what));
-    if (e->unheard && look && look->unheard)
-        g_string_append_printf(s, ", %s", look->unheard);
+    if (e->undelivered && look && look->undelivered)
+        g_string_append_printf(s, ", %s", look->undelivered);
     char *time = event_details_duration_text(e->time_ns),
          *what_markup = g_markup_escape_text(s->str, -1);
     GString *markup = g_string_new(NULL);
@@ -154,14 +154,14 @@ static void describe_times(struct event_details *d, const struct event_info *e)
     add_field(d, "Time", exact);
     if (e->waited_ns > 0) {
         char *waited = event_details_duration_text(e->waited_ns);
-        char *who = g_strdup_printf("%s, thread %s", waited,
-                                    metadata_label(view_metadata(d->view), e->thread));
+        char *named = g_strdup_printf("%s, thread %s", waited,
+                                      metadata_label(view_metadata(d->view), e->thread));
         const char *why = wait_cause_sentence(d->view, &e->at);
-        add_field(d, "Waited", who);
+        add_field(d, "Waited", named);
         if (why)
             add_field(d, "Cause", why);
         g_free(waited);
-        g_free(who);
+        g_free(named);
     }
     if (e->since_ns > 0) {
         char *since = event_details_duration_text(e->since_ns);

@@ -312,7 +312,7 @@ void order_set_wait_for_missing(struct order *order) { order->patient = true; }
 static void leave_pending(struct order *order)
 {
     for (uint32_t i = 1; i <= order->line_count; i++)
-        if (!line_is_away(order, i - 1) && order->lines[i - 1].pending)
+        if (!line_is_evicted(order, i - 1) && order->lines[i - 1].pending)
             insert_mark_leaving(order, &i, 1);
 }
 

@@ -403,7 +403,7 @@ void pending_free_all(struct order *order)
 {
     node_pool_free_all(order);
     for (size_t l = 0; l < order->line_count; l++) {
-        if (line_is_away(order, l))
+        if (line_is_evicted(order, l))
             continue;
         free(order->lines[l].more->ring.items);
         pending_spill_free(order->lines[l].more->spill);

@@ -147,11 +147,11 @@ void pending_prefetch_behind(const struct order_line *line)
 static void prefetch_waiter(const struct order *order, const struct order_line *line, bool more)
 {
     const struct binary_heap_item *waiter = waiter_of(line);
-    const struct order_line *who = waiter ? line_place(order, waiter->value) : NULL;
+    const struct order_line *waiting = waiter ? line_place(order, waiter->value) : NULL;
     if (!more)
-        prefetch_line(who);
-    else if (who && who->more)
-        prefetch_address(who->more);
+        prefetch_line(waiting);
+    else if (waiting && waiting->more)
+        prefetch_address(waiting->more);
 }
 
 static void prefetch_head(const struct order *order, const struct order_line *line, unsigned stage)

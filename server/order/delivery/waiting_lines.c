@@ -36,13 +36,13 @@ uint32_t line_dequeue(struct order *order)
     return number;
 }
 
-static void waiter_push(struct order_line *line, uint64_t number, uint32_t who)
+static void waiter_push(struct order_line *line, uint64_t number, uint32_t waiter)
 {
     struct line_more *more = line_more(line);
     more->waiters = array_reserve(more->waiters, &more->waiter_room, line->waiter_count + 1,
                                   sizeof *more->waiters);
     binary_heap_sift_up(more->waiters, line->waiter_count++,
-                        (struct binary_heap_item){number, who});
+                        (struct binary_heap_item){number, waiter});
 }
 
 static uint32_t waiter_pop(struct order_line *line)
@@ -54,9 +54,9 @@ void line_wake(struct order *order, uint32_t number)
 {
     struct order_line *line = line_get(order, number);
     while (line->waiter_count && line->more->waiters[0].key <= line->delivered) {
-        uint32_t who = waiter_pop(line);
-        line_stop_waiting(line_get(order, who));
-        line_enqueue(order, who);
+        uint32_t waiter = waiter_pop(line);
+        line_stop_waiting(line_get(order, waiter));
+        line_enqueue(order, waiter);
     }
 }
 
@@ -65,9 +65,9 @@ void line_wake_one(struct order *order, uint32_t number)
     struct order_line *line = line_get(order, number);
     if (!line->waiter_count)
         return;
-    uint32_t who = waiter_pop(line);
-    line_stop_waiting(line_get(order, who));
-    line_enqueue(order, who);
+    uint32_t waiter = waiter_pop(line);
+    line_stop_waiting(line_get(order, waiter));
+    line_enqueue(order, waiter);
 }
 
 bool sync_point_has(const struct sync_point *point, uint32_t line)
@@ -100,8 +100,8 @@ bool sync_point_wait(struct order *order, const struct sync_point *point, struct
             break;
         line = wait.line;
     }
-    uint32_t who = point->members[0]->arrival.at.line;
-    line_more(line_get(order, who))->wait = need;
-    waiter_push(line_get(order, need.line), need.number, who);
+    uint32_t waiter = point->members[0]->arrival.at.line;
+    line_more(line_get(order, waiter))->wait = need;
+    waiter_push(line_get(order, need.line), need.number, waiter);
     return true;
 }

@@ -206,7 +206,7 @@ static void trim_next(struct order *order)
     size_t end = order->line_count - order->trimmed > TRIM_AT_ONCE ? order->trimmed + TRIM_AT_ONCE
                                                                    : order->line_count;
     for (; order->trimmed < end; order->trimmed++)
-        if (!line_is_away(order, order->trimmed) && !order->lines[order->trimmed].pending)
+        if (!line_is_evicted(order, order->trimmed) && !order->lines[order->trimmed].pending)
             line_trim(&order->lines[order->trimmed]);
 }
 

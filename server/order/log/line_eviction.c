@@ -32,9 +32,9 @@ static size_t page_lines(void)
 void order_load_line(const struct order *of, size_t index)
 {
     struct order *order = (struct order *)(uintptr_t)of; /* callers see no change */
-    order->lines[index] = order->patterns[order->away[index] - 1];
-    order->away[index] = 0;
-    order->away_count--;
+    order->lines[index] = order->patterns[order->evicted[index] - 1];
+    order->evicted[index] = 0;
+    order->evicted_count--;
 }
 
 static bool eviction_is_complete(const struct order_line *line)
@@ -102,7 +102,7 @@ static bool eviction_is_page_complete(const struct order *order, size_t first, s
 {
     *news = false;
     for (size_t i = first; i < end; i++) {
-        if (order->away[i])
+        if (order->evicted[i])
             continue;
         *news = true;
         if (!eviction_is_complete(&order->lines[i]))
@@ -116,18 +116,19 @@ static bool eviction_evict_page(struct order *order, size_t first, size_t end)
     uint16_t codes[512];
     bool all = end - first <= sizeof codes / sizeof *codes;
     for (size_t i = first; i < end && all; i++) {
-        codes[i - first] = order->away[i] ? order->away[i] : pattern_code(order, &order->lines[i]);
+        codes[i - first] =
+            order->evicted[i] ? order->evicted[i] : pattern_code(order, &order->lines[i]);
         all = codes[i - first] != 0;
     }
     for (size_t i = first; i < end && all; i++) {
-        order->away_count += !order->away[i];
-        order->away[i] = codes[i - first];
+        order->evicted_count += !order->evicted[i];
+        order->evicted[i] = codes[i - first];
     }
     return all &&
            madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
 }
 
-#define AWAY_LOOKS 1024u /* lines that are looked at in one step */
+#define EVICTION_LOOKS 1024u /* lines that are looked at in one step */
 
 bool order_evict_lines(struct order *order, size_t *first)
 {
@@ -135,9 +136,9 @@ bool order_evict_lines(struct order *order, size_t *first)
     bool news;
     if (each == 0 || each > order->line_count)
         return true;
-    order->away =
-        array_reserve_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
-    size_t until = *first + (each > AWAY_LOOKS ? each : AWAY_LOOKS);
+    order->evicted = array_reserve_zeroed(order->evicted, &order->evicted_room, order->line_room,
+                                          sizeof *order->evicted);
+    size_t until = *first + (each > EVICTION_LOOKS ? each : EVICTION_LOOKS);
     for (; *first < until && *first + each <= order->line_count; *first += each)
         if (eviction_is_page_complete(order, *first, *first + each, &news))
             eviction_evict_page(order, *first, *first + each);
@@ -153,13 +154,13 @@ void order_evict_line(struct order *order)
 
 bool order_line_is_evicted(const struct order *order, uint32_t line)
 {
-    return order->away_count && !(line & HIDDEN_LINE) && line && line <= order->away_room &&
-           order->away[line - 1];
+    return order->evicted_count && !(line & HIDDEN_LINE) && line && line <= order->evicted_room &&
+           order->evicted[line - 1];
 }
 
 void line_eviction_free(struct order *order)
 {
-    free(order->away);
+    free(order->evicted);
     free(order->patterns);
     map_free(&order->pattern_codes);
 }

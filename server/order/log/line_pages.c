@@ -116,14 +116,14 @@ static const struct order_line *lines_to_save(struct order *order, unsigned hidd
                                               size_t count, struct order_line **made)
 {
     struct order_line *lines = lines_of(order, hidden) + first;
-    size_t away = 0;
-    for (size_t i = 0; i < count && !hidden && order->away_count; i++)
-        away += line_is_away(order, first + i);
-    *made = away ? xaligned_alloc(_Alignof(struct order_line), count * sizeof *lines) : NULL;
+    size_t evicted = 0;
+    for (size_t i = 0; i < count && !hidden && order->evicted_count; i++)
+        evicted += line_is_evicted(order, first + i);
+    *made = evicted ? xaligned_alloc(_Alignof(struct order_line), count * sizeof *lines) : NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!away || !line_is_away(order, first + i))
+        if (!evicted || !line_is_evicted(order, first + i))
             line_trim(&lines[i]);
-        if (away)
+        if (evicted)
             (*made)[i] = *order_line_peek(order, first + i);
     }
     return lines;

@@ -11,16 +11,16 @@ bool order_evict_lines(struct order *order,
                        size_t *first); /* from this index on; true: those were all */
 void line_eviction_free(struct order *order);
 
-static inline bool line_is_away(const struct order *order, size_t index)
+static inline bool line_is_evicted(const struct order *order, size_t index)
 {
-    return order->away_count && index < order->away_room && order->away[index];
+    return order->evicted_count && index < order->evicted_room && order->evicted[index];
 }
 
 /* A visible line, by number - 1, only to be read at once: one that is away stays so. */
 static inline const struct order_line *order_line_peek(const struct order *order, size_t index)
 {
-    return line_is_away(order, index) ? &order->patterns[order->away[index] - 1]
-                                      : &order->lines[index];
+    return line_is_evicted(order, index) ? &order->patterns[order->evicted[index] - 1]
+                                         : &order->lines[index];
 }
 
 /* The line of that number, NULL if there is none; one that is away is brought back. */

@@ -148,9 +148,9 @@ static void metrics_table_apply_event(struct metrics_work *m, uint32_t meter, ui
         metrics_table_add_value(sum_of(m, meter, e->thread), 1);
     if (!(role & (BEGINS | ENDS)))
         return;
-    uint64_t whose = (uint64_t)meter << 32 | e->thread;
+    uint64_t key = (uint64_t)meter << 32 | e->thread;
     uint32_t object = !m->meters[meter]->per_line ? 0 : e->about ? e->about : e->line;
-    uintptr_t open = (uintptr_t)map_get(&m->open, whose, object);
+    uintptr_t open = (uintptr_t)map_get(&m->open, key, object);
     if (role & ENDS && open && m->begun[open - 1] != INTERVALS_NEVER) {
         metrics_table_add_value(sum_of(m, meter, e->thread), at_ns - m->begun[open - 1]);
         m->begun[open - 1] = INTERVALS_NEVER;
@@ -160,7 +160,7 @@ static void metrics_table_apply_event(struct metrics_work *m, uint32_t meter, ui
     if (!open) {
         m->begun = array_reserve(m->begun, &m->begun_room, m->begun_count + 1, sizeof *m->begun);
         open = ++m->begun_count;
-        map_put(&m->open, whose, object, (void *)open);
+        map_put(&m->open, key, object, (void *)open);
     }
     m->begun[open - 1] = at_ns;
 }

@@ -44,7 +44,7 @@ struct predictions_work {
     size_t kind_room;
     struct predictions_waiting { /* by thread: what it waits for now */
         uint32_t about; /* the line whose signal it waits for; 0: none */
-        uint32_t whose, place; /* the line on which it waits for any sender; 0: none */
+        uint32_t receiver, place; /* the line on which it waits for any sender; 0: none */
         uint64_t began;
     } *waits;
     size_t wait_room;
@@ -105,7 +105,7 @@ static void predictions_feed_signal(struct predictions_work *w, const struct ord
     const struct run *run = w->view->run;
     const struct target_event *look =
         run_event_type(run, e->line, e->type, (enum relation)e->relation);
-    if (!look || !look->unheard || !e->about)
+    if (!look || !look->undelivered || !e->about)
         return;
     const struct run_text *text = run_texts(run, (struct event_id){e->line, e->number});
     op.is = SYNC_OP_SIGNAL;
@@ -125,7 +125,8 @@ static void predictions_feed_wakeup(struct predictions_work *w, const struct ord
         op.about = t->about;
         predictions_feed_op(w, op);
     }
-    *t = (struct predictions_waiting){.began = t->began, .whose = t->whose, .place = t->place};
+    *t =
+        (struct predictions_waiting){.began = t->began, .receiver = t->receiver, .place = t->place};
     if (is->waits && is->releases && e->line != e->thread && is_lock(w, e->line))
         t->about = e->about;
 }
@@ -136,12 +137,12 @@ static void predictions_feed_message(struct predictions_work *w, const struct or
 {
     const struct order *order = w->view->run->order;
     struct predictions_waiting *t = &w->waits[e->thread];
-    if (e->send_count == 1 && t->whose) {
+    if (e->send_count == 1 && t->receiver) {
         uint64_t sent = order_edge(order, op.position, 0);
         struct order_event send =
             sent >= w->sure.first ? order_event(order, sent) : (struct order_event){0};
         op.is = SYNC_OP_RECEIVE;
-        op.about = t->whose;
+        op.about = t->receiver;
         op.place = t->place;
         op.began = t->began;
         op.sender = send.thread;
@@ -152,7 +153,7 @@ static void predictions_feed_message(struct predictions_work *w, const struct or
     }
     bool any = is->waits && is->category == CATEGORY_RECEIVE && e->about &&
                !order_line_events(order, e->about);
-    t->whose = any ? e->about : 0;
+    t->receiver = any ? e->about : 0;
     t->began = op.position;
     t->place = op.place;
 }
