@@ -35,7 +35,7 @@ class Gdb:
 
     def read(self):
         """Until it asks."""
-        text, end = "", time.monotonic() + float(os.environ.get("PATIENCE", "120"))
+        text, end = "", time.monotonic() + float(os.environ.get("PATIENCE", "400"))
         while not text.endswith("(gdb) "):
             if not select.select([self.fd], [], [], max(end - time.monotonic(), 0))[0]:
                 raise SystemExit("nothing more after: " + text)
