@@ -406,7 +406,7 @@ static void count_unread(struct connection *peer, const struct program_session *
 static uint64_t program_connection_report_losses(struct connection *peer,
                                                  struct loss_records *losses)
 {
-    uint64_t message = 0, room = tracefile_last_room(peer->run->trace) / 2;
+    uint64_t journalled = 0, room = tracefile_last_room(peer->run->trace) / 2;
     loss_records_merge(losses);
     for (size_t i = 0; i < losses->count; i++) {
         const struct loss_record *loss = &losses->items[i];
@@ -414,15 +414,21 @@ static uint64_t program_connection_report_losses(struct connection *peer,
         encode_lost(&out, &(struct lost_message){loss->line, loss->first, loss->count});
         if (out.size + CHUNK_HEAD_BYTES <= room) {
             room -= out.size + CHUNK_HEAD_BYTES;
-            message += loss->dropped ? 0 : loss->count;
+            journalled += loss->dropped ? 0 : loss->count;
             program_connection_write_journal(peer, MESSAGE_LOST, 0, out.data, out.size, true);
         }
         encoder_free(&out);
     }
-    if (losses->events)
+    return journalled;
+}
+
+/* left: events that were still in its queues, and could not be written. */
+static void program_connection_log_losses(const struct connection *peer, uint64_t left)
+{
+    uint64_t lost = left + atomic_load(&peer->program->figures[1]);
+    if (lost)
         server_log("%s: %llu events of %s lost (queue full)", peer->run->file,
-                   (unsigned long long)losses->events, peer->name);
-    return message;
+                   (unsigned long long)lost, peer->name);
 }
 
 /* Writes a program's lost and untraced event counts to the journal. */
@@ -458,8 +464,9 @@ static void program_connection_on_disconnect(struct connection *peer)
         count_unread(peer, session, &losses);
     if (losses.events)
         loss_records_add_held(&losses, session);
-    uint64_t message = program_connection_report_losses(peer, &losses);
-    program_connection_report_gap(peer, losses.events, message);
+    uint64_t journalled = program_connection_report_losses(peer, &losses);
+    program_connection_log_losses(peer, losses.events);
+    program_connection_report_gap(peer, losses.events, journalled);
     program_connection_write_journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
     peer->server->retired_count += peer->program->queue_count;
     captured_program_free(taker, peer->program, &peer->server->retired);
