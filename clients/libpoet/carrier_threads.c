@@ -210,13 +210,13 @@ static void carrier_copy_name(char *to, const char *name)
     to[size] = 0;
 }
 
-void poet_worker_thread(const char *name, const char *cluster)
+void poet_worker_thread(const char *name, const char *group)
 {
     int saved = errno;
     struct carrier_thread *c = carrier_mine = carrier_mine ? carrier_mine : carrier_create();
     if (c) {
         carrier_copy_name(c->name, name);
-        carrier_copy_name(c->cluster, cluster);
+        carrier_copy_name(c->cluster, group);
         if (c->ring && c->life == atomic_load(&current_lifetime) && !seccomp_is_quiet())
             carrier_send_ring(c, -1, c->life);
     }

@@ -29,9 +29,9 @@
 #include <stdio.h>
 #include <string.h>
 
-poet_type_t poet_type(const char *name, const char *const *after)
+poet_type_t poet_type(const char *name, const char *const *ordered_after)
 {
-    return name ? type_code_get(name, after) : 0;
+    return name ? type_code_get(name, ordered_after) : 0;
 }
 
 poet_line_t poet_current_line(void)
@@ -66,11 +66,11 @@ static poet_event_t poet_record_single(poet_line_t index, struct record r)
     return t ? poet_record_single_by(t, index, r) : none;
 }
 
-poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
+poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t object, unsigned flags)
 {
     return poet_record_single(line,
                               (struct record){.shape = type,
-                                              .about = about,
+                                              .about = object,
                                               .site = SITE,
                                               .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
 }
@@ -129,10 +129,10 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen)
     return chosen;
 }
 
-int poet_replay_next_is(poet_type_t type, int otherwise)
+int poet_replay_next_is(poet_type_t type, int fallback)
 {
     struct traced_thread *t = replay_active ? thread_recording() : NULL;
-    return t && thread_schedule_active(t) ? thread_schedule_next_is(t, type) : otherwise;
+    return t && thread_schedule_active(t) ? thread_schedule_next_is(t, type) : fallback;
 }
 
 int poet_replay_peek(poet_type_t type, uint64_t key, unsigned ahead)
@@ -196,12 +196,12 @@ void poet_replay_wait_turn(poet_line_t index, poet_type_t type)
     errno = saved;
 }
 
-uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, uint32_t otherwise)
+uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, uint32_t fallback)
 {
     struct traced_thread *t = thread_recording();
     *asked = t ? ++t->asks : 0;
-    return t && replay_active && type ? thread_schedule_choice_result(t, type, *asked, otherwise)
-                                      : otherwise;
+    return t && replay_active && type ? thread_schedule_choice_result(t, type, *asked, fallback)
+                                      : fallback;
 }
 
 uint32_t poet_replay_result(poet_type_t type, uint32_t *got, int *together)

@@ -64,16 +64,16 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name);
 
 /* Returns the code of an event type, by its name; the same name gives the same code. On
  * shared lines, events of this type come after all earlier events of the types in
- * `after` (NULL, or terminated by NULL). Returns 0 if there are too many types (16
- * 384). */
-poet_type_t poet_type(const char *name, const char *const *after);
+ * `ordered_after` (NULL, or terminated by NULL). Returns 0 if there are too many types
+ * (16 384). */
+poet_type_t poet_type(const char *name, const char *const *ordered_after);
 
 /* Returns the line where the calling thread is now: its own, or the object it is in. */
 poet_line_t poet_current_line(void);
 
 /* Records one event on `line` (0: where the thread is) that names another line as its
  * object (0: none). */
-poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags);
+poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t object, unsigned flags);
 
 /* Records two events that are one synchronization point. Returns the one on line a. */
 poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
@@ -97,11 +97,11 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen);
 
 /* Queries of calls that acquire something, made before they do, when `poet replay`
  * repeats a run. poet_replay_next_is() returns whether the next event of the calling
- * thread has that type (1 or 0), or `otherwise` if no run is being replayed.
+ * thread has that type (1 or 0), or `fallback` if no run is being replayed.
  * poet_replay_wait_turn() waits until the thread's next event of that type (among its
  * next few events) may happen on `line`, that is, until all events that came before it
  * are there. The wait is bounded; it returns at once if no run is being replayed. */
-int poet_replay_next_is(poet_type_t type, int otherwise);
+int poet_replay_next_is(poet_type_t type, int fallback);
 void poet_replay_wait_turn(poet_line_t line, poet_type_t type);
 
 /* Compares the next event of the calling thread, or the one `ahead` events (at most 31)
@@ -134,12 +134,12 @@ unsigned poet_replay_timeout_ms(void);
  * message of any sender, and several calls that complete in any order.
  * poet_replay_begin_nondeterministic() begins such a call of the calling thread, its
  * *asked-th. In a replayed run it returns the recorded result, taken from the event of
- * that type that reports this call (poet_record_t), else `otherwise`. With type 0 the
+ * that type that reports this call (poet_record_t), else `fallback`. With type 0 the
  * call is only counted, since its result is determined. poet_replay_result() returns
  * which of these calls the thread's next event reports, if it has that type, and its
  * result; else 0. `together` (may be NULL) is set to whether one call reported the
  * following event, too (POET_TOGETHER). */
-uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, uint32_t otherwise);
+uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, uint32_t fallback);
 uint32_t poet_replay_result(poet_type_t type, uint32_t *got, int *together);
 
 /* Records a message: the send happened before each of its receives. The receive names
@@ -306,7 +306,7 @@ void poet_task_switch(poet_line_t task);
  * placement, and the group of such threads that it is in (NULL: none). At most 63 bytes
  * each. Call it before the first poet_task_switch(), and again when a name changes;
  * without it, such threads are numbered. */
-void poet_worker_thread(const char *name, const char *cluster);
+void poet_worker_thread(const char *name, const char *group);
 
 /* Marks the calling task as waiting for the end of that one, until its next event: for
  * waits that have no event of their own, right before the runtime switches to another
