@@ -11,6 +11,7 @@
 #include "clients/cli/variables.h"
 #include "clients/connection/finding_text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -61,12 +62,13 @@ struct confirm_run {
 
 /* ---- what is wanted ---- */
 
-static bool confirm_request_table(struct confirm_run *p)
+/* all: also those that poet predict only counts */
+static bool confirm_request_table(struct confirm_run *p, bool all)
 {
-    static char kinds[] = "kinds", all[] = "all";
-    static struct table_option options[] = {{kinds, all}, {0}};
+    static char kinds[] = "kinds", every[] = "all";
+    static struct table_option options[] = {{kinds, every}, {0}};
     struct table_settings tables = {.command = p->command};
-    struct table_section section = {.what = "predict", .options = options};
+    struct table_section section = {.what = "predict", .options = all ? options : options + 1};
     return table_request_run(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
 }
 
@@ -471,7 +473,7 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
     char **recorded = words[0] ? NULL : rerun_arguments(&p->subject.source.book);
     int status = EXIT_FAILED;
     p->words = words[0] ? words : recorded;
-    p->row = confirm_request_table(p) ? hold_points_find(&p->table, number) : UINT32_MAX;
+    p->row = confirm_request_table(p, true) ? hold_points_find(&p->table, number) : UINT32_MAX;
     if (p->row == p->table.row_count)
         command_fail(p->command, "%s: no finding %u; see poet predict", p->subject.source.name,
                      number);
@@ -501,27 +503,21 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
     return status;
 }
 
-static int confirm_run(const struct command *command, int argc, char **argv)
+/* Tries to reproduce one finding. Several: the trace of each has its number in its name. */
+static int confirm_run_finding(const struct confirm_run *wanted, const char *trace, unsigned number,
+                               bool several, char **words)
 {
-    struct confirm_run p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
-    int first, status = command_read(command, argc, argv, &p, &first);
-    unsigned number;
-    if (status != OPTIONS_READ)
-        return status;
-    if (argc - first < 2 || !read_number(argv[first + 1], UINT_MAX, &number))
-        return command_usage(command, "expected TRACE and the number of a finding");
-    const char *trace = argv[first];
-    argc -= first + 1, argv += first + 1; /* options may come behind them, too */
-    status = command_read(command, argc, argv, &p, &first);
-    if (status != OPTIONS_READ)
-        return status;
+    struct confirm_run p = *wanted;
+    char ending[32] = "confirmed";
+    if (several)
+        snprintf(ending, sizeof ending, "confirmed-%u", number);
     if (!p.output) {
-        rerun_output_name(p.named, sizeof p.named, trace, "confirmed");
+        rerun_output_name(p.named, sizeof p.named, trace, ending);
         p.output = p.named;
     }
-    if (!command_source_open(command, &p.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
+    if (!command_source_open(p.command, &p.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    status = confirm_run_attempts(&p, number, argv + first);
+    int status = confirm_run_attempts(&p, number, words);
     if (p.picture && *p.came)
         status = confirm_draw_diagram(&p);
     if (*p.file)
@@ -531,9 +527,66 @@ static int confirm_run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+/* Tries the findings that poet predict lists, in its order: the most severe first. */
+static int confirm_run_all(const struct confirm_run *wanted, const char *trace, char **words)
+{
+    struct confirm_run p = *wanted;
+    unsigned count = 0, done = 0;
+    int status = EXIT_FAILED;
+    if (!command_source_open(p.command, &p.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
+        return EXIT_FAILED;
+    unsigned *numbers =
+        confirm_request_table(&p, false) ? hold_points_numbers(&p.table, &count) : NULL;
+    result_table_free(&p.table);
+    command_source_close(&p.subject);
+    if (numbers && !count)
+        command_fail(p.command, "%s: no findings; see poet predict", trace);
+    for (unsigned i = 0; i < count; i++) {
+        if (!p.quiet)
+            fprintf(stderr, "poet confirm: finding %u:\n", numbers[i]);
+        status = confirm_run_finding(wanted, trace, numbers[i], true, words);
+        done += status == EXIT_DONE;
+        if (status != EXIT_DONE && status != EXIT_FAILED) /* of the program, not of the finding */
+            break;
+    }
+    if (count && (status == EXIT_DONE || status == EXIT_FAILED)) {
+        fprintf(stderr, "poet confirm: %u of %u findings occurred\n", done, count);
+        status = done ? EXIT_DONE : EXIT_FAILED;
+    }
+    free(numbers);
+    return status;
+}
+
+static int confirm_run(const struct command *command, int argc, char **argv)
+{
+    struct confirm_run p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
+    int first, status = command_read(command, argc, argv, &p, &first);
+    unsigned number = 0;
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first < 1)
+        return command_usage(command, "expected TRACE");
+    const char *trace = argv[first];
+    bool one = argc - first > 1 && isdigit((unsigned char)*argv[first + 1]);
+    if (one && !read_number(argv[first + 1], UINT_MAX, &number))
+        return command_usage(command, "%s: not the number of a finding", argv[first + 1]);
+    argc -= first + one, argv += first + one; /* options may come behind them, too */
+    status = command_read(command, argc, argv, &p, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (one)
+        return confirm_run_finding(&p, trace, number, false, argv + first);
+    if (p.output || p.picture)
+        return command_usage(command, "--%s needs the number of a finding",
+                             p.output ? "output" : "picture");
+    return confirm_run_all(&p, trace, argv + first);
+}
+
 static const struct argp_option options[] = {
     {"tries", OPTION_TRIES, "N", 0, "maximum number of attempts (20)", 0},
-    {"output", 'o', "FILE", 0, "write the confirming trace to FILE (TRACE.confirmed.poet)", 0},
+    {"output", 'o', "FILE", 0,
+     "write the confirming trace to FILE (TRACE.confirmed.poet; without N, TRACE.confirmed-N.poet)",
+     0},
     {"picture", 'p', "FILE", 0,
      "draw the recorded run above the confirming run: FILE.pdf, .svg, .png or .txt", 0},
     {"timeout", OPTION_TIMEOUT, "SECONDS", 0, "kill an attempt after this many seconds (30)", 0},
@@ -542,9 +595,10 @@ static const struct argp_option options[] = {
 static const struct argp argp = {
     .options = options,
     .parser = confirm_parse_option,
-    .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
+    .args_doc = "TRACE [N] [--] [PROGRAM ARGUMENT...]",
     .doc =
-        "Re-run the program repeatedly and try to reproduce finding N of poet predict TRACE.  "
+        "Re-run the program repeatedly and try to reproduce finding N of poet predict TRACE; "
+        "without N, every finding that it lists, the most severe first.  "
         "Threads are held at the relevant call sites, for at most one second, until the other "
         "threads are in position.  Output is captured and standard input is empty.\vA run that is "
         "certain to hang is killed with SIGKILL.  If the finding is not a hang and the outcome "

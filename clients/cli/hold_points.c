@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/cli/hold_points.h"
 
+#include "base/alloc.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -27,6 +28,18 @@ uint32_t hold_points_find(const struct result_table *t, int64_t number)
             return i;
     }
     return t->row_count;
+}
+
+unsigned *hold_points_numbers(const struct result_table *t, unsigned *count)
+{
+    unsigned *numbers = xcalloc(t->row_count + 1, sizeof *numbers);
+    *count = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *c = hold_points_find_cell(t, i, "number");
+        if (!t->rows[i].depth && c->is == CELL_NUMBER)
+            numbers[(*count)++] = (unsigned)c->number;
+    }
+    return numbers;
 }
 
 static const struct module_info *module_of(const struct trace_metadata *book,

@@ -25,6 +25,8 @@ bool hold_points_file(const struct command *command, char *path, size_t size,
 
 /* Returns the index of the row of depth 0 with that number, or row_count. */
 uint32_t hold_points_find(const struct result_table *table, int64_t number);
+/* Returns the numbers of all rows of depth 0 in their order, to be freed. */
+unsigned *hold_points_numbers(const struct result_table *table, unsigned *count);
 /* Returns false with the reason in *why if the program cannot be steered there. */
 bool hold_points_make(struct hold_points *steering, const struct trace_metadata *book,
                       const struct result_table *table, uint32_t row, const char **why);

@@ -211,7 +211,11 @@ like "confirm prints the diagnosis of the hang" "$(cat out)" '^DEADLOCK: 2 threa
 check "confirm stores the trace under a default name" test -s bad_two.confirmed.poet
 like "poet blocked of that trace prints the deadlock" "$(poet blocked bad_two.confirmed.poet)" '^DEADLOCK: 2 threads wait for each other'
 is "confirm leaves no temporary file" "$(ls run/*.steer 2>/dev/null)" ""
-is "confirm without a number exits with 2" "$(poet confirm bad_two.poet 2>/dev/null; echo $?)" 2
+poet confirm bad_two.poet >out 2>said
+is "confirm without a number tries all findings" "$? $(tail -n 1 said)" "0 poet confirm: 1 of 1 findings occurred"
+check "confirm without a number stores the trace of each finding" test -s bad_two.confirmed-1.poet
+is "confirm without a number needs no name of a file" "$(poet confirm bad_two.poet -o one.poet 2>/dev/null; echo $?)" 2
+is "confirm without a number of a missing program exits with 127" "$(poet confirm bad_two.poet ./nix 2>/dev/null; echo $?)" 127
 is "confirm of a missing finding exits with 1" "$(poet confirm bad_two.poet 7 2>/dev/null; echo $?)" 1
 is "confirm of a missing program exits with 127" "$(poet confirm bad_two.poet 1 ./nix 2>/dev/null; echo $?)" 127
 cat >other.c <<'C'
