@@ -77,7 +77,7 @@ void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t siz
 static bool put_changed(struct connection *peer, struct encoder *body)
 {
     struct cell_sampler *c = peer->celling;
-    uint32_t cells = c->named, message = 0;
+    uint32_t cells = c->named, changed = 0;
     encode_u64(body, now_ns());
     size_t count_at = body->size;
     encode_u32(body, 0);
@@ -89,12 +89,12 @@ static bool put_changed(struct connection *peer, struct encoder *body)
         encode_u32(body, METRIC_WATCHED_CODES + i);
         encode_u64(body, (uint64_t)value);
         c->reported[i] = value;
-        message++;
+        changed++;
     }
     c->cells = cells;
-    if (message && !body->failed)
-        chunk_set_u32(body->data + count_at, message);
-    return message && !body->failed;
+    if (changed && !body->failed)
+        chunk_set_u32(body->data + count_at, changed);
+    return changed && !body->failed;
 }
 
 void cell_sampler_now(struct connection *peer)
