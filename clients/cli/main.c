@@ -1,4 +1,4 @@
-/* poet: finds the sub-command. */
+/* The poet command: finds and runs the subcommand. */
 #define _GNU_SOURCE
 #include "clients/cli/completion.h"
 #include "clients/cli/pager.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define HELP_WIDTH 80
-#define HELP_INDENT 11 /* of summaries */
+#define HELP_INDENT 11 /* column of summaries */
 
 /* Wraps the summary between words. */
 static void help_print_command(FILE *f, const struct command *command)
@@ -65,7 +65,7 @@ static int run_program(const char *program, char **argv)
                     : "");
         return EXIT_FAILED;
     }
-    argv[0] = (char *)(uintptr_t)program; /* as ps shows it */
+    argv[0] = (char *)(uintptr_t)program; /* the name that ps shows */
     execv(path, argv);
     fprintf(stderr, "poet: %s: %s\n", path, strerror(errno));
     return EXIT_FAILED;

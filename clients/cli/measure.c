@@ -15,7 +15,7 @@
 
 #define CALLS (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY)
 
-/* What may be measured, and how. */
+/* Settings that a user can change. */
 static const struct {
     const char *name, *value;
     uint32_t mask, bits;
@@ -46,7 +46,7 @@ static int measure_invalid(const struct command *command, const char *word)
     return status;
 }
 
-/* Parses NAME=VALUE[:THREADS]; *threads: NULL if all are meant. */
+/* Parses NAME=VALUE[:THREADS]; *threads: NULL for all threads. */
 static bool measure_read_setting(const char *word, struct measurement_request *request,
                                  const char **threads)
 {
@@ -103,7 +103,7 @@ static int measure_send_setting(const struct command *command, struct command_so
     return status;
 }
 
-/* All settings are valid before the first one is sent. */
+/* Checks all settings before the first one is sent. */
 static int measure_check_settings(const struct command *command, char **words, bool *by_threads)
 {
     for (; *words; words++) {

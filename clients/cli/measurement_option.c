@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_BYTES (1u << 20) /* of a file, at most */
-#define LIST_BYTES (1u << 17) /* of a file of functions, as libpoet takes at most */
+#define FILE_BYTES (1u << 20) /* maximum size of a file */
+#define LIST_BYTES (1u << 17) /* maximum size of a function list in libpoet */
 
 /* ---- the option ---- */
 

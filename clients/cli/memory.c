@@ -1,4 +1,4 @@
-/* poet memory: what a program took from its heap and never gave back. */
+/* poet memory: heap allocations that were not freed. */
 #include "clients/cli/table_options.h"
 
 #include "clients/connection/stack_frames.h"
@@ -37,7 +37,7 @@ static error_t memory_parse_option(int key, char *value, struct argp_state *stat
     }
 }
 
-/* ---- by function, by file: names are known here, not to the server ---- */
+/* ---- rows by function or file, whose names only the client knows ---- */
 
 struct memory_merge {
     struct result_table *table;
@@ -53,7 +53,7 @@ static void memory_clear_cell(struct table_cell *cell)
     *cell = (struct table_cell){0};
 }
 
-/* The scope becomes the name of its function or file. */
+/* Replaces the scope of a row by the name of its function or file. */
 static void rename_scope(const struct memory_merge *m, struct table_cell *cell)
 {
     if (cell->is != CELL_PLACE)
@@ -76,7 +76,7 @@ static bool is_same(const struct memory_merge *m, const struct table_cell *a,
            strcmp(text_view_of(&a[m->program]), text_view_of(&b[m->program])) == 0;
 }
 
-/* The row stands for several stacks. */
+/* Removes the call context of a row that several stacks were merged into. */
 static void drop_context(const struct memory_merge *m, const struct table_cell *cells)
 {
     struct table_row *row =
@@ -94,7 +94,7 @@ static void memory_add_row_values(const struct memory_merge *m, struct table_cel
             cells[i].is == CELL_NUMBER)
             into[i].number += cells[i].number;
     drop_context(m, into);
-    memory_clear_cell(&into[m->most]); /* each had its most at a time of its own */
+    memory_clear_cell(&into[m->most]); /* the maxima were not simultaneous */
     if (strcmp(text_view_of(&into[m->library]), text_view_of(&cells[m->library])) != 0)
         memory_clear_cell(&into[m->library]);
 }
@@ -123,7 +123,7 @@ static void keep_row(const struct memory_merge *m, uint32_t i, uint32_t to)
         t->rows[to] = t->rows[i];
     }
     if (result_table_cells(t, to)[m->fault].is == CELL_NULL)
-        memory_clear_cell(&result_table_cells(t, to)[m->thread]); /* of all of them */
+        memory_clear_cell(&result_table_cells(t, to)[m->thread]); /* several threads */
 }
 
 static void memory_merge_rows(const struct memory_merge *m)
@@ -145,7 +145,7 @@ static void memory_merge_rows(const struct memory_merge *m)
     t->row_count = kept;
 }
 
-/* ---- in order ---- */
+/* ---- sorting ---- */
 
 static int64_t value_of(const struct table_cell *cell)
 {
@@ -172,7 +172,8 @@ static bool is_before(const struct result_table *t, uint32_t a, uint32_t b, uint
     return backwards ? x < y : x > y;
 }
 
-/* Those that are equal stay as they are; there are as many as functions at most. */
+/* Sorts rows, and drops those beyond --top; stable insertion sort, since there are at most as many
+ * rows as functions. */
 static void memory_sort_rows(struct result_table *t, uint32_t column,
                              const struct table_settings *tables)
 {
@@ -214,7 +215,7 @@ static int memory_make_table(const struct table_settings *tables, struct command
     return status;
 }
 
-/* ---- as a tree: what was inlined is known here, too ---- */
+/* ---- tree, with inlined functions ---- */
 
 static int make_tree(const struct table_settings *tables, struct command_source *subject,
                      struct result_table *t)

@@ -1,4 +1,4 @@
-/* poet merge: orders what agents wrote on several machines as one run, by a server of its own. */
+/* poet merge: orders the journals of agents on several hosts as one run, by a private server. */
 #include "clients/cli/command.h"
 
 #include "clients/connection/install_paths.h"
@@ -50,10 +50,9 @@ static const struct argp argp = {
     .options = options,
     .parser = merge_parse_option,
     .args_doc = "FILE... -o ALL.poet",
-    .doc =
-        "Merge agent journals (poet server --to) offline into one run, as if the agents had "
-        "forwarded them to a server.  Runs ordered by a server can be merged only if they are "
-        "short: in longer ones the server has overwritten parts of the journal.",
+    .doc = "Merge agent journals (poet server --to) offline into one run, as if the agents had "
+           "forwarded them to a server.  Runs ordered by a server can be merged only if they are "
+           "short: in longer ones the server has overwritten parts of the journal.",
     .children = options_children};
 
 const struct command command_merge = {.name = "merge",

@@ -42,13 +42,13 @@ struct metric_chart_builder {
     uint32_t line_count;
     struct time_series_set series;
     struct curves curves;
-    char **owners; /* whose the lines are, each once */
+    char **owners; /* names of threads and programs, each once */
     uint32_t owner_count;
-    bool programs; /* there is more than one */
+    bool programs; /* the series are of several programs */
     char *title, *below, *others;
 };
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void metric_chart_receive_series(void *user, const struct response_chunk *answer)
 {
@@ -68,7 +68,7 @@ static bool metric_chart_send_request(struct metric_chart_builder *m, struct ser
                                   metric_chart_receive_series, &m->series);
 }
 
-/* Where one end is open, the other's is that of the run: it is asked for first. */
+/* Requests the range of the run first, for the ends that the user did not specify. */
 static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t pixels)
 {
     const struct table_settings *o = m->tables;
@@ -90,9 +90,9 @@ static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t p
     return status;
 }
 
-/* ---- what is drawn ---- */
+/* ---- curves ---- */
 
-/* Its number; takes the name. */
+/* Returns the index of the owner; takes over the name. */
 static uint32_t owner_of(struct metric_chart_builder *m, char *owner)
 {
     uint32_t i = 0;
@@ -105,7 +105,7 @@ static uint32_t owner_of(struct metric_chart_builder *m, char *owner)
     return i;
 }
 
-/* Those that came first can be told apart. */
+/* Returns the line style of a curve; all owners after the first CURVE_LOOKS share one. */
 static unsigned metric_chart_find_style(struct metric_chart_builder *m, const struct time_series *c,
                                         const char **name)
 {
@@ -162,7 +162,7 @@ static void add_curve(struct metric_chart_builder *m, const struct time_series *
     ARRAY_PUSH(panel->lines, panel->line_count, line);
 }
 
-/* "major_faults" where it is not there yet. */
+/* Appends a word to a list unless it is already there. */
 static void add_word(char **words, const char *word)
 {
     size_t n = strlen(word);
@@ -203,7 +203,7 @@ static void metric_chart_build(struct metric_chart_builder *m)
     char *flat = xstrdup(""), *once = xstrdup("");
     for (uint32_t i = 1; i < m->series.count; i++)
         m->programs |= strcmp(m->series.items[i].program, m->series.items[0].program) != 0;
-    for (uint32_t i = 0; i < m->series.count; i++) /* by process and thread: their looks */
+    for (uint32_t i = 0; i < m->series.count; i++) /* before sorting */
         if (!is_flat(&m->series.items[i], m->series.pixels)) {
             const char *name;
             metric_chart_find_style(m, &m->series.items[i], &name);
@@ -233,7 +233,7 @@ static void metric_chart_build(struct metric_chart_builder *m)
     free(once);
 }
 
-/* ---- where it goes ---- */
+/* ---- output ---- */
 
 static bool metric_chart_has_suffix(const char *file, const char *ending)
 {

@@ -32,7 +32,7 @@ static error_t metrics_parse_option(int key, char *value, struct argp_state *sta
     return 0;
 }
 
-#define FILE_BYTES (1u << 20) /* of a file, at most */
+#define FILE_BYTES (1u << 20) /* maximum size of a file */
 
 static char *text_view_of(const char *path)
 {
@@ -51,7 +51,7 @@ static char *text_view_of(const char *path)
     return NULL;
 }
 
-/* As the server reads it; NULL with complaints. */
+/* Returns the rules in the form that the server reads; NULL after reporting errors. */
 static char *metrics_read_rules(const struct command *command, const char *path)
 {
     struct arena texts = {0};

@@ -21,8 +21,8 @@ bool name_lookup_matches(const struct table_names *names, struct table_place pla
     return is;
 }
 
-/* Its label, or the name in it, with or without the letter: of several programs that is before
- * theirs. */
+/* Returns whether a name equals a label with or without its letter. size: of the label, without
+ * what distinguishes equal labels. */
 static bool name_lookup_is_label(const char *name, const char *label, size_t size)
 {
     const char *colon = memchr(label, ':', size);

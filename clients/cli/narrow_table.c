@@ -1,6 +1,5 @@
-/* Names that make a table of text too wide are shortened: what stands in the angle brackets of C++
- * templates first, then parameters, then the middle of the name.  Where it is, (FILE:LINE),
- * stays. */
+/* Shortening of names that make a text table too wide: the arguments of C++ templates first, then
+ * parameters, then the middle of the name. The location, (FILE:LINE), stays. */
 #include "clients/cli/narrow_table.h"
 
 #include "base/alloc.h"
@@ -9,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_WIDTH 64u /* of a name, without where it is */
+#define NAME_WIDTH 64u /* maximum width of a name, without its location */
 
 struct narrow_table_name {
     char *text;
-    size_t at; /* bytes that are written */
+    size_t at; /* bytes written */
 };
 
 static void name_add(struct narrow_table_name *n, const char *bytes, size_t count)
@@ -22,7 +21,7 @@ static void name_add(struct narrow_table_name *n, const char *bytes, size_t coun
     n->at += count;
 }
 
-/* Behind the bracket that closes the one at `open`; NULL: none does. */
+/* Returns a pointer behind the bracket that closes the one at `open`; NULL: none does. */
 static const char *name_closed(const char *open, char opens, char closes)
 {
     unsigned depth = 0;
@@ -43,7 +42,7 @@ static bool name_is_operator(const char *name, const char *at)
     return at - name >= (ptrdiff_t)n && memcmp(at - n, word, n) == 0;
 }
 
-/* What stands within outermost brackets becomes dots.  Memory of the caller's. */
+/* Returns the name with "..." within its outermost brackets; the caller frees it. */
 static char *name_without(const char *name, char opens, char closes)
 {
     struct narrow_table_name n = {xmalloc(2 * strlen(name) + 8), 0};
@@ -73,7 +72,7 @@ static char *name_cut(const char *name)
     return xasprintf("%.*s...%s", (int)head, name, name + tail);
 }
 
-/* One of C++, not one of a file or a command.  NULL: it is short enough. */
+/* Returns the shortened name of a C++ function; NULL: it is short enough, or not C++. */
 static char *name_shortened(const char *text)
 {
     const char *place = strrchr(text, ' ');

@@ -39,7 +39,7 @@ static int note_print_notes(const struct note_options *o, const struct note_file
     return EXIT_DONE;
 }
 
-/* text: NULL: it goes. */
+/* text: NULL deletes the note. */
 static int note_set_note(const struct note_options *o, struct note_file *notes, struct event_id at,
                          const char *text)
 {
@@ -57,7 +57,7 @@ static int note_set_note(const struct note_options *o, struct note_file *notes, 
     return EXIT_DONE;
 }
 
-/* words: what follows SOURCE. */
+/* words: the arguments after SOURCE. */
 static int note_run_action(const struct note_options *o, struct command_source *subject, int count,
                            char **words)
 {

@@ -72,7 +72,7 @@ static long long now_ms(void)
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* In a process group of its own, so that it and all that it starts can be ended. */
+/* Starts a command in its own process group, so that all its descendants can be killed. */
 static pid_t number_sampler_start_command(const char *command, int output)
 {
     char *arguments[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
@@ -97,7 +97,7 @@ static pid_t number_sampler_start_command(const char *command, int output)
     return e ? -1 : pid;
 }
 
-/* Until its end; false: it takes too long. */
+/* Reads until end of file; returns false after SECONDS_MOST, or if stopped. */
 static bool read_all(int fd, char *text, size_t *size, const volatile int *stopped)
 {
     long long until = now_ms() + SECONDS_MOST * 1000;

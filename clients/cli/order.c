@@ -23,10 +23,10 @@ struct order_pair {
 static const char *const words[] = {"no such event", "before", "after",
                                     "concurrent",    "same",   "unknown"};
 
-/* What the run does not see, asked for when first needed. */
+/* Untraced synchronization of the run, requested when first needed. */
 static struct stat_info stat;
 static bool stat_known;
-static uint32_t reported[2]; /* reasons for UNKNOWN, for CONCURRENT, that were told */
+static uint32_t reported[2]; /* reasons already printed for UNKNOWN, for CONCURRENT */
 
 static void order_receive_stat(void *user, const struct response_chunk *answer)
 {
@@ -41,7 +41,7 @@ static void order_request_stat(const struct command *command, struct command_sou
             command_source_request(command, subject, REQUEST_STAT, NULL, order_receive_stat, NULL);
 }
 
-/* "numbers were lost", or with what it is about: "...: Rust, OpenMP (libgomp.so.1)". */
+/* Writes a reason and its details, such as "...: Rust, OpenMP (libgomp.so.1)". */
 static void reason_phrase(unsigned reason, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "%s", untraced_text(reason));
@@ -54,7 +54,7 @@ static void reason_phrase(unsigned reason, char *text, size_t size)
     }
 }
 
-/* Each reason once, however many pairs are asked about. */
+/* Prints each reason only once for all pairs. */
 static void order_report_reasons(uint8_t answer, uint32_t reasons)
 {
     bool unknown = answer == RELATION_CODE(ORDER_UNKNOWN);
@@ -94,7 +94,7 @@ static void print_answer(struct order_pair pair, uint8_t answer, uint32_t reason
     json_print(o);
 }
 
-/* The events of a pair that there are not.  number 0: the only pair. */
+/* Reports which events of a pair do not exist. number 0: the only pair. */
 static int order_report_missing(const struct command *command, struct command_source *subject,
                                 const struct order_pair *pair, size_t number)
 {
@@ -131,9 +131,9 @@ static void order_receive_order(void *user, const struct response_chunk *answer)
     }
 }
 
-#define ALONE SIZE_MAX /* as `first`: the only pair, which has no number */
+#define ALONE SIZE_MAX /* as `first`: there is only one pair, and errors do not number it */
 
-/* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
+/* Requests the relations of a batch and prints them, up to the first pair that does not exist. */
 static int order_request_relations(const struct command *command, struct command_source *subject,
                                    const struct order_pair *pairs, size_t count, size_t first,
                                    bool json)
@@ -171,9 +171,9 @@ static int order_request_relations(const struct command *command, struct command
 
 struct order_chain {
     struct command_source *subject;
-    bool known; /* there are both events */
+    bool known; /* both events exist */
     uint32_t count;
-    struct json_object *list; /* NULL: as text */
+    struct json_object *list; /* NULL: text output */
 };
 
 static void why_text(const struct order_chain *why, const struct event_info *event)
@@ -220,8 +220,8 @@ static void order_receive_why(void *user, const struct response_chunk *answer)
     event_info_free(&event);
 }
 
-/* Tells the chain of events that makes one come before the other; list: into it.  Negative: there
- * is none to be had, and why not is said. */
+/* Prints the causal chain from one event to the other, or appends it to `list`. Returns its length;
+ * a negative exit status after reporting an error. */
 static int order_request_chain(const struct command *command, struct command_source *subject,
                                const struct order_pair *pair, struct json_object *list)
 {
@@ -237,7 +237,7 @@ static int order_request_chain(const struct command *command, struct command_sou
     return (int)why.count;
 }
 
-/* Takes the list. */
+/* Takes over the list. */
 static void print_why(struct order_pair pair, const char *order, struct json_object *list)
 {
     struct json_object *o = json_object_new_object();
@@ -248,7 +248,7 @@ static void print_why(struct order_pair pair, const char *order, struct json_obj
     json_print(o);
 }
 
-/* Either way round. */
+/* Prints the causal chain in whichever direction there is one. */
 static int order_print_causal_chain(const struct command *command, struct command_source *subject,
                                     struct order_pair pair, bool json)
 {

@@ -19,7 +19,7 @@ static const char *type_name(const struct order_format *format, const struct eve
     return metadata_type_name(&format->subject->source.book, e->type);
 }
 
-/* Its texts, else its type. */
+/* Prints the annotations of an event, or else its type. */
 static void print_text(const struct order_format *format, const struct event_info *e, FILE *f)
 {
     fputs(e->text_count ? e->texts[0] : type_name(format, e), f);
@@ -27,7 +27,7 @@ static void print_text(const struct order_format *format, const struct event_inf
         fprintf(f, "; %s", e->texts[i]);
 }
 
-/* "Sem:full", "producer": names, without what tells twins apart. */
+/* Prints " Sem:full" or "producer": a name without the #2 of lines with equal names. */
 static void print_name(const struct order_format *format, uint32_t line, bool letter, FILE *f)
 {
     if (letter)
@@ -35,8 +35,8 @@ static void print_name(const struct order_format *format, uint32_t line, bool le
     fputs(line_name(format, line), f);
 }
 
-/* In one line: "acquired Sem:full by producer, prodcons.c:22: a text".  Of events that are texts,
- * as of an imported log, the texts. */
+/* Prints "acquired Sem:full by producer, prodcons.c:22: a text"; only the text for events of an
+ * imported log. */
 static void print_sentence(const struct order_format *format, const struct event_info *e, FILE *f)
 {
     char *sentence = NULL;
@@ -65,10 +65,10 @@ static void print_sentence(const struct order_format *format, const struct event
     free(sentence);
 }
 
-/* ---- dot: events as nodes, each line as a row of its own: its events are one group, which dot
- * keeps straight, and the
- * first column holds the names, one below the other ---- */
+/* ---- dot: events as nodes, lines as rows ---- */
 
+/* The events of a line are one group, which dot keeps straight; the names have one rank, the first
+ * column. */
 static void dot_begin(struct order_format *format, struct command_source *subject, FILE *f)
 {
     const struct trace_metadata *book = &subject->source.book;
@@ -139,16 +139,14 @@ static void dot_end(struct order_format *format)
     fputs("}\n", format->f);
 }
 
-/* ---- shiviz: vector clocks.  A host is an exclusive line; events on shared lines stand with the
- * thread that acted.  The members of a point become events one after the other: what is after any
- * of them is after all. ---- */
+/* ---- shiviz: vector clocks ---- */
 
 struct shiviz_host {
     char *name;
-    uint64_t *clock; /* by host, of its newest event */
+    uint64_t *clock; /* by host: the clock of its last event */
 };
 
-struct shiviz_kept { /* clock of an event that a later one may name */
+struct shiviz_kept { /* clock of an event that later events may name */
     uint64_t *clock;
 };
 
@@ -157,9 +155,9 @@ struct shiviz {
     uint32_t count;
     struct shiviz_kept **kept; /* by line - 1, then number - 1 */
     size_t *kept_room;
-    struct event_info *members; /* of the point that is being collected */
+    struct event_info *members; /* members of the current synchronization point */
     size_t member_count, member_room;
-    uint64_t **hidden; /* clocks of events on hidden lines, by line, the newest */
+    uint64_t **hidden; /* by hidden line: the clock of its last event */
     uint32_t hidden_count;
 };
 
@@ -245,6 +243,7 @@ static void shiviz_print(const struct order_format *format, const struct event_i
     fputs("}\n", format->f);
 }
 
+/* Returns the host of an event: its exclusive line, or the acting thread on shared lines. */
 static uint32_t shiviz_host_of(const struct order_format *format, const struct event_info *e)
 {
     const struct shiviz *z = format->state;
@@ -256,7 +255,7 @@ static uint32_t shiviz_host_of(const struct order_format *format, const struct e
                                                                                       : line;
 }
 
-/* What one member of a point follows. */
+/* Joins the clocks of the predecessors of one member of a point. */
 static void shiviz_follow(const struct order_format *format, const struct event_info *e,
                           uint64_t *clock)
 {
@@ -264,7 +263,7 @@ static void shiviz_follow(const struct order_format *format, const struct event_
     uint32_t host = shiviz_host_of(format, e);
     shiviz_join(z, clock, host ? z->hosts[host - 1].clock : shiviz_of(z, e->at));
     for (uint32_t i = 0; i < e->partner_count; i++)
-        shiviz_join(z, clock, shiviz_of(z, e->partners[i])); /* later ones have none yet */
+        shiviz_join(z, clock, shiviz_of(z, e->partners[i])); /* NULL for later partners */
     for (uint32_t i = 0; i < e->after_count; i++)
         shiviz_join(z, clock, shiviz_of(z, e->after[i]));
     if (host && e->at.number == 1)
@@ -273,8 +272,7 @@ static void shiviz_follow(const struct order_format *format, const struct event_
             shiviz_of(z, metadata_line(&format->subject->source.book, e->at.line)->is.opened_by));
 }
 
-/* Writes the members of a point, one after the other; what comes after any of them comes after
- * all. */
+/* Writes the members of a point as successive events; whatever follows one of them follows all. */
 static void shiviz_flush(struct order_format *format)
 {
     struct shiviz *z = format->state;
@@ -349,7 +347,7 @@ static void shiviz_end(struct order_format *format)
     free(z);
 }
 
-/* ---- all of them ---- */
+/* ---- the formats ---- */
 
 static const struct order_format formats[] = {
     {.name = "chrome", .begin = chrome_begin, .event = chrome_event, .end = chrome_end},
@@ -372,7 +370,7 @@ static void order_formats_begin_output(struct order_format *format)
     format->begun = true;
 }
 
-/* The tables came before the first part. */
+/* The lines and types are known when the first part arrives: output begins then. */
 static void order_formats_receive_event(void *user, const struct response_chunk *answer)
 {
     struct order_format *format = user;

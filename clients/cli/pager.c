@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static bool refused; /* --no-pager */
-static int terminal = -1; /* what standard output was before */
+static int terminal = -1; /* copy of standard output from before the pager */
 static volatile pid_t pager;
 
 static error_t pager_parse_option(int key, char *value, struct argp_state *state)
@@ -42,7 +42,7 @@ unsigned pager_columns(void)
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* ---- which ---- */
+/* ---- choice of the command ---- */
 
 static bool is_in_path(const char *program, size_t length)
 {
@@ -62,7 +62,7 @@ static bool is_in_path(const char *program, size_t length)
     return false;
 }
 
-/* A command of the shell; NULL: none is wanted, or there is none. */
+/* Returns a shell command; NULL: the pager is not wanted or not installed. */
 static const char *pager_choose_command(void)
 {
     const char *words = getenv("PAGER"), *term = getenv("TERM");
@@ -81,7 +81,7 @@ static const char *pager_choose_command(void)
     return command;
 }
 
-/* ---- the process ---- */
+/* ---- pager process ---- */
 
 static void wait_for_pager(void)
 {
@@ -90,8 +90,8 @@ static void wait_for_pager(void)
     pager = 0;
 }
 
-/* Signals that end the command leave the terminal to the pager until that has ended.  SIGPIPE:
- * the user left it. */
+/* Waits for the pager before this process ends by a signal, since both use the terminal. SIGPIPE
+ * means that the user left the pager: not a failure. */
 static void end_by_signal(int signal_number)
 {
     close(STDOUT_FILENO);
@@ -144,7 +144,6 @@ void pager_begin(void)
 
 bool pager_is_running(void) { return pager != 0; }
 
-/* (A user who leaves the pager sooner wants no more: that is no failure.) */
 void pager_end(void)
 {
     fflush(stdout);

@@ -57,7 +57,6 @@ void paper_size_default(struct document_options *page)
     page->shrink = SHRINK;
 }
 
-/* Paper if it was asked for, or if one page would not do. */
 bool paper_size_choose(const struct command *command, const struct event_diagram *p,
                        const struct scene *scene, struct document_options *page)
 {

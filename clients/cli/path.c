@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 25 /* rows, for people who said nothing else */
+#define SHOWN 25 /* default number of rows */
 
 enum { OPTION_WHAT_IF = 3000, OPTION_NO_LATENCY, OPTION_GAINS, OPTION_CPUS, OPTION_UNLIMITED_CPUS };
 
 struct path_options {
     struct table_settings tables;
-    const char **without; /* as they are given */
+    const char **without; /* as on the command line */
     uint32_t without_count;
-    struct table_option *options; /* for the server; the values are ours */
+    struct table_option *options; /* for the server; owned here */
     uint32_t option_count;
 };
 
@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
     {"cpus", OPTION_CPUS, "N", 0, "upper bound of the speedup on N CPUs", 1},
     {0}};
 
-/* (The value is taken over.) */
+/* Takes over the value. */
 static void path_set_option(struct path_options *w, const char *key, char *value)
 {
     struct table_option option = {xstrdup(key), value};
@@ -83,7 +83,7 @@ static error_t path_parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* ---- which steps are meant ---- */
+/* ---- lookup of code segments ---- */
 
 static bool step_is(const struct table_names *names, const struct result_table *t, uint32_t row,
                     uint32_t column, const char *name)
@@ -100,7 +100,8 @@ static bool step_is(const struct table_names *names, const struct result_table *
     return is;
 }
 
-/* The steps of a name take so many millionths; false: there is none. */
+/* Scales the segments of that name to `millionths` of their time; returns false if there is
+ * none. */
 static bool change_steps(struct path_options *w, const struct table_names *names,
                          const struct result_table *steps, const char *name, unsigned millionths)
 {
@@ -125,7 +126,7 @@ static bool free_line(struct path_options *w, const struct trace_metadata *book,
     return line != 0;
 }
 
-/* "=0.5" at its end, or nothing; false: nonsense. */
+/* Cuts "=0.5" off the end of a word; *factor: 0 without it. Returns false if it is invalid. */
 static bool path_split_factor(char *word, double *factor)
 {
     char *sign = strrchr(word, '='), *end;
@@ -162,7 +163,7 @@ static int path_add_change(struct path_options *w, struct command_source *subjec
     return status;
 }
 
-/* Names are known here, codes by the server: it is asked for its steps first. */
+/* Translates the names of segments, which only the client knows, to the server's codes. */
 static int path_resolve_steps(struct path_options *w, struct command_source *subject)
 {
     struct result_table steps = {0};

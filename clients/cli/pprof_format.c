@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of fields. */
+/* Field numbers of the message Profile. */
 enum {
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
@@ -26,7 +26,7 @@ struct pprof_writer {
     const struct result_table *table;
     char **strings;
     uint32_t string_count;
-    char **functions; /* names, by id - 1 */
+    char **functions; /* names by id - 1 */
     uint32_t function_count;
 };
 
@@ -52,7 +52,7 @@ static void pprof_append_part(struct encoder *out, unsigned field, const void *d
     encode_bytes(out, data, size);
 }
 
-/* A message within the profile; emptied. */
+/* Writes a nested message of the profile, and empties its buffer. */
 static void print_part(struct pprof_writer *w, unsigned field, struct encoder *part)
 {
     struct encoder out = {0};
@@ -73,7 +73,7 @@ static uint32_t pprof_string_index(struct pprof_writer *w, const char *text)
     return w->string_count - 1;
 }
 
-/* A function, and the location of the same number. */
+/* Writes a function, and the location with the same id. */
 static void print_function(struct pprof_writer *w, uint32_t id, const char *name,
                            const struct symbol_location *site)
 {

@@ -1,4 +1,4 @@
-/* poet predict: potential concurrency bugs of a recorded run, in words. */
+/* poet predict: potential concurrency bugs of a recorded run, as text. */
 #include "clients/cli/table_progress.h"
 #include "clients/cli/command.h"
 #include "clients/cli/table_options.h"

@@ -31,7 +31,7 @@ static bool preload_check_find_program(const char *program, char *path, size_t s
     return false;
 }
 
-/* ---- what an ELF file says ---- */
+/* ---- ELF files ---- */
 
 static const char *at_address(Elf *elf, GElf_Addr address, size_t *left)
 {
@@ -93,7 +93,7 @@ static bool is_go(Elf *elf)
     return false;
 }
 
-/* Is a symbol defined there, in a table of that type? */
+/* Returns whether a symbol table of that type defines the symbol. */
 static bool preload_check_defines_symbol(Elf *elf, unsigned type, const char *symbol)
 {
     Elf_Scn *section = NULL;
@@ -112,7 +112,7 @@ static bool preload_check_defines_symbol(Elf *elf, unsigned type, const char *sy
     return false;
 }
 
-/* NULL, or why it cannot be recorded. */
+/* Returns NULL, or why it cannot be recorded. */
 static const char *preload_check_check_elf(Elf *elf, struct preload_check *loadable)
 {
     GElf_Ehdr own, header;
@@ -143,7 +143,7 @@ static const char *preload_check_check_elf(Elf *elf, struct preload_check *loada
         return "it is a Go program, whose goroutines the C library does not know";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
-    /* (clang puts what it needs into the program itself, whose symbols the loader then sees) */
+    /* clang links the runtime into the program statically, and exports its symbols */
     if (strstr(loadable->sanitizers, "libtsan.so") ||
         preload_check_defines_symbol(elf, SHT_DYNSYM, "__tsan_init"))
         return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
@@ -159,7 +159,7 @@ static const char *preload_check_privilege_problem(const char *path)
 {
     struct stat st;
     if (geteuid() == 0 || stat(path, &st) < 0)
-        return NULL; /* root gains nothing, and the loader lets it */
+        return NULL; /* root gains no privileges, so the loader preloads */
     if ((st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
         (st.st_mode & S_ISGID && st.st_gid != getegid()))
         return "it changes its user or group when started (setuid), and so loads nothing of ours";
@@ -168,7 +168,7 @@ static const char *preload_check_privilege_problem(const char *path)
     return NULL;
 }
 
-/* The interpreter of a script that begins with #!, else false. */
+/* Gets the interpreter of a script from its #! line; returns false for other files. */
 static bool is_script(int fd, char *interpreter, size_t size)
 {
     char line[256];
@@ -190,7 +190,7 @@ static const char *preload_check_check_file(const char *path, struct preload_che
     if (why || fd < 0) {
         if (fd >= 0)
             close(fd);
-        return why; /* what cannot be read is tried */
+        return why; /* an unreadable file may still be executable: try it */
     }
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);

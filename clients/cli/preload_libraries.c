@@ -46,7 +46,7 @@ static void read_rules(struct preload_rules *r, const char *path)
         fclose(f);
 }
 
-/* Does any of these names, by spaces, match any of those patterns? */
+/* Returns whether any of the names matches any of the patterns; both are separated by spaces. */
 static bool preload_matches_pattern(const char *names, const char *patterns)
 {
     char name[PATH_MAX], pattern[256];
@@ -66,7 +66,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Why a library is loaded; the strongest reason that any has is the one that counts. */
+/* Why a library is loaded, strongest first: only the libraries with the strongest reason are. */
 enum preload_class { LINKED, STARTED, OTHERWISE, NOT };
 
 static enum preload_class preload_classify_command(const struct preload_rules *r,

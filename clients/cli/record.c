@@ -1,5 +1,5 @@
-/* poet record: runs a program with libpoet loaded before it.  The program takes the place of
- * this one: its process id, signals and exit status are those of an untraced run. */
+/* poet record: runs a program with libpoet preloaded. The program replaces this process, so its
+ * process id, signals and exit status are those of an untraced run. */
 #define _GNU_SOURCE
 #include "clients/cli/command.h"
 #include "clients/connection/install_paths.h"
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_NOT_FOUND 127 /* as of env and nohup */
+#define EXIT_NOT_FOUND 127 /* as env and nohup return */
 #define EXIT_NOT_EXECUTABLE 126
 
 enum { WITHOUT = 256, REPORT, WITH_INPUT };
@@ -31,11 +31,10 @@ struct record_options {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force, input;
-    const char *meters; /* a list or a file, then the list; NULL: none */
-    bool memory; /* is among them */
+    const char *meters; /* --measure: a list or a file, later the list; NULL: none */
+    bool memory; /* `meters` includes it */
 };
 
-/* The directory of a library. */
 static void directory_of(const char *library, char *directory, size_t size)
 {
     snprintf(directory, size, "%.*s", (int)(strrchr(library, '/') - library), library);
@@ -55,7 +54,7 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
-/* `python3 -m poet PROGRAM`, of Poet's own module: where it lies. */
+/* For `python3 -m poet PROGRAM`: lets Python find Poet's own module. */
 static void add_python_module(char *const *arguments)
 {
     const char *slash = strrchr(arguments[0], '/'), *name = slash ? slash + 1 : arguments[0],
@@ -92,7 +91,7 @@ static void set_environment(const struct record_options *o, const struct preload
              before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
-    /* a tree of its own, which prints its warnings itself */
+    /* so that this run prints its warnings, even if it is started by a traced one */
     unsetenv("POET_SAID");
     add_python_module(arguments);
     set_or_unset("POET_INCLUDE", o->include);
@@ -121,7 +120,7 @@ static bool record_server_answers(const char *endpoint)
 static bool wait_for(const char *endpoint)
 {
     struct timespec pause = {0, 20000000};
-    for (int i = 0; i < 250 && !record_server_answers(endpoint); i++) /* five seconds */
+    for (int i = 0; i < 250 && !record_server_answers(endpoint); i++) /* at most 5 s */
         nanosleep(&pause, NULL);
     return record_server_answers(endpoint);
 }
@@ -162,7 +161,7 @@ static void open_viewer(const struct command *command, const struct record_optio
         command_fail(command, "%s: no answer from the viewer's server", endpoint);
 }
 
-/* What cannot be read is no other file either. */
+/* Returns whether -o may overwrite it; unreadable files fail later. */
 static bool is_trace_or_empty(const char *path)
 {
     char head[TRACEHEAD_MAGIC_BYTES];
@@ -236,7 +235,7 @@ static error_t record_parse_option(int key, char *value, struct argp_state *stat
     }
 }
 
-/* In the place of this process. */
+/* Replaces this process by the program. */
 static int record_exec_program(const struct command *command, const struct record_options *o,
                                const struct preload_check *loadable, const char *library,
                                char **argv)
@@ -249,8 +248,8 @@ static int record_exec_program(const struct command *command, const struct recor
     return EXIT_NOT_EXECUTABLE;
 }
 
-/* As a child, with a server and a file of its own: so it is known where the run is, and when it is
- * whole. */
+/* Runs the program as a child with its own server and file, so that the supervisor knows where the
+ * trace is, and when it is complete. */
 static int start_followed(const struct command *command, struct record_options *o,
                           const struct preload_check *loadable, const char *library, char **argv)
 {
@@ -264,7 +263,7 @@ static int start_followed(const struct command *command, struct record_options *
                  (int)(child ? child : getpid()));
         o->output = output;
     }
-    unsetenv("POET_REPORT"); /* one is enough */
+    unsetenv("POET_REPORT"); /* this process prints the report */
     if (child > 0)
         return recorded_program_end(command, child, o->output, *o->report ? o->report : NULL);
     return record_exec_program(command, o, loadable, library, argv);

@@ -37,7 +37,7 @@ static void set_signals(void (*others)(int), void (*terminal)(int))
     sigaction(SIGQUIT, &action, NULL);
 }
 
-/* (Blocked meanwhile, so that none comes before there is a program to give it to.) */
+/* Signals are blocked until `followed` is set, so that none is forwarded to no process. */
 pid_t recorded_program_begin(void)
 {
     sigset_t some, before;
@@ -52,7 +52,7 @@ pid_t recorded_program_begin(void)
     return child;
 }
 
-/* ---- until all is there ---- */
+/* ---- completeness of the file ---- */
 
 static void recorded_program_receive_stat(void *user, const struct response_chunk *answer)
 {
@@ -65,8 +65,7 @@ static void recorded_program_receive_stat(void *user, const struct response_chun
     stat_info_free(&stat);
 }
 
-/* The program's own server runs until the file is complete, and then exits: whichever is observed
- * first. */
+/* Waits until the program's own server reports that the file is complete, or has exited. */
 void recorded_program_is_complete(pid_t program)
 {
     char directory[256], endpoint[400];
@@ -87,7 +86,7 @@ void recorded_program_is_complete(pid_t program)
     }
 }
 
-/* ---- the end ---- */
+/* ---- exit ---- */
 
 static int write_report(const struct command *command, const char *file, const char *report)
 {
@@ -101,7 +100,7 @@ static int write_report(const struct command *command, const char *file, const c
     return command_report.run(&command_report, report ? 4 : 2, arguments);
 }
 
-/* Of a signal it dies, too, so that a shell sees the same; the core is the program's alone. */
+/* Ends by the same signal as the program, so that a shell sees it; without a second core dump. */
 static int recorded_program_exit_like(int status)
 {
     if (!WIFSIGNALED(status))

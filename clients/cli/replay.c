@@ -22,19 +22,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 10000000
-#define REPORT_AFTER 100 /* looks */
+#define POLL_NS 10000000
+#define REPORT_AFTER 100 /* polls */
 
-/* ---- the script ---- */
+/* ---- the schedule ---- */
 
-/* Of no call: its site is what the thread runs, which may be a library's. */
+/* Begins and ends of threads are not calls: their site is the thread's function, which may lie in a
+ * library. */
 static bool replay_is_lifetime_event(const char *type)
 {
     return strcmp(type, "start") == 0 || strcmp(type, "end") == 0 || strcmp(type, "exit") == 0 ||
            strcmp(type, "close") == 0;
 }
 
-/* A call that is recorded only where those of libraries were asked for. */
+/* Returns whether it is a call from a library, which is recorded only on request. */
 static bool is_library_call(const struct trace_metadata *book, const struct event_info *e)
 {
     const struct target_line_type *kind =
@@ -106,8 +107,9 @@ static bool is_launched(const struct replay_run *r, uint32_t line)
     return kind && kind->launched;
 }
 
-/* A thread's line that begins with its own start, and not with who made it. */
-static void name_stranger(struct replay_run *r, uint32_t line)
+/* Adds the line to the schedule as a thread without a traced creator, if its first event is its own
+ * start. */
+static void replay_add_foreign(struct replay_run *r, uint32_t line)
 {
     const struct line_metadata *is = metadata_line(&r->subject.source.book, line);
     struct event_info first;
@@ -118,7 +120,8 @@ static void name_stranger(struct replay_run *r, uint32_t line)
     r->launched += is_launched(r, line);
 }
 
-/* The order in which they start is arbitrary: they are identified by their names. */
+/* Clears script->main if an untraced launcher starts the processes: their order is arbitrary, so
+ * they are identified by their names. */
 static void replay_find_launcher(struct replay_run *r)
 {
     if (r->launched < 2 || !is_launched(r, r->script->main))
@@ -127,7 +130,6 @@ static void replay_find_launcher(struct replay_run *r)
         r->script->main = 0;
 }
 
-/* A line that leads to another machine. */
 static bool replay_line_is_remote(const struct trace_metadata *book, uint32_t line)
 {
     const struct target_line_type *kind = metadata_line_type(book, line);
@@ -148,7 +150,7 @@ bool replay_script(const struct command *command, struct replay_run *r)
     for (uint32_t i = 1; i <= book->type_count; i++)
         schedule_builder_set_type(r->plan, i, metadata_type_name(book, i));
     for (uint32_t i = 1; i <= book->line_count; i++)
-        name_stranger(r, i);
+        replay_add_foreign(r, i);
     struct schedule_head *script = schedule_builder_write(r->plan, &bytes, &why);
     for (uint32_t i = 1; script && i <= book->line_count; i++)
         script->remote |= replay_line_is_remote(book, i);
@@ -180,7 +182,6 @@ bool replay_command_words(const struct command *command, const struct replay_run
     return false;
 }
 
-/* What its calls brought from outside, where that was recorded. */
 bool replay_input(const struct command *command, struct replay_run *r)
 {
     char directory[256];
@@ -216,7 +217,7 @@ static void replay_report_input(const struct command *command, const struct repl
 void replay_environment(const struct replay_run *r)
 {
     setenv("POET_REPLAY", r->file, 1);
-    if (*r->input_file) { /* and the new trace has it, too */
+    if (*r->input_file) { /* the new trace records its input, too */
         setenv("POET_REPLAY_INPUT", r->input_file, 1);
         setenv("POET_INPUT", "1", 1);
     } else {
@@ -236,7 +237,7 @@ void replay_free(struct replay_run *r)
     schedule_builder_free(r->plan);
 }
 
-/* In the place of this process, which is a child. */
+/* Replaces this process, a child, by the program. */
 static int replay_exec_program(const struct command *command, const struct replay_run *r,
                                const struct preload_check *loadable, char **argv)
 {
@@ -251,8 +252,8 @@ static int replay_exec_program(const struct command *command, const struct repla
         loadable, argv);
 }
 
-/* Where two events are to come the other way round. */
-static bool make_steer(const struct command *command, struct replay_run *r)
+/* Writes the hold points if two events are to be swapped. */
+static bool replay_make_hold_points(const struct command *command, struct replay_run *r)
 {
     struct schedule_control head;
     const char *why;
@@ -281,7 +282,8 @@ static uint64_t replay_replayed_count(const struct replay_run *r)
     return count;
 }
 
-/* Reports to the waiting user that the replayed program hangs, as the recorded one did. */
+/* Reports that the schedule is complete if the program still runs then: it may hang as the recorded
+ * one did. */
 static void replay_check_progress(const struct command *command, struct replay_run *r, pid_t child)
 {
     if (r->strict && atomic_load(&r->script->state) == SCHEDULE_LEFT)
@@ -298,7 +300,6 @@ static void replay_check_progress(const struct command *command, struct replay_r
                      r->subject.source.name);
 }
 
-/* Until it ends. */
 static int replay_wait_program(const struct command *command, struct replay_run *r, pid_t child)
 {
     int status = 0;
@@ -307,14 +308,14 @@ static int replay_wait_program(const struct command *command, struct replay_run 
         if (ended < 0 && errno != EINTR)
             break;
         replay_check_progress(command, r, child);
-        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
     }
     return status;
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
-/* An exit status. */
+/* Returns an exit status. */
 static int replay_draw_divergence(const struct command *command, struct replay_run *r,
                                   const struct replay_result *o, pid_t child)
 {
@@ -332,10 +333,9 @@ static int replay_draw_divergence(const struct command *command, struct replay_r
     return divergence_draw(&apart, r->picture);
 }
 
-#define BEFORE 3u /* events of the thread, and the one that was to be */
+#define BEFORE 3u /* recorded events of the thread that precede the divergence */
 
-/* Where it first did something else: what of that is not steered.  A difference of the
- * environment is said first. */
+/* Reports which sources of nondeterminism at the divergence are not controlled. */
 static void replay_report_unsteered(const struct command *command, const struct replay_run *r)
 {
     const struct schedule_end *end = &r->script->end;
@@ -426,7 +426,7 @@ static int replay_run(const struct command *command, int argc, char **argv)
     if (first == argc)
         return command_usage(command, "missing operand: TRACE");
     const char *trace = argv[first];
-    argc -= first, argv += first; /* options may come behind it, too */
+    argc -= first, argv += first; /* options may follow TRACE, too */
     status = command_read(command, argc, argv, &r, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -435,7 +435,8 @@ static int replay_run(const struct command *command, int argc, char **argv)
     if (!command_source_open(command, &r.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
     char **recorded = NULL, **words = argv + first;
-    if (!replay_script(command, &r) || !make_steer(command, &r) || !replay_input(command, &r))
+    if (!replay_script(command, &r) || !replay_make_hold_points(command, &r) ||
+        !replay_input(command, &r))
         status = EXIT_FAILED;
     else if (!replay_command_words(command, &r, trace, &words, &recorded))
         status = EXIT_USAGE;

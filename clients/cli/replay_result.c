@@ -25,7 +25,7 @@ static void replay_result_describe_event(struct replay_run *r, const struct even
             site);
 }
 
-/* Where something else was taken up. */
+/* Describes a divergence in which a thread received another event than the recorded one. */
 static void replay_result_describe_received(struct replay_run *r, FILE *f)
 {
     const struct schedule_end *end = &r->script->end;
@@ -86,9 +86,9 @@ static void replay_result_describe_exit(struct replay_run *r, FILE *f)
     replay_result_describe_end(r, f);
 }
 
-/* How far it came, and how it was left. */
-static void replay_result_describe_remote(struct replay_run *r, const struct replay_result *o,
-                                          uint64_t done, FILE *f)
+/* Describes how far the replay got, and how it ended. */
+static void replay_result_describe(struct replay_run *r, const struct replay_result *o,
+                                   uint64_t done, FILE *f)
 {
     unsigned long long all = r->script->event_count;
     if (o->left) {
@@ -123,7 +123,7 @@ void replay_result_make(struct replay_result *o, struct replay_run *r, uint64_t 
     size_t size = 0;
     FILE *f = open_memstream(&o->text, &size);
     command_source_label_lines(&r->subject);
-    replay_result_describe_remote(r, o, done, f);
+    replay_result_describe(r, o, done, f);
     if (WIFSIGNALED(status))
         fprintf(f, "; the program was killed by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))

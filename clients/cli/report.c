@@ -1,4 +1,4 @@
-/* poet report: one page about a run.  A section is a table that is asked for. */
+/* poet report: a one-page summary of a run, whose sections are tables. */
 #include "clients/metadata/hang_text.h"
 #include "clients/cli/hang_table.h"
 #include "clients/cli/leak_summary.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the head ---- */
+/* ---- heading ---- */
 
 static const struct table_cell *report_find_cell(const struct result_table *t, const char *name)
 {
@@ -75,7 +75,7 @@ static void report_write_header(struct text_table *sheet, const struct table_nam
     {                                                                                              \
         (char[]){name}, (char[]) { word }                                                          \
     }
-/* What is missing of the run is said once, above all. */
+/* Columns without values are left out: the heading says once what the run does not contain. */
 #define NO_EMPTY_CELLS WORD("missing", "0")
 static struct table_option no_empty_cells[] = {NO_EMPTY_CELLS, {0}},
                            few_causes[] = {WORD("causes", "3"),
@@ -85,7 +85,7 @@ static struct table_option no_empty_cells[] = {NO_EMPTY_CELLS, {0}},
                            with_others[] = {WORD("others", "1"), NO_EMPTY_CELLS, {0}},
                            at_zero[] = {WORD("zeros", "2"), NO_EMPTY_CELLS, {0}};
 
-/* What stands on it, from top to bottom. */
+/* The sections, from top to bottom. */
 static const struct table_section sections[] = {
     {.what = "run", .words = report_write_header, .page = true},
     {.make = hang_table_request, .title = "Deadlocks and hangs", .page = true, .rare = true},

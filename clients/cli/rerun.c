@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define PLAIN                                                                                      \
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-" /* not quoted */
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-" /* need no quotes */
 
 char **rerun_recorded(const struct rerun *a, char **argv)
 {
@@ -48,7 +48,7 @@ int rerun_start(const struct command *command, const struct rerun *a,
     return 126;
 }
 
-/* libpoet reads so much of all arguments, and of each as much as fits into a text. */
+/* Limits of libpoet: bytes of all arguments; each of them is cut to LIMIT_TEXT_BYTES. */
 #define ALL_ARGUMENTS_BYTES 16383u
 #define CHARACTER_BYTES 4u
 
@@ -64,7 +64,8 @@ static bool is_cut(const struct process_info *process)
     return all >= ALL_ARGUMENTS_BYTES;
 }
 
-/* Whether some of its characters stand for others, which cannot be known any more. */
+/* Returns whether text_readable() replaced some of its characters, so that the original path is
+ * unknown. */
 static bool is_made_readable(const char *path)
 {
     for (const char *c = path; *c; c++)
@@ -91,7 +92,7 @@ char **rerun_arguments(const struct trace_metadata *book)
     return words;
 }
 
-/* A word as a shell would read it, with what a terminal would act upon made readable. */
+/* Prints a word quoted for a shell, with control characters made visible. */
 static void write_word(FILE *to, const char *word)
 {
     char *text = text_readable(word, strlen(word), false);
@@ -121,7 +122,7 @@ static char *rerun_command_line(char *const *words)
     return line;
 }
 
-/* Another user's trace may name whatever its owner wants to be run here. */
+/* Returns whether the trace belongs to another user: its command may be anything. */
 static bool is_of_another_user(const char *trace)
 {
     struct stat st;

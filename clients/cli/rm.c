@@ -20,10 +20,10 @@
 struct rm_options {
     const struct command *command;
     bool force, pretend;
-    double older_days; /* < 0: however old */
+    double older_days; /* < 0: any age */
     char **paths;
     size_t count, room;
-    uint64_t bytes; /* of those that were removed */
+    uint64_t bytes; /* size of the removed files */
     size_t removed;
     bool failed;
 };
@@ -40,7 +40,7 @@ static bool is_trace(int fd)
     return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && tracehead_is_trace(head);
 }
 
-/* A descriptor of a trace that may be removed, or -1, and said why. */
+/* Returns a descriptor of a trace that can be removed; -1 after reporting why it cannot. */
 static int open_trace(struct rm_options *r, const char *path, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -58,7 +58,7 @@ static int open_trace(struct rm_options *r, const char *path, struct stat *st)
     return -1;
 }
 
-/* Holds no line that a user did not type: whatever is not yes is no. */
+/* Returns whether the user typed yes; anything else, and end of file, is no. */
 static bool rm_user_confirms(const struct rm_options *r, const char *path, uint64_t bytes)
 {
     char *line = NULL;
@@ -79,7 +79,7 @@ static void remove_one(struct rm_options *r, const char *path)
         return;
     uint64_t bytes = (uint64_t)st.st_blocks * 512;
     if (rm_user_confirms(r, path, bytes)) {
-        /* what was asked about, and not what took its name since */
+        /* the confirmed file, not another one that now has its name */
         if (lstat(path, &now) < 0 || now.st_ino != st.st_ino || now.st_dev != st.st_dev) {
             rm_report_failure(r, path, "file was replaced in the meantime");
         } else if (!r->pretend && unlink(path) < 0) {
@@ -103,7 +103,7 @@ static bool old_enough(const struct rm_options *r, const char *path)
                                  difftime(time(NULL), st.st_mtime) >= r->older_days * 24 * 60 * 60);
 }
 
-/* One of all that are old: those that are no traces, or live, are left without a word. */
+/* Adds an old run to the list; silently skips files that are no traces, and live runs. */
 static void rm_remove_old(void *user, const char *path)
 {
     struct rm_options *r = user;

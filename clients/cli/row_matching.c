@@ -9,14 +9,14 @@ struct row_matching {
     struct merged_metadata *both;
     const struct trace_alignment *beside;
     const uint8_t *part;
-    /* by line of the first run: that of `both` that stands for it in the second; 0: none */
+    /* by line of the first run: the matching line of the second one, as in `both`; 0: none */
     uint32_t *other;
-    bool *stands; /* by line of `both`: it does */
+    bool *has_match; /* by line of `both`: it matches a line of the first run */
     uint32_t *rows;
     uint32_t count;
 };
 
-/* ---- which is which ---- */
+/* ---- matching lines ---- */
 
 static bool row_matching_lines_match(const struct trace_metadata *book, uint32_t a, uint32_t b)
 {
@@ -25,12 +25,12 @@ static bool row_matching_lines_match(const struct trace_metadata *book, uint32_t
            strcmp(metadata_label(book, a), metadata_label(book, b)) == 0;
 }
 
-/* One that nothing is matched with, and that is called so. */
+/* Returns an unmatched line of the second run with the same kind, name and label; 0: none. */
 static uint32_t row_matching_line_with_label(const struct row_matching *o, uint32_t line)
 {
     for (uint32_t i = 1; i <= o->both->of[1]->line_count; i++) {
         uint32_t there = merged_metadata_line(o->both, 1, i);
-        if (!o->stands[there] && !alignment_line(o->beside, 1, i) &&
+        if (!o->has_match[there] && !alignment_line(o->beside, 1, i) &&
             row_matching_lines_match(&o->both->book, line, there))
             return there;
     }
@@ -41,11 +41,11 @@ static void find_others(struct row_matching *o)
 {
     uint32_t lines = o->both->of[0]->line_count;
     o->other = xcalloc(lines + 1, sizeof *o->other);
-    o->stands = xcalloc(o->both->book.line_count + 1u, sizeof *o->stands);
+    o->has_match = xcalloc(o->both->book.line_count + 1u, sizeof *o->has_match);
     for (uint32_t i = 1; i <= lines; i++) {
         uint32_t there = merged_metadata_line(o->both, 1, alignment_line(o->beside, 0, i));
         o->other[i] = there ? there : o->part[i] ? row_matching_line_with_label(o, i) : 0;
-        o->stands[o->other[i]] = true;
+        o->has_match[o->other[i]] = true;
     }
 }
 
@@ -60,10 +60,10 @@ static void row_matching_set_label(struct merged_metadata *both, uint32_t line, 
     }
 }
 
-/* How many bytes it has without the number of a twin. */
+/* Returns its length without the #2 of lines with equal names. */
 static size_t row_matching_bare_label_length(const char *label) { return strcspn(label, "#"); }
 
-/* With the number that the one has that it is matched with. */
+/* Gives the matching line of the second run the same #number as the first one. */
 static void row_matching_copy_label(const struct row_matching *o, uint32_t first)
 {
     uint32_t there = o->other[first];
@@ -74,17 +74,17 @@ static void row_matching_copy_label(const struct row_matching *o, uint32_t first
         row_matching_set_label(o->both, there, xstrdup(is));
 }
 
-/* ---- which have rows ---- */
+/* ---- rows ---- */
 
-/* What takes part in either run. */
+/* Returns the larger enum row_match of a line and its match. */
 static unsigned part_of(const struct row_matching *o, uint32_t first)
 {
     unsigned here = o->part[first], there = o->other[first] ? o->part[o->other[first]] : 0;
     return here > there ? here : there;
 }
 
-/* Those from `begin` on of which there are too many go: of the ones that do not differ, then of the
- * others. */
+/* Drops rows from `begin` on beyond ROW_MATCHING_ROWS_MAX, first those that do not differ. Returns
+ * how many. */
 static uint32_t row_matching_limit_rows(struct row_matching *o, uint32_t begin,
                                         const uint8_t *parts)
 {
@@ -111,7 +111,7 @@ static void row_matching_add_row(struct row_matching *o, uint8_t *parts, uint32_
     o->rows[o->count++] = line;
 }
 
-/* Of the second run: what stands for the rows of the first, then what is of none. */
+/* Adds rows of the second run: the matches of the first run's rows, then unmatched lines. */
 static void add_second(struct row_matching *o, uint8_t *parts, uint32_t first_count, uint32_t *left)
 {
     const struct merged_metadata *both = o->both;
@@ -121,13 +121,13 @@ static void add_second(struct row_matching *o, uint8_t *parts, uint32_t first_co
     uint32_t begin = o->count;
     for (uint32_t i = 1; i <= both->of[1]->line_count; i++) {
         uint32_t line = merged_metadata_line(both, 1, i);
-        if (!o->stands[line] && o->part[line] && metadata_line_is_visible(&both->book, line))
+        if (!o->has_match[line] && o->part[line] && metadata_line_is_visible(&both->book, line))
             row_matching_add_row(o, parts, line, o->part[line]);
     }
     *left += row_matching_limit_rows(o, begin, parts);
 }
 
-/* One that is called as a row of its run that stands for another one. */
+/* Marks rows that have the same label as an earlier row of their run. */
 static void row_matching_number_labels(const struct row_matching *o, uint32_t begin)
 {
     for (uint32_t i = begin; i < o->count; i++)
@@ -160,7 +160,7 @@ uint32_t *row_matching_rows(struct merged_metadata *both, const struct trace_ali
     row_matching_number_labels(&o, count[0]);
     count[1] = o.count - count[0];
     free(o.other);
-    free(o.stands);
+    free(o.has_match);
     free(parts);
     return o.rows;
 }

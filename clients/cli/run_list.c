@@ -53,7 +53,7 @@ static void set_file(struct run_list_entry *l, const char *path, const struct st
     l->inode = st->st_ino;
 }
 
-/* "prodcons", or "bash, cat and 3 more". */
+/* Returns "prodcons", or "bash +4". */
 static char *programs_of(const struct trace_metadata *book)
 {
     const char *first = book->process_count ? base_name(book->processes[0].path) : book->run.name;
@@ -72,7 +72,7 @@ static void run_list_receive_waits(void *user, const struct response_chunk *answ
 struct run_list_last_event {
     const struct trace_metadata *book;
     uint64_t position; /* NO_POSITION: not found */
-    bool ends; /* the thread ended with it, or became another program */
+    bool ends; /* it is the exit or exec of the thread */
 };
 
 static void run_list_receive_position(void *user, const struct response_chunk *answer)
@@ -99,8 +99,7 @@ static void run_list_receive_last(void *user, const struct response_chunk *answe
     event_info_free(&event);
 }
 
-/* Did a thread leave in order, though its line has no end: by pthread_exit() before others, or by
- * exec()? */
+/* Returns whether a thread whose line has no end exited by pthread_exit() or exec(). */
 static bool left_in_order(struct session *source, const struct line_metadata *line)
 {
     struct run_list_last_event last = {&source->book, NO_POSITION, false};
@@ -109,7 +108,7 @@ static bool left_in_order(struct session *source, const struct line_metadata *li
     if (line->is.last < 2)
         return false;
     encode_event_id(&body, (struct event_id){line->is.line, line->is.last - 1});
-    encode_u8(&body, 1); /* the next one */
+    encode_u8(&body, 1); /* direction: forward */
     if (!session_wait(
             source, session_send(source, REQUEST_NEIGHBOR, &body, run_list_receive_position, &last),
             &ignored) ||
@@ -124,7 +123,8 @@ static bool left_in_order(struct session *source, const struct line_metadata *li
            last.ends;
 }
 
-/* A program that was killed recorded neither its end nor that of its first thread. */
+/* Determines how the run ended; a killed program recorded neither its end nor that of its first
+ * thread. */
 static enum run_ending ending_of(struct session *source)
 {
     const struct run_info *run = &source->book.run;
@@ -138,12 +138,12 @@ static enum run_ending ending_of(struct session *source)
         session_subscribe_lines(source, &first, 1, &ignored);
     const struct line_metadata *line = metadata_line(&source->book, first);
     const struct target_line_type *kind = line ? metadata_line_type(&source->book, first) : NULL;
-    bool thread = kind && kind->away; /* what is a thread's own ends when that does */
+    bool thread = kind && kind->away; /* other lines do not end with a thread */
     bool over = !thread || line->is.closed || line->is.exited || left_in_order(source, line);
     return over ? ENDING_FINISHED : ENDING_STOPPED;
 }
 
-/* What the run that was selected says of itself. */
+/* Gets the details of the selected run. */
 static bool run_list_request_run_details(struct run_list_entry *l, struct session *source,
                                          struct error *error)
 {
@@ -169,8 +169,7 @@ static bool run_list_request_run_details(struct run_list_entry *l, struct sessio
 
 /* ---- files ---- */
 
-/* The shortest that means this file: its name where that is found here or in the state
- * directory. */
+/* Returns the shortest SOURCE for a file: its bare name if it is found in the state directory. */
 static char *name_of(const char *path)
 {
     char state[PATH_MAX], found[PATH_MAX];
@@ -198,7 +197,7 @@ static void add_file(void *user, const char *path)
     bool open = session_open(&source, path, SESSION_NAMED_LINES, &error);
     if (!open || !run_list_request_run_details(l, &source, &error)) {
         l->ending = ENDING_UNREADABLE;
-        const char *text = error.text; /* without the name, which stands before it */
+        const char *text = error.text; /* without the leading path */
         if (strncmp(text, path, strlen(path)) == 0 && strncmp(text + strlen(path), ": ", 2) == 0)
             text += strlen(path) + 2;
         l->why = xstrdup(text);
@@ -269,7 +268,7 @@ static void add_server(void *user, const char *endpoint)
     session_close(&source);
 }
 
-/* ---- all ---- */
+/* ---- all runs ---- */
 
 void run_list_add_all(struct run_list *listing)
 {

@@ -17,7 +17,7 @@ struct shiviz_reader {
     pcre2_match_data *match;
     struct shiviz_log *log;
     size_t event_room, host_room;
-    bool several; /* texts, of one execution */
+    bool several; /* one execution in several texts */
     char *error;
     size_t error_size;
 };
@@ -34,7 +34,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct shiviz_reader *r, 
     return false;
 }
 
-/* About an event, in its file. */
+/* Reports an error at an event, with its file and line. */
 #define FAIL(r, e, ...) ((r)->file = (e)->file, fail(r, (e)->line, __VA_ARGS__))
 
 /* ---- expressions ---- */
@@ -52,7 +52,7 @@ static pcre2_code *shiviz_compile_pattern(struct shiviz_reader *r, const char *w
         fail(r, 0, "%s, at character %zu: %s", what, at + 1, why);
         return NULL;
     }
-    pcre2_jit_compile(re, PCRE2_JIT_COMPLETE); /* only makes it faster */
+    pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);
     return re;
 }
 
@@ -96,7 +96,7 @@ static int by_host(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Logs that were strings of something else have \" for each ". */
+/* Replaces \" by ", for logs that were copied out of string literals. */
 static void unescape_quotes(char *s)
 {
     char *to = s;
@@ -182,9 +182,10 @@ static void read_fields(struct shiviz_reader *r, struct shiviz_event *e)
     }
 }
 
-#define TIME_ROOM 64u /* a text that is longer is no time */
+#define TIME_ROOM 64u /* longer texts are not times */
 
-/* The text of its group, behind that of another one; false: it has none. */
+/* Copies the text of a named group, preceded by that of the group `before`; returns false if it did
+ * not match. */
 static bool time_text(const struct shiviz_reader *r, const char *before, const char *name,
                       char text[TIME_ROOM])
 {
@@ -249,9 +250,9 @@ static bool read_event(struct shiviz_reader *r)
                              log->hosts[e->host]);
 }
 
-/* ---- the rules ---- */
+/* ---- rules of clocks ---- */
 
-/* A host that began again is another line, whose numbers are not those of the clock. */
+/* Adds a line for a restarted host; its event numbers differ from the clock values. */
 static uint32_t add_again(struct shiviz_reader *r, uint32_t of, uint32_t last, unsigned times)
 {
     struct shiviz_log *log = r->log;
@@ -264,13 +265,13 @@ static uint32_t add_again(struct shiviz_reader *r, uint32_t of, uint32_t last, u
     return host;
 }
 
-struct shiviz_life { /* of a host in clocks */
-    uint32_t host; /* that it is now */
-    unsigned times; /* it began */
-    uint64_t count, value; /* of its events so far; of the last one's clock */
+struct shiviz_numbering { /* progress in numbering the events of a host */
+    uint32_t host; /* its line since its last restart */
+    unsigned times; /* number of starts */
+    uint64_t count, value; /* events since its last start; clock value of the last one */
 };
 
-static bool number_again(struct shiviz_reader *r, size_t index, struct shiviz_life *c)
+static bool number_again(struct shiviz_reader *r, size_t index, struct shiviz_numbering *c)
 {
     struct shiviz_log *log = r->log;
     struct shiviz_event *e = &log->events[index];
@@ -291,12 +292,12 @@ static bool number_again(struct shiviz_reader *r, size_t index, struct shiviz_li
     return true;
 }
 
-/* Hosts that count 1 more than once. */
+/* Finds the hosts that have the clock value 1 more than once, and splits them. */
 static bool find_restarts(struct shiviz_reader *r)
 {
     struct shiviz_log *log = r->log;
     unsigned *ones = xcalloc(log->host_count, sizeof *ones);
-    struct shiviz_life *counting = xcalloc(log->host_count, sizeof *counting);
+    struct shiviz_numbering *counting = xcalloc(log->host_count, sizeof *counting);
     bool good = true;
     log->clock_count = log->host_count;
     log->restarted = log->event_count;
@@ -305,7 +306,7 @@ static bool find_restarts(struct shiviz_reader *r)
         ones[log->events[i].host] += log->events[i].value == 1;
     for (uint32_t h = 0; h < log->clock_count; h++) {
         log->again[h] = (struct shiviz_again){.of = h, .has = ones[h] > 1};
-        counting[h] = (struct shiviz_life){.host = h, .times = 1};
+        counting[h] = (struct shiviz_numbering){.host = h, .times = 1};
     }
     for (size_t i = 0; i < log->event_count && good; i++)
         if (log->again[log->events[i].host].has)
@@ -349,7 +350,7 @@ static bool number_events(struct shiviz_reader *r)
     return true;
 }
 
-/* Does the clock of e include all that the clock of `other` does? */
+/* Returns whether the clock of e is at least that of `other` for each host. */
 static bool shiviz_clock_includes(struct shiviz_reader *r, const struct shiviz_event *e,
                                   const struct shiviz_event *other, const char *what)
 {
@@ -373,7 +374,7 @@ static struct shiviz_event *event_at(const struct shiviz_log *log, struct shiviz
     return &log->events[log->by_host[at.host][at.number - 1]];
 }
 
-/* The event of a host, in whichever of its lives, at that value of its clock; NULL: none, or
+/* Returns the event at a clock value of a host, before or after any restart; NULL: none, or
  * several. */
 static struct shiviz_event *named_event(const struct shiviz_log *log, struct shiviz_entry at,
                                         bool *any)
@@ -401,8 +402,7 @@ static struct shiviz_event *named_event(const struct shiviz_log *log, struct shi
     return count == 1 ? found : NULL;
 }
 
-/* An event that another one names, by its clock, and not one before it on its host: true if both
- * may be. */
+/* Checks an event `other` on another host that the clock of e names. */
 static bool check_cause(struct shiviz_reader *r, struct shiviz_event *e, struct shiviz_event *other)
 {
     const struct shiviz_log *log = r->log;
@@ -413,24 +413,24 @@ static bool check_cause(struct shiviz_reader *r, struct shiviz_event *e, struct 
     return shiviz_clock_includes(r, e, other, "the clock of every event it names");
 }
 
-/* Those that no other of them is after. */
-static void keep_causes(struct shiviz_log *log, struct shiviz_event *e, struct shiviz_event **news,
+/* Keeps the causes that no other cause implies. */
+static void keep_causes(struct shiviz_log *log, struct shiviz_event *e, struct shiviz_event **found,
                         uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t of = log->again[news[i]->host].of;
+        uint32_t of = log->again[found[i]->host].of;
         bool implied = false;
         for (uint32_t k = 0; k < count && !implied && !log->again[of].has; k++)
-            implied = k != i && clock_of(news[k], of) >= news[i]->value;
+            implied = k != i && clock_of(found[k], of) >= found[i]->value;
         if (implied)
             continue;
         e->causes = xreallocarray(e->causes, e->cause_count + 1, sizeof *e->causes);
-        e->causes[e->cause_count++] = (struct shiviz_entry){news[i]->host, news[i]->number};
-        news[i]->is_cause = true;
+        e->causes[e->cause_count++] = (struct shiviz_entry){found[i]->host, found[i]->number};
+        found[i]->is_cause = true;
     }
 }
 
-/* What the event follows on other hosts and the one before it on its own does not. */
+/* Finds the events on other hosts that precede e, but not its predecessor on its own host. */
 static bool find_causes(struct shiviz_reader *r, struct shiviz_event *e)
 {
     struct shiviz_log *log = r->log;
@@ -438,7 +438,7 @@ static bool find_causes(struct shiviz_reader *r, struct shiviz_event *e)
         e->number > 1 ? event_at(log, (struct shiviz_entry){e->host, e->number - 1}) : NULL;
     if (before && !shiviz_clock_includes(r, e, before, "the one before it on its host"))
         return false;
-    struct shiviz_event **news = xcalloc(e->entries, sizeof *news);
+    struct shiviz_event **found = xcalloc(e->entries, sizeof *found);
     uint32_t count = 0;
     bool good = true, any;
     for (uint32_t i = 0; i < e->entries && good; i++) {
@@ -457,11 +457,11 @@ static bool find_causes(struct shiviz_reader *r, struct shiviz_event *e)
                 log->hosts[at.host], (unsigned long long)at.number,
                 (unsigned long long)log->numbers[at.host]);
         else if (other && (good = check_cause(r, e, other)))
-            news[count++] = other;
+            found[count++] = other;
     }
     if (good)
-        keep_causes(log, e, news, count);
-    free(news);
+        keep_causes(log, e, found, count);
+    free(found);
     return good;
 }
 
@@ -522,7 +522,7 @@ static bool read_split(struct shiviz_reader *r, size_t from, size_t size, const 
         name = NULL;
         good = read_events(r, from, to) && check_execution(r);
         if (r->log->event_count == 0 && good && found > 0 && *count == 1 && !r->log->name)
-            shiviz_free(*logs, *count), *logs = NULL, *count = 0; /* nothing before the first */
+            shiviz_free(*logs, *count), *logs = NULL, *count = 0; /* empty first text */
         if (found <= 0)
             break;
         PCRE2_UCHAR *trace = NULL;
@@ -538,13 +538,12 @@ static bool read_split(struct shiviz_reader *r, size_t from, size_t size, const 
     return good;
 }
 
-/* ---- which expression ---- */
+/* ---- choice of the expression ---- */
 
-/* The first two lines of a log, as ShiViz has them: the expression, and what stands between
- * executions. */
+/* The first two lines of a log, as in ShiViz: the expression, and the separator of executions. */
 struct shiviz_header {
     char *parser, *split; /* NULL: none */
-    size_t size; /* where the log begins */
+    size_t size; /* its bytes */
 };
 
 static char *header_line(const struct shiviz_text *text, size_t *at)
@@ -576,7 +575,7 @@ static struct shiviz_header header_of(const struct shiviz_text *text)
     return h;
 }
 
-/* Does the expression match where the log begins? */
+/* Returns whether the expression matches at the beginning of the log. */
 static bool matches_first(const struct shiviz_text *text, size_t from, const char *expression)
 {
     char ignored[200];
@@ -605,8 +604,8 @@ static const char *parser_of(const struct shiviz_text *text, const struct shiviz
     return SHIVIZ_PARSER;
 }
 
-/* An expression that does not match where the log begins leaves out what it does not match: another
- * may be meant. */
+/* Adds to the error message an expression that matches the first line, if the one in use does
+ * not. */
 static void name_another(struct shiviz_reader *r, const struct shiviz_text *text, size_t from,
                          const char *parser)
 {
@@ -620,7 +619,7 @@ static void name_another(struct shiviz_reader *r, const struct shiviz_text *text
         }
 }
 
-/* ---- a text ---- */
+/* ---- one text ---- */
 
 static bool read_with(struct shiviz_reader *r, const struct shiviz_text *text,
                       const struct shiviz_header *h, struct shiviz_log **logs, size_t *count)

@@ -1,4 +1,4 @@
-/* poet show: the diagram in the terminal. */
+/* poet show: prints the diagram in the terminal. */
 #define _GNU_SOURCE
 #include "clients/cli/terminal_color.h"
 #include "clients/cli/diagram_scene.h"

@@ -1,4 +1,4 @@
-/* poet source: the program's source, and what each line of it took. */
+/* poet source: the program's source, annotated with run time and wait time. */
 #include "clients/cli/table_progress.h"
 #include "clients/cli/label_option.h"
 #include "clients/sourcefile/annotated_source.h"
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AROUND 2u /* lines, by default */
+#define AROUND 2u /* default --context, in lines */
 
 enum { OPTION_PATH = 3000, OPTION_CONTEXT, OPTION_ALL };
 
 struct source_options {
-    struct table_settings tables; /* first: what the sections are given is this one */
+    struct table_settings tables; /* first member: table_section.make gets a pointer to it */
     struct source_file_search search;
     struct annotated_source_options lines;
-    const char *file; /* NULL: all, a row each */
+    const char *file; /* NULL: list all files, one row each */
 };
 
 static const struct argp_option options[] = {
@@ -129,7 +129,7 @@ static bool comes_before(const struct table_settings *o, const struct table_cell
     return o->backwards ? order < 0 : order > 0;
 }
 
-/* Few rows, mostly as they are to be. */
+/* Insertion sort: there are few rows, mostly in order already. */
 static void sort_files(const struct table_settings *o, struct result_table *t, uint32_t column)
 {
     size_t bytes = t->column_count * sizeof *t->cells;
@@ -170,7 +170,8 @@ static int make_files(const struct source_options *w, const struct trace_metadat
     return EXIT_DONE;
 }
 
-/* What the server says of places becomes lines here, where the debug information is. */
+/* Makes a table of source lines from the server's table of code places, since only the client has
+ * the debug information. */
 static int source_make_table(const struct table_settings *o, struct command_source *subject,
                              struct result_table *t)
 {

@@ -1,4 +1,4 @@
-/* poet stat, poet runs: figures. */
+/* poet stat and poet runs: trace statistics, and the runs of a server. */
 #define _GNU_SOURCE
 #include "clients/cli/input_files.h"
 #include "clients/cli/command.h"
@@ -112,7 +112,7 @@ static struct json_object *clocks_json(const struct clock_list *clocks)
     return list;
 }
 
-/* The middle of the bounds, and the largest error of it. */
+/* Prints the middle of the bounds, and its maximum error. */
 static void print_clock(const struct clock_info *c)
 {
     double us = ((double)c->high_ns - (double)c->low_ns) / 2e3,

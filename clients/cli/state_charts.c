@@ -18,20 +18,20 @@
 enum { THREAD, BEGIN, END, WANTED };
 static const char *const wanted[WANTED] = {"thread", "start_ns", "end_ns"};
 
-#define ROWS_ASKED 256u /* of one strip */
+#define ROWS_ASKED 256u /* rows per request */
 
 struct state_charts {
     const struct table_settings *tables;
     const struct trace_metadata *book;
     const struct result_table *table;
-    uint32_t at[WANTED]; /* of the table */
+    uint32_t at[WANTED]; /* column indices in the table */
     struct state_chart chart;
-    struct state_charts_row { /* of the chart */
+    struct state_charts_row { /* by row of the chart */
         uint32_t line;
-        int64_t from_ns, to_ns; /* its life, as far as it is asked for */
+        int64_t from_ns, to_ns; /* its lifetime within the requested range */
     } *rows;
     uint32_t row_count;
-    struct state_bands strip; /* the newest */
+    struct state_bands strip; /* the latest response */
     char title[300], below[400];
 };
 
@@ -67,7 +67,7 @@ static void state_charts_receive_rows(struct state_charts *c)
     }
 }
 
-/* ---- what is in their pixels ---- */
+/* ---- pixels ---- */
 
 static void state_charts_receive_strip(void *user, const struct response_chunk *answer)
 {
@@ -95,7 +95,7 @@ static struct chart_pixel pixel_of(const struct state_band_cell *cell)
     return pixel;
 }
 
-/* (A line that has nothing in the strip has no row in it.) */
+/* Copies the shares from the response, which has no row for a line without any. */
 static void state_charts_receive_shares(struct state_charts *c, uint32_t first, uint32_t count)
 {
     const struct state_bands *s = &c->strip;
@@ -150,7 +150,7 @@ static bool state_charts_request_shares(struct state_charts *c, struct command_s
 
 /* ---- the critical path ---- */
 
-/* By line, 1 + its row; the caller's.  lines: so many. */
+/* Returns 1 + the row of each line, 0: none; the caller frees it. *lines: its length. */
 static uint32_t *rows_by_line(const struct state_charts *c, uint32_t *lines)
 {
     *lines = 0;
@@ -184,7 +184,7 @@ static void state_charts_receive_path(struct state_charts *c, const struct resul
     c->chart.way_name = "critical path";
 }
 
-/* An overview begins when there are two threads. */
+/* Lets the overview begin at the start of the second thread. */
 static void begin_with_two(struct state_charts *c)
 {
     int64_t first = INT64_MAX, second = INT64_MAX;
@@ -197,7 +197,7 @@ static void begin_with_two(struct state_charts *c)
         c->chart.from_ns = second;
 }
 
-/* ---- which chart ---- */
+/* ---- kinds of charts ---- */
 
 static const char *const kinds[] = {"transitions", "gantt", "overview", NULL};
 
@@ -209,7 +209,7 @@ bool state_charts_known(const char *word)
     return false;
 }
 
-/* What a chart's running is; the table says from what it knows. */
+/* Returns how the state "running" was determined, from the source of the table's column. */
 static const char *state_charts_running_text(const struct state_charts *c)
 {
     uint32_t at = result_table_find_column(c->table, "running_ns");
@@ -220,8 +220,8 @@ static const char *state_charts_running_text(const struct state_charts *c)
                              : "; running = time outside traced waits";
 }
 
-/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is
- * drawn; and how what is drawn is to be read. */
+/* Writes the text below the chart: "begins 2026-11-22 17:34:49.123 UTC" for its left edge
+ * (independent of the time zone), and how to read it. */
 static void state_charts_report_clock(struct state_charts *c, const struct result_table *pieces)
 {
     uint64_t ns = c->book->run.wall_ns + (uint64_t)(c->chart.from_ns > 0 ? c->chart.from_ns : 0);
@@ -257,7 +257,7 @@ static void state_charts_build(struct state_charts *c, const struct result_table
     c->chart.below = c->below;
 }
 
-/* ---- where it goes ---- */
+/* ---- output ---- */
 
 static unsigned terminal_width(void)
 {

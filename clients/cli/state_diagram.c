@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WIDTH_PT 700.0 /* of the strips */
+#define WIDTH_PT 700.0 /* width of the state bands */
 #define ROW_PT 26.0
 #define MARGIN_PT 8.0
-#define PIXELS 700u /* one a point: they are painted on whole ones */
+#define PIXELS 700u /* one per point, so that they are painted on whole points */
 
 struct state_diagram_page {
     const struct event_diagram *picture;

@@ -10,7 +10,7 @@ struct states_options {
     struct table_settings tables;
     const char *preset;
     char key[8];
-    struct table_option source[2]; /* the second ends it */
+    struct table_option source[2]; /* terminated by an empty one */
 };
 
 static const struct argp_option options[] = {
@@ -65,7 +65,7 @@ static error_t states_parse_option(int key, char *value, struct argp_state *stat
     }
 }
 
-/* Where threads ran is another table. */
+/* Returns the preset: --by with a place where threads ran selects another table. */
 static const char *preset_by(const struct states_options *w)
 {
     static const char *const places[] = {"processor", "cluster", "cpu"};

@@ -22,14 +22,15 @@ static struct swap_occurrence swap_events_make_occurrence(const struct event_inf
                                     .known = true};
 }
 
-/* What its thread did right before at the same place is how it began: to ask for it. */
+/* Returns the event with which an operation began, such as the lock request: the thread's previous
+ * event at the same call site; or else the event itself. */
 static struct swap_occurrence begin_of(const struct swap_events *f, struct swap_occurrence is)
 {
     const struct swap_occurrence *before = is.thread < f->room ? &f->last[is.thread] : NULL;
     return before && before->known && before->site == is.site ? *before : is;
 }
 
-/* How often its thread did the like since. */
+/* Counts the thread's occurrences of that type and call site, including this one. */
 static uint32_t times_of(const struct swap_events *f, const struct swap_occurrence *is)
 {
     uint32_t times = 1;
@@ -39,7 +40,7 @@ static uint32_t times_of(const struct swap_events *f, const struct swap_occurren
     return times;
 }
 
-/* It, or the other end of its pair. */
+/* Returns whether `at` is the event or the other half of its sync pair. */
 static bool is_of_point(const struct event_info *e, struct event_id at)
 {
     bool is = event_id_equal(e->at, at);
@@ -84,7 +85,7 @@ static bool comes_from(struct swap_events *f, const struct event_id *events, uin
     return false;
 }
 
-/* Is it after the first one?  (Of those that come together it is said of all.) */
+/* Returns whether the event is after the first one, or may be (any group event). */
 static bool is_after(struct swap_events *f, const struct event_info *e)
 {
     bool received = e->relation == RELATION_SYNC || e->relation == RELATION_RECEIVE;
@@ -99,8 +100,8 @@ static bool is_after(struct swap_events *f, const struct event_info *e)
     return is;
 }
 
-/* A thread that is to come first has to begin: what leads there is repeated, too, if the first one
- * does not. */
+/* Returns whether to replay an event after the first one has begun: it may be needed to start the
+ * other thread, and does not follow the first one. */
 static bool leads_to_other(struct swap_events *f, const struct event_info *e)
 {
     uint32_t thread = f->late.thread;

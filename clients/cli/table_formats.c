@@ -31,7 +31,7 @@ static size_t *widths_of(const struct text_table *s)
 
 struct line_so_far {
     FILE *f;
-    size_t owed; /* blanks, to be written before what comes next */
+    size_t owed; /* blanks to be written before the next text */
 };
 
 static void print_cell(struct line_so_far *l, bool right, size_t width, size_t indent,
@@ -46,7 +46,7 @@ static void print_cell(struct line_so_far *l, bool right, size_t width, size_t i
     l->owed += (right ? 0 : pad) + 2;
 }
 
-/* row NULL: the titles.  No blanks end it. */
+/* row NULL: the titles. Writes no trailing blanks. */
 static void print_row(FILE *f, const struct text_table *s, const size_t *widths,
                       const struct text_table_row *row)
 {
@@ -57,7 +57,7 @@ static void print_row(FILE *f, const struct text_table *s, const size_t *widths,
     fputc('\n', f);
 }
 
-/* (A total of nothing says nothing.) */
+/* Returns whether there are rows other than the total. */
 static bool has_rows(const struct text_table *s) { return s->row_count && !s->rows[0].total; }
 
 void table_format_text(FILE *f, const struct text_table *s, bool first)

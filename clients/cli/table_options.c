@@ -1,4 +1,4 @@
-/* The options that all commands share which print a table. */
+/* The options shared by all commands that print a table. */
 #include "clients/cli/table_options.h"
 
 #include "clients/cli/terminal_color.h"
@@ -95,7 +95,7 @@ static const struct table_command *table_command_find(const struct table_setting
     return &none;
 }
 
-/* Returns what the option takes in a command; NULL: nothing, the command does not have it. */
+/* Returns the values of an option in a command; NULL: the command does not have it. */
 static const char *table_command_values(const struct table_command *command, int key)
 {
     switch (key) {
@@ -133,7 +133,7 @@ static char *table_options_help_text(int key, const char *text, void *input)
 
 /* ---- parsing ---- */
 
-#define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
+#define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* parsing stops */
 
 static error_t table_options_parse_event(const struct table_settings *o, struct event_id *ref,
                                          const char *value)
@@ -143,7 +143,7 @@ static error_t table_options_parse_event(const struct table_settings *o, struct 
     return bad(o, "%s: not an event (LINE:NUMBER, as in 2:17)", value);
 }
 
-/* "1.5s", "20ms", ...: ns, false if it is none. */
+/* Parses "1.5s", "20ms", ... to ns. */
 static bool read_time(const char *value, int64_t *ns)
 {
     static const struct {

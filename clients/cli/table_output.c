@@ -1,4 +1,4 @@
-/* Tables are written as they are wanted (table_options.h). */
+/* Output of tables in the requested format (table_options.h). */
 #define _GNU_SOURCE
 #include "clients/cli/table_progress.h"
 #include "clients/cli/chart_output.h"
@@ -23,18 +23,18 @@
 
 enum table_output_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
 
-/* Where the tables of one command go. */
+/* The output of one command. */
 struct table_writer {
     const struct table_settings *tables;
     struct command_source *subject;
     enum table_output_form form;
-    FILE *f; /* of text, JSON and CSV */
-    struct text_table *sheets; /* of a picture */
+    FILE *f; /* for text, JSON and CSV */
+    struct text_table *sheets; /* for an image */
     uint32_t sheet_count;
-    bool some; /* one was written */
+    bool some; /* a table was written */
 };
 
-/* Asks the other run the same, and sets what it says beside it. */
+/* Requests the same table of the baseline run, and replaces the table by their difference. */
 static int table_output_request_other(const struct table_settings *o,
                                       const struct table_section *section,
                                       struct command_source *subject, struct result_table *t)
@@ -59,7 +59,7 @@ static int table_output_request_other(const struct table_settings *o,
 
 /* ---- writing ---- */
 
-/* A page says the run above all; else each table's title does. */
+/* Sets the title, with the name of the run unless the page has a heading about it. */
 static void set_title(struct text_table *sheet, const struct table_section *section,
                       const struct table_names *names, const struct result_table *t)
 {
@@ -69,7 +69,7 @@ static void set_title(struct text_table *sheet, const struct table_section *sect
         section->page ? xstrdup(title) : xasprintf("%s: %s", names->book->run.name, title);
 }
 
-/* The first title says which run it is about; on a terminal, how old that is. */
+/* Appends the start of the run to the first title; on a terminal also its age. */
 static void date_title(struct text_table *sheet, const struct session *source, bool age)
 {
     char *begun = command_source_begin_named(source, age),
@@ -157,7 +157,6 @@ static int write_table(struct table_writer *w, const struct table_section *secti
     return EXIT_DONE;
 }
 
-/* (The notes that came with an answer have no room for more.) */
 static void add_note(struct result_table *t, const char *note)
 {
     t->notes = xreallocarray(t->notes, t->note_count + 1, sizeof *t->notes);
@@ -180,9 +179,9 @@ static int write_section(struct table_writer *w, const struct table_section *sec
     return status;
 }
 
-/* ---- where it goes ---- */
+/* ---- output file ---- */
 
-/* By the end of its name; FORMS: it is none. */
+/* Returns the format by the suffix of a file name; FORMS: none. */
 static enum table_output_form form_named(const char *file)
 {
     static const char *const endings[FORMS] = {".txt", ".json", ".csv", ".pdf", ".svg", ".png"};
@@ -225,7 +224,7 @@ static int write_all(struct table_writer *w, const struct table_section *section
     return status;
 }
 
-/* Text under another name first, so that an error leaves no half one. */
+/* Writes to FILE.part and renames it, so that an error leaves no partial file. */
 static int write_file(struct table_writer *w, const struct table_section *sections, size_t count)
 {
     const char *file = w->tables->file;
@@ -247,7 +246,7 @@ static int write_file(struct table_writer *w, const struct table_section *sectio
     return status;
 }
 
-/* ---- again and again ---- */
+/* ---- following a live run ---- */
 
 #define AGAIN_NS 400000000
 
@@ -262,7 +261,7 @@ static void table_output_receive_connected(void *user, const struct response_chu
     stat_info_free(&stat);
 }
 
-/* As long as a program is connected: what is there by now, then again once it may be more. */
+/* Writes the tables repeatedly as long as a program is connected. */
 static int table_output_follow_run(struct table_writer *w, const struct table_section *sections,
                                    size_t count)
 {
@@ -326,7 +325,7 @@ int table_output_command(struct table_settings *o, int argc, char **argv, int fi
     return status;
 }
 
-/* ---- commands that have nothing of their own ---- */
+/* ---- commands without other options ---- */
 
 error_t table_output_parse_only(int key, char *value, struct argp_state *state)
 {

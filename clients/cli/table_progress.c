@@ -13,14 +13,14 @@
 #define PATIENCE_NS 1000000000
 
 static char part_file[4200];
-static volatile sig_atomic_t shown; /* something stands in the last line */
+static volatile sig_atomic_t shown; /* a progress message is on the terminal */
 
-static struct { /* what is said when Ctrl-C comes */
+static struct { /* message and request that the handler of SIGINT sends */
     char text[128];
     size_t text_bytes;
-    uint8_t cancel[32]; /* the message */
+    uint8_t cancel[32]; /* encoded message that cancels the request */
     size_t cancel_bytes;
-    volatile sig_atomic_t fd; /* to be told it; -1: nothing is asked */
+    volatile sig_atomic_t fd; /* of the server; -1: no request is pending */
 } last_words = {.fd = -1};
 
 static const char erase[] = "\r\033[K";
@@ -39,7 +39,7 @@ static void on_interrupt(int number)
     _exit(128 + number);
 }
 
-/* Who has asked not to be interrupted is not (nohup, a shell's background). */
+/* Keeps SIGINT ignored if it was (nohup, background jobs of a shell). */
 void table_progress_begin(const struct command *command)
 {
     static bool done;
@@ -83,7 +83,7 @@ static void table_progress_receive_chunk(void *user, const struct response_chunk
             (unsigned long long)a->table->count);
 }
 
-/* Ctrl-C takes the question back. */
+/* Prepares the message by which Ctrl-C cancels a request. */
 static void table_progress_remember_request(const struct command_request *question)
 {
     struct encoder out = {0};
@@ -95,7 +95,7 @@ static void table_progress_remember_request(const struct command_request *questi
     last_words.fd = good ? question->subject->source.fd : -1;
 }
 
-/* Asks; from then on Ctrl-C takes the question back. */
+/* Sends a request, with SIGINT blocked until Ctrl-C can cancel it. */
 static void table_progress_send_request(struct command_source *subject, struct encoder *body,
                                         struct table_progress *a, struct command_request *question)
 {

@@ -17,7 +17,7 @@ enum session_lines table_request_session_lines(const struct table_settings *o)
     return o->threads ? SESSION_ALL_LINES : SESSION_NAMED_LINES;
 }
 
-/* One word of a list of lines: a number, or a pattern on names. */
+/* Adds the lines that one word of --threads selects: a number, or a pattern of labels. */
 static bool add_lines(struct table_request *r, struct command_source *subject, const char *word)
 {
     const struct trace_metadata *book = &subject->source.book;
@@ -55,7 +55,7 @@ static void add_option(struct table_request *r, const char *key, const char *val
     ARRAY_PUSH(r->options, r->option_count, option);
 }
 
-/* False: said why. */
+/* Returns false after reporting an error. */
 static bool make_request(const struct table_settings *o, const struct table_section *section,
                          struct command_source *subject, struct table_request *r)
 {
@@ -74,9 +74,9 @@ static bool make_request(const struct table_settings *o, const struct table_sect
     return !o->threads || table_request_label_lines(o, r, subject);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
-/* With and without what a name may leave out. */
+/* Returns the column name closest to a word; _ns may be omitted. The caller frees it. */
 static char *nearest_column(const struct result_table *t, const char *word)
 {
     const char *names[2 * LIMIT_TABLE_COLUMNS + 1] = {NULL};
@@ -124,7 +124,7 @@ static int table_request_check(const struct table_settings *o, const struct resu
     return EXIT_DONE;
 }
 
-/* Events that options name, as other commands say it.  False: said which there is not. */
+/* Returns whether the events named by options exist, after reporting the first that does not. */
 static bool are_there(const struct table_settings *o, struct command_source *subject)
 {
     const struct event_id named[] = {
@@ -141,8 +141,7 @@ static bool are_there(const struct table_settings *o, struct command_source *sub
 
 /* ---- categories ---- */
 
-/* What waits for, and paths are of, may be of a category by the names of functions, which are known
- * here alone. */
+/* Returns whether the request needs categories by function names, which only the client knows. */
 static bool wants_categories(const struct table_settings *o, const struct table_section *section,
                              const struct command_source *subject)
 {
@@ -152,7 +151,7 @@ static bool wants_categories(const struct table_settings *o, const struct table_
            function_categories_wanted(&subject->source.book);
 }
 
-/* The functions of the run are asked for first; NULL: none is of a category by its name. */
+/* Requests the functions of the run, and returns their categories; NULL: none has one. */
 static char *name_categories(const struct table_settings *o, struct command_source *subject)
 {
     struct table_names names = {&subject->source.book, subject->sites};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of several that are called alike it may be another one. */
+/* Length without the #2 of lines with equal names, whose order can differ between runs. */
 static size_t name_bytes(const char *label) { return strcspn(label, "#"); }
 
 static void target_hang_add_cell_label(struct target_hang *w, const struct trace_metadata *book,

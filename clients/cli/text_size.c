@@ -4,16 +4,16 @@
 
 #include <stdio.h>
 
-#define LEAST_PT 5.0   /* of letters that can be read on paper */
-#define SCALE 0.8      /* of bands: letters of 6 points */
+#define LEAST_PT 5.0   /* smallest letters readable on paper */
+#define SCALE 0.8      /* of bands: gives letters of 6 points */
 #define WIDTH_PT 482.0 /* default width of bands: 17 cm, the text width of a page */
 #define MARGINS_PT 56.0
-#define EDGES_PT 16.0 /* of a drawing, left and right of its columns */
+#define EDGES_PT 16.0 /* margin of a drawing left and right of its columns */
 
 void text_size_choose_wrap(const struct scene *scene, struct document_options *page, enum wrap wrap)
 {
     bool image = page->format != DOCUMENT_PDF;
-    if (image && page->paper_width_pt > 0) { /* it has no pages: as wide as one */
+    if (image && page->paper_width_pt > 0) { /* an image has no pages: use the page's width */
         page->width_pt = page->paper_width_pt;
         page->paper_width_pt = page->paper_height_pt = 0;
         wrap = wrap == WRAP_WHERE_SMALL ? WRAP : wrap;
@@ -34,8 +34,8 @@ double text_size_legend_pt(const struct document_options *page)
                                     : 0;
 }
 
-/* So many columns, counted from the last, would be large enough: some less than seem to be, since
- * what begins later says more at its left edge. */
+/* Returns how many of the last columns fit at a readable size; reduced by a quarter, since a
+ * diagram that begins later has more text at its left edge. */
 static unsigned columns_that_fit(const struct scene *scene, const struct document_options *page)
 {
     double room = page->width_pt * SCENE_LABEL_PT / LEAST_PT - scene->names_pt - EDGES_PT;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct placement_seat { /* where a thread is, how, and what for */
+struct placement_seat { /* presence of a thread in a line */
     uint32_t line, about;
     uint8_t presence;
     bool waits, releases, own;
@@ -42,7 +42,7 @@ struct thread_slices *thread_slices_new(const struct trace_metadata *book, track
     return t;
 }
 
-/* ---- which slices there are to be ---- */
+/* ---- names of slices ---- */
 
 static void add_name(struct open_names *names, char *name)
 {
@@ -93,8 +93,8 @@ static struct open_names wanted_names(const struct thread_slices *t,
     return names;
 }
 
-/* What is open and is not to be any more is closed, with what is in it; then what is new is
- * opened. */
+/* Closes the open slices from the first one that differs from `names`, then opens the new ones;
+ * takes over the names. */
 static void thread_slices_set_open_names(struct thread_slices *t, uint32_t line,
                                          struct open_names names)
 {
@@ -142,7 +142,7 @@ static void thread_slices_place_thread(struct thread_slices *t, uint32_t thread,
     thread_slices_set_open_names(t, thread, wanted_names(t, track));
 }
 
-/* For a line that belongs to no thread: whether any thread is in it. */
+/* Names the slice of a line that belongs to no thread by the threads that are in it. */
 static void thread_slices_find_names(struct thread_slices *t, const struct event_info *e)
 {
     struct open_names names = {0};

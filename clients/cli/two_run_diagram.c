@@ -8,12 +8,12 @@
 
 #define BEFORE 30 /* columns before the first difference */
 #define AFTER 20
-#define EDGES_COLLECTED 4u /* of what one hidden event collected */
+#define EDGES_COLLECTED 4u /* maximum number of edges through one hidden event */
 
 struct two_run_line {
     struct occupants in;
     uint64_t events;
-    struct placement_info placement; /* of the thread that it is */
+    struct placement_info placement; /* if the line is a thread */
     bool placements;
 };
 
@@ -74,7 +74,8 @@ static bool two_run_crosses_window(const struct two_run_diagram *h, const struct
     return look && look->arrow == ARROW_TO_PARTNER;
 }
 
-/* Of a point a thread stays where the arrow leads, whichever half the log has first. */
+/* Returns whether the event is the tail of an arrow whose head was processed first: the thread
+ * stays at the head then. */
 static bool two_run_find_source(const struct two_run_diagram *h, const struct two_run_line *t,
                                 const struct event_info *e)
 {
@@ -123,7 +124,7 @@ static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct
     *e = (struct event_info){0};
 }
 
-/* Kept if it stands between two that may be drawn. */
+/* Keeps the hidden event's edges from events that may be drawn. */
 static void two_run_receive_hidden(struct two_run_diagram *h, unsigned run,
                                    const struct event_info *e)
 {
@@ -157,7 +158,7 @@ void two_run_diagram_add_event(struct two_run_diagram *h, unsigned run, struct e
         two_run_receive_here(h, run, e, column);
 }
 
-/* ---- order without partners ---- */
+/* ---- order edges ---- */
 
 static const struct event_info *event_at(const struct two_run_diagram *h, struct event_id at)
 {
@@ -167,7 +168,7 @@ static const struct event_info *event_at(const struct two_run_diagram *h, struct
     return NULL;
 }
 
-/* What one thread does needs no arrow. */
+/* Adds an arrow, except between events of one thread. */
 static void add_edge(struct two_run_diagram *h, struct event_id from, const struct event_info *to)
 {
     const struct event_info *cause = event_at(h, from);
@@ -201,7 +202,7 @@ static void add_edges(struct two_run_diagram *h)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- layout ---- */
 
 static int by_line(const void *a, const void *b)
 {
@@ -211,8 +212,8 @@ static int by_line(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* What is equal does not share its column with what is not: so it stands in one place in both
- * halves. */
+/* Returns a provisional column: equal events and different ones get separate columns, so that equal
+ * events are at the same x in both halves. */
 static uint32_t place_of(const struct two_run_diagram *h, const struct event_info *e)
 {
     struct event_id own = merged_metadata_own_line(&h->both, e->at);
@@ -220,7 +221,7 @@ static uint32_t place_of(const struct two_run_diagram *h, const struct event_inf
            !alignment_equal(h->beside, merged_metadata_run(&h->both, e->at.line), own);
 }
 
-/* Columns that hold something, one behind the other. */
+/* Renumbers the columns that are not empty. */
 static void two_run_assign_columns(struct two_run_diagram *h)
 {
     struct window_info *w = &h->window;

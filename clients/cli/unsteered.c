@@ -30,7 +30,7 @@ void uncontrolled_free(struct uncontrolled_events *u)
     map_free(&u->children);
 }
 
-/* ---- what is likely ---- */
+/* ---- likely source ---- */
 
 static const char *uncontrolled_reason(const char *type)
 {
@@ -48,8 +48,8 @@ static const char *uncontrolled_reason(const char *type)
     return NULL;
 }
 
-/* (The thread's last events before the place count where they are of signals: what follows
- * depends on when one came.) */
+/* Returns the likely source; new memory. Of the events before the divergence only signals count,
+ * since what follows depends on their arrival. */
 static char *uncontrolled_likely(const struct uncontrolled_events *u,
                                  const struct trace_metadata *book,
                                  const struct uncontrolled_place *p)
@@ -70,7 +70,7 @@ static char *uncontrolled_likely(const struct uncontrolled_events *u,
     return NULL;
 }
 
-/* ---- what is possible ---- */
+/* ---- possible sources ---- */
 
 static bool uncontrolled_has_module(const struct process_info *p, const char *name)
 {
@@ -82,7 +82,8 @@ static bool uncontrolled_has_module(const struct process_info *p, const char *na
     return false;
 }
 
-/* Whether the file of a program bears this word, as Rust's standard library does. */
+/* Returns whether a program's file contains a word, as RUST_BACKTRACE in Rust's standard
+ * library. */
 static bool uncontrolled_event_applies(const char *path, const char *word)
 {
     struct stat st;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_MOST 8u /* names of one list */
+#define SHOWN_MOST 8u /* maximum number of names in a message */
 
 extern char **environ;
 
-/* A recorded variable: its name, and its value or NULL with the check. */
+/* A recorded variable; value: NULL if only its checksum was recorded. */
 struct variable {
     char *name;
     const char *value;
@@ -37,7 +37,7 @@ static const struct process_info *variables_process(const struct trace_metadata 
     return book->process_count && book->processes[0].variable_count ? &book->processes[0] : NULL;
 }
 
-/* Whether surely none was left out for want of room: then what is not there was not set. */
+/* Returns whether no variable was left out for lack of space, so that a missing one was not set. */
 static bool variables_are_all(const struct process_info *p)
 {
     size_t bytes = 0;
@@ -60,7 +60,7 @@ static bool variables_has(const struct process_info *p, const char *name, size_t
     return false;
 }
 
-/* Whether the recorded run would have had its value. */
+/* Returns whether the value of a variable is recorded if it is set. */
 static bool variables_decides(const struct trace_metadata *book, const char *name, size_t size)
 {
     bool is = variable_is_known(name, size);
@@ -69,7 +69,7 @@ static bool variables_decides(const struct trace_metadata *book, const char *nam
     return is && !variable_is_own(name, size);
 }
 
-/* What shells, terminals and sessions change by themselves. */
+/* Returns whether shells, terminals or sessions change the variable by themselves. */
 static bool variables_is_of_session(const char *name, size_t size)
 {
     static const char *const names[] = {
@@ -81,7 +81,7 @@ static bool variables_is_of_session(const char *name, size_t size)
     return strncmp(name, "SSH_C", 5) == 0 || variable_is_own(name, size);
 }
 
-/* ---- setting them ---- */
+/* ---- restoring ---- */
 
 struct variables_list {
     char *text;
@@ -118,7 +118,7 @@ static void variables_set(const struct process_info *p, struct variables_list *l
     }
 }
 
-/* The first variable that would have been recorded with its value, had it been set; NULL: none. */
+/* Returns the first variable that is set now and was not in the recorded run; NULL: none. */
 static char *variables_find_new(const struct trace_metadata *book, const struct process_info *p)
 {
     for (char **at = environ; variables_are_all(p) && at && *at; at++) {
@@ -148,7 +148,7 @@ void variables_restore(const struct command *command, const struct trace_metadat
     free(list.text);
 }
 
-/* ---- what differs ---- */
+/* ---- comparing ---- */
 
 static void variables_compare(const struct process_info *p, struct variables_list *other,
                               struct variables_list *gone)

@@ -14,7 +14,7 @@ struct wait_chart_builder {
     struct bar_chart bars;
 };
 
-/* New memory, "" where nothing is known. */
+/* Returns new memory; "" for unknown values. */
 static char *wait_chart_cell_text(const struct wait_chart_builder *m, uint32_t row,
                                   const char *name)
 {
@@ -35,7 +35,7 @@ static int64_t wait_chart_cell_number(const struct wait_chart_builder *m, uint32
     return cell && cell->is == CELL_NUMBER && cell->number > 0 ? cell->number : 0;
 }
 
-/* "put (stages.c:23), wait, CV:room", of what is known. */
+/* Returns the known values of columns, such as "put (stages.c:23), wait, CV:room". */
 static char *wait_chart_all_text(const struct wait_chart_builder *m, uint32_t row,
                                  const char *const *columns)
 {

@@ -14,8 +14,8 @@ struct waits_options {
     struct table_settings tables;
     const char *preset;
     struct table_option options[7];
-    char *place, *object; /* names, for which numbers are looked up; NULL none */
-    char *event, *line, *note; /* what is found; ours */
+    char *place, *object; /* names to be looked up; NULL: none */
+    char *event, *line, *note; /* what was found; owned here */
 };
 
 static const struct argp_option options[] = {
@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
      "compare paths since the last synchronization (rendezvous) or since the wait began (wait)", 1},
     {0}};
 
-/* The last one of a kind counts; there is room for one of each, and for what ends them. */
+/* Adds or replaces an option; the array has space for each key, and a terminator. */
 static error_t waits_add_option(struct waits_options *w, const char *key, char *value)
 {
     static char yes[] = "yes";
@@ -47,7 +47,7 @@ static error_t waits_add_option(struct waits_options *w, const char *key, char *
     return 0;
 }
 
-/* A number is taken as it is; a name is looked up when the run is known. */
+/* Adds the number of a line; a name is looked up later, when the run is known. */
 static error_t add_object(struct waits_options *w, char *value)
 {
     char *end;
@@ -106,7 +106,8 @@ static int find_object(struct waits_options *w, const struct command_source *sub
     return EXIT_DONE;
 }
 
-/* Of the places that are called so, the row with the longest wait; *waits: how many there are. */
+/* Returns the row of the longest wait among the places with that name; *waits: their number of
+ * waits. */
 static uint32_t find_longest(const struct waits_options *w, const struct table_names *names,
                              const struct result_table *t, long long *waits)
 {
@@ -117,7 +118,7 @@ static uint32_t find_longest(const struct waits_options *w, const struct table_n
     *waits = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
         const struct table_cell *cells = result_table_cells(t, i);
-        bool ended = cells[share].is != CELL_NULL; /* nothing tells yet why another takes so long */
+        bool ended = cells[share].is != CELL_NULL; /* the cause is known only then */
         if (t->rows[i].depth || !ended || cells[where].is != CELL_PLACE ||
             !name_lookup_matches(names, cells[where].place, w->place))
             continue;
@@ -128,7 +129,8 @@ static uint32_t find_longest(const struct waits_options *w, const struct table_n
     return found;
 }
 
-/* Places are known here, waits by the server: it is asked where there were any first. */
+/* Translates the name of a place to a wait: requests the waits by place first, since only the
+ * client knows the names. */
 static int find_place(struct waits_options *w, struct command_source *subject)
 {
     struct table_settings plain = w->tables;

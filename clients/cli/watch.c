@@ -18,13 +18,13 @@ struct watch_item {
     char *name;
     const char *what; /* a path or a command */
     bool is_file;
-    char *problem; /* what is wrong with it, as it was said last; NULL: nothing */
+    char *problem; /* last error message; NULL: none */
 };
 
 struct watch_options {
     const struct command *command;
-    const char *run, *every, *times; /* as written; NULL: not */
-    const char *wrong_file; /* a --file that is none */
+    const char *run, *every, *times; /* as on the command line; NULL: not specified */
+    const char *wrong_file; /* an invalid --file */
     long every_ms, count;
     struct watch_item *items;
     size_t item_count;
@@ -38,7 +38,7 @@ static void on_signal(int number)
     stopped = 1;
 }
 
-/* ---- what is wanted ---- */
+/* ---- options ---- */
 
 static bool watch_add_item(struct watch_options *w, const char *word, bool is_file)
 {
@@ -96,7 +96,7 @@ static int watch_check_arguments(struct watch_options *w, int argc, char **argv,
                : command_usage(w->command, "missing operand: NAME=COMMAND or --file NAME=PATH");
 }
 
-/* ---- telling ---- */
+/* ---- sending ---- */
 
 static bool watch_send_value(struct command_source *subject, const struct watch_item *item,
                              long long value)
@@ -110,7 +110,7 @@ static bool watch_send_value(struct command_source *subject, const struct watch_
     return session_send_message(&subject->source, &out);
 }
 
-/* What goes wrong is said once, until something else does, or it goes well again. */
+/* Reports an error of an item only if it differs from the last one. */
 static void watch_report_wrong(const struct watch_options *w, struct watch_item *item,
                                const char *why)
 {
@@ -160,7 +160,7 @@ static void rest_until(uint64_t ns)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* While a program of the run is there.  One that has gone is noticed within a second. */
+/* Samples as long as a program of the run is connected, which is checked every second. */
 static int watch_sample_until_end(const struct watch_options *w, struct command_source *subject)
 {
     uint64_t every_ns = (uint64_t)w->every_ms * 1000000u, next = now_ns(), step = 1000000000u;
