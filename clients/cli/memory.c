@@ -54,7 +54,7 @@ static void memory_clear_cell(struct table_cell *cell)
 }
 
 /* Replaces the scope of a row by the name of its function or file. */
-static void rename_scope(const struct memory_merge *m, struct table_cell *cell)
+static void memory_name_scope(const struct memory_merge *m, struct table_cell *cell)
 {
     if (cell->is != CELL_PLACE)
         return;
@@ -68,8 +68,8 @@ static const char *text_view_of(const struct table_cell *cell)
     return cell->is == CELL_TEXT ? cell->text : "";
 }
 
-static bool is_same(const struct memory_merge *m, const struct table_cell *a,
-                    const struct table_cell *b)
+static bool memory_is_same_row(const struct memory_merge *m, const struct table_cell *a,
+                               const struct table_cell *b)
 {
     return a[m->fault].is == CELL_NULL && b[m->fault].is == CELL_NULL &&
            strcmp(text_view_of(&a[m->scope]), text_view_of(&b[m->scope])) == 0 &&
@@ -77,7 +77,7 @@ static bool is_same(const struct memory_merge *m, const struct table_cell *a,
 }
 
 /* Removes the call context of a row that several stacks were merged into. */
-static void drop_context(const struct memory_merge *m, const struct table_cell *cells)
+static void memory_drop_context(const struct memory_merge *m, const struct table_cell *cells)
 {
     struct table_row *row =
         &m->table->rows[(size_t)(cells - m->table->cells) / m->table->column_count];
@@ -93,28 +93,28 @@ static void memory_add_row_values(const struct memory_merge *m, struct table_cel
         if (m->table->columns[i].kind == TABLE_COUNT && into[i].is == CELL_NUMBER &&
             cells[i].is == CELL_NUMBER)
             into[i].number += cells[i].number;
-    drop_context(m, into);
+    memory_drop_context(m, into);
     memory_clear_cell(&into[m->most]); /* the maxima were not simultaneous */
     if (strcmp(text_view_of(&into[m->library]), text_view_of(&cells[m->library])) != 0)
         memory_clear_cell(&into[m->library]);
 }
 
-static void drop_row(struct table_row *row)
+static void memory_drop_row(struct table_row *row)
 {
     free(row->lines);
     free(row->context);
     *row = (struct table_row){0};
 }
 
-static void forget_row(struct result_table *t, uint32_t i)
+static void memory_forget_row(struct result_table *t, uint32_t i)
 {
     struct table_cell *cells = result_table_cells(t, i);
     for (uint32_t k = 0; k < t->column_count; k++)
         memory_clear_cell(&cells[k]);
-    drop_row(&t->rows[i]);
+    memory_drop_row(&t->rows[i]);
 }
 
-static void keep_row(const struct memory_merge *m, uint32_t i, uint32_t to)
+static void memory_keep_row(const struct memory_merge *m, uint32_t i, uint32_t to)
 {
     struct result_table *t = m->table;
     if (i != to) {
@@ -132,14 +132,15 @@ static void memory_merge_rows(const struct memory_merge *m)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
         uint32_t same = 0;
-        rename_scope(m, &result_table_cells(t, i)[m->scope]);
-        while (same < kept && !is_same(m, result_table_cells(t, same), result_table_cells(t, i)))
+        memory_name_scope(m, &result_table_cells(t, i)[m->scope]);
+        while (same < kept &&
+               !memory_is_same_row(m, result_table_cells(t, same), result_table_cells(t, i)))
             same++;
         if (same < kept) {
             memory_add_row_values(m, result_table_cells(t, same), result_table_cells(t, i));
-            forget_row(t, i);
+            memory_forget_row(t, i);
         } else {
-            keep_row(m, i, kept++);
+            memory_keep_row(m, i, kept++);
         }
     }
     t->row_count = kept;
@@ -181,7 +182,7 @@ static void memory_sort_rows(struct result_table *t, uint32_t column,
         for (uint32_t k = i; k && is_before(t, k, k - 1, column, tables->backwards); k--)
             swap_rows(t, k, k - 1);
     for (; tables->top && t->row_count > tables->top; t->row_count--)
-        forget_row(t, t->row_count - 1);
+        memory_forget_row(t, t->row_count - 1);
 }
 
 static int memory_make_table(const struct table_settings *tables, struct command_source *subject,

@@ -85,8 +85,8 @@ static error_t path_parse_option(int key, char *value, struct argp_state *state)
 
 /* ---- lookup of code segments ---- */
 
-static bool step_is(const struct table_names *names, const struct result_table *t, uint32_t row,
-                    uint32_t column, const char *name)
+static bool path_segment_matches(const struct table_names *names, const struct result_table *t,
+                                 uint32_t row, uint32_t column, const char *name)
 {
     const struct table_cell *cell = &result_table_cells(t, row)[column];
     if (cell->is != CELL_STEP)
@@ -102,14 +102,15 @@ static bool step_is(const struct table_names *names, const struct result_table *
 
 /* Scales the segments of that name to `millionths` of their time; returns false if there is
  * none. */
-static bool change_steps(struct path_options *w, const struct table_names *names,
-                         const struct result_table *steps, const char *name, unsigned millionths)
+static bool path_scale_segments(struct path_options *w, const struct table_names *names,
+                                const struct result_table *steps, const char *name,
+                                unsigned millionths)
 {
     uint32_t step = result_table_find_column(steps, "segment"),
              code = result_table_find_column(steps, "code");
     bool any = false;
     for (uint32_t i = 0; i < steps->row_count; i++)
-        if (step_is(names, steps, i, step, name)) {
+        if (path_segment_matches(names, steps, i, step, name)) {
             long long number = result_table_cells(steps, i)[code].number;
             path_set_option(w, "factor", xasprintf("%lld=%u", number, millionths));
             any = true;
@@ -117,7 +118,8 @@ static bool change_steps(struct path_options *w, const struct table_names *names
     return any;
 }
 
-static bool free_line(struct path_options *w, const struct trace_metadata *book, const char *name)
+static bool path_free_line(struct path_options *w, const struct trace_metadata *book,
+                           const char *name)
 {
     bool several;
     uint32_t line = name_lookup_line(book, name, &several);
@@ -151,9 +153,9 @@ static int path_add_change(struct path_options *w, struct command_source *subjec
         status = command_usage(command, "--what-if %s: %s", asked,
                                lock ? "a lock takes no factor"
                                     : "must be CODE or CODE=FACTOR, FACTOR from 0 to 1000");
-    else if (lock && !free_line(w, names.book, word + 5))
+    else if (lock && !path_free_line(w, names.book, word + 5))
         status = command_usage(command, "--what-if %s: no such line; see poet dump", asked);
-    else if (!lock && !change_steps(w, &names, steps, word, (unsigned)(factor * 1e6 + 0.5)))
+    else if (!lock && !path_scale_segments(w, &names, steps, word, (unsigned)(factor * 1e6 + 0.5)))
         status =
             command_usage(command,
                           "--what-if %s: no segment on the path starts or ends there; see poet "

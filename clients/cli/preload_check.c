@@ -113,7 +113,7 @@ static bool preload_check_defines_symbol(Elf *elf, unsigned type, const char *sy
 }
 
 /* Returns NULL, or why it cannot be recorded. */
-static const char *preload_check_check_elf(Elf *elf, struct preload_check *loadable)
+static const char *preload_check_elf(Elf *elf, struct preload_check *loadable)
 {
     GElf_Ehdr own, header;
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -195,7 +195,7 @@ static const char *preload_check_check_file(const char *path, struct preload_che
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     if (elf && elf_kind(elf) == ELF_K_ELF)
-        why = preload_check_check_elf(elf, loadable);
+        why = preload_check_elf(elf, loadable);
     else if (!script && is_script(fd, interpreter, sizeof interpreter))
         why = preload_check_check_file(interpreter, loadable, true);
     else

@@ -161,7 +161,7 @@ static void open_viewer(const struct command *command, const struct record_optio
         command_fail(command, "%s: no answer from the viewer's server", endpoint);
 }
 
-/* Returns whether -o may overwrite it; unreadable files fail later. */
+/* Returns whether the file is a trace, empty, or unreadable. */
 static bool is_trace_or_empty(const char *path)
 {
     char head[TRACEHEAD_MAGIC_BYTES];

@@ -120,9 +120,9 @@ static void replay_add_foreign(struct replay_run *r, uint32_t line)
     r->launched += is_launched(r, line);
 }
 
-/* Clears script->main if an untraced launcher starts the processes: their order is arbitrary, so
- * they are identified by their names. */
-static void replay_find_launcher(struct replay_run *r)
+/* Clears r->launched unless an untraced launcher, such as mpirun, started the processes. If one
+ * did, clears script->main: their order is arbitrary, so they are identified by their names. */
+static void replay_check_launcher(struct replay_run *r)
 {
     if (r->launched < 2 || !is_launched(r, r->script->main))
         r->launched = 0;
@@ -159,7 +159,7 @@ bool replay_script(const struct command *command, struct replay_run *r)
     bool done = script && write_file(command, r, script, bytes);
     free(script);
     if (done)
-        replay_find_launcher(r);
+        replay_check_launcher(r);
     return done;
 }
 

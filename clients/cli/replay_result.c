@@ -13,7 +13,7 @@ static const char *replay_result_line_label(const struct replay_run *r, uint32_t
                                                  : "another line";
 }
 
-/* "enter of M:m, 4:12, at two.c:5" */
+/* Prints "enter on M:m (event 4:12, two.c:5)". */
 static void replay_result_describe_event(struct replay_run *r, const struct event_info *e, FILE *f)
 {
     const struct trace_metadata *book = &r->subject.source.book;

@@ -29,7 +29,7 @@ static unsigned long long report_cell_number(const struct result_table *t, const
     return cell->is == CELL_NUMBER && cell->number > 0 ? (unsigned long long)cell->number : 0;
 }
 
-/* "2 threads", "1 thread". */
+/* Returns "2 threads" or "1 thread", in new memory. */
 static char *report_count_text(unsigned long long n, const char *what)
 {
     return xasprintf("%llu %s%s", n, what, n == 1 ? "" : "s");
@@ -75,15 +75,15 @@ static void report_write_header(struct text_table *sheet, const struct table_nam
     {                                                                                              \
         (char[]){name}, (char[]) { word }                                                          \
     }
-/* Columns without values are left out: the heading says once what the run does not contain. */
-#define NO_EMPTY_CELLS WORD("missing", "0")
-static struct table_option no_empty_cells[] = {NO_EMPTY_CELLS, {0}},
+/* No notes on missing data below each table: the heading has them once. */
+#define NO_MISSING_NOTES WORD("missing", "0")
+static struct table_option no_missing_notes[] = {NO_MISSING_NOTES, {0}},
                            few_causes[] = {WORD("causes", "3"),
                                            WORD("chief", "1"),
-                                           NO_EMPTY_CELLS,
+                                           NO_MISSING_NOTES,
                                            {0}},
-                           with_others[] = {WORD("others", "1"), NO_EMPTY_CELLS, {0}},
-                           at_zero[] = {WORD("zeros", "2"), NO_EMPTY_CELLS, {0}};
+                           with_others[] = {WORD("others", "1"), NO_MISSING_NOTES, {0}},
+                           at_zero[] = {WORD("zeros", "2"), NO_MISSING_NOTES, {0}};
 
 /* The sections, from top to bottom. */
 static const struct table_section sections[] = {
@@ -95,7 +95,7 @@ static const struct table_section sections[] = {
      .columns = "finding,thread,object,unblocked_by,duration_ns,share,count,location,"
                 "unblocked_at,event",
      .top = 8,
-     .options = no_empty_cells,
+     .options = no_missing_notes,
      .page = true},
     {.what = "memory", .words = leak_summary_write, .page = true, .rare = true},
     {.make = hang_table_at_exit, .title = "Waiting at exit", .page = true, .rare = true},

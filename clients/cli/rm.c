@@ -58,7 +58,7 @@ static int open_trace(struct rm_options *r, const char *path, struct stat *st)
     return -1;
 }
 
-/* Returns whether the user typed yes; anything else, and end of file, is no. */
+/* Asks the user, unless with --force or if nothing is deleted anyway; any answer but yes is no. */
 static bool rm_user_confirms(const struct rm_options *r, const char *path, uint64_t bytes)
 {
     char *line = NULL;

@@ -253,7 +253,8 @@ static bool read_event(struct shiviz_reader *r)
 /* ---- rules of clocks ---- */
 
 /* Adds a line for a restarted host; its event numbers differ from the clock values. */
-static uint32_t add_again(struct shiviz_reader *r, uint32_t of, uint32_t last, unsigned times)
+static uint32_t shiviz_add_restarted_host(struct shiviz_reader *r, uint32_t of, uint32_t last,
+                                          unsigned times)
 {
     struct shiviz_log *log = r->log;
     uint32_t host = log->host_count++;
@@ -271,12 +272,12 @@ struct shiviz_numbering { /* progress in numbering the events of a host */
     uint64_t count, value; /* events since its last start; clock value of the last one */
 };
 
-static bool number_again(struct shiviz_reader *r, size_t index, struct shiviz_numbering *c)
+static bool shiviz_number_event(struct shiviz_reader *r, size_t index, struct shiviz_numbering *c)
 {
     struct shiviz_log *log = r->log;
     struct shiviz_event *e = &log->events[index];
     if (e->value == 1 && c->count) {
-        c->host = add_again(r, e->host, c->host, ++c->times);
+        c->host = shiviz_add_restarted_host(r, e->host, c->host, ++c->times);
         c->count = 0;
         e->doubtful = true;
         log->restarted = index < log->restarted ? index : log->restarted;
@@ -310,7 +311,7 @@ static bool find_restarts(struct shiviz_reader *r)
     }
     for (size_t i = 0; i < log->event_count && good; i++)
         if (log->again[log->events[i].host].has)
-            good = number_again(r, i, &counting[log->events[i].host]);
+            good = shiviz_number_event(r, i, &counting[log->events[i].host]);
     free(ones);
     free(counting);
     return good;
@@ -606,8 +607,8 @@ static const char *parser_of(const struct shiviz_text *text, const struct shiviz
 
 /* Adds to the error message an expression that matches the first line, if the one in use does
  * not. */
-static void name_another(struct shiviz_reader *r, const struct shiviz_text *text, size_t from,
-                         const char *parser)
+static void shiviz_suggest_parser(struct shiviz_reader *r, const struct shiviz_text *text,
+                                  size_t from, const char *parser)
 {
     size_t n = strlen(r->error), count = sizeof parsers / sizeof *parsers;
     for (size_t i = 0; i < count && !matches_first(text, from, parser); i++)
@@ -649,7 +650,7 @@ static bool read_text(struct shiviz_reader *r, const struct shiviz_text *text,
         if (good && !text->next && (r->several || !(text->split || h.split)))
             good = check_execution(r);
         if (!good)
-            name_another(r, text, h.size, parser);
+            shiviz_suggest_parser(r, text, h.size, parser);
     }
     pcre2_match_data_free(r->match);
     pcre2_code_free(r->parser);

@@ -96,7 +96,7 @@ static struct chart_pixel pixel_of(const struct state_band_cell *cell)
 }
 
 /* Copies the shares from the response, which has no row for a line without any. */
-static void state_charts_receive_shares(struct state_charts *c, uint32_t first, uint32_t count)
+static void state_charts_copy_shares(struct state_charts *c, uint32_t first, uint32_t count)
 {
     const struct state_bands *s = &c->strip;
     for (uint32_t i = 0, row = first; i < s->row_count; i++) {
@@ -133,7 +133,7 @@ static bool state_charts_request_rows(struct state_charts *c, struct command_sou
     if (!command_source_request(c->tables->command, subject, REQUEST_STATE_BANDS, &body,
                                 state_charts_receive_strip, c))
         return false;
-    state_charts_receive_shares(c, first, count);
+    state_charts_copy_shares(c, first, count);
     return true;
 }
 
@@ -185,7 +185,7 @@ static void state_charts_receive_path(struct state_charts *c, const struct resul
 }
 
 /* Lets the overview begin at the start of the second thread. */
-static void begin_with_two(struct state_charts *c)
+static void state_charts_begin_with_second(struct state_charts *c)
 {
     int64_t first = INT64_MAX, second = INT64_MAX;
     for (uint32_t i = 0; i < c->row_count; i++) {
@@ -245,7 +245,7 @@ static void state_charts_build(struct state_charts *c, const struct result_table
     if (pieces)
         state_charts_receive_path(c, pieces);
     else if (c->chart.overview)
-        begin_with_two(c);
+        state_charts_begin_with_second(c);
     if (c->chart.to_ns <= c->chart.from_ns)
         c->chart.to_ns = c->chart.from_ns + 1;
     snprintf(c->title, sizeof c->title, "%s: %s", c->book->run.name,

@@ -4,10 +4,9 @@
 
 #include "clients/cli/table_options.h"
 
-bool state_charts_known(
-    const char *
-        /* "gantt": when threads were at work, also "overview"; "transitions": their states */
-        kind);
+/* Returns whether there is a chart of that kind: "gantt" and "overview": when threads were at work;
+ * "transitions": their states. */
+bool state_charts_known(const char *kind);
 /* Draws the threads in the table of states, whose shares are requested, with the critical path over
  * them, by piece (NULL: without); tables->chart is the kind. Returns an exit status, after
  * reporting errors. */

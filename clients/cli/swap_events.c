@@ -24,14 +24,16 @@ static struct swap_occurrence swap_events_make_occurrence(const struct event_inf
 
 /* Returns the event with which an operation began, such as the lock request: the thread's previous
  * event at the same call site; or else the event itself. */
-static struct swap_occurrence begin_of(const struct swap_events *f, struct swap_occurrence is)
+static struct swap_occurrence swap_events_begin_of(const struct swap_events *f,
+                                                   struct swap_occurrence is)
 {
     const struct swap_occurrence *before = is.thread < f->room ? &f->last[is.thread] : NULL;
     return before && before->known && before->site == is.site ? *before : is;
 }
 
 /* Counts the thread's occurrences of that type and call site, including this one. */
-static uint32_t times_of(const struct swap_events *f, const struct swap_occurrence *is)
+static uint32_t swap_events_count_since(const struct swap_events *f,
+                                        const struct swap_occurrence *is)
 {
     uint32_t times = 1;
     for (size_t i = 0; i < f->count; i++)
@@ -71,7 +73,7 @@ void swap_events_find(struct swap_events *f, const struct event_info *e)
         return;
     f->first_named = named;
     if (f->first_named)
-        f->first = begin_of(f, is);
+        f->first = swap_events_begin_of(f, is);
     f->last = array_reserve_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
     if (f->last[is.thread].site != is.site || !f->last[is.thread].known)
         f->last[is.thread] = is;
@@ -102,7 +104,7 @@ static bool is_after(struct swap_events *f, const struct event_info *e)
 
 /* Returns whether to replay an event after the first one has begun: it may be needed to start the
  * other thread, and does not follow the first one. */
-static bool leads_to_other(struct swap_events *f, const struct event_info *e)
+static bool swap_events_leads_to_other(struct swap_events *f, const struct event_info *e)
 {
     uint32_t thread = f->late.thread;
     bool leads = !is_after(f, e) && f->late.known;
@@ -119,13 +121,13 @@ bool swap_events_filter(struct swap_events *f, const struct event_info *e)
     if (!f->first.known)
         return true;
     f->begun |= event_id_equal(e->at, f->first.at);
-    bool repeated = !f->begun || (f->late.known && leads_to_other(f, e));
+    bool repeated = !f->begun || (f->late.known && swap_events_leads_to_other(f, e));
     if (!f->begun || f->other.known)
         return repeated;
     unsigned named = named_by(f, e);
     if (named && named != f->first_named) {
         f->other = is;
-        f->other.times = times_of(f, &is);
+        f->other.times = swap_events_count_since(f, &is);
     }
     f->since = array_reserve(f->since, &f->since_room, f->count + 1, sizeof *f->since);
     f->since[f->count++] = is;

@@ -21,20 +21,20 @@ static struct { /* message and request that the handler of SIGINT sends */
     uint8_t cancel[32]; /* encoded message that cancels the request */
     size_t cancel_bytes;
     volatile sig_atomic_t fd; /* of the server; -1: no request is pending */
-} last_words = {.fd = -1};
+} on_interrupt_data = {.fd = -1};
 
 static const char erase[] = "\r\033[K";
 
 static void on_interrupt(int number)
 {
-    if (last_words.fd >= 0)
-        send(last_words.fd, last_words.cancel, last_words.cancel_bytes,
+    if (on_interrupt_data.fd >= 0)
+        send(on_interrupt_data.fd, on_interrupt_data.cancel, on_interrupt_data.cancel_bytes,
              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (shown && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
         shown = 0; /* the terminal is gone */
     if (*part_file)
         unlink(part_file);
-    if (write(STDERR_FILENO, last_words.text, last_words.text_bytes) < 0)
+    if (write(STDERR_FILENO, on_interrupt_data.text, on_interrupt_data.text_bytes) < 0)
         shown = 0;
     _exit(128 + number);
 }
@@ -44,9 +44,10 @@ void table_progress_begin(const struct command *command)
 {
     static bool done;
     struct sigaction old, now = {.sa_handler = on_interrupt};
-    int bytes = snprintf(last_words.text, sizeof last_words.text,
+    int bytes = snprintf(on_interrupt_data.text, sizeof on_interrupt_data.text,
                          "poet %s: interrupted; nothing was changed\n", command->name);
-    last_words.text_bytes = (size_t)bytes < sizeof last_words.text ? (size_t)bytes : 0;
+    on_interrupt_data.text_bytes =
+        (size_t)bytes < sizeof on_interrupt_data.text ? (size_t)bytes : 0;
     if (!done && sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         sigaction(SIGINT, &now, NULL);
     done = true;
@@ -88,11 +89,11 @@ static void table_progress_remember_request(const struct command_request *questi
 {
     struct encoder out = {0};
     encode_cancel(&out, question->id);
-    bool good = question->id && !out.failed && out.size <= sizeof last_words.cancel;
+    bool good = question->id && !out.failed && out.size <= sizeof on_interrupt_data.cancel;
     if (good)
-        memcpy(last_words.cancel, out.data, last_words.cancel_bytes = out.size);
+        memcpy(on_interrupt_data.cancel, out.data, on_interrupt_data.cancel_bytes = out.size);
     encoder_free(&out);
-    last_words.fd = good ? question->subject->source.fd : -1;
+    on_interrupt_data.fd = good ? question->subject->source.fd : -1;
 }
 
 /* Sends a request, with SIGINT blocked until Ctrl-C can cancel it. */
@@ -116,7 +117,7 @@ bool table_progress_request(const struct command *command, struct command_source
     table_progress_begin(command);
     table_progress_send_request(subject, body, &a, &question);
     bool good = command_source_request_done(command, &question);
-    last_words.fd = -1;
+    on_interrupt_data.fd = -1;
     if (shown)
         fputs(erase, stderr);
     shown = 0;

@@ -125,7 +125,8 @@ static int table_request_check(const struct table_settings *o, const struct resu
 }
 
 /* Returns whether the events named by options exist, after reporting the first that does not. */
-static bool are_there(const struct table_settings *o, struct command_source *subject)
+static bool table_request_events_exist(const struct table_settings *o,
+                                       struct command_source *subject)
 {
     const struct event_id named[] = {
         o->from.is == TABLE_AT_EVENT ? o->from.event : (struct event_id){0},
@@ -142,8 +143,9 @@ static bool are_there(const struct table_settings *o, struct command_source *sub
 /* ---- categories ---- */
 
 /* Returns whether the request needs categories by function names, which only the client knows. */
-static bool wants_categories(const struct table_settings *o, const struct table_section *section,
-                             const struct command_source *subject)
+static bool table_request_wants_categories(const struct table_settings *o,
+                                           const struct table_section *section,
+                                           const struct command_source *subject)
 {
     bool by = o->by && strcmp(o->by, "category") == 0,
          any = strcmp(section->what, "waits") == 0 || strcmp(section->what, "path") == 0;
@@ -152,7 +154,8 @@ static bool wants_categories(const struct table_settings *o, const struct table_
 }
 
 /* Requests the functions of the run, and returns their categories; NULL: none has one. */
-static char *name_categories(const struct table_settings *o, struct command_source *subject)
+static char *table_request_name_categories(const struct table_settings *o,
+                                           struct command_source *subject)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     struct table_settings plain = {.command = o->command};
@@ -170,9 +173,11 @@ int table_request_run(const struct table_settings *o, const struct table_section
     struct encoder body = {0};
     if (section->make)
         return section->make(o, subject, t);
-    if (!are_there(o, subject))
+    if (!table_request_events_exist(o, subject))
         return EXIT_FAILED;
-    char *categories = wants_categories(o, section, subject) ? name_categories(o, subject) : NULL;
+    char *categories = table_request_wants_categories(o, section, subject)
+                           ? table_request_name_categories(o, subject)
+                           : NULL;
     bool good = make_request(o, section, subject, &request);
     if (good && categories)
         add_option(&request, "category", categories);

@@ -143,7 +143,7 @@ static void thread_slices_place_thread(struct thread_slices *t, uint32_t thread,
 }
 
 /* Names the slice of a line that belongs to no thread by the threads that are in it. */
-static void thread_slices_find_names(struct thread_slices *t, const struct event_info *e)
+static void thread_slices_set_use(struct thread_slices *t, const struct event_info *e)
 {
     struct open_names names = {0};
     if (e->in.active || e->in.away)
@@ -169,7 +169,7 @@ void thread_slices_add_event(struct thread_slices *t, const struct event_info *e
             t, e->thread,
             (struct placement_seat){.line = e->about, .presence = (uint8_t)look->about});
     if (line && line <= t->count && !t->of[line - 1].acts)
-        thread_slices_find_names(t, e);
+        thread_slices_set_use(t, e);
 }
 
 void thread_slices_close(struct thread_slices *t, uint32_t line)

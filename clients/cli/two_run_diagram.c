@@ -68,7 +68,7 @@ static struct two_run_line *line_of(struct two_run_diagram *h, uint32_t line)
 
 static uint32_t thread_of(const struct event_info *e) { return e->thread ? e->thread : e->at.line; }
 
-static bool two_run_crosses_window(const struct two_run_diagram *h, const struct event_info *e)
+static bool two_run_points_to_partner(const struct two_run_diagram *h, const struct event_info *e)
 {
     const struct target_event *look = event_style(&h->both.book, e);
     return look && look->arrow == ARROW_TO_PARTNER;
@@ -76,14 +76,14 @@ static bool two_run_crosses_window(const struct two_run_diagram *h, const struct
 
 /* Returns whether the event is the tail of an arrow whose head was processed first: the thread
  * stays at the head then. */
-static bool two_run_find_source(const struct two_run_diagram *h, const struct two_run_line *t,
-                                const struct event_info *e)
+static bool two_run_is_arrow_tail(const struct two_run_diagram *h, const struct two_run_line *t,
+                                  const struct event_info *e)
 {
     struct event_info was = {
         .at = t->placement.at, .type = t->placement.type, .relation = t->placement.relation};
     return t->placements && e->relation == RELATION_SYNC && e->partner_count &&
-           event_id_equal(e->partners[0], was.at) && two_run_crosses_window(h, e) &&
-           !two_run_crosses_window(h, &was);
+           event_id_equal(e->partners[0], was.at) && two_run_points_to_partner(h, e) &&
+           !two_run_points_to_partner(h, &was);
 }
 
 static void two_run_receive_left(struct two_run_diagram *h, const struct event_info *e)
@@ -92,7 +92,7 @@ static void two_run_receive_left(struct two_run_diagram *h, const struct event_i
     line->in = e->in;
     line->events++;
     h->window.more_left = true;
-    if (two_run_find_source(h, thread, e))
+    if (two_run_is_arrow_tail(h, thread, e))
         return;
     thread->placements = true;
     thread->placement = (struct placement_info){.thread = thread_of(e),
@@ -103,7 +103,7 @@ static void two_run_receive_left(struct two_run_diagram *h, const struct event_i
                                                 .time_ns = e->time_ns};
 }
 
-static void two_run_is_included(struct two_run_diagram *h, uint32_t line, bool differs)
+static void two_run_include_line(struct two_run_diagram *h, uint32_t line, bool differs)
 {
     uint8_t *part = line < h->line_room ? &h->part[line] : &h->part[0];
     *part = differs ? ROW_DIFFERS : *part ? *part : ROW_INVOLVED;
@@ -113,8 +113,8 @@ static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct
                                  int32_t column)
 {
     bool differs = !alignment_equal(h->beside, run, merged_metadata_own_line(&h->both, e->at));
-    two_run_is_included(h, e->at.line, differs);
-    two_run_is_included(h, thread_of(e), differs);
+    two_run_include_line(h, e->at.line, differs);
+    two_run_include_line(h, thread_of(e), differs);
     if (!differs)
         ARRAY_PUSH(h->equal, h->equal_count, e->at);
     e->column = column;

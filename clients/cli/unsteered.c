@@ -84,7 +84,7 @@ static bool uncontrolled_has_module(const struct process_info *p, const char *na
 
 /* Returns whether a program's file contains a word, as RUST_BACKTRACE in Rust's standard
  * library. */
-static bool uncontrolled_event_applies(const char *path, const char *word)
+static bool uncontrolled_file_contains(const char *path, const char *word)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -113,7 +113,7 @@ static void uncontrolled_possible(const struct trace_metadata *book,
         const struct process_info *process = &book->processes[i];
         python |= uncontrolled_has_module(process, "libpython") ||
                   uncontrolled_has_module(process, "python");
-        rust |= uncontrolled_event_applies(process->path, "RUST_BACKTRACE");
+        rust |= uncontrolled_file_contains(process->path, "RUST_BACKTRACE");
     }
     if (!p->input)
         uncontrolled_add(to, "input, time and random numbers (poet record --with-input)", &any);
