@@ -46,7 +46,8 @@ void breakpoint_file_free(struct breakpoint_list *breaks)
     *breaks = (struct breakpoint_list){0};
 }
 
-/* As a whole, in the place of the one before. */
+/* Writes the list without one item, and with another (either may be NULL), to a new file that
+ * replaces the old one. */
 static bool write_all(const struct breakpoint_list *breaks, const char *without, const char *with,
                       const char *path)
 {
@@ -81,10 +82,10 @@ bool breakpoint_file_toggle(const char *trace, const char *what, bool *set, stru
     return done;
 }
 
-/* ---- what one says ---- */
+/* ---- parsing ---- */
 
-/* The next word, as a shell takes it: quotes and backslashes are taken away; NULL: there is none
- * more, or its quote does not end.  *text is behind it then. */
+/* Returns the next word with quotes and backslashes removed as by a shell, and moves *text behind
+ * it; NULL: no further word, or an unterminated quote. The caller frees it. */
 static char *next_word(const char **text)
 {
     const char *s = *text + strspn(*text, " \t");
@@ -116,7 +117,7 @@ static bool parse_number(const char *word, uint64_t *number)
     return *word >= '0' && *word <= '9' && !*end && !errno;
 }
 
-/* "thread N", "arrival N", until there is no more. */
+/* Parses any number of "thread N" and "arrival N". */
 static bool parse_options(struct breakpoint_spec *is, const char *rest)
 {
     for (char *word; (word = next_word(&rest));) {

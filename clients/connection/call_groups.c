@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP, SCOPE, FUNCTIONS, SUMS }; /* columns of what is made, and then the sums */
+enum { GROUP, SCOPE, FUNCTIONS, SUMS }; /* columns of the result, followed by the sums */
 
 static const char *const sums[] = {"calls",  "concurrent", "self_ns",     "self_share",
                                    "net_ns", "cpu_ns",     "overhead_ns", "untimed"};
@@ -27,7 +27,7 @@ struct call_groups_builder {
     struct result_table *to;
     struct call_group *groups;
     uint32_t group_count;
-    uint32_t of[SUM_COUNT]; /* columns of `from` */
+    uint32_t of[SUM_COUNT]; /* the column of each sum in `from` */
     uint32_t scope, mark;
 };
 
@@ -36,7 +36,7 @@ bool call_groups_is_grouping(const char *by)
     return by && (strcmp(by, "file") == 0 || strcmp(by, "category") == 0);
 }
 
-/* ---- which group ---- */
+/* ---- choice of the group ---- */
 
 static char *file_of(const struct call_groups_builder *m, const struct table_cell *cell)
 {
@@ -97,7 +97,8 @@ static double call_groups_column_value(const struct call_group *group, uint32_t 
     return cell->is == CELL_NUMBER ? (double)cell->number : cell->is == CELL_REAL ? cell->real : -1;
 }
 
-/* Which of them: SUM_COUNT the number of functions. */
+/* Compares groups by a sum, descending; context: its index, SUM_COUNT for the number of
+ * functions. */
 static int by_column(const void *a, const void *b, void *context)
 {
     const struct call_group *x = a, *y = b;
@@ -201,7 +202,7 @@ static void call_groups_finish_table(struct call_groups_builder *m)
     t->count = m->from->count;
 }
 
-/* Its place among the sums; UINT32_MAX: it is none of them. */
+/* Returns the index of the sum to sort by, as for by_column; UINT32_MAX: another column. */
 static uint32_t sorted_by(const struct call_groups_builder *m)
 {
     uint32_t column = result_table_find_column(m->to, m->how->sort ? m->how->sort : "self_ns");

@@ -31,7 +31,7 @@ bool session_send_message(struct session *source, struct encoder *out)
     return ok;
 }
 
-/* The last word of a server before it hangs up. */
+/* Sets the error from MESSAGE_ERROR, after which the server closes the connection. */
 static void session_report_error(const struct session *source, struct decoder *in,
                                  struct error *error)
 {
@@ -90,7 +90,7 @@ int session_receive(struct session *source, bool blocking, unsigned *type, struc
     }
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 struct session_request {
     uint32_t id;

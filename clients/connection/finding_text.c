@@ -28,7 +28,7 @@ static const char *finding_text_kind_text(const char *kind)
     return "";
 }
 
-/* ---- in words ---- */
+/* ---- texts ---- */
 
 struct finding_text_row {
     const struct table_names *names;
@@ -51,7 +51,7 @@ static const char *finding_text_line_label(const struct finding_text_row *r, con
     return c->is == CELL_LINE ? metadata_label(r->names->book, c->line) : "(unknown)";
 }
 
-/* " at f.c:12 (event 3:4)", new memory. */
+/* Returns " at f.c:12 (event 3:4)" in new memory. */
 static char *finding_text_place_text(const struct finding_text_row *r, const char *place,
                                      const char *event)
 {
@@ -67,8 +67,8 @@ static char *finding_text_place_text(const struct finding_text_row *r, const cha
     return all;
 }
 
-/* What a thread did, in words with one place for its name and each of two lines and where it was
- * there. */
+/* Expands a format: %T the thread, %L and %M the two objects, %l and %m the two locations. New
+ * memory. */
 static char *finding_text_participant_text(struct finding_text_row *r, const char *format)
 {
     char *first = finding_text_place_text(r, "location", "event"),

@@ -29,7 +29,7 @@ uint8_t function_categories_of(const struct table_names *names, const struct tab
     return category;
 }
 
-/* Those that find no room are of none. */
+/* Functions beyond the maximum length of an option get no category. */
 char *function_categories_named(const struct table_names *names, const struct result_table *calls)
 {
     uint32_t scope = result_table_find_column(calls, "function");

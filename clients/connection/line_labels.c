@@ -13,8 +13,8 @@ static bool is_exact(const char *symbol)
     return !plus || plus[1 + strspn(plus + 1, "0123456789")] != 0;
 }
 
-/* The function that runs there; else the variable that the object is or lies in; else where it was
- * made. */
+/* Returns the entry function of a thread; or else the variable that is or contains the object; or
+ * else the location where it was created. */
 static const char *looked_up(const struct line_metadata *line, struct symbolizer *sites)
 {
     uint32_t process = line->is.process;
@@ -47,10 +47,10 @@ const char *line_label_text(const struct trace_metadata *book, struct symbolizer
 static bool is_numbered(const struct trace_metadata *book, uint32_t line)
 {
     const struct target_line_type *kind = metadata_line_type(book, line);
-    return kind && kind->numbered && !book->some; /* all must be known */
+    return kind && kind->numbered && !book->some; /* numbers need all lines */
 }
 
-/* What has no name is called as its kind is, where such lines are numbered. */
+/* Returns the name; for lines without one the title of their kind, if it numbers its lines. */
 static const char *plain_name(const struct trace_metadata *book, struct symbolizer *sites,
                               uint32_t line)
 {
@@ -85,7 +85,7 @@ static uint64_t hash_of(const char *s, size_t n)
     return h;
 }
 
-/* The file of the program that a line is of; NULL: it is of several, or that is not known. */
+/* Returns the file name of a line's program; NULL: it belongs to several, or is unknown. */
 static const char *line_label_program(const struct trace_metadata *book, uint32_t i)
 {
     const struct line_metadata *line = metadata_line(book, i);
@@ -97,10 +97,10 @@ static const char *line_label_program(const struct trace_metadata *book, uint32_
     return *path ? path : NULL;
 }
 
-/* Names that lines of several programs have. */
+/* Labels that occur in several programs. */
 struct label_names {
-    struct map program; /* by the hash of the name: the program's, the first one's */
-    struct map several; /* and whether there is another one */
+    struct map program; /* by hash of a label: hash of the first program that has it */
+    struct map several; /* by hash of a label: not NULL if another program has it, too */
 };
 
 static void line_label_note_program(struct label_names *names, uint64_t name, const char *program)
@@ -123,7 +123,7 @@ static uint64_t line_label_hash(const struct line_metadata *line)
     return hash_of(line->label, line->own);
 }
 
-/* "T:main", "T:main (server)": new memory. */
+/* Returns "T:main", or "T:main (server)" if several programs have such a line; new memory. */
 static char *line_label_of_program(const struct trace_metadata *book, uint32_t i,
                                    const struct label_names *names)
 {
@@ -134,10 +134,11 @@ static char *line_label_of_program(const struct trace_metadata *book, uint32_t i
                    : xstrndup(line->label, line->own);
 }
 
-/* w, w#2, w#3 in the order of the lines; of several programs w (client), w (server)#2. */
+/* Makes labels unique: w, w#2, w#3 in the order of the lines; w (client), w (server)#2 in several
+ * programs. */
 static void number_twins(struct trace_metadata *book)
 {
-    struct map seen = {0}; /* by the hash of the label: how many */
+    struct map seen = {0}; /* by hash of a label: number of lines so far */
     struct label_names names = {{0}, {0}};
     for (uint32_t i = 1; i <= book->line_count; i++)
         if (line_label_is_numbered(metadata_line(book, i)))

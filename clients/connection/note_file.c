@@ -21,9 +21,9 @@
 #define NOTES_MOST 100000u
 #define LOCK_TRIES 500 /* of 10 ms */
 
-/* ---- which files ---- */
+/* ---- file names ---- */
 
-/* "x.poet-notes" of x.poet, "trace.poet-notes" of trace. */
+/* Returns "x.poet-notes" for x.poet, "trace.poet-notes" for trace. */
 static char *beside_of(const char *trace)
 {
     size_t n = strlen(trace);
@@ -33,7 +33,7 @@ static char *beside_of(const char *trace)
     return file;
 }
 
-/* The file of the trace, if it is on this machine. */
+/* Returns the file of the trace if it is on this host, or NULL. */
 static const char *trace_of(const struct session *source)
 {
     const char *file = source->book.run.file;
@@ -43,7 +43,7 @@ static const char *trace_of(const struct session *source)
     return local && file && *file == '/' && access(file, F_OK) == 0 ? file : NULL;
 }
 
-/* $XDG_STATE_HOME/poet/notes/NAME-BEGAN.poet-notes */
+/* Returns $XDG_STATE_HOME/poet/notes/NAME-BEGAN.poet-notes, or NULL. */
 static char *elsewhere_of(const struct run_info *run)
 {
     const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -66,7 +66,7 @@ struct note_file_reader {
     struct note_file *notes; /* to be filled */
     const char *file;
     unsigned line;
-    bool foreign; /* they are of another run */
+    bool foreign; /* the file belongs to another run */
     struct error *error;
 };
 
@@ -76,7 +76,7 @@ static bool note_file_set_error(struct note_file_reader *r, const char *why)
     return false;
 }
 
-/* The string of that name; NULL: there is none, or it has a 0 in it. */
+/* Returns the string member of that name; NULL: none, or it contains a null character. */
 static const char *string_of(struct json_object *o, const char *name)
 {
     struct json_object *s;
@@ -103,7 +103,7 @@ static bool read_head(struct note_file_reader *r, struct json_object *o)
     return true;
 }
 
-/* The text as it is kept, for the caller to free; NULL: it would be longer than a note may be. */
+/* Returns the sanitized text, for the caller to free; NULL: it is too long for a note. */
 static char *notes_readable(const char *text)
 {
     char *readable = text_readable(text, strlen(text), true);
@@ -113,7 +113,7 @@ static char *notes_readable(const char *text)
     return NULL;
 }
 
-/* The note takes the text. */
+/* Takes over the text. */
 static void note_file_append_note(struct note_file *notes, struct event_id at, char *text)
 {
     struct event_note note = {at, text};
@@ -137,7 +137,7 @@ static bool read_note(struct note_file_reader *r, struct json_object *o)
     return true;
 }
 
-/* One line is one object, and nothing else. */
+/* Reads a line that is exactly one JSON object. */
 static bool read_line(struct note_file_reader *r, const char *text, size_t size)
 {
     struct json_tokener *tokener = json_tokener_new_ex(8);
@@ -162,7 +162,8 @@ static void note_file_clear(struct note_file *notes)
     notes->count = 0;
 }
 
-/* Takes what is in a file, if there is one: it may be of another run.  False: it is damaged. */
+/* Replaces the notes by those of a file, if it exists and belongs to this run. Returns false if the
+ * file is damaged. */
 static bool read_file(struct note_file *notes, const char *file, bool *foreign, struct error *error)
 {
     size_t size = 0;
@@ -210,7 +211,7 @@ static bool is_newer(const char *a, const char *b)
     return x.tv_sec != y.tv_sec ? x.tv_sec > y.tv_sec : x.tv_nsec > y.tv_nsec;
 }
 
-/* What is kept by now, in whichever of the two files was written last. */
+/* Reads the notes again, from the file that was written last. */
 static bool note_file_reload(struct note_file *notes, struct error *error)
 {
     bool foreign = false;
@@ -219,7 +220,7 @@ static bool note_file_reload(struct note_file *notes, struct error *error)
     bool ok = !notes->beside || read_file(notes, notes->beside, &foreign, error);
     if (!foreign)
         return ok;
-    free(notes->beside); /* another run's trace had this name before: its notes stay */
+    free(notes->beside); /* an earlier trace had this name: keep its notes */
     notes->beside = NULL;
     return !notes->elsewhere || read_file(notes, notes->elsewhere, &foreign, error);
 }
@@ -300,7 +301,7 @@ static void write_all(const struct note_file *notes, FILE *f)
     }
 }
 
-/* 0, or why not: a file that is too large could not be read again. */
+/* Closes the file. Returns 0 or an errno value: EFBIG if it would be too large to be read again. */
 static int notes_finish(FILE *f)
 {
     int why = ferror(f) ? EIO : ftell(f) > (long)NOTES_BYTES ? EFBIG : 0;
@@ -308,7 +309,7 @@ static int notes_finish(FILE *f)
     return why ? why : closed;
 }
 
-/* As a whole: under another name first. */
+/* Replaces the file atomically, through a temporary one; removes it if there are no notes. */
 static bool write_file(const struct note_file *notes, const char *file, struct error *error)
 {
     char *part = NULL;
@@ -337,7 +338,7 @@ static bool write_file(const struct note_file *notes, const char *file, struct e
     return !why;
 }
 
-/* The directories that a file in the state directory is to lie in. */
+/* Creates the parent directories of a file. */
 static void make_directories(const char *file)
 {
     char *path = xstrdup(file);
@@ -350,7 +351,7 @@ static void make_directories(const char *file)
 
 /* ---- one writer at a time ---- */
 
-/* The directory that a file lies in, open; -1: it cannot be. */
+/* Opens the directory of a file; returns -1 on failure. */
 static int directory_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -384,7 +385,7 @@ static enum notes_kept note_file_save(const struct note_file *notes, struct erro
 {
     if (notes->beside && write_file(notes, notes->beside, error)) {
         if (notes->elsewhere)
-            unlink(notes->elsewhere); /* they are at their place now */
+            unlink(notes->elsewhere); /* the notes are beside the trace now */
         return NOTES_BESIDE;
     }
     if (!notes->elsewhere)
@@ -393,7 +394,7 @@ static enum notes_kept note_file_save(const struct note_file *notes, struct erro
     return write_file(notes, notes->elsewhere, error) ? NOTES_ELSEWHERE : NOTES_NOWHERE;
 }
 
-/* text: NULL, the note is removed; else it is the notes' from here on. */
+/* text: NULL removes the note; otherwise it is taken over. */
 static void note_file_change_note(struct note_file *notes, struct event_id at, char *text)
 {
     uint32_t i = index_of(notes, at);
@@ -410,7 +411,8 @@ static void note_file_change_note(struct note_file *notes, struct event_id at, c
     memmove(notes->items + i, notes->items + i + 1, (notes->count - i) * sizeof *notes->items);
 }
 
-/* One that could not be read again is not written. */
+/* Returns false with an error if the note exceeds the limits, so that its file could not be read
+ * again. */
 static bool notes_may_set(const struct note_file *notes, struct event_id at, const char *readable,
                           struct error *error)
 {
@@ -433,9 +435,9 @@ enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const
         make_directories(notes->elsewhere);
     int locked = note_file_lock_directory(notes);
     if (!notes->why && note_file_file(notes) && !note_file_reload(notes, &ignored))
-        notes->why = xstrdup(ignored.text); /* another program has damaged it meanwhile */
+        notes->why = xstrdup(ignored.text); /* another program damaged the file in the meantime */
     if (notes->kept && !notes->why && !note_file_file(notes))
-        note_file_clear(notes); /* another program has deleted the last one */
+        note_file_clear(notes); /* another program deleted the last note */
     bool refused = text && !notes_may_set(notes, at, readable, error);
     if (refused)
         free(readable);

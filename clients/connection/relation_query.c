@@ -24,7 +24,7 @@ bool relation_query_send(const struct event_relations *stands, struct event_id a
 void relation_query_receive(struct event_relations *stands, const struct response_chunk *answer)
 {
     struct window_info *w = stands->window;
-    if (answer->part == RESPONSE_ERROR) /* nothing will be known */
+    if (answer->part == RESPONSE_ERROR) /* all remaining relations stay unknown */
         stands->at = w->event_count;
     if (answer->part != RESPONSE_RELATIONS)
         return;

@@ -25,7 +25,7 @@ bool result_table_receive(struct result_table *t, const struct response_chunk *a
     return answer->last;
 }
 
-/* ---- words ---- */
+/* ---- cells as text ---- */
 
 char *result_table_place_text(const struct table_names *names, struct table_place place,
                               const char *nowhere)
@@ -42,7 +42,7 @@ static char *result_table_name_text(const struct table_names *names, struct tabl
     return text ? xstrdup(text) : result_table_place_text(names, place, "-");
 }
 
-/* "f (a.c:3) < g (a.c:9), after a.c:4" */
+/* Returns "f (a.c:3) < g (a.c:9), after a.c:4" in new memory. */
 static char *result_table_calls_text(const struct table_names *names, const struct table_cell *cell,
                                      const char *function)
 {
@@ -55,7 +55,8 @@ static char *result_table_calls_text(const struct table_names *names, const stru
     return text;
 }
 
-/* "a.c:3 → a.c:9 (f)" within a function, else "f (a.c:3) → g (a.c:9)" */
+/* Returns "a.c:3 → a.c:9 (f)" within a function, else "f (a.c:3) → g (a.c:9)", in new
+ * memory. */
 static char *result_table_segment_text(const struct table_names *names, struct table_place from,
                                        struct table_place to)
 {
@@ -95,7 +96,7 @@ static char *result_table_step_text(const struct table_names *names, const struc
     return text;
 }
 
-/* What rounds to nothing has no sign. */
+/* Formats a number; without a sign if it rounds to 0. */
 static char *result_table_number_text(const struct table_column *column, double value, bool whole)
 {
     double amount = column->kind == TABLE_NS      ? value / 1e6
@@ -191,7 +192,7 @@ uint32_t *result_table_choose_columns(const struct result_table *t, const char *
     return chosen;
 }
 
-/* ---- in words ---- */
+/* ---- tables as text ---- */
 
 static bool is_number(const struct table_column *column)
 {
@@ -207,7 +208,8 @@ static bool result_table_has_values(const struct result_table *t, uint32_t colum
     return shown;
 }
 
-/* A column that is not summed up has nothing there; what no row knows is marked as not known. */
+/* Adds the row of totals: blank where a column has values but no total; "-" where no row has a
+ * value. */
 static void add_total(struct text_table *s, const struct table_names *names,
                       const struct result_table *t, const uint32_t *columns)
 {
@@ -224,8 +226,8 @@ static void add_total(struct text_table *s, const struct table_names *names,
     }
 }
 
-/* Whether a column says something in rows of this depth, or in none at all: then what is not known
- * is marked. */
+/* Returns whether cells of a column at this depth are shown: some have a value there, or none has
+ * one anywhere, which is shown as unknown. */
 static bool result_table_column_has_text(const struct result_table *t, uint32_t column,
                                          uint8_t depth)
 {
@@ -240,7 +242,7 @@ static bool result_table_column_has_text(const struct result_table *t, uint32_t 
     return !anywhere;
 }
 
-/* By depth and column; the caller frees it. */
+/* Returns the result of result_table_column_has_text by depth and column; the caller frees it. */
 static bool *result_table_text_columns(const struct result_table *t, const uint32_t *columns,
                                        uint32_t count)
 {
@@ -255,7 +257,8 @@ static bool *result_table_text_columns(const struct result_table *t, const uint3
     return all;
 }
 
-/* What stands in a column of a row: its own cell, or of those under it the one that is not null. */
+/* Returns the column whose cell is shown: this one, or if it is null a column under it that is
+ * not. */
 static uint32_t result_table_filled_column(const struct result_table *t, uint32_t row,
                                            uint32_t column)
 {
@@ -285,7 +288,7 @@ static void add_row(struct text_table *s, const struct table_names *names,
     }
 }
 
-/* Those that do not stand under another one of them. */
+/* Selects the columns that are not under another selected one. */
 static uint32_t *result_table_top_level_columns(const struct result_table *t,
                                                 const uint32_t *columns, uint32_t *count)
 {

@@ -47,8 +47,8 @@ static bool session_send_hello(struct session *source)
     return session_send_message(source, &hello);
 }
 
-/* A process that speaks on a socketpair, with what it writes to standard error; false: errno says
- * why. */
+/* Starts a process connected by a socketpair; *errors: a pipe from its standard error. Returns
+ * false with errno set. */
 static bool start_process(struct session *source, const char *const *arguments, bool on_stdio,
                           int *errors)
 {
@@ -83,8 +83,8 @@ static bool start_process(struct session *source, const char *const *arguments, 
     return child > 0;
 }
 
-/* What the process says of its progress is shown on a terminal; what else it says stays in the
- * text. */
+/* Shows the progress reports in `text` on a terminal, and removes them; other messages stay in
+ * it. */
 static void session_receive_progress(char *text, const char *what, bool *shown)
 {
     unsigned percent;
@@ -97,7 +97,7 @@ static void session_receive_progress(char *text, const char *what, bool *shown)
         }
 }
 
-/* Waits for the first answer.  Ends: what the process said last is the reason. */
+/* Waits for the first response. If the process exits instead, its last message is the error. */
 static bool wait_for_process(struct session *source, int errors, const char *what,
                              struct error *error)
 {
@@ -122,7 +122,7 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
         char byte;
         if (n > 0 && p[1].revents) {
             heard = recv(source->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-            if (!heard) { /* it ended; the rest of what it said may only come now */
+            if (!heard) { /* it exited: read the rest of its messages */
                 ssize_t got = p[0].fd >= 0 ? read(errors, text, sizeof text - 1) : 0;
                 text[got > 0 ? (size_t)got : strlen(text)] = 0;
                 break;
@@ -141,8 +141,8 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
     return heard;
 }
 
-/* The writer may have just ended, with its server about to write the rest: waits a second at
- * most. */
+/* Waits at most 1 s while the file is locked: its program may have just ended, and its server still
+ * writes. */
 static void wait_for_writer(const char *file)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -154,7 +154,7 @@ static void wait_for_writer(const char *file)
         close(fd);
 }
 
-/* A server for one file. */
+/* Starts a private server for a file. */
 static bool start_private(struct session *source, const char *file, struct error *error)
 {
     char program[PATH_MAX];
@@ -171,7 +171,7 @@ static bool start_private(struct session *source, const char *file, struct error
     return wait_for_process(source, errors, file, error);
 }
 
-/* 'it'"'"'s' for a shell. */
+/* Quotes a word for a shell: 'it'\''s'. The caller frees the result. */
 static char *session_shell_quote(const char *s)
 {
     char *q = xmalloc(4 * strlen(s) + 3), *at = q;
@@ -186,8 +186,8 @@ static char *session_shell_quote(const char *s)
     return q;
 }
 
-/* ssh:HOST[:FILE]: a poet server at the other end of ssh, for the file or for the server that
- * listens there. POET_SSH names another program than ssh. */
+/* Connects to ssh:HOST[:FILE]: ssh starts `poet server --stdio` there, for the file or for the
+ * server that listens there. POET_SSH replaces ssh. */
 static bool start_remote(struct session *source, const char *what, struct error *error)
 {
     const char *ssh = getenv("POET_SSH"), *host = what + 4, *file = strchr(host, ':');
@@ -212,7 +212,7 @@ static bool start_remote(struct session *source, const char *what, struct error 
     return ok;
 }
 
-/* poet://HOST:PORT: a process of ours speaks TLS with it. */
+/* Connects to poet://HOST:PORT through a local process that does TLS. */
 static bool session_start_remote(struct session *source, const char *what, struct error *error)
 {
     char program[PATH_MAX];
@@ -226,9 +226,9 @@ static bool session_start_remote(struct session *source, const char *what, struc
     return false;
 }
 
-#define ANSWER_SECONDS 10 /* a server that lives answers sooner; a file may take longer */
+#define ANSWER_SECONDS 10 /* for servers; reading a file may take longer */
 
-/* Waits for bytes; says so on a terminal after a second. */
+/* Waits for bytes; for a file, prints a message on a terminal after 1 s. */
 static bool session_wait_readable(const struct session *source, struct error *error)
 {
     struct pollfd p = {.fd = source->fd, .events = POLLIN};
@@ -278,9 +278,9 @@ bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint
 /* ---- latest ---- */
 
 struct session_candidate {
-    char path[PATH_MAX]; /* file, or endpoint */
+    char path[PATH_MAX]; /* a file or an endpoint */
     uint64_t begun_ns; /* since 1970 */
-    struct error why; /* what a server says that has a run but cannot show it */
+    struct error why; /* error of a server that has a run but cannot show it */
 };
 
 static void session_consider_candidate(struct session_candidate *latest, const char *path,
@@ -297,7 +297,7 @@ static uint64_t written_ns(const struct stat *st)
     return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* When the run of a file began, as its head says; else when the file was last written. */
+/* Considers a file by the start of its run, from its header, or else by its modification time. */
 static void consider_file(void *user, const char *path)
 {
     uint8_t head[TRACEHEAD_BYTES];
@@ -314,7 +314,7 @@ static void consider_file(void *user, const char *path)
         close(fd);
 }
 
-/* (A live server is asked before files are looked at, and so is preferred to its own file.) */
+/* Servers are considered before files, so that a live server is preferred to its own file. */
 static void consider_server(void *user, const char *endpoint)
 {
     struct session_candidate *latest = user;
@@ -454,7 +454,7 @@ bool session_open_default(struct session *source, struct error *error)
             _exit(0);
         }
         waitpid(child, NULL, 0);
-        for (int i = 0; i < 200 && fd < 0; i++) { /* until it listens: at most 4 seconds */
+        for (int i = 0; i < 200 && fd < 0; i++) { /* until it listens: about 4 s at most */
             struct timespec pause = {0, 20000000};
             nanosleep(&pause, NULL);
             fd = endpoint_connect(endpoint, 500, &absent, error);

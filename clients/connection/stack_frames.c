@@ -19,16 +19,16 @@ char *stack_frames_text(const struct table_names *names, struct table_place plac
     return *site.function ? xasprintf("%s (%s)", site.function, site.place) : xstrdup(site.place);
 }
 
-/* ---- a tree ---- */
+/* ---- tree with inlined functions ---- */
 
 struct stack_frames_builder {
-    struct result_table *table; /* whose rows are moved over */
+    struct result_table *table; /* its rows are moved to `rows` */
     const struct table_names *names;
     uint32_t scope, row_count;
     struct table_row *rows;
     struct table_cell *cells;
-    uint32_t latest[UINT8_MAX + 1]; /* by depth the row, 1 more: 0: none */
-    /* By the depth that was, how many rows lie above it that were not there */
+    uint32_t latest[UINT8_MAX + 1]; /* by depth: 1 + the last row; 0: none */
+    /* by original depth: number of inserted levels above it */
     uint8_t added[UINT8_MAX + 1];
 };
 
@@ -51,7 +51,7 @@ static struct table_cell *stack_frames_append_row(struct stack_frames_builder *g
     return cells_of(g, g->row_count - 1);
 }
 
-/* The sums of another call that was inlined in the same one. */
+/* Adds the sums of another call that was inlined into the same function. */
 static void stack_frames_add_row_values(const struct stack_frames_builder *g, struct table_cell *to,
                                         const struct table_cell *from)
 {
@@ -63,7 +63,8 @@ static void stack_frames_add_row_values(const struct stack_frames_builder *g, st
             to[i] = (struct table_cell){0};
 }
 
-/* A row of what a call was inlined in, which the row before may be. */
+/* Appends a row for the function into which a call was inlined, or adds to the last row if it is of
+ * the same one. */
 static void stack_frames_append_outer(struct stack_frames_builder *g, const struct table_cell *from,
                                       char *text, unsigned depth)
 {

@@ -10,8 +10,8 @@ struct table_diff_builder {
     struct result_table *both;
     const struct result_table *here, *there;
     const struct table_names *here_names, *there_names;
-    char **here_keys, **there_keys; /* by row: what the row is, in words */
-    uint8_t *taken; /* of there */
+    char **here_keys, **there_keys; /* by row: text that identifies it */
+    uint8_t *taken; /* by row of `there`: it is matched */
 };
 
 static bool is_number(const struct table_column *c)
@@ -20,10 +20,11 @@ static bool is_number(const struct table_column *c)
            c->kind == TABLE_SHARE;
 }
 
-/* ---- which rows belong together ---- */
+/* ---- matching rows ---- */
 
-/* What a row is called, not what it is made up of: that may be otherwise in another run. */
-static bool is_name(const struct table_column *c)
+/* Returns whether a column identifies a row, rather than holding results that may differ between
+ * runs. */
+static bool table_diff_is_key(const struct table_column *c)
 {
     static const char *const findings[] = {"kind",   "class",    "cause",     "wait_class",
                                            "value",  "max_text", "mean_text", "unblocked_at",
@@ -41,10 +42,10 @@ static bool is_column(const struct table_column *c, const char *const *names)
     return *names != NULL;
 }
 
-/* A process has another number in another run, and the program may have another name; "a.out[12]"
- * is "". */
-static void leave_out_number(const struct table_names *names, const struct table_column *c,
-                             char *word)
+/* Removes the process number, and the name of the run's program, from a key, since both may differ
+ * between runs: "a.out[12]" becomes "". */
+static void table_diff_cut_process(const struct table_names *names, const struct table_column *c,
+                                   char *word)
 {
     static const char *const programs[] = {"program", "library", NULL};
     if (!is_column(c, programs))
@@ -56,17 +57,17 @@ static void leave_out_number(const struct table_names *names, const struct table
         *word = 0;
 }
 
-/* What all cells say that name it. */
+/* Returns the texts of all cells that identify a row. */
 static char *table_diff_row_text(const struct result_table *t, const struct table_names *names,
                                  uint32_t row)
 {
     char *all = xstrdup("");
     for (uint32_t k = 0; k < t->column_count; k++) {
         const struct table_column *c = &t->columns[k];
-        if (!is_name(c))
+        if (!table_diff_is_key(c))
             continue;
         char *word = result_table_cell_text(names, c, &result_table_cells(t, row)[k]);
-        leave_out_number(names, c, word);
+        table_diff_cut_process(names, c, word);
         char *more = xasprintf("%s\t%s", all, word);
         free(word);
         free(all);
@@ -77,7 +78,7 @@ static char *table_diff_row_text(const struct result_table *t, const struct tabl
 
 #define DEPTHS 256
 
-static char **table_diff_report_rows(const struct result_table *t, const struct table_names *names)
+static char **table_diff_make_keys(const struct result_table *t, const struct table_names *names)
 {
     char **keys = xcalloc(t->row_count, sizeof *keys);
     const char *above[DEPTHS] = {""};
@@ -107,7 +108,7 @@ static uint64_t hash_of(const char *s)
     return h;
 }
 
-/* Its rows there by their keys: hash, how many of that hash were met before -> 1 + row. */
+/* Indexes rows by keys: (hash, number of earlier rows with that hash) -> 1 + row. */
 static struct map index_rows(char **keys, uint32_t count)
 {
     struct map index = {0};
@@ -120,7 +121,7 @@ static struct map index_rows(char **keys, uint32_t count)
     return index;
 }
 
-/* The first that is not taken yet; the count: there is none. */
+/* Returns the first unmatched row with that key; row_count: none. */
 static uint32_t find_row(const struct table_diff_builder *m, const struct map *index,
                          const char *key)
 {
@@ -132,9 +133,9 @@ static uint32_t find_row(const struct table_diff_builder *m, const struct map *i
     return m->there->row_count;
 }
 
-/* ---- the table of both ---- */
+/* ---- table of differences ---- */
 
-/* "running_ns" and "_diff" are "running_diff_ns"; shares have no unit. */
+/* Inserts "_diff" into "running_ns": "running_diff_ns"; names of shares have no unit. */
 static char *name_of(const struct table_column *c, const char *more, uint8_t kind)
 {
     size_t n = strlen(c->name);
@@ -163,7 +164,8 @@ static void add_column(struct result_table *t, struct table_column column, uint3
 
 /* A value whose text has a unit of its own in each row has no difference column; only the number
  * after it has one, in per cent. */
-static bool stands_for_words(const struct table_diff_builder *m, const struct table_column *c)
+static bool table_diff_has_text_unit(const struct table_diff_builder *m,
+                                     const struct table_column *c)
 {
     static const char *const numbers[] = {"total", "mean", NULL};
     for (uint32_t k = 0; k < m->here->column_count; k++)
@@ -172,7 +174,8 @@ static bool stands_for_words(const struct table_diff_builder *m, const struct ta
     return false;
 }
 
-/* What stands under a column there stands under it here; so do the differences of both. */
+/* Adds the columns with their differences; columns under another one stay under it, and so do their
+ * differences. */
 static void add_columns(struct table_diff_builder *m)
 {
     struct result_table *t = m->both;
@@ -187,7 +190,7 @@ static void add_columns(struct table_diff_builder *m)
             continue;
         add_column(t, copy_column(c, "_diff", " +/-", c->kind), both ? under + 1 : 0);
         add_column(t, copy_column(c, "_percent", " +/- %", TABLE_SHARE), both ? under + 2 : 0);
-        if (stands_for_words(m, c))
+        if (table_diff_has_text_unit(m, c))
             t->columns[t->column_count - 1].detail = false;
     }
     free(at);
@@ -211,7 +214,7 @@ static bool has_value(const struct table_cell *cell)
     return cell->is == CELL_NUMBER || cell->is == CELL_REAL;
 }
 
-/* here minus there, and how much that is of there. */
+/* Sets the difference (here minus there), and its share of the value there. */
 static void set_difference(struct table_cell *cells, const struct table_cell *here,
                            const struct table_cell *there)
 {
@@ -238,9 +241,9 @@ static void set_cells(const struct table_diff_builder *m, struct table_cell *cel
     }
 }
 
-/* What only the other has: its names in words, its numbers as lost. */
-static void set_lost(const struct table_diff_builder *m, struct table_cell *cells,
-                     const struct table_cell *there)
+/* Sets the cells of a row that only the other table has: texts, and differences of -100 %. */
+static void table_diff_set_missing(const struct table_diff_builder *m, struct table_cell *cells,
+                                   const struct table_cell *there)
 {
     for (uint32_t k = 0; k < m->here->column_count; k++, cells++) {
         const struct table_column *c = &m->here->columns[k];
@@ -285,7 +288,8 @@ static void add_rows(struct table_diff_builder *m)
     }
     for (uint32_t i = 0; i < m->there->row_count; i++)
         if (!m->taken[i])
-            set_lost(m, add_row(m, &m->there->rows[i], false), result_table_cells(m->there, i));
+            table_diff_set_missing(m, add_row(m, &m->there->rows[i], false),
+                                   result_table_cells(m->there, i));
     map_free(&index);
 }
 
@@ -298,8 +302,8 @@ void table_diff_make(struct result_table *both, const struct result_table *here,
                                    .there = there,
                                    .here_names = here_names,
                                    .there_names = there_names,
-                                   .here_keys = table_diff_report_rows(here, here_names),
-                                   .there_keys = table_diff_report_rows(there, there_names),
+                                   .here_keys = table_diff_make_keys(here, here_names),
+                                   .there_keys = table_diff_make_keys(there, there_names),
                                    .taken = xcalloc(there->row_count, 1)};
     size_t rows = (size_t)here->row_count + there->row_count;
     *both = (struct result_table){

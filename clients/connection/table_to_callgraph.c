@@ -10,8 +10,8 @@ struct callgraph_builder {
     struct table_names names;
     struct call_graph *graph;
     uint32_t scope, calls, self, total, cycle;
-    int64_t all; /* what shares are of: lives, or calls */
-    uint32_t *node_of; /* by row; UINT32_MAX: it is left out */
+    int64_t all; /* 100 % of shares: time of all lifetimes, or number of calls */
+    uint32_t *node_of; /* by row; UINT32_MAX: none */
     uint32_t left_out;
 };
 
@@ -38,7 +38,7 @@ static char *table_to_callgraph_cell_text(const struct callgraph_builder *m, uin
                                   table_to_callgraph_find_cell(m, row, column));
 }
 
-/* "total 12.300 ms, self 3.100 ms", or how often, where that is all. */
+/* Returns "total 12.300 ms, self 3.100 ms"; the number of calls if there are no times. */
 static char *table_to_callgraph_amount_text(const struct callgraph_builder *m, uint32_t row)
 {
     char *calls = table_to_callgraph_cell_text(m, row, m->calls), *text = NULL;
@@ -71,7 +71,7 @@ static void add_node(struct callgraph_builder *m, uint32_t row)
     ARRAY_PUSH(m->graph->nodes, m->graph->count, node);
 }
 
-/* In the table's order: those that took most come first. */
+/* Adds nodes in the order of the table: the most expensive ones first. */
 static void add_nodes(struct callgraph_builder *m)
 {
     for (uint32_t i = 0; i < m->table->row_count; i++) {
@@ -87,7 +87,7 @@ static void add_nodes(struct callgraph_builder *m)
 
 /* ---- arcs ---- */
 
-/* Names may be alike, or cut off: a function is where it lies. */
+/* Compares functions by address, since names may be equal or truncated. */
 static bool table_to_callgraph_same_function(const struct table_cell *a, const struct table_cell *b)
 {
     if (a->is != b->is)
@@ -126,7 +126,7 @@ static void add_arcs(struct callgraph_builder *m)
     }
 }
 
-/* ---- all ---- */
+/* ---- the graph ---- */
 
 static void add_notes(struct callgraph_builder *m)
 {

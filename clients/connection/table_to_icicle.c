@@ -10,16 +10,15 @@ struct table_to_icicle {
     struct icicle_layout *boxes;
     const struct table_names *names;
     const struct result_table *table;
-    uint32_t column,
-        self; /* self: stands in where a row has no total; column_count: nothing does */
+    uint32_t column, self; /* self: used for rows without a total; column_count: none */
     bool own;
-    struct icicle_function { /* each place once: to look one up takes long */
-        char *name, *brief; /* brief: NULL */
+    struct icicle_function { /* cache of symbol lookups */
+        char *name, *brief; /* brief: NULL if unknown */
         uint32_t group;
     } *called;
     uint32_t called_count;
     struct map known; /* process and address -> 1 + index of called */
-    uint32_t scope, waited; /* columns; column_count: there is none */
+    uint32_t scope, waited; /* columns; column_count: none */
 };
 
 /* ---- columns ---- */
@@ -58,7 +57,7 @@ bool table_to_icicle_is_own(const struct result_table *t, uint32_t column)
     return false;
 }
 
-/* Of a row: in this column, or, where it says nothing, in one that stands under it. */
+/* Returns the number in a column of a row, or else in a column under it; NULL: none. */
 static const struct table_cell *number_of(const struct result_table *t, uint32_t row,
                                           uint32_t column)
 {
@@ -104,7 +103,7 @@ static char *name_of(const struct table_to_icicle *b, uint32_t row)
     return all;
 }
 
-/* What the first of these columns tells of a row. */
+/* Returns the first cell of a row that has a text, in order of these columns. */
 static const struct table_cell *scope_of(const struct result_table *t, uint32_t row)
 {
     static const char *const names[] = {"function", "segment", "location", NULL};
@@ -118,7 +117,8 @@ static const struct table_cell *scope_of(const struct result_table *t, uint32_t 
     return &none;
 }
 
-/* "flow.c" of "flow.c:40", "libx.so" of "libx.so+0x10". */
+/* Returns the group of a site: its file, "flow.c" for "flow.c:40", or module, "libx.so" for
+ * "libx.so+0x10". */
 static uint32_t group_of(struct table_to_icicle *b, struct symbol_location site)
 {
     const char *end = strrchr(site.place, *site.path ? ':' : '+');
@@ -172,7 +172,7 @@ static void set_kind(struct table_to_icicle *b, struct icicle_node *node, uint32
         node->kind = ICICLE_BOX_APART;
 }
 
-/* A function by its name, with and without where it is; else by all that the row says. */
+/* Names a node by its function, with and without location; other nodes by all texts of the row. */
 static void set_name(struct table_to_icicle *b, struct icicle_node *node, uint32_t row)
 {
     const struct table_cell *scope =
@@ -211,8 +211,8 @@ static bool is_bytes(const struct table_column *column)
     return column->kind == TABLE_COUNT && n >= 5 && strcmp(column->name + n - 5, "bytes") == 0;
 }
 
-/* What the table says; else as wide as it is. */
-static void table_to_icicle_report_amount(const struct table_to_icicle *b, struct icicle_node *node)
+/* Sets the text of a node's size: the value in the table, or else its width. */
+static void table_to_icicle_set_amount(const struct table_to_icicle *b, struct icicle_node *node)
 {
     const struct table_column *column = &b->table->columns[b->column];
     const struct table_cell *cell =
@@ -267,7 +267,7 @@ void table_to_icicle_make(struct icicle_layout *boxes, const struct table_names 
         add_row(&b, i);
     icicle_layout_finish(boxes);
     for (uint32_t i = 0; i < boxes->count; i++)
-        table_to_icicle_report_amount(&b, &boxes->nodes[i]);
+        table_to_icicle_set_amount(&b, &boxes->nodes[i]);
     add_notes(&b);
     table_to_icicle_free_functions(&b);
 }

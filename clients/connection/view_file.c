@@ -1,4 +1,4 @@
-/* Views in files, in libconfig's syntax. */
+/* View files, in the syntax of libconfig. */
 #include "clients/connection/view_file.h"
 
 #include "clients/symbols/safe_open.h"
@@ -113,7 +113,7 @@ bool view_file_write(const struct view_state *p, const struct view_style *look,
     return !ferror(f);
 }
 
-/* ---- reading: what is missing or of another type is left as it was ---- */
+/* ---- reading; missing members, and those of another type, are not changed ---- */
 
 static int64_t get_int(const config_setting_t *from, const char *name, int64_t otherwise)
 {
@@ -178,8 +178,8 @@ static bool view_file_is_line_used(const struct view_state *p, uint32_t line)
     return false;
 }
 
-/* The line of that number, if it is the one that was meant; else the first of that kind and
- * name. */
+/* Returns the line of that number if its kind and name match, or else the first unused one that
+ * does; 0: none. */
 static uint32_t find_line(const struct view_state *p, const struct trace_metadata *book,
                           struct symbolizer *sites, uint32_t number, const char *kind,
                           const char *name)
@@ -230,7 +230,7 @@ static void view_file_read_style(struct view_style *look, const config_setting_t
 
 #define VIEW_BYTES (1u << 20)
 
-/* A view stands alone: it includes nothing. */
+/* Reads a view file, which cannot include other files. */
 static bool read_config(config_t *config, const char *file, struct error *error)
 {
     char *text = safe_open_read(file, VIEW_BYTES, NULL);

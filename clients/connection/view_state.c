@@ -75,7 +75,7 @@ void view_state_request(const struct view_state *place, struct window_request *r
                                        .move_count = place->move_count};
     request->rows = xcalloc(place->row_count + 1, sizeof *request->rows);
     request->joined = xcalloc(place->row_count + 1, 1);
-    bool open = false; /* may the next one join?  Not what is hidden. */
+    bool open = false; /* the current line group has a visible row */
     for (uint32_t i = 0; i < place->row_count; i++) {
         const struct view_state_row *row = &place->rows[i];
         open &= row->joins;

@@ -73,7 +73,7 @@ bool wait_list_receive(struct wait_list *waits, const struct response_chunk *ans
     return false;
 }
 
-/* " (futex 3, loader 1)", of those whose call is known. */
+/* Appends " (futex 3, loader 1)": the sleepers whose call is known. */
 static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
 {
     const char *between = " (";
@@ -93,7 +93,7 @@ static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
 
 char *wait_list_sleepers(const struct wait_list *waits)
 {
-    int64_t since_ns = INT64_MIN; /* from when on all of them do */
+    int64_t since_ns = INT64_MIN; /* since when all of them sleep */
     char *text = NULL;
     size_t size, n = waits->sleeper_count;
     FILE *to = n ? open_memstream(&text, &size) : NULL;

@@ -10,7 +10,6 @@
 #define STEPS_EACH 1 /* of each where there are several, */
 #define SEGMENTS 3 /* the longest wait intervals that are listed */
 
-/* Grows by words. */
 struct wait_summary_text_buffer {
     char *text;
 };
@@ -31,10 +30,10 @@ static char *wait_summary_duration_text(double ns)
                       : xasprintf("%.2f s", ns / 1e9);
 }
 
-/* The table's columns that are spoken of. */
+/* Columns of the table that the text mentions. */
 struct wait_summary_columns {
     uint32_t waited, thread, step, charge, since, since_ns, where;
-    uint32_t since_event, since_where; /* there are servers that do not tell these */
+    uint32_t since_event, since_where; /* may be missing */
     bool good;
 };
 
@@ -68,10 +67,11 @@ static int64_t wait_summary_cell_number(const struct result_table *t, uint32_t r
     return cell->is == CELL_NUMBER ? cell->number : 0;
 }
 
-/* The row of this segment with the next smaller charge (or an equal one further down); row_count:
- * there is none. */
-static uint32_t next_charge(const struct result_table *t, const struct wait_summary_columns *c,
-                            uint32_t segment, uint32_t before)
+/* Returns the row of this wait interval with the next smaller share of it, or an equal one further
+ * down; row_count: none. */
+static uint32_t wait_summary_next_share(const struct result_table *t,
+                                        const struct wait_summary_columns *c, uint32_t segment,
+                                        uint32_t before)
 {
     int64_t limit =
                 before < t->row_count ? wait_summary_cell_number(t, before, c->charge) : INT64_MAX,
@@ -108,7 +108,7 @@ static void add_steps(struct wait_summary_text_buffer *buffer, const struct tabl
                       uint32_t segment, bool several)
 {
     uint32_t count = 0, row = t->row_count, most = several ? STEPS_EACH : STEPS;
-    while ((row = next_charge(t, c, segment, row)) < t->row_count) {
+    while ((row = wait_summary_next_share(t, c, segment, row)) < t->row_count) {
         if (count < most)
             add_step(buffer, names, t, c, segment, row, several ? " (" : count ? ", " : ": ");
         count++;
@@ -120,7 +120,7 @@ static void add_steps(struct wait_summary_text_buffer *buffer, const struct tabl
         wait_summary_append(buffer, xstrdup(")"));
 }
 
-/* The column of a row in words, where it is known; NULL: it is not. */
+/* Returns a cell as text; NULL if it is unknown. */
 static char *wait_summary_known_cell_text(const struct table_names *names,
                                           const struct result_table *t, uint32_t row,
                                           uint32_t column)
@@ -131,7 +131,7 @@ static char *wait_summary_known_cell_text(const struct table_names *names,
     return is ? in_words(names, t, row, column) : NULL;
 }
 
-/* "; compared since 1:1 at 21.5 ms (thread creation), in main (ring.c:44)" */
+/* Appends "; compared since 1:1 at 21.5 ms (thread creation), in main (ring.c:44)". */
 static void add_since(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment)
@@ -156,7 +156,7 @@ static void add_since(struct wait_summary_text_buffer *buffer, const struct tabl
     free(when);
 }
 
-/* The line of the source, where that is known. */
+/* Appends the location of the wait, if it is known. */
 static void add_where(struct wait_summary_text_buffer *buffer, const struct table_names *names,
                       const struct result_table *t, const struct wait_summary_columns *c,
                       uint32_t segment)
@@ -167,7 +167,7 @@ static void add_where(struct wait_summary_text_buffer *buffer, const struct tabl
     free(where);
 }
 
-/* "waited 45.0 ms" */
+/* Appends "waited 45.0 ms". */
 static void add_whole(struct wait_summary_text_buffer *buffer, const struct result_table *t,
                       const struct wait_summary_columns *c)
 {
@@ -194,9 +194,9 @@ static void add_segment(struct wait_summary_text_buffer *buffer, const struct ta
     add_steps(buffer, names, t, c, segment, several);
 }
 
-/* Is it among the longest? */
-static bool wait_summary_is_recorded(const struct result_table *t,
-                                     const struct wait_summary_columns *c, uint32_t segment)
+/* Returns whether the wait interval is one of the SEGMENTS longest. */
+static bool wait_summary_is_listed(const struct result_table *t,
+                                   const struct wait_summary_columns *c, uint32_t segment)
 {
     uint32_t longer = 0;
     int64_t ns = wait_summary_cell_number(t, segment, c->waited);
@@ -223,7 +223,7 @@ char *wait_summary_text(const struct table_names *names, const struct result_tab
     add_whole(&buffer, t, &c);
     for (uint32_t i = 0; i < t->row_count; i++)
         if (t->rows[i].depth == 0) {
-            if (wait_summary_is_recorded(t, &c, i))
+            if (wait_summary_is_listed(t, &c, i))
                 add_segment(&buffer, names, t, &c, i, segments > 1);
             last = i;
         }
