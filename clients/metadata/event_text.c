@@ -9,7 +9,6 @@
 
 #define PARTNERS_SHOWN 3u
 
-/* A sentence that grows. */
 struct event_text_buffer {
     char *text;
     size_t size;

@@ -8,29 +8,30 @@
 #define SWEEPS 24u
 #define BEND_WIDTH 8.0
 
-/* What is laid out, with bends: short arcs, each from a layer to the next. */
+/* State of a layout. Links are arcs without bends, or the parts of arcs between bends: each leads
+ * to the next layer. */
 struct graph_layout_state {
     struct graph_layout *l;
     struct graph_layout_link {
         uint32_t above, below;
     } *links;
     uint32_t link_count;
-    uint32_t **rows, *row_counts; /* nodes of each layer, in their places */
+    uint32_t **rows, *row_counts; /* nodes of each layer, from left to right */
     double gap;
 };
 
-/* ---- which arcs close circles ---- */
+/* ---- arcs that close cycles ---- */
 
 static void graph_layout_visit_depth_first(struct graph_layout *l, uint32_t node, uint8_t *met)
 {
-    met[node] = 1; /* on the way */
+    met[node] = 1; /* on the current path */
     for (uint32_t i = 0; i < l->arc_count; i++) {
         struct graph_layout_arc *arc = &l->arcs[i];
         if (arc->from != node)
             continue;
         arc->back = met[arc->to] == 1;
         if (!met[arc->to])
-            graph_layout_visit_depth_first(l, arc->to, met); /* (no deeper than there are nodes) */
+            graph_layout_visit_depth_first(l, arc->to, met); /* at most l->count deep */
     }
     met[node] = 2;
 }
@@ -78,7 +79,7 @@ static void add_link(struct graph_layout_state *o, uint32_t above, uint32_t belo
     ARRAY_PUSH(o->links, o->link_count, link);
 }
 
-/* PUSH wants the room that it has made itself. */
+/* Not ARRAY_PUSH: the caller allocated the array with another capacity. */
 static uint32_t add_bend(struct graph_layout *l, uint32_t layer)
 {
     l->nodes = xreallocarray(l->nodes, l->count + 1, sizeof *l->nodes);
@@ -134,8 +135,8 @@ static uint32_t graph_layout_count_crossings(const struct graph_layout_state *o)
     return sum;
 }
 
-/* The mean of what a node is tied to in the layer above it, or below it; its own where there is
- * nothing. */
+/* Returns the mean x or place of a node's neighbors in the layer above or below; its own if it has
+ * none. */
 static double graph_layout_neighbor_mean(const struct graph_layout_state *o, uint32_t node, bool up,
                                          bool by_x)
 {
@@ -152,7 +153,7 @@ static double graph_layout_neighbor_mean(const struct graph_layout_state *o, uin
     return count > 0 ? sum / count : by_x ? n[node].x : n[node].place;
 }
 
-/* By insertion: stable, and rows are short. */
+/* Insertion sort: stable, and rows are short. */
 static void sort_row(struct graph_layout_state *o, uint32_t layer, bool up)
 {
     uint32_t *row = o->rows[layer], count = o->row_counts[layer];
@@ -207,10 +208,10 @@ static void order_rows(struct graph_layout_state *o)
     free(best);
 }
 
-/* ---- where they stand ---- */
+/* ---- positions ---- */
 
-/* As near to where each wants to be as all can, in their order: neighbours that want to pass each
- * other stand together. */
+/* Places the nodes of a layer in their order, with least squares of the distances to their
+ * neighbors' means: nodes that would overlap are merged to blocks (isotonic regression). */
 static void place_row(struct graph_layout_state *o, uint32_t layer, bool up)
 {
     uint32_t *row = o->rows[layer], count = o->row_counts[layer], blocks = 0;

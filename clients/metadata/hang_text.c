@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAMED 4u /* threads in a sentence */
+#define NAMED 4u /* maximum number of threads named in a sentence */
 
 /* ---- times ---- */
 
@@ -134,7 +134,7 @@ char *transitive_wait_text(const struct trace_metadata *book, const struct wait_
 
 /* ---- diagnoses ---- */
 
-/* Those who wait are woken by one another: all have to come, as to a barrier. */
+/* Returns whether the waiters wake each other, so that all have to arrive, as at a barrier. */
 static bool hang_text_needs_all_participants(const struct trace_metadata *book,
                                              const struct diagnosis_info *v)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 uint32_t icicle_layout_group(struct icicle_layout *b, const char *name)
 {
@@ -35,7 +35,7 @@ static void add_size(int64_t *to, int64_t size)
 
 static void icicle_layout_link_nodes(struct icicle_layout *b)
 {
-    uint32_t open[UINT16_MAX + 1u], depth = 0; /* the last node of each depth up to `depth` */
+    uint32_t open[UINT16_MAX + 1u], depth = 0; /* the open node of each depth up to `depth` */
     for (uint32_t i = 0; i < b->count; i++) {
         struct icicle_node *node = &b->nodes[i];
         if (i && node->depth > depth + 1)
@@ -51,7 +51,8 @@ static void icicle_layout_link_nodes(struct icicle_layout *b)
     }
 }
 
-/* From the last one on: what is below a node is known when it comes. */
+/* Computes sizes from the last node to the first, so that everything below a node is done before
+ * it. */
 static void add_up(struct icicle_layout *b)
 {
     int64_t *below = xcalloc(b->count + 1, sizeof *below);
@@ -115,8 +116,8 @@ void icicle_layout_free(struct icicle_layout *b)
 struct icicle_placing {
     const struct icicle_layout *boxes;
     struct icicle_boxes *places;
-    uint32_t top; /* the node that is looked at */
-    uint16_t above; /* how many rows stand over it */
+    uint32_t top; /* the displayed node */
+    uint16_t above; /* number of its ancestors */
     int64_t least;
 };
 
@@ -127,7 +128,7 @@ static void icicle_layout_append_box(struct icicle_placing *p, struct icicle_box
         p->places->rows = placed.depth + 1u;
 }
 
-/* Of a node's children those that are too narrow: behind those that are drawn. */
+/* Appends a box for the children that are too narrow, behind the others. */
 static void icicle_layout_append_smaller(struct icicle_placing *p, struct icicle_box placed)
 {
     if (!placed.smaller)
@@ -137,7 +138,7 @@ static void icicle_layout_append_smaller(struct icicle_placing *p, struct icicle
     add_size(&p->places->smaller_size, placed.size);
 }
 
-/* The children of a node that is placed; they are placed after it, and theirs in their turn. */
+/* Appends the children of a placed node; the caller processes them later (breadth first). */
 static void icicle_layout_append_children(struct icicle_placing *p, uint32_t at)
 {
     struct icicle_box over = p->places->items[at];

@@ -104,7 +104,7 @@ void merged_metadata_make(struct merged_metadata *both, const struct trace_metad
 
 void merged_metadata_free(struct merged_metadata *both)
 {
-    both->book.target_count = 0; /* they are the books' */
+    both->book.target_count = 0; /* owned by the original metadata */
     metadata_free(&both->book);
     free(both->types);
     *both = (struct merged_metadata){0};

@@ -112,7 +112,7 @@ static void metadata_receive_process(struct trace_metadata *book, struct decoder
 /* ---- descriptions ---- */
 
 static struct {
-    char *name, *text, *file; /* of the environment; text NULL: none */
+    char *name, *text, *file; /* the overriding description; text NULL: none */
 } chosen;
 
 bool metadata_override_description(const char *description)
@@ -142,7 +142,7 @@ static void metadata_apply_user_layer(struct target *target)
         target_apply_layer(target, chosen.text, chosen.file, DRESS_AS_LAYER, NULL);
 }
 
-/* A trace that was recorded long ago is drawn as today. */
+/* Updates a description to its installed version, so that old traces are drawn as new ones. */
 static void metadata_update_description(struct trace_metadata *book, struct target *target)
 {
     int recorded = target->version, version = target_update_installed(target);
@@ -236,7 +236,7 @@ const char *metadata_type_name(const struct trace_metadata *book, uint32_t type)
     return type && type <= book->type_count ? book->types[type - 1] : "?";
 }
 
-/* The description that knows the kind comes before the others. */
+/* Returns the first description that has the kind, or NULL. */
 static const struct target *target_of(const struct trace_metadata *book, const char *kind)
 {
     for (size_t i = 0; i < book->target_count; i++)

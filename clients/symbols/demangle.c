@@ -37,7 +37,8 @@ static void cut_parameters(char *text)
     }
 }
 
-/* The first element of the tuple<...> in a name, in place; false if there is none. */
+/* Reduces a name in place to the first argument of its std::tuple<...>; returns false if it has
+ * none. */
 static bool first_of_tuple(char *text)
 {
     char *from = strstr(text, "std::tuple<");
@@ -58,8 +59,8 @@ static bool first_of_tuple(char *text)
     return n > 0;
 }
 
-/* gcc and clang keep a critical section of OpenMP called x in .gomp_critical_user_x, clang with
- * .var behind it. */
+/* Formats an OpenMP critical section: gcc's symbol for x is .gomp_critical_user_x, clang appends
+ * .var. */
 static bool critical_section(const char *symbol, char *text, size_t size)
 {
     static const char before[] = ".gomp_critical_user_", behind[] = ".var";
@@ -73,8 +74,8 @@ static bool critical_section(const char *symbol, char *text, size_t size)
     return true;
 }
 
-/* Whether a part of a symbol, up to the next dot, is one that compilers add: f.isra.0, f.cold,
- * variable.0 */
+/* Returns whether compilers added a part of a symbol between dots, as in f.isra.0, f.cold,
+ * variable.0. */
 static bool is_added(const char *part, size_t length)
 {
     static const char *const words[] = {"part",     "isra", "constprop", "cold",
@@ -85,7 +86,7 @@ static bool is_added(const char *part, size_t length)
     return strspn(part, "0123456789") >= length;
 }
 
-/* How much of a symbol stands in the source. */
+/* Returns the length of a symbol without the parts that compilers added. */
 static size_t length_written(const char *symbol)
 {
     size_t written = strlen(symbol);
@@ -107,7 +108,7 @@ const char *demangle_shorten(const char *symbol, char *text, size_t size)
     char *written = xstrndup(symbol, length),
          *name =
              strncmp(written, "_Z", 2) == 0 ? __cxa_demangle(written, NULL, NULL, &status) : NULL;
-    if (!name) { /* of C */
+    if (!name) { /* a C symbol */
         snprintf(text, size, "%s", written);
         free(written);
         return text;
@@ -140,12 +141,12 @@ static bool is_at(Dwarf_Die *die, uint64_t address)
         return false;
     if (operations->atom == DW_OP_addr)
         return operations->number == address;
-    return operations->atom == DW_OP_addrx && /* a number in a table of addresses */
+    return operations->atom == DW_OP_addrx && /* index in .debug_addr */
            dwarf_getlocation_attr(&attribute, operations, &indirect) == 0 &&
            dwarf_formaddr(&indirect, &value) == 0 && value == address;
 }
 
-/* The variable at an address among the children of a scope, blocks and functions included. */
+/* Finds the variable at an address in a scope and in its functions, blocks and namespaces. */
 static bool find_variable(Dwarf_Die *scope, uint64_t address, int depth, Dwarf_Die *found)
 {
     Dwarf_Die child;
@@ -176,7 +177,7 @@ static bool is_class(Dwarf_Die *type)
     return dwarf_tag(type) == DW_TAG_structure_type || dwarf_tag(type) == DW_TAG_class_type;
 }
 
-/* Whether the outermost name of its type is one of the things that we follow. */
+/* Returns whether its type is one of the traced synchronization objects. */
 static bool is_followed(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -193,7 +194,7 @@ static bool is_followed(Dwarf_Die *die)
     return false;
 }
 
-/* The member that an offset lies in, and what remains of it. */
+/* Finds the member that contains an offset, and subtracts the member's offset. */
 static bool member_at(Dwarf_Die *type, uint64_t *offset, Dwarf_Die *member)
 {
     Dwarf_Die child;
@@ -216,7 +217,7 @@ static bool member_at(Dwarf_Die *type, uint64_t *offset, Dwarf_Die *member)
     return false;
 }
 
-/* Appends the indices of an element, counted over all dimensions.  New length. */
+/* Formats the indices of an element, such as "[1][2]"; returns the length. */
 static size_t write_indices(Dwarf_Die *array, uint64_t element, char *text, size_t size)
 {
     uint64_t counts[8], rest = 1;
@@ -261,10 +262,11 @@ static void write_part(Dwarf_Die *variable, uint64_t offset, char *text, size_t 
                 break;
             used += write_indices(&type, offset / bytes, text + used, size - used);
             offset %= bytes;
-            die = type; /* whose type is the element's */
+            die = type; /* its DW_AT_type is the type of elements */
         } else if (is_class(&type) && member_at(&type, &offset, &die)) {
             const char *name = dwarf_diename(&die);
-            if (strncmp(name, "_M_", 3) != 0 && strncmp(name, "__", 2) != 0) /* the library's own */
+            if (strncmp(name, "_M_", 3) != 0 &&
+                strncmp(name, "__", 2) != 0) /* not the library's own */
                 used += (size_t)snprintf(text + used, size - used, ".%s", name);
         } else {
             break;

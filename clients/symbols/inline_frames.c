@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what DWARF says ---- */
+/* ---- DWARF ---- */
 
-/* The unit that describes the functions: that of the file beside, where they were split off. */
+/* Returns the unit that describes the functions: the split one (.dwo) of a skeleton unit. */
 static Dwarf_Die *unit_of_functions(Dwarf_Die *unit, Dwarf_Die *split)
 {
     uint8_t type = 0;
@@ -29,7 +29,7 @@ static const char *name_of(Dwarf_Die *function)
     return dwarf_diename(function);
 }
 
-/* The file and line of the call by which a function was inlined; NULL if that is unknown. */
+/* Returns the file of the call by which a function was inlined, and its line; NULL: unknown. */
 static const char *call_of(Dwarf_Die *unit, Dwarf_Die *function, int *line)
 {
     Dwarf_Attribute attribute;
@@ -53,8 +53,8 @@ static void inline_frames_append_function(struct inline_frames *list,
     list->items[list->count - 1] = function;
 }
 
-/* Each function has its name from its own entry, and its line from the call in it that was
- * replaced. */
+/* Appends functions from the innermost one outwards: the name is from a function's own entry, the
+ * line from the inlined call in it. */
 static void inline_frames_append_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
                                            struct inline_function next, struct inline_frames *list)
 {
@@ -86,7 +86,7 @@ void inline_frames_collect(Dwarf_Die *unit, Dwarf_Addr address, struct inline_fr
     int count = dwarf_getscopes(described, address, &scopes), innermost = 0;
     while (innermost < count && dwarf_tag(&scopes[innermost]) != DW_TAG_inlined_subroutine &&
            dwarf_tag(&scopes[innermost]) != DW_TAG_subprogram)
-        innermost++; /* those around it are of where it is written; we want where it lies */
+        innermost++; /* scopes around it are lexical; the chain of callers is needed */
     int length = innermost < count ? dwarf_getscopes_die(&scopes[innermost], &chain) : 0;
     inline_frames_append_functions(described, chain, length > 0 ? length : 0, first, list);
     free(scopes);

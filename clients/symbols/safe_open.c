@@ -22,7 +22,7 @@ int safe_open_file(const char *path)
     if (!S_ISREG(st.st_mode))
         return safe_open_reject_type(&st);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) { /* another since */
+    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) { /* replaced since stat */
         close(fd);
         return safe_open_reject_type(&st);
     }

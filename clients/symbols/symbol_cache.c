@@ -10,7 +10,7 @@
 struct symbol_cache {
     struct symbol_cache_slot {
         struct symbol_cache_key key;
-        char *text; /* function and place, one behind the other; NULL: it is empty */
+        char *text; /* function, then place, both NUL-terminated; NULL: empty slot */
         uint32_t place_at;
         int line;
         const char *path;

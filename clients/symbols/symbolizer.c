@@ -15,16 +15,16 @@
 
 struct symbolizer_program {
     Dwfl *dwfl;
-    struct module_info *modules; /* borrowed from the book, copied */
+    struct module_info *modules; /* copied from the metadata */
     uint32_t module_count;
 };
 
 struct symbolizer {
     struct symbolizer_program *programs;
     uint32_t count;
-    char text[512], symbol[2048]; /* symbol: names of C++ are long */
+    char text[512], symbol[2048]; /* symbol: C++ names are long */
     struct demangle_last last;
-    struct symbol_cache *known; /* calls that were looked up */
+    struct symbol_cache *known;
 };
 
 static char *debug_path; /* default search for separate debug files */
@@ -35,7 +35,7 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
 
 struct symbolizer *symbolizer_new(void)
 {
-    setenv("DEBUGINFOD_URLS", "", 0); /* never ask the network while drawing */
+    setenv("DEBUGINFOD_URLS", "", 0); /* no network access while drawing */
     struct symbolizer *sites = xcalloc(1, sizeof *sites);
     sites->known = symbol_cache_new();
     return sites;
@@ -80,7 +80,7 @@ static void symbolizer_report_module(Dwfl *dwfl, const struct module_info *m)
     int fd = m->path[0] == '/' ? safe_open_file(m->path) : -1;
     /* An offline Dwfl places ET_DYN files at the given load address. */
     if (fd >= 0 && !dwfl_report_elf(dwfl, m->path, m->path, fd, m->bias, false))
-        close(fd); /* else it is the Dwfl's */
+        close(fd); /* on success the Dwfl owns it */
 }
 
 static int check_module(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start,
@@ -91,7 +91,7 @@ static int check_module(Dwfl_Module *module, void **user, const char *name, Dwar
     for (uint32_t i = 0; i < program->module_count; i++)
         if (strcmp(program->modules[i].path, name) == 0 &&
             !same_build(module, program->modules[i].build_id))
-            *user = module; /* marked: another build lies there now */
+            *user = module; /* mark it as unusable: the file is of another build */
     return DWARF_CB_OK;
 }
 
@@ -140,9 +140,10 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* ---- calls ---- */
+/* ---- call sites ---- */
 
-/* The unit that an address lies in; where the compiler left no table of ranges, by asking each. */
+/* Returns the unit that contains an address; searches all units if the compiler wrote no
+ * .debug_aranges. */
 static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
@@ -154,11 +155,12 @@ static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bia
     return NULL;
 }
 
-/* Of the functions at an address: the outermost, whose line is that of a call in it, or by
- * number, from the innermost.  And the symbol alone. */
+/* Which function at an address: its index from the innermost one, or one of these. WHICH_SYMBOL:
+ * only the symbol. */
 enum { WHICH_OUTERMOST = UINT8_MAX, WHICH_SYMBOL = UINT8_MAX - 1 };
 
-/* An address where a function begins stands for that function, whatever was inlined there. */
+/* Lists the functions at an address; only the outermost one if it is a function's entry, whatever
+ * was inlined there. */
 static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
                            struct inline_frames *list)
 {
@@ -174,7 +176,7 @@ static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
     }
 }
 
-/* The symbol names the function that all others were inlined in. */
+/* Formats one of the functions; the outermost one is named by the symbol. */
 static void symbolizer_format_function(struct symbolizer *sites, const struct inline_frames *list,
                                        uint8_t which, const char *symbol,
                                        struct symbol_location *site)
@@ -225,7 +227,7 @@ static struct symbol_location find_call(struct symbolizer *sites, uint32_t proce
     return site;
 }
 
-/* Symbols and file names are whatever the file says. */
+/* Looks up a site in the cache or the files; masks its texts, since files are untrusted. */
 static struct symbol_location symbolizer_find_site(struct symbolizer *sites, uint32_t process,
                                                    uint64_t address, uint8_t which)
 {
