@@ -62,7 +62,7 @@ bool event_index_add(struct event_index *r, const struct event_info *e, const ch
     return true;
 }
 
-/* ---- points ---- */
+/* ---- synchronization points ---- */
 
 struct event_index_member {
     uint64_t group;
@@ -110,8 +110,8 @@ bool event_index_same_point(const struct event_index *r, uint32_t i, uint32_t k)
     return at == k;
 }
 
-/* Which half of a point the log has first is chance: a thread's acts have the one on its own line
- * first. */
+/* Moves the half of a sync pair on the thread's own line before the other half, since their order
+ * in the log is arbitrary. */
 static void sort_halves(struct event_index *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {

@@ -8,24 +8,25 @@
 #include <string.h>
 
 struct schedule_action { /* one event */
-    struct schedule_event is; /* about, and no ticket yet */
+    struct schedule_event is; /* without its ticket at first */
     uint32_t thread;
     uint32_t process;
     uint64_t site;
     int64_t time_ns;
-    /* 1 + index of the first of what is before it: its order edges, then its sends; 0 none */
+    /* 1 + index of its first predecessor in `edges`: order edges, then the sends it receives; 0:
+     * none */
     uint32_t after;
-    uint32_t after_count, causes; /* all of them; the order edges */
-    uint32_t of, chosen; /* "CHOSEN of OF" of its text, if it says that; of 0: it does not */
-    bool answers; /* of is which ask, chosen what that got */
+    uint32_t after_count, causes; /* number of predecessors; of them order edges */
+    uint32_t of, chosen; /* from a text "CHOSEN of OF"; of 0: no such text */
+    bool answers; /* reports nondeterministic call `of` of its thread, result `chosen` */
 };
 
-struct schedule_thread { /* what one thread did */
-    uint32_t *acts; /* indices */
+struct schedule_thread { /* the events of a thread */
+    uint32_t *acts; /* indices in schedule_builder.acts */
     size_t count, room;
-    size_t next; /* the first that has not been gone through */
+    size_t next; /* index of the first that is not processed */
     uint16_t named;
-    uint32_t parked; /* 1 + the next thread that waits for the same line, 0 none */
+    uint32_t parked; /* the next thread that waits for the same line; 0: none */
 };
 
 struct schedule_builder {
@@ -35,13 +36,13 @@ struct schedule_builder {
     size_t edge_count, edge_room;
     struct schedule_thread *courses; /* by line */
     uint32_t *own, *done,
-        *parked; /* by line: how many events; gone through up to; threads that wait for it */
+        *parked; /* by line: events; processed events; first thread that waits for it */
     size_t course_room, line_room;
     uint32_t line_count;
     char (*types)[SCHEDULE_NAME_BYTES]; /* by code - 1 */
     size_t type_room;
     uint32_t type_count;
-    uint32_t *walk; /* the threads of all events, in the order in which they are gone through */
+    uint32_t *walk; /* threads of all events, in processing order */
     const char *wrong;
 };
 
@@ -67,7 +68,7 @@ void schedule_builder_free(struct schedule_builder *p)
     free(p);
 }
 
-/* ---- what happened ---- */
+/* ---- recorded events ---- */
 
 static void know_line(struct schedule_builder *p, uint32_t line)
 {
@@ -95,7 +96,7 @@ static void add_edge(struct schedule_builder *p, struct schedule_action *act,
     act->after_count++;
 }
 
-/* Its order edges, then what it receives. */
+/* Adds its order edges, then the sends it receives. */
 static void add_edges(struct schedule_builder *p, struct schedule_action *act,
                       const struct event_info *e)
 {
@@ -110,8 +111,9 @@ static void add_edges(struct schedule_builder *p, struct schedule_action *act,
         add_edge(p, act, e->partners[i]);
 }
 
-/* (it is one only if its type says so, too) */
-static void find_choice(struct schedule_action *act, const struct event_info *e)
+/* Parses a choice from the text; it counts only if the type is SCHEDULE_CHOICE, or the text a
+ * nondet_result. */
+static void schedule_parse_choice(struct schedule_action *act, const struct event_info *e)
 {
     unsigned chosen, of;
     char more;
@@ -127,8 +129,8 @@ static bool is_at(const struct schedule_action *act, struct event_id at)
     return act->is.line == at.line && act->is.number == at.number;
 }
 
-/* Which half of a point the log has first is chance: the one on the thread's own line is the first
- * here. */
+/* Appends an event to its thread; puts the half of a sync pair on the thread's own line first,
+ * since their order in the log is arbitrary. */
 static void add_to_course(struct schedule_builder *p, uint32_t thread, const struct event_info *e)
 {
     struct schedule_thread *c = &p->courses[thread];
@@ -143,9 +145,9 @@ static void add_to_course(struct schedule_builder *p, uint32_t thread, const str
     c->acts[i] = act;
 }
 
-/* The line that begins with what an event sends: of a child, or of a program that is executed; 0:
- * none does. */
-static uint32_t schedule_creator_of(struct schedule_builder *p, const struct event_info *e)
+/* Returns the line whose first event receives what an event sends: that of a child, or of an
+ * executed program; 0: none. */
+static uint32_t schedule_created_line(struct schedule_builder *p, const struct event_info *e)
 {
     for (uint32_t i = 0; i < e->partner_count; i++)
         if (e->partners[i].number == 1 && !(e->partners[i].line & HIDDEN_LINE)) {
@@ -181,13 +183,13 @@ void schedule_builder_add_event(struct schedule_builder *p, const struct event_i
         .site = e->site,
         .time_ns = e->time_ns};
     if (!act->is.about && e->relation == RELATION_SEND && e->partner_count)
-        act->is.about = schedule_creator_of(p, e);
+        act->is.about = schedule_created_line(p, e);
     if (e->relation == RELATION_RECEIVE && e->partner_count &&
         !(e->partners[0].line & HIDDEN_LINE) && e->partners[0].number <= INT32_MAX) {
         act->is.after_line = e->partners[0].line;
         act->is.after_number = (uint32_t)e->partners[0].number;
     }
-    find_choice(act, e);
+    schedule_parse_choice(act, e);
     if (e->after_count || e->relation == RELATION_RECEIVE)
         add_edges(p, act, e);
     add_to_course(p, thread, e);
@@ -209,9 +211,9 @@ void schedule_builder_set_type(struct schedule_builder *p, uint32_t type, const 
         p->type_count = type;
 }
 
-/* ---- through it once more ---- */
+/* ---- second pass ---- */
 
-struct schedule_ready_queue { /* a heap of threads by the times of their next events */
+struct schedule_ready_queue { /* heap of threads, ordered by the times of their next events */
     uint32_t *threads;
     size_t count, room;
 };
@@ -259,7 +261,7 @@ static uint32_t schedule_pop_ready(const struct schedule_builder *p, struct sche
     }
 }
 
-/* The line that has not come far enough for an event; 0: nothing is lacking. */
+/* Returns a line with an unprocessed predecessor of an event; 0: the event is ready. */
 static uint32_t schedule_find_unready_line(const struct schedule_builder *p,
                                            const struct schedule_action *act)
 {
@@ -288,7 +290,7 @@ static void schedule_enqueue_or_park(struct schedule_builder *p, struct schedule
     }
 }
 
-/* Those that wait for a line look again. */
+/* Checks the threads that wait for a line again. */
 static void schedule_unpark_waiters(struct schedule_builder *p, struct schedule_ready_queue *r,
                                     uint32_t line)
 {
@@ -301,7 +303,7 @@ static void schedule_unpark_waiters(struct schedule_builder *p, struct schedule_
     }
 }
 
-/* Where the acts of each line begin in `of`, by line. */
+/* Events by line: those of a line begin at of[first[line]]. */
 struct schedule_line_index {
     size_t *first;
     uint32_t *of;
@@ -318,7 +320,7 @@ static struct schedule_line_index index_lines(const struct schedule_builder *p)
     return index;
 }
 
-/* The first of its order edges that comes from another thread. */
+/* Sets after_line, unless it is set, to the first order edge from another thread. */
 static void find_cause(const struct schedule_builder *p, const struct schedule_line_index *index,
                        struct schedule_action *act)
 {
@@ -342,12 +344,13 @@ static void find_causes(struct schedule_builder *p)
     free(index.of);
 }
 
-static bool is_of_tickets(const struct schedule_builder *p, uint32_t line)
+static bool schedule_needs_ticket(const struct schedule_builder *p, uint32_t line)
 {
     return line && !p->own[line];
 }
 
-/* Gives the tickets; how many events were gone through. */
+/* Assigns tickets; returns the number of events processed, which is less than all if there is a
+ * cycle. */
 static size_t schedule_process_events(struct schedule_builder *p)
 {
     struct schedule_ready_queue ready = {0};
@@ -359,7 +362,7 @@ static size_t schedule_process_events(struct schedule_builder *p)
     while (ready.count) {
         uint32_t thread = schedule_pop_ready(p, &ready);
         struct schedule_action *act = next_of(p, thread);
-        if (is_of_tickets(p, act->is.about))
+        if (schedule_needs_ticket(p, act->is.about))
             act->is.ticket = ++p->done[act->is.about];
         p->done[act->is.line]++;
         p->courses[thread].next++;
@@ -387,9 +390,10 @@ bool schedule_builder_event_at(const struct schedule_builder *p, uint32_t thread
     return true;
 }
 
-/* ---- as bytes ---- */
+/* ---- encoding ---- */
 
-/* (in the order of the walk: that of the log has those which nothing orders as they were read) */
+/* Returns the first thread, in processing order, that begins with its own start; 0: none. The log's
+ * order is arbitrary for concurrent events. */
 static uint32_t first_thread(const struct schedule_builder *p)
 {
     for (size_t i = 0; i < p->act_count; i++) {

@@ -33,9 +33,10 @@ void alignment_name(struct trace_alignment *b, unsigned run, uint32_t thread, co
         event_index_row(&b->runs[run], thread)->name = name;
 }
 
-/* ---- lines ---- */
+/* ---- matching lines ---- */
 
-/* Threads are known by how they came to be. */
+/* Returns whether two lines may match by label; threads always may, since they match by
+ * creation. */
 static bool alignment_labels_match(const struct event_index_row *x, const struct event_index_row *y)
 {
     if (!x->label || !y->label || x->act_count || y->act_count)
@@ -60,8 +61,8 @@ static void alignment_match_rows(struct trace_alignment *b, uint32_t x, uint32_t
     b->runs[1].rows[y].match = x;
 }
 
-/* It begins with its own start, and not with who made it. */
-static bool alignment_is_unknown_thread(const struct event_index *r, uint32_t line)
+/* Returns whether an unmatched thread has no traced creator: its line begins with its own start. */
+static bool alignment_is_foreign_thread(const struct event_index *r, uint32_t line)
 {
     const struct event_index_row *row = &r->rows[line];
     if (!row->name || !row->act_count || row->match)
@@ -70,24 +71,24 @@ static bool alignment_is_unknown_thread(const struct event_index *r, uint32_t li
     return first->at.line == line && first->at.number == 1 && first->relation != RELATION_RECEIVE;
 }
 
-/* Of several with one name the one that began first. */
-static void alignment_match_unknown_threads(struct trace_alignment *b)
+/* Matches threads without a creator by name; of several with one name the one that began first. */
+static void alignment_match_foreign_threads(struct trace_alignment *b)
 {
     for (uint32_t i = 0; i < b->runs[0].count; i++) {
         uint32_t x = b->runs[0].items[i].thread;
-        bool done = !alignment_is_unknown_thread(&b->runs[0], x);
+        bool done = !alignment_is_foreign_thread(&b->runs[0], x);
         for (uint32_t k = 0; !done && k < b->runs[1].count; k++) {
             uint32_t y = b->runs[1].items[k].thread;
-            if (alignment_is_unknown_thread(&b->runs[1], y) &&
+            if (alignment_is_foreign_thread(&b->runs[1], y) &&
                 strcmp(b->runs[0].rows[x].name, b->runs[1].rows[y].name) == 0)
                 alignment_match_rows(b, x, y), done = true;
         }
-        if (!done) /* there is no such name: it is not searched again */
+        if (!done) /* no such name: do not search again */
             b->runs[0].rows[x].name = NULL;
     }
 }
 
-/* Those that begin with what two equal events send. */
+/* Matches the threads that two equal events create. */
 static void alignment_match_created_threads(struct trace_alignment *b, const struct event_record *x,
                                             const struct event_record *y)
 {
@@ -100,7 +101,8 @@ static void alignment_match_created_threads(struct trace_alignment *b, const str
             alignment_match_rows(b, x->refs[i].line, y->refs[i].line);
 }
 
-/* What the threads did alike, each by itself. */
+/* Pairs an event with the one at the same index of the matching thread, if both are alike and so
+ * are their predecessors on the thread. */
 static void alignment_pair_event(struct trace_alignment *b, uint32_t i)
 {
     struct event_index *r = b->runs, *o = b->runs + 1;
@@ -111,7 +113,7 @@ static void alignment_pair_event(struct trace_alignment *b, uint32_t i)
     uint32_t before = x->act ? row->acts[x->act - 1] : i;
     if (before != i && x->relation == RELATION_SYNC && r->items[before].other == EVENT_INDEX_NONE &&
         event_index_same_point(r, i, before))
-        alignment_pair_event(b, before); /* the log has it later */
+        alignment_pair_event(b, before); /* the other half, later in the log */
     if (x->other != EVENT_INDEX_NONE || (before != i && r->items[before].other == EVENT_INDEX_NONE))
         return;
     uint32_t k = o->rows[row->match].acts[x->act];
@@ -128,7 +130,7 @@ static void alignment_pair_event(struct trace_alignment *b, uint32_t i)
     alignment_match_created_threads(b, x, y);
 }
 
-/* ---- what is equal ---- */
+/* ---- equal events ---- */
 
 static bool has_ref(const struct event_record *d, struct event_id at)
 {
@@ -138,7 +140,8 @@ static bool has_ref(const struct event_record *d, struct event_id at)
     return false;
 }
 
-/* All before it is equal, and is before the other one, too. */
+/* Returns whether all predecessors of a paired event are paired with predecessors of the other
+ * one. */
 static bool alignment_pair_is_consistent(const struct event_index *r, const struct event_index *o,
                                          const struct event_record *d)
 {
@@ -181,8 +184,8 @@ static bool alignment_prune_pairs(struct event_index *r, struct event_index *o)
 
 /* ---- columns ---- */
 
-/* The column that i must have at least, because of what comes before it (which may be another half
- * of its point). */
+/* Returns the least column of i, given a predecessor, which may be the other half of its sync
+ * pair. */
 static int32_t alignment_least_column(const struct event_index *r, uint32_t i, uint32_t before,
                                       int32_t column)
 {
@@ -191,8 +194,8 @@ static int32_t alignment_least_column(const struct event_index *r, uint32_t i, u
     return moves ? r->items[before].column + 1 : column;
 }
 
-/* Behind all that is before it; what is equal has the same before it, and so comes to the same
- * column. */
+/* Moves an event behind all its predecessors; returns whether it moved. Equal events have equal
+ * predecessors, and so get the same column. */
 static bool alignment_assign_column(struct event_index *r, uint32_t i)
 {
     struct event_record *d = &r->items[i];
@@ -215,7 +218,7 @@ static bool alignment_assign_column(struct event_index *r, uint32_t i)
 static void alignment_assign_columns(struct event_index *r)
 {
     bool more =
-        true; /* a log that is in order takes two rounds, and one that is in no order ends, too */
+        true; /* an ordered log takes two rounds; the limit ends the loop for a cyclic one */
     for (uint32_t round = 0; more && round <= r->count; round++) {
         more = false;
         for (uint32_t i = 0; i < r->count; i++)
@@ -234,7 +237,7 @@ void align_traces(struct trace_alignment *b)
 {
     event_index_link_groups(&b->runs[0]);
     event_index_link_groups(&b->runs[1]);
-    alignment_match_unknown_threads(b);
+    alignment_match_foreign_threads(b);
     for (uint32_t i = 0; i < b->runs[0].count; i++)
         alignment_pair_event(b, i);
     while (alignment_prune_pairs(&b->runs[0], &b->runs[1]) |
@@ -244,7 +247,7 @@ void align_traces(struct trace_alignment *b)
     alignment_assign_columns(&b->runs[1]);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 uint32_t alignment_line(const struct trace_alignment *b, unsigned run, uint32_t line)
 {
@@ -271,8 +274,8 @@ uint64_t alignment_equal_count(const struct trace_alignment *b)
     return count;
 }
 
-/* The half of its point that its thread did first: that on its own line. */
-static struct event_id first_half(const struct event_index *r, uint32_t i)
+/* Returns the half of a sync pair that is on its thread's own line. */
+static struct event_id alignment_first_half(const struct event_index *r, uint32_t i)
 {
     const struct event_record *first = &r->items[i];
     for (uint32_t k = r->items[i].ring; k != i; k = r->items[k].ring)
@@ -285,7 +288,7 @@ struct event_id alignment_first_divergence(const struct trace_alignment *b, unsi
 {
     for (uint32_t i = 0; i < b->runs[run].count; i++)
         if (b->runs[run].items[i].other == EVENT_INDEX_NONE)
-            return first_half(&b->runs[run], i);
+            return alignment_first_half(&b->runs[run], i);
     return (struct event_id){0};
 }
 

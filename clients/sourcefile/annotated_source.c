@@ -12,7 +12,7 @@ char *annotated_source_path(const char *path)
     return xcheck(text_readable(path, strlen(path), false), strlen(path));
 }
 
-/* ---- making tables ---- */
+/* ---- cells and columns ---- */
 
 static void add_column(struct result_table *t, const char *name, const char *title,
                        enum table_kind kind, bool detail)
@@ -57,7 +57,7 @@ static void set_number(struct result_table *t, struct table_cell *cells, const c
     cells[result_table_find_column(t, name)] = table_cell_number(value);
 }
 
-/* (The text is taken over.) */
+/* Takes over the text. */
 static void set_text(struct result_table *t, struct table_cell *cells, const char *name, char *text)
 {
     cells[result_table_find_column(t, name)] = (struct table_cell){.is = CELL_TEXT, .text = text};
@@ -122,13 +122,15 @@ struct annotated_source_writer {
     const struct line_costs_file *file;
     const struct source_file_text *written;
     const struct annotated_source_options *wanted;
-    bool *has_costs; /* by line of the costs */
-    bool *near; /* by line number of the file, from 1: the line is listed, too */
-    uint32_t lines; /* of the file */
+    bool *has_costs; /* by index in file->lines */
+    bool *near; /* by line number, from 1: the line is listed as context */
+    uint32_t lines; /* number of lines of the file */
 };
 
-/* "work" is "void work<int>", and "box::work", too. */
-static bool is_of(const struct annotated_source_writer *w, const struct line_costs_line *line)
+/* Returns whether a line belongs to the requested function: "work" matches "void work<int>" and
+ * "box::work". */
+static bool annotated_source_is_of_function(const struct annotated_source_writer *w,
+                                            const struct line_costs_line *line)
 {
     const char *wanted = w->wanted->function;
     size_t n = wanted ? strlen(wanted) : 0;
@@ -153,13 +155,13 @@ static int annotated_source_compare_weight(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Those of the function, and of them the heaviest; returns how many. */
+/* Selects the lines of the function, of them the most expensive ones (top). Returns how many. */
 static uint32_t annotated_source_select_lines(struct annotated_source_writer *w)
 {
     struct weighted_line *all = xcalloc(w->file->line_count + 1, sizeof *all);
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->file->line_count; i++)
-        if (is_of(w, &w->file->lines[i]))
+        if (annotated_source_is_of_function(w, &w->file->lines[i]))
             all[count++] =
                 (struct weighted_line){line_costs_weight(w->costs, &w->file->lines[i].figures), i};
     if (count && w->wanted->top)
@@ -180,8 +182,8 @@ static void annotated_source_mark_context(struct annotated_source_writer *w, int
         w->near[n] = true;
 }
 
-/* For a function, lists only lines between its first and its last one. */
-static void find_near(struct annotated_source_writer *w)
+/* Marks the context lines; of a function only those between its first and last line. */
+static void annotated_source_mark_near(struct annotated_source_writer *w)
 {
     int64_t first = INT64_MAX, last = 0;
     for (uint32_t i = 0; i < w->file->line_count; i++) {
@@ -205,9 +207,9 @@ static void add_thread(struct table_row *row, uint32_t thread)
     ARRAY_PUSH(row->lines, row->line_count, thread);
 }
 
-/* The threads that it is about, and the event of what took longest of it. */
-static void set_about(struct table_row *row, const struct result_table *places,
-                      const struct line_costs_line *line)
+/* Sets the row's threads, and the event of its most expensive place. */
+static void annotated_source_set_threads(struct table_row *row, const struct result_table *places,
+                                         const struct line_costs_line *line)
 {
     uint32_t waited = result_table_find_column(places, "waited_ns"),
              path = result_table_find_column(places, "path_ns");
@@ -215,7 +217,7 @@ static void set_about(struct table_row *row, const struct result_table *places,
     for (uint32_t i = 0; i < line->row_count; i++) {
         const struct table_row *of = &places->rows[line->rows[i]];
         const struct table_cell *cells = result_table_cells(places, line->rows[i]);
-        int64_t ns = cells[waited].number + cells[path].number; /* null has 0 */
+        int64_t ns = cells[waited].number + cells[path].number; /* 0 in null cells */
         for (uint32_t k = 0; k < of->line_count; k++)
             add_thread(row, of->lines[k]);
         if (of->event.line && ns > most) {
@@ -229,7 +231,7 @@ static void add_line(struct annotated_source_writer *w, const struct line_costs_
 {
     struct result_table *t = w->table;
     struct table_cell *cells = add_row(t);
-    set_about(&t->rows[t->row_count - 1], w->costs->table, line);
+    annotated_source_set_threads(&t->rows[t->row_count - 1], w->costs->table, line);
     set_figures(t, cells, w->costs, &line->figures);
     if (line->first)
         set_number(t, cells, "line", line->first);
@@ -255,14 +257,15 @@ static uint32_t top_of(const struct line_costs_line *line)
     return (uint32_t)(line->last < line->first ? line->last : line->first);
 }
 
-/* What stands above a line, and the line itself, with figures or without. */
+/* Lists the lines, each below its entries that come from elsewhere, and above those that follow
+ * it. */
 static void add_all(struct annotated_source_writer *w)
 {
     uint32_t i = 0, count = w->file->line_count;
     for (uint32_t n = 0; n <= w->lines || i < count; n++) {
         bool itself = false;
         if (n > w->lines)
-            n = top_of(&w->file->lines[i]); /* behind its end: it was longer then */
+            n = top_of(&w->file->lines[i]); /* the file was longer when the program was built */
         for (; i < count && top_of(&w->file->lines[i]) <= n; i++) {
             const struct line_costs_line *line = &w->file->lines[i];
             if (w->has_costs[i] && line->after && !itself && n && n <= w->lines) {
@@ -308,7 +311,7 @@ bool annotated_source_lines(struct result_table *t, const struct line_costs *l,
     add_column(t, "last", "last", TABLE_COUNT, true);
     add_column(t, "function", "function", TABLE_TEXT, true);
     add_column(t, "text", "source", TABLE_TEXT, false);
-    find_near(&w);
+    annotated_source_mark_near(&w);
     if (any)
         add_all(&w);
     struct line_figures all = annotated_source_sum_figures(&w);

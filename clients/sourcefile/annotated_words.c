@@ -1,4 +1,4 @@
-/* The lines of a source in words, as they are printed and painted. */
+/* Annotated source as text, for the terminal and the viewer. */
 #include "clients/sourcefile/annotated_source.h"
 
 #include "base/alloc.h"
@@ -19,23 +19,23 @@ static char *annotated_words_shorten_text(const char *text)
     return xasprintf("%.*s…", (int)n, text);
 }
 
-/* What rounds to nothing is left blank. */
+/* Returns whether a cell is left blank: null, or rounded to 0. */
 static bool is_nothing(const struct table_cell *cell)
 {
     return cell->is == CELL_NULL || (cell->is == CELL_NUMBER && !cell->number) ||
            (cell->is == CELL_REAL && cell->real < 0.0005);
 }
 
-/* Of the way from one line to another there is nothing to be seen but figures. */
-static bool is_blank(const struct result_table *t, uint32_t row, const uint32_t *columns,
-                     uint32_t count)
+/* Returns whether an entry for code between lines has no values to show. */
+static bool annotated_words_is_blank_row(const struct result_table *t, uint32_t row,
+                                         const uint32_t *columns, uint32_t count)
 {
     const struct table_cell *cells = result_table_cells(t, row);
     uint32_t text = result_table_find_column(t, "text"), line = result_table_find_column(t, "line");
-    bool way = cells[text].is == CELL_NULL || *cells[text].text == '(';
-    for (uint32_t k = 0; way && k < count; k++)
-        way = columns[k] == line || columns[k] == text || is_nothing(&cells[columns[k]]);
-    return way;
+    bool between = cells[text].is == CELL_NULL || *cells[text].text == '(';
+    for (uint32_t k = 0; between && k < count; k++)
+        between = columns[k] == line || columns[k] == text || is_nothing(&cells[columns[k]]);
+    return between;
 }
 
 static char *annotated_words_cell_text(const struct table_names *names,
@@ -66,7 +66,7 @@ static void annotated_words_write_row(struct text_table *s, const struct table_n
         row->cells[k] = annotated_words_cell_text(names, t, i, columns[k]);
 }
 
-/* Lines without figures are left out here. */
+/* Adds a row that marks omitted lines. */
 static void annotated_words_write_gap(struct text_table *s, const uint32_t *columns, uint32_t line)
 {
     struct text_table_row *row = text_table_add_row(s);
@@ -93,7 +93,7 @@ void annotated_words_write(struct text_table *s, const struct table_names *names
 {
     uint32_t count, *columns = result_table_choose_columns(t, NULL, &count, NULL),
                     line = result_table_find_column(t, "line");
-    int64_t last = 0; /* up to this line nothing was left out */
+    int64_t last = 0; /* last line shown so far */
     *s = (struct text_table){.title = xasprintf("%s: %s", names->book->run.name, t->title)};
     for (uint32_t k = 0; k < count; k++) {
         text_table_add_column(s, result_table_title_text(&t->columns[columns[k]]),
@@ -105,7 +105,7 @@ void annotated_words_write(struct text_table *s, const struct table_names *names
         const struct table_cell *cells = result_table_cells(t, i);
         int64_t at = cells[line].is == CELL_NUMBER ? cells[line].number : 0;
         bool whole = cells[result_table_find_column(t, "last")].is == CELL_NULL;
-        if (is_blank(t, i, columns, count))
+        if (annotated_words_is_blank_row(t, i, columns, count))
             continue;
         if (last && at > last + 1)
             annotated_words_write_gap(s, columns, line);

@@ -27,7 +27,7 @@ const char *line_costs_path(const struct line_costs_file *file)
     return *file->path ? file->path : "(unknown)";
 }
 
-/* ---- adding up ---- */
+/* ---- sums ---- */
 
 struct line_costs_columns {
     uint32_t what, place, until, of, figure[FIGURES];
@@ -83,14 +83,14 @@ double line_costs_share(const struct line_costs *l, const struct line_figures *f
     return all > 0 ? (double)line_costs_weight(l, f) / (double)all : 0;
 }
 
-/* ---- where it is ---- */
+/* ---- places ---- */
 
-/* A place of the code, in memory of its own. */
+/* A code place, with its own memory. */
 struct line_costs_spot {
     char *path, *function, *text;
     int line;
     uint64_t address;
-    bool entry; /* where the function begins: as an event's place, the begin or end of a thread */
+    bool entry; /* the function's entry: as an event's place, the begin or end of a thread */
 };
 
 static struct line_costs_spot spot_of(const struct table_names *names,
@@ -137,7 +137,7 @@ static struct line_costs_file *file_of(struct line_costs *l, const char *path)
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
-/* Takes `from` over. */
+/* Returns the entry, which it creates on first use; takes over `from`. */
 static struct line_costs_line *line_of(struct line_costs_file *file, int first, int last,
                                        char *from, const char *function)
 {
@@ -163,8 +163,8 @@ static bool line_costs_cell_is(const struct line_costs_columns *c, const struct 
     return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, what) == 0;
 }
 
-/* From one place to another: within a function all lines between, else what lies before the second
- * one.  Back within a line it went around a loop, through others. */
+/* Returns the entry of a segment from one place to another: the lines between within a function;
+ * otherwise the line of the second place. A segment back to the same line is a loop. */
 static struct line_costs_line *line_of_step(struct line_costs *l,
                                             const struct line_costs_spot *from,
                                             const struct line_costs_spot *to,
@@ -204,7 +204,8 @@ static struct line_costs_line *line_of_place(struct line_costs *l, const struct 
                    at->function);
 }
 
-/* In a function, after a call that it made, or before the first one. */
+/* Returns the entry of the code in a function after a call that it made, or before the first
+ * one. */
 static struct line_costs_line *line_within(struct line_costs *l,
                                            const struct line_costs_spot *function,
                                            const struct line_costs_spot *after,
@@ -241,15 +242,14 @@ static void add_row(struct line_costs *l, const struct table_names *names,
     spot_free(&to);
 }
 
-/* ---- their order ---- */
+/* ---- sorting ---- */
 
 static int top_of(const struct line_costs_line *line)
 {
     return line->last < line->first ? line->last : line->first;
 }
 
-/* What comes from elsewhere, what goes around or on, then the line itself: what is about several
- * lines stands above; what came after it below. */
+/* Orders the entries of one line: from elsewhere; several lines; the line itself; after a call. */
 static int class_of(const struct line_costs_line *line)
 {
     return line->after ? 3 : line->from ? 0 : line->first != line->last ? 1 : 2;
@@ -316,7 +316,7 @@ void line_costs_free(struct line_costs *l)
     *l = (struct line_costs){0};
 }
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
 static bool ends_with(const char *path, const char *end)
 {

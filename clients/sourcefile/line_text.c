@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEMS_SHOWN 4u /* things; then "and so on" */
+#define ITEMS_SHOWN 4u /* items; more are shown as "and so on" */
 
 struct line_text_buffer {
     const struct table_names *names;
@@ -20,7 +20,7 @@ static const struct table_cell *cell_of(const struct line_text_buffer *s, uint32
     return &result_table_cells(s->table, row)[result_table_find_column(s->table, name)];
 }
 
-/* Takes it over. */
+/* Appends an item; takes over its text. */
 static void line_text_append(struct line_text_buffer *s, char *more)
 {
     if (s->count++ <= ITEMS_SHOWN) {

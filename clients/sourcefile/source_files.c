@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LINE_MOST 400u /* bytes of a line that are shown */
+#define LINE_MOST 400u /* maximum length in bytes of a displayed line */
 #define TAB 8u
 
-/* ---- where it is ---- */
+/* ---- file lookup ---- */
 
 void source_files_open_search(struct source_file_search *search, char *value)
 {
@@ -32,7 +32,7 @@ static bool is_there(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The whole of what was mapped is a path's begin, as gdb's substitute-path has it. */
+/* Replaces a leading directory, as gdb's substitute-path does; NULL: the path is elsewhere. */
 static char *source_files_map_path(const struct source_path_map *map, const char *path)
 {
     size_t n = strlen(map->from);
@@ -43,7 +43,7 @@ static char *source_files_map_path(const struct source_path_map *map, const char
     return xasprintf("%s%s", map->to, path + n);
 }
 
-/* As much of the end of a path as is in a directory: the file alone at last. */
+/* Finds the longest trailing part of a path in a directory, at least the file name; NULL: none. */
 static char *in_directory(const char *directory, const char *path)
 {
     for (const char *tail = path; tail;) {
@@ -68,7 +68,7 @@ char *source_files_find(const struct source_file_search *search, const char *pat
     return *path && is_there(path) ? xstrdup(path) : NULL;
 }
 
-/* ---- what is in it ---- */
+/* ---- contents ---- */
 
 static void cut_lines(struct source_file_text *file, size_t size)
 {
@@ -78,7 +78,7 @@ static void cut_lines(struct source_file_text *file, size_t size)
         ARRAY_PUSH(file->lines, file->line_count, line);
         line = next ? next + 1 : end;
     }
-    ARRAY_PUSH(file->lines, file->line_count, end); /* behind the last one */
+    ARRAY_PUSH(file->lines, file->line_count, end); /* end of the last line */
     file->line_count--;
 }
 
@@ -120,7 +120,7 @@ void source_files_excerpt(struct source_file_text *file, const char *path)
     free(there);
 }
 
-/* Tabs become blanks up to the next eighth column. */
+/* Expands tabs to the next multiple of TAB columns; the caller frees the result. */
 static char *without_tabs(const char *text)
 {
     size_t n = strlen(text), column = 0;
