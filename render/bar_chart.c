@@ -11,27 +11,29 @@
 
 #define WIDTH_PT 460.0 /* default length of the longest bar */
 #define WIDTH_LEAST_PT 100.0
-#define BESIDE_PT 200.0 /* if there is no room for that beside the names, those stand above */
+/* if the bars would be shorter, names are above them instead of beside them */
+#define BESIDE_PT 200.0
 #define MARGIN_PT 12.0
 #define TITLE_PT 28.0
 #define BAR_PT 14.0
 #define CAUSES_PT 11.0
 #define ROW_PT 36.0
 #define KEY_LINE_PT 13.0
-#define NAME_PT 13.0 /* where it stands above its bar */
+#define NAME_PT 13.0 /* height of a name above its bar */
 #define NOTE_LINE_PT 10.0
-#define PAGE_SHAPE (297.0 / 210.0) /* of a page, its height of its width */
+#define PAGE_SHAPE (297.0 / 210.0) /* height of a page / its width */
 #define NAMES_MOST_PT 320.0
 #define LETTERS_PT 8.5
 #define SMALL_PT 7.5
 
 struct bar_chart_page {
     const struct bar_chart *bars;
-    double names_pt, amounts_pt, bar_pt, row_pt, width_pt, height_pt; /* bar_pt: the longest bar */
-    bool above; /* names stand above their bars */
-    double key_pt, note_pt; /* how high they are */
-    uint32_t rows; /* of a page */
-    unsigned page, pages; /* page: that is painted now */
+    /* bar_pt: length of the longest bar */
+    double names_pt, amounts_pt, bar_pt, row_pt, width_pt, height_pt;
+    bool above; /* names are above their bars */
+    double key_pt, note_pt; /* heights */
+    uint32_t rows; /* per page */
+    unsigned page, pages; /* page: the one that is being painted */
     int64_t longest;
     bool grey, dark;
 };
@@ -50,7 +52,7 @@ static void set_ink(cairo_t *cr, const struct bar_chart_page *d, double light)
     cairo_set_source_rgb(cr, v, v, v);
 }
 
-/* The last kind, and in grey the second, are crossed by lines. */
+/* Hatches a box: the last kind, and in gray the second one, too. */
 static void bar_chart_hatch_box(cairo_t *cr, cairo_rectangle_t box)
 {
     cairo_save(cr);
@@ -85,7 +87,7 @@ static double bar_chart_part_width(const struct bar_chart_page *d, int64_t part)
     return d->longest ? d->bar_pt * (double)part / (double)d->longest : 0;
 }
 
-/* Its parts, then the frame of what they do not fill. */
+/* Paints the parts of a bar side by side. */
 static void paint_parts(cairo_t *cr, const struct bar_chart_page *d, const struct chart_bar *bar,
                         double y)
 {
@@ -141,7 +143,7 @@ static bool bar_chart_kind_occurs(const struct bar_chart *bars, unsigned kind)
     return false;
 }
 
-/* Without a context it is only measured.  Returns how high it is. */
+/* Paints the legend, or only measures it if `cr` is NULL. Returns its height. */
 static double paint_key(cairo_t *cr, const struct bar_chart_page *d, double top)
 {
     double x = d->names_pt, y = top;
@@ -163,7 +165,7 @@ static double paint_key(cairo_t *cr, const struct bar_chart_page *d, double top)
     return y - top + KEY_LINE_PT;
 }
 
-/* Likewise. */
+/* Paints the note, or only measures it if `cr` is NULL. Returns its height. */
 static double paint_note(cairo_t *cr, const struct bar_chart_page *d, double top)
 {
     const char *text = d->bars->below ? d->bars->below : "";
@@ -225,7 +227,7 @@ static void measure_texts(struct bar_chart_page *d)
     d->names_pt = ceil(fmin(d->names_pt, NAMES_MOST_PT) + MARGIN_PT + 10);
 }
 
-/* All on one, or as many as a page takes, on each about as many. */
+/* Puts all bars on one page, or divides them evenly among as many pages as they need. */
 static void cut_pages(struct bar_chart_page *d, bool cut)
 {
     double around = 2 * MARGIN_PT + TITLE_PT + 4 + d->key_pt + 5 + d->note_pt + 4;

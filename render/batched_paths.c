@@ -12,8 +12,10 @@ struct batch_item {
     struct batch_color {
         double red, green, blue, alpha;
     } color;
-    double size, dash, pause; /* size: half of a shape, width of a line, length of a head */
-    double x0, y0, x1, y1; /* of a shape the first two; of a head the last two are its direction */
+    /* size: half the width of a shape, width of a line, length of a head */
+    double size, dash, pause;
+    /* a shape has only the first two; the last two of a head are its direction */
+    double x0, y0, x1, y1;
 };
 
 static struct batch_item *batched_paths_add_item(struct batched_paths *batch, cairo_t *cr,
@@ -73,7 +75,7 @@ static int by_number(double x, double y) { return x < y ? -1 : x > y; }
 
 static bool is_shape(const struct batch_item *i) { return i->what <= SHAPES_CIRCLE; }
 
-/* Items that are equal here are one path. */
+/* Compares by what decides how a path is drawn: equal items become one path. */
 static int by_path(const struct batch_item *a, const struct batch_item *b)
 {
     const double *p = &a->color.red, *q = &b->color.red;
@@ -105,7 +107,8 @@ static void batched_paths_append_item_path(cairo_t *cr, const struct batch_item 
     case SHAPES_SQUARE:
         cairo_rectangle(cr, i->x0 - size, i->y0 - size, 2 * size, 2 * size);
         break;
-    case SHAPES_CIRCLE: /* a point, drawn with a round pen: where an arc is four curves */
+    /* a point drawn with a round pen: an arc would be four curves */
+    case SHAPES_CIRCLE:
         cairo_move_to(cr, i->x0, i->y0);
         cairo_line_to(cr, i->x0, i->y0);
         break;

@@ -19,21 +19,21 @@
 #define NOTE_PT 7.5
 #define NOTE_LINE_PT 10.0
 #define BOX_PT 27.0
-#define BETWEEN_PT 34.0 /* one layer and the next */
+#define BETWEEN_PT 34.0 /* distance of layers */
 #define GAP_PT 16.0
 #define INSET_PT 6.0
 #define NAMES_MOST_PT 190.0
 #define WIDTH_LEAST_PT 300.0
 #define HEAD_PT 4.5
-#define LOOP_PT 26.0 /* beside a box that calls itself */
+#define LOOP_PT 26.0 /* space at each side of a box whose function calls itself */
 
 struct call_graph_drawing {
     const struct call_graph *graph;
     const char *title;
     uint32_t selected;
     struct graph_layout layers;
-    char **names; /* as they fit */
-    double *widths; /* of boxes; in the layers there is room for loops, too */
+    char **names; /* cut to fit */
+    double *widths; /* of boxes; their width in `layers` includes the space for loops */
     char **notes;
     uint32_t note_count;
     double top_pt, width_pt, height_pt;
@@ -46,7 +46,7 @@ static void set_ink(cairo_t *cr, const struct call_graph_drawing *d, double ligh
     cairo_set_source_rgb(cr, v, v, v);
 }
 
-/* ---- where ---- */
+/* ---- positions ---- */
 
 static double layer_y(const struct call_graph_drawing *d, uint32_t layer)
 {
@@ -67,7 +67,7 @@ static void trace_box(cairo_t *cr, cairo_rectangle_t b, double by)
     cairo_rectangle(cr, b.x - by, b.y - by, b.width + 2 * by, b.height + 2 * by);
 }
 
-/* The more it took itself, the darker. */
+/* Fills a box: the larger the function's share of self time, the darker. */
 static void fill_box(cairo_t *cr, const struct call_graph_drawing *d, uint32_t node,
                      cairo_rectangle_t b)
 {
@@ -98,7 +98,7 @@ static void paint_node(cairo_t *cr, const struct call_graph_drawing *d, uint32_t
     cairo_set_line_width(cr, node == d->selected ? 2.2 : 0.8);
     trace_box(cr, b, 0);
     if (n->cycle)
-        trace_box(cr, b, 2.5); /* two lines, so that it is seen without color */
+        trace_box(cr, b, 2.5); /* a double frame is visible without color */
     cairo_stroke(cr);
     cairo_set_source_rgb(cr, 0.08, 0.08, 0.08);
     text_cache_show(cr, b.x + INSET_PT, b.y + 2.5, d->names[node], NAME_PT, false);
@@ -137,7 +137,8 @@ static void call_graph_drawing_paint_count(cairo_t *cr, const struct call_graph_
     text_cache_show(cr, x - wide / 2, y - 5, calls, COUNT_PT, false);
 }
 
-/* Where the n-th of all arcs from (or to) a node begins (or ends): side by side. */
+/* Returns the x at which an arc leaves (or enters) a node: all of the node's arcs are side by side,
+ * sorted by where they lead. */
 static double call_graph_drawing_arc_port_x(const struct call_graph_drawing *d, uint32_t arc,
                                             bool from)
 {
@@ -161,7 +162,8 @@ static double call_graph_drawing_arc_port_x(const struct call_graph_drawing *d, 
     return MARGIN_PT + l->nodes[node].x + (all > 1 ? room * (before / (all - 1.0) - 0.5) : 0);
 }
 
-/* Down, around what stands between. */
+/* Traces a curve downwards, through the bends of the arc, between the boxes of the layers that it
+ * crosses. */
 static void trace_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc, double end_x,
                        double end_y)
 {
@@ -198,7 +200,7 @@ static void paint_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t
     call_graph_drawing_paint_arrowhead(cr, x, y, 0, 1);
 }
 
-/* Near its end, where arrows that begin together have parted. */
+/* Paints the count near the arrowhead, where arcs from one node are apart. */
 static void count_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc)
 {
     const struct graph_layout_arc *a = &d->layers.arcs[arc];
@@ -211,7 +213,8 @@ static void count_down(cairo_t *cr, const struct call_graph_drawing *d, uint32_t
                                    d->graph->arcs[arc].calls);
 }
 
-/* Up, from the right side of the one to that of the other; of one that calls itself a loop. */
+/* Paints an arc that leads up, along the right sides of both boxes; of a function that calls
+ * itself, a loop. */
 static void paint_up(cairo_t *cr, const struct call_graph_drawing *d, uint32_t arc)
 {
     const struct graph_layout_arc *a = &d->layers.arcs[arc];
@@ -233,7 +236,7 @@ static void paint_up(cairo_t *cr, const struct call_graph_drawing *d, uint32_t a
                                    (y0 + y1) / 2, calls);
 }
 
-/* ---- all ---- */
+/* ---- layout and painting ---- */
 
 static void call_graph_drawing_paint(void *context, cairo_t *cr)
 {

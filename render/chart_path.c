@@ -5,19 +5,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define HAIR_PT 0.25 /* what is nearer than that along a row is one */
-#define HOP_PT 1.0   /* likewise of hops from row to row, */
-#define HOP_WIDTH_PT 0.5 /* so that what is below them is seen */
+#define HAIR_PT 0.25 /* spans of a row with a smaller gap are merged */
+#define HOP_PT 1.0   /* hops between rows that are closer are merged */
+#define HOP_WIDTH_PT 0.5 /* thin, so that the bands below remain visible */
 
 struct chart_path_trace {
     cairo_t *cr;
     const struct state_chart *chart;
     const struct chart_path_box *box;
-    struct chart_path_span { /* by row: not drawn yet, since it may be extended */
+    struct chart_path_span { /* by row: the last span, not drawn yet, since it may be extended */
         double from, to;
         bool open;
     } *spans;
-    struct chart_path_span hop; /* likewise; its place is from, its rows are: */
+    struct chart_path_span hop; /* the last hop, likewise; it is at from, between the rows: */
     uint32_t low, high;
 };
 
@@ -38,7 +38,7 @@ static void set_color(cairo_t *cr, bool grey)
     cairo_set_source_rgb(cr, 0.05, 0.05, grey ? 0.05 : 0.35);
 }
 
-/* ---- along rows ---- */
+/* ---- spans along rows ---- */
 
 static void chart_path_flush_spans(struct chart_path_trace *t, uint32_t row)
 {
@@ -66,7 +66,7 @@ static void chart_path_trace_spans(struct chart_path_trace *t)
         chart_path_flush_spans(t, row);
 }
 
-/* With a light edge, so that it is seen on whatever it crosses. */
+/* Strokes the path with a light outline, so that it is visible on any color. */
 static void chart_path_stroke_outlined(cairo_t *cr, double width, bool grey)
 {
     cairo_set_line_width(cr, width + 1.4);
@@ -77,7 +77,7 @@ static void chart_path_stroke_outlined(cairo_t *cr, double width, bool grey)
     cairo_stroke(cr);
 }
 
-/* ---- from row to row ---- */
+/* ---- hops between rows ---- */
 
 static void chart_path_flush_hop(struct chart_path_trace *t)
 {
@@ -107,7 +107,7 @@ static void trace_hops(struct chart_path_trace *t)
     chart_path_flush_hop(t);
 }
 
-/* ---- all ---- */
+/* ---- painting ---- */
 
 void chart_path_paint(cairo_t *cr, const struct state_chart *c, const struct chart_path_box *box)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TICK_PT 18.0 /* from one to the next, at least */
-#define DOT_PT 9.0   /* where figures stand closer, they have none */
+#define TICK_PT 18.0 /* minimum distance of ticks */
+#define DOT_PT 9.0   /* minimum average distance of recorded values that are marked by dots */
 
 /* ---- rulers ---- */
 
@@ -26,7 +26,7 @@ static double curve_panel_value_bound(const struct curve_panel *p, bool most)
     return bound;
 }
 
-/* 1, 2 or 5 times a power of ten, at least `least`. */
+/* Returns 1, 2, 5 or 10 times a power of ten, at least `least`. */
 static double round_step(double least)
 {
     double power = pow(10, floor(log10(least)));
@@ -50,7 +50,7 @@ static void set_time(struct curve_ruler *r, double most, const struct curve_pane
 {
     static const char *const units[] = {"ns", "µs", "ms", "s"};
     unsigned k = 0;
-    if (p->grows) { /* a second in each second is one processor's, or one thread's */
+    if (p->grows) { /* one second per second is one CPU, or one thread */
         r->per = 1e9;
         snprintf(r->unit, sizeof r->unit, "%s",
                  strncmp(p->name, "cpu", 3) == 0 ? "processors" : "threads");
@@ -109,9 +109,9 @@ void curve_panel_value(const struct curve_ruler *r, double value, char *text, si
              value, *r->unit ? " " : "", r->unit);
 }
 
-/* ---- what lines look like ---- */
+/* ---- line styles ---- */
 
-/* The palette of Okabe and Ito (2008); without color, dashes. */
+/* Sets color or dashes of a line; the palette is that of Okabe and Ito (2008). */
 static void set_line(cairo_t *cr, unsigned number, struct curve_look look, double alpha)
 {
     static const double colors[CURVE_LOOKS][3] = {
@@ -147,7 +147,7 @@ void curve_panel_sample(cairo_t *cr, unsigned number, double x, double y, double
     cairo_set_dash(cr, NULL, 0, 0);
 }
 
-/* ---- a line ---- */
+/* ---- plotting a line ---- */
 
 struct curve_plot_state {
     cairo_t *cr;
@@ -166,7 +166,7 @@ static double y_of(const struct curve_plot_state *p, const struct curve_line *l,
     return p->box.y + p->box.height * (1 - fmin(fmax(share, 0), 1));
 }
 
-/* How far pixels look as the first does. */
+/* Returns the end of the run of pixels that look like the i-th. */
 static uint32_t curve_panel_equal_pixel_run(const struct curve_line *l, uint32_t i, uint32_t pixels)
 {
     const struct series_pixel *a = &l->pixels[i];
@@ -212,9 +212,10 @@ static void plot_steps(const struct curve_plot_state *p, const struct curve_line
     cairo_set_dash(p->cr, NULL, 0, 0);
 }
 
-/* The pixel that has what a figure told: a level from then on, a rate until then. */
-static const struct series_pixel *curve_panel_is_known_in(const struct curve_panel *p,
-                                                          const struct curve_line *l, uint32_t i)
+/* Returns the pixel whose mean shows the value recorded in pixel i: a level holds from then on, a
+ * rate up to then. */
+static const struct series_pixel *curve_panel_recorded_pixel(const struct curve_panel *p,
+                                                             const struct curve_line *l, uint32_t i)
 {
     bool other = p->grows ? i > 0 : i + 1 < p->pixels;
     const struct series_pixel *beside = &l->pixels[!other ? i : p->grows ? i - 1 : i + 1];
@@ -233,7 +234,7 @@ static void plot_dots(const struct curve_plot_state *p, const struct curve_line 
         if (l->pixels[i].known == SERIES_RECORDED) {
             cairo_new_sub_path(p->cr);
             cairo_arc(p->cr, p->x_of(p->context, i),
-                      y_of(p, l, curve_panel_is_known_in(p->panel, l, i)->mean), 1.6, 0, 6.2832);
+                      y_of(p, l, curve_panel_recorded_pixel(p->panel, l, i)->mean), 1.6, 0, 6.2832);
         }
     cairo_fill(p->cr);
 }
@@ -243,7 +244,7 @@ void curve_panel_plot(cairo_t *cr, const struct curve_panel *panel, const struct
                       void *context, struct curve_look look)
 {
     struct curve_plot_state p = {cr, panel, ruler, box, x_of, context, look};
-    for (uint32_t i = panel->line_count; i-- > 0;) { /* the first on top */
+    for (uint32_t i = panel->line_count; i-- > 0;) { /* the first line on top */
         plot_bars(&p, &panel->lines[i]);
         plot_steps(&p, &panel->lines[i]);
         plot_dots(&p, &panel->lines[i]);

@@ -1,5 +1,4 @@
-/* Curves in letters: a line of them for each process or thread of a panel, as high as what is most
- * in the panel. */
+/* Curves as text: a line per process or thread of a panel, scaled to the panel's highest value. */
 #include "render/curves.h"
 #include "render/time_columns.h"
 

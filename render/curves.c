@@ -12,14 +12,14 @@
 
 #define MARGIN_PT 12.0
 #define TITLE_PT 22.0
-#define LEFT_PT 46.0   /* of the plots: their rulers */
+#define LEFT_PT 46.0   /* left of the plots, for their rulers */
 #define WIDTH_PT 620.0 /* default width of the plots */
 #define WIDTH_LEAST_PT 140.0
-#define PANEL_PT 58.0 /* a plot; few ones are higher: */
+#define PANEL_PT 58.0 /* height of a plot; if there are few: */
 #define PANEL_FEW_PT 110.0
-#define HEAD_PT 16.0 /* of a panel: its name */
+#define HEAD_PT 16.0 /* height of a panel's name */
 #define RULER_PT 18.0
-#define WORD_PT 13.0 /* a line of the key */
+#define WORD_PT 13.0 /* height of a line of the legend */
 #define TICK_PT 100.0
 #define TICK_NARROW_PT 48.0
 #define BELOW_PT 10.0
@@ -30,7 +30,7 @@ struct curves_page {
     const struct curves *curves;
     double plot_pt, panel_pt, width_pt, height_pt;
     char *below[BELOW_MOST];
-    unsigned below_count, words; /* words: lines of the key */
+    unsigned below_count, words; /* words: lines of the legend */
     struct curve_look look;
 };
 
@@ -70,11 +70,11 @@ static void paint_panel(cairo_t *cr, const struct curves_page *d, const struct c
     curve_panel_plot(cr, p, &r, box, x_of, (void *)(uintptr_t)d, d->look);
 }
 
-/* ---- around them ---- */
+/* ---- time axis, legend and layout ---- */
 
 static double step_height(const struct curves_page *d) { return HEAD_PT + d->panel_pt + 8; }
 
-/* Times stand below; their lines go through all panels. */
+/* Paints the times below the last panel, and their grid lines through all panels. */
 static void paint_times(cairo_t *cr, const struct curves_page *d, double top, double bottom)
 {
     const struct curves *c = d->curves;
@@ -97,7 +97,7 @@ static void paint_times(cairo_t *cr, const struct curves_page *d, double top, do
     }
 }
 
-/* Returns how many lines it takes; cr NULL: they are counted. */
+/* Paints the legend, or only counts its lines if `cr` is NULL. Returns their number. */
 static unsigned curves_paint_legend(cairo_t *cr, const struct curves_page *d, double top)
 {
     const struct curves *c = d->curves;
@@ -139,7 +139,7 @@ static void curves_paint(void *context, cairo_t *cr)
                         d->below[i], BELOW_LETTERS_PT, false);
 }
 
-/* ---- all ---- */
+/* ---- layout and writing ---- */
 
 static double plot_width(const struct document_options *o)
 {
@@ -172,7 +172,7 @@ const char *curves_write(const struct curves *c, const struct document_options *
     struct document_options options = *o;
     lay_out(&d, o);
     if (o->format == DOCUMENT_PNG && fabs(o->width_pt - d.width_pt) < 1)
-        options.width_pt = 0; /* as large as it is */
+        options.width_pt = 0; /* not scaled, so that its pixels are those of the curves */
     const char *why = drawing_file_write(
         &(struct drawing){
             .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = curves_paint, .context = &d},

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MARGIN_PT 28.0
-#define PNG_SCALE 2.0 /* less where the image would be larger than IMAGE_LIMIT_PX, but 1 at least */
+#define PNG_SCALE 2.0 /* smaller if the image would exceed IMAGE_LIMIT_PX, but at least 1 */
 #define IMAGE_LIMIT_PX 30000.0
 
 struct document_sink {
@@ -103,7 +103,8 @@ static cairo_status_t document_finish_surface(cairo_t *cr, cairo_surface_t *surf
     return status;
 }
 
-/* (With a ground Cairo need not add up what is drawn, which takes long.) */
+/* Painting the background spares Cairo from computing the extents of everything drawn, which is
+ * slow. */
 static void write_paper(cairo_t *cr, const struct scene *scene, const struct document_options *o,
                         const struct paper_bands *bands)
 {
@@ -199,7 +200,7 @@ static cairo_status_t write_image(const struct scene *scene, const struct docume
     return status;
 }
 
-/* ---- files: under another name first ---- */
+/* ---- files, renamed when complete ---- */
 
 struct document_file {
     struct document_sink sink;
@@ -283,7 +284,7 @@ uint32_t document_accepts_page(const struct document_file *f, const struct scene
     do {
         uint32_t n = paper_bands_page(scene, &bands, i, i == 0);
         if (!last && i && i + n >= scene->column_count)
-            break; /* more may fit on it */
+            break; /* its last band may still grow */
         i += n;
     } while (i < scene->column_count);
     return i;
@@ -295,7 +296,7 @@ void document_add(struct document_file *f, const struct scene *scene, uint32_t c
     uint32_t i = 0;
     do {
         for (unsigned y = 0; y < bands.down; y++) {
-            painter_fill_background(f->cr, &f->options.theme); /* (as in write_paper) */
+            painter_fill_background(f->cr, &f->options.theme); /* see write_paper() */
             paper_bands_paint(f->cr, scene, &f->options, &bands, i, y, NULL);
             paint_footer(f->cr, &f->options, ++f->pages, 0);
             cairo_show_page(f->cr);

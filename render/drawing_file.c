@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IMAGE_SCALE 2.0 /* pixels of a PNG to a point */
+#define IMAGE_SCALE 2.0 /* pixels per point of a PNG */
 
 static cairo_surface_t *new_surface(const struct document_options *o, const char *path,
                                     double width, double height)
@@ -68,7 +68,7 @@ static cairo_status_t drawing_file_write_bytes(void *to, const unsigned char *by
     return fwrite(bytes, 1, size, to) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* What Cairo makes of it, its letters aside. */
+/* Draws the document without its texts, which `svg` collects. */
 static cairo_status_t draw_document(const struct drawing *d, const struct document_options *o,
                                     struct svg *svg, FILE *document)
 {
@@ -88,7 +88,7 @@ static cairo_status_t draw_document(const struct drawing *d, const struct docume
     return status;
 }
 
-/* Its words are text, as in pictures. */
+/* Writes an SVG file whose words are text, not outlines, as in document.c. */
 static cairo_status_t draw_svg(const struct drawing *d, const struct document_options *o,
                                const char *path)
 {

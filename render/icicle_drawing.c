@@ -10,9 +10,9 @@
 
 #define LETTERS_PT 8.0
 #define RULER_LETTERS_PT 7.5
-#define LABEL_LEAST_PT 26.0 /* narrower boxes bear no words */
+#define LABEL_LEAST_PT 26.0 /* narrower boxes have no label */
 #define INSET_PT 3.0
-#define TICK_PT 90.0 /* from tick to tick, at least; of narrow pictures: */
+#define TICK_PT 90.0 /* minimum distance of ticks; in narrow drawings: */
 #define TICK_LEAST_PT 45.0
 #define HATCH_PT 4.0
 #define SEVERAL (ICICLE_NONE - 1)
@@ -72,7 +72,7 @@ static uint32_t rank_of(const struct icicle_layout *b, const struct icicle_node 
                                             : b->groups[node->group].rank;
 }
 
-/* ---- words ---- */
+/* ---- labels ---- */
 
 void icicle_drawing_box_text(const struct icicle_layout *b, int64_t size, char *text, size_t room)
 {
@@ -100,7 +100,7 @@ static const char *skip_letters(const char *text, size_t n)
     return text;
 }
 
-/* The first and the last ones of its letters, so many in all. */
+/* Returns the text with an ellipsis in its middle, `kept` of its `all` letters left. */
 static char *icicle_drawing_shorten_middle(const char *text, size_t all, size_t kept)
 {
     size_t head = (kept + 1) / 2;
@@ -140,7 +140,8 @@ char *icicle_drawing_fitting(const char *text, double width, double size)
     return sentence;
 }
 
-/* All that has room of: the name in full or in short, and how much it took. */
+/* Returns as much of the label as fits: the full or short name with the amount, or the short name,
+ * cut. */
 static char *icicle_drawing_box_label(const struct icicle_node *node, double width)
 {
     const char *names[] = {node->name, node->brief ? node->brief : node->name};
@@ -175,7 +176,7 @@ struct icicle_painter {
     double scale; /* points to a unit of size */
 };
 
-/* The one that is looked at is as wide as the picture. */
+/* Returns the scale that makes the selected box as wide as the drawing. */
 static double scale_of(const struct icicle_boxes *places, const struct icicle_drawing_view *view)
 {
     int64_t size = 0;
@@ -219,7 +220,8 @@ static void icicle_drawing_frame_box(const struct icicle_painter *p, cairo_recta
     cairo_stroke(p->cr);
 }
 
-/* Its ground goes to its edges, so that widths are true; a hairline parts it from the next one. */
+/* Fills the box up to its edges, so that widths are exact; a hairline separates it from the next
+ * one. */
 static void paint_ground(const struct icicle_painter *p, const struct icicle_box *placed,
                          cairo_rectangle_t box)
 {
@@ -268,7 +270,7 @@ static void icicle_drawing_report_tick(const struct icicle_layout *b, int64_t at
         snprintf(text, room, "%lld", (long long)at);
 }
 
-/* A round one that is not less. */
+/* Returns a round number that is at least `least`. */
 static int64_t round_step(const struct icicle_layout *b, int64_t least)
 {
     int64_t step = 1;

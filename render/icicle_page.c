@@ -1,4 +1,4 @@
-/* Icicle charts in a file: the title, the key of the colors, and a note about merged boxes. */
+/* Icicle charts in a file: title, chart, legend of the colors, notes. */
 #include "base/alloc.h"
 #include "render/drawing_file.h"
 #include "render/icicle_drawing.h"
@@ -23,10 +23,10 @@ struct icicle_page {
     const struct icicle_layout *boxes;
     struct icicle_boxes places;
     struct icicle_drawing_view view;
-    char **lines; /* below the key */
+    char **lines; /* title and notes */
     uint32_t line_count;
-    uint32_t title_lines; /* of them those that are the title, */
-    double key_pt; /* how high it is */
+    uint32_t title_lines; /* the first ones of `lines` */
+    double key_pt; /* height of the legend */
     double width_pt, height_pt;
 };
 
@@ -67,7 +67,7 @@ char *icicle_page_smaller_text(const struct icicle_layout *b, const struct icicl
                                int64_t least)
 {
     char narrow[40], all[40];
-    if (!places->smaller_size) /* what took nothing is nowhere, however near */
+    if (!places->smaller_size) /* boxes of size 0 are not drawn at any zoom level */
         return NULL;
     icicle_drawing_box_text(b, least, narrow, sizeof narrow);
     icicle_drawing_box_text(b, places->smaller_size, all, sizeof all);
@@ -75,11 +75,11 @@ char *icicle_page_smaller_text(const struct icicle_layout *b, const struct icicl
                      places->smaller, places->smaller == 1 ? "" : "es", narrow, all);
 }
 
-/* ---- the key ---- */
+/* ---- legend ---- */
 
 struct icicle_page_key {
     const struct icicle_page *d;
-    cairo_t *cr; /* NULL: it is only measured */
+    cairo_t *cr; /* NULL: only measure */
     double x, y, top;
 };
 
@@ -131,7 +131,7 @@ static void add_groups(struct icicle_page_key *k)
         add_word(k, GROUPS_SHOWN, more);
 }
 
-/* Returns how high it is. */
+/* Paints the legend, or only measures it if `cr` is NULL. Returns its height. */
 static double make_key(const struct icicle_page *d, cairo_t *cr, double top)
 {
     struct icicle_page_key k = {d, cr, 0, 0, top};
@@ -143,7 +143,7 @@ static double make_key(const struct icicle_page *d, cairo_t *cr, double top)
     return k.y + (k.x > 0 ? KEY_LINE_PT : 0);
 }
 
-/* ---- all ---- */
+/* ---- layout and painting ---- */
 
 static void icicle_page_paint(void *context, cairo_t *cr)
 {

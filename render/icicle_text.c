@@ -1,4 +1,4 @@
-/* An icicle in letters: a line for each depth, a box between two bars. */
+/* Icicle charts as text: a line per level, each box between two bars. */
 #include "base/alloc.h"
 #include "render/icicle_drawing.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define WIDTH_LEAST 20u
-#define CELLS_LEAST 3.0 /* of a box, its bar included; what is narrower stands together */
+#define CELLS_LEAST 3.0 /* minimum width of a box with its bar; narrower ones are merged */
 
 static size_t icicle_text_count_characters(const char *text)
 {
@@ -25,7 +25,7 @@ static const char *icicle_text_skip_characters(const char *text, size_t n)
     return text;
 }
 
-/* As many letters as there are cells, the rest blanks; what is longer is cut in its middle. */
+/* Prints a text in `cells` characters: padded with blanks, or cut in its middle. */
 static void print_cells(const char *text, size_t cells, FILE *f)
 {
     size_t n = icicle_text_count_characters(text);

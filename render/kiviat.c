@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define RADIUS_PT 150.0
-#define SIDE_PT 150.0 /* for names beside it */
+#define SIDE_PT 150.0 /* for names at either side */
 #define TITLE_PT 36.0
-#define NAMES_PT 44.0 /* above it and below it */
+#define NAMES_PT 44.0 /* for names above and below */
 #define NOTE_PT 16.0
 #define LETTERS_PT 9.0
 #define SMALL_PT 7.5
@@ -19,7 +19,7 @@
 
 struct kiviat_page {
     const struct kiviat *kiviat;
-    double x, y; /* the centre */
+    double x, y; /* the center */
     bool grey, dark;
 };
 
@@ -48,7 +48,7 @@ static void set_ink(cairo_t *cr, const struct kiviat_page *d, double light)
     cairo_set_source_rgb(cr, v, v, v);
 }
 
-/* The first axis points up, the others follow with the clock. */
+/* Returns the angle of an axis: the first points up, the others follow clockwise. */
 static double angle_of(const struct kiviat_page *d, unsigned axis)
 {
     return -M_PI / 2 + 2 * M_PI * axis / d->kiviat->count;
@@ -76,7 +76,7 @@ static void paint_rings(cairo_t *cr, const struct kiviat_page *d)
     }
 }
 
-/* Thick where it is good to be. */
+/* Paints the axes; their good end is thick. */
 static void paint_axes(cairo_t *cr, const struct kiviat_page *d)
 {
     for (unsigned i = 0; i < d->kiviat->count; i++) {
@@ -170,7 +170,7 @@ const char *kiviat_write(const struct kiviat *k, const struct document_options *
     return why;
 }
 
-/* ---- in letters ---- */
+/* ---- text output ---- */
 
 void kiviat_print(const struct kiviat *k, FILE *f)
 {

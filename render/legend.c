@@ -46,8 +46,8 @@ const char legend_deadlock_words[] = "in a deadlock";
 double legend_build_note(struct builder *b, double x, double y, const char *text, double size,
                          bool bold)
 {
-    bool turned =
-        b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
+    /* x and y are positions on the page; those of a vertical scene are exchanged */
+    bool turned = b->scene->vertical;
     struct scene_text t = {.x_pt = turned ? y : x,
                            .y_pt = turned ? x : y,
                            .width_pt = scene_builder_text_width(b, text, size, bold),
@@ -60,7 +60,7 @@ double legend_build_note(struct builder *b, double x, double y, const char *text
     return t.width_pt;
 }
 
-/* ---- what is in it ---- */
+/* ---- entries ---- */
 
 #define ENTRIES_MOST 128u
 
@@ -97,7 +97,7 @@ static bool legend_same_entry(const struct legend_entry *e, const struct scene_k
            e->key.stands == key->stands && same_color(e->key.color, key->color);
 }
 
-/* Is it one of the words between commas? */
+/* Is `word` one of the comma-separated words? */
 static bool legend_has_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -138,7 +138,8 @@ static int by_description(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Right behind those of its kind: what it is where it is struck through. */
+/* Adds the entry of struck-through marks of this style, if there are any: it follows the entry of
+ * the marks that are not struck through. */
 static void add_struck(const struct builder *b, struct legend *l, const struct target_event *look)
 {
     for (uint32_t i = 0; i < b->scene->mark_count; i++)
@@ -153,7 +154,7 @@ static void add_struck(const struct builder *b, struct legend *l, const struct t
         }
 }
 
-/* The looks of the marks in the picture, each once, as their description lists them. */
+/* Returns the styles of the marks in the diagram, each once, in the order of their description. */
 static const struct target_event **legend_style_of(const struct builder *b, uint32_t *count)
 {
     const struct target_event **looks = NULL;
@@ -176,7 +177,7 @@ static void add_marks(const struct builder *b, struct legend *l)
 {
     uint32_t count;
     const struct target_event **looks = legend_style_of(b, &count);
-    for (uint32_t g = 0; g < count; g++) { /* group by group */
+    for (uint32_t g = 0; g < count; g++) { /* the entries of one group together */
         bool first = true;
         for (uint32_t i = 0; i < g && first; i++)
             first = !same_group(looks[i]->group, looks[g]->group);
@@ -194,7 +195,7 @@ static void add_marks(const struct builder *b, struct legend *l)
     free(looks);
 }
 
-/* What no description says, or what is wrong. */
+/* Adds the marks of pending, inconsistent and undescribed events. */
 static void add_odd_marks(const struct builder *b, struct legend *l)
 {
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
@@ -250,7 +251,7 @@ static void add_bars(const struct builder *b, struct legend *l)
                   "task running; height = share of time (cluster: share of its workers)");
 }
 
-/* Rings around who waits, and what ties them. */
+/* Adds the rings around the events by which threads wait in a deadlock. */
 static void add_deadlock(const struct builder *b, struct legend *l)
 {
     static const struct target_color color = {0.75, 0, 0.1};
@@ -260,7 +261,8 @@ static void add_deadlock(const struct builder *b, struct legend *l)
                       legend_deadlock_words);
 }
 
-/* What colors, bars and rings say of the selected event. */
+/* Adds the colors, side bars and rings that show the selection, search matches and differences of
+ * two runs. */
 static void add_standing(const struct builder *b, struct legend *l)
 {
     static const struct target_color amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
@@ -297,7 +299,7 @@ static void add_footnotes(const struct builder *b, struct legend *l)
     }
 }
 
-/* ---- where it stands ---- */
+/* ---- placement ---- */
 
 static double key_width(const struct builder *b, const struct legend_entry *e)
 {
@@ -325,7 +327,7 @@ static void legend_append_entry(struct builder *b, struct legend *l, struct lege
     l->widest = l->x > l->widest ? l->x : l->widest;
 }
 
-/* A group begins a line, if it does not fit the rest of one. */
+/* Places the entries of a group; it starts a new line unless it fits on the current one. */
 static void legend_append_group(struct builder *b, struct legend *l, uint32_t first, uint32_t end)
 {
     const char *group = l->entries[first].group;
@@ -345,13 +347,13 @@ static void legend_append_group(struct builder *b, struct legend *l, uint32_t fi
     l->x += 6;
 }
 
-/* Where the picture ends, downwards. */
+/* Returns the lower edge of the diagram. */
 static double end_of(const struct scene *scene)
 {
     return scene->vertical ? scene->width_pt : scene->bottom_pt;
 }
 
-/* The drawing reaches to x, y at least. */
+/* Extends the drawing so that it includes x, y. */
 static void legend_extend_scene(struct scene *scene, double x, double y)
 {
     double *right = scene->vertical ? &scene->height_pt : &scene->width_pt,

@@ -4,14 +4,14 @@
 #include "render/row_lines.h"
 #include "render/mark_symbols.h"
 
-/* An arrow of the legend, as they lie in the picture: across the rows, or from one to another. */
+/* Paints an arrow of the legend in its direction in the diagram: across rows, or between them. */
 static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
 {
     bool across = k->arrow == ARROW_SYNC || k->arrow == ARROW_GROUP || k->arrow == ARROW_STUB;
     bool head = k->arrow != ARROW_GROUP && k->arrow != ARROW_CROSSING;
     double along = p->scene->vertical ? 5 : 9, aside = p->scene->vertical ? 9 : 5;
     double dx = across ? 0 : along, dy = across ? aside : aside * 0.6;
-    struct painter all = *p; /* wherever the legend is */
+    struct painter all = *p; /* the legend is outside of the painted part */
     all.from = all.above = -1e9;
     all.to = all.below = 1e9;
     row_line_link(&all, &(struct scene_link){.kind = k->arrow,
@@ -23,7 +23,7 @@ static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
                                              .color = k->color});
 }
 
-/* A line or an arrow of the legend, as long as there is room. */
+/* Paints a line or an arrow of the legend. */
 static void paint_key_line(const struct painter *p, const struct scene_key *k)
 {
     double dx = p->scene->vertical ? 0 : 9, dy = p->scene->vertical ? 9 : 0;

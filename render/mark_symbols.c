@@ -4,7 +4,6 @@
 
 #define PI 3.14159265358979323846
 
-/* A filled shape. */
 static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y,
                        double half)
 {
@@ -22,7 +21,7 @@ void mark_symbol_paint(const struct painter *p, enum target_shape shape, bool fi
     if (shape == SHAPE_NONE)
         return;
     painter_background(p);
-    fill_shape(p, shape, x, y, HALF + 1.6); /* a halo: arrows pass behind */
+    fill_shape(p, shape, x, y, HALF + 1.6); /* a halo, so that arrows pass behind the mark */
     painter_color(p, color);
     fill_shape(p, shape, x, y, HALF + 0.6);
     if (!filled) {
@@ -63,7 +62,7 @@ void mark_symbol_ring(const struct painter *p, const struct scene_mark *m, doubl
     cairo_stroke(p->cr);
 }
 
-/* At its upper left, where neither arrows nor bars are. */
+/* Marks a stop at the mark's upper left, where neither arrows nor side bars are. */
 void mark_symbol_stop(const struct painter *p, const struct scene_mark *m)
 {
     cairo_new_sub_path(p->cr);

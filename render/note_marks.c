@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define NOTE_PT 8.0
-#define FLAG_PT 12.0 /* across */
-#define NOTE_CHARACTERS 160 /* the rest is left out: notes may be long */
+#define FLAG_PT 12.0 /* width of a flag */
+#define NOTE_CHARACTERS 160 /* maximum, since notes may be long */
 
 static const struct scene_mark *mark_of(const struct scene *scene, struct event_id at)
 {
@@ -19,7 +19,7 @@ static const struct scene_mark *mark_of(const struct scene *scene, struct event_
     return NULL;
 }
 
-/* Its first line, as far as it is not too long. */
+/* Returns the first line of a note, cut to NOTE_CHARACTERS. */
 static char *first_line(const char *text)
 {
     size_t n = strcspn(text, "\n"), most = NOTE_CHARACTERS;
@@ -32,7 +32,7 @@ static char *first_line(const char *text)
     return xasprintf("%.*s%s", (int)n, text, cut ? "…" : "");
 }
 
-/* Words that begin right of the mark, above its line. */
+/* Has the mark a label right of it, above its line, where the flag would be? */
 static bool has_words(const struct scene *scene, const struct scene_mark *m)
 {
     for (uint32_t i = 0; i < scene->text_count; i++) {
@@ -44,7 +44,7 @@ static bool has_words(const struct scene *scene, const struct scene_mark *m)
     return false;
 }
 
-/* Below the picture; a terminal has them in one line each. */
+/* Adds the text of a note below the diagram; in a terminal it is a single line. */
 static void add_words(struct builder *b, const char *number, struct event_id at, const char *text)
 {
     char event[48], *line = first_line(text);

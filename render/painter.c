@@ -18,9 +18,9 @@ void painter_color(const struct painter *p, struct target_color c)
     if (p->theme->grey)
         c = (struct target_color){grey * 0.6, grey * 0.6, grey * 0.6};
     if (p->theme->dark && fabs(c.red - c.green) < 0.05 && fabs(c.green - c.blue) < 0.05) {
-        double v = 0.9 - 0.6 * grey; /* what was dark is light */
+        double v = 0.9 - 0.6 * grey; /* inverted: dark grays become light */
         c = (struct target_color){v, v, v};
-    } else if (p->theme->dark) { /* the same hue, light enough for a dark ground */
+    } else if (p->theme->dark) { /* the same hue, light enough for a dark background */
         c.red = 0.45 + 0.55 * c.red;
         c.green = 0.45 + 0.55 * c.green;
         c.blue = 0.45 + 0.55 * c.blue;

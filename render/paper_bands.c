@@ -3,13 +3,13 @@
 #include <math.h>
 
 #define MARGIN_PT 28.0
-#define BETWEEN_PT 12.0 /* bands */
+#define BETWEEN_PT 12.0 /* between bands */
 #define LEAST_SCALE 0.75
-#define NAMES_MOST 0.6  /* of the width of a page */
+#define NAMES_MOST 0.6  /* maximum share of the page's width */
 
 static double ruler_of(const struct scene *s) { return s->tick_count ? s->ruler_pt : 0; }
 
-/* Below the rows: legend and caption. */
+/* Returns the height of legend and caption, which are below the rows. */
 static double paper_bands_footer_height(const struct scene *s)
 {
     return fmax(0, s->height_pt - s->bottom_pt);
@@ -17,7 +17,7 @@ static double paper_bands_footer_height(const struct scene *s)
 
 static double rows_pt(const struct scene *s) { return s->row_count * s->row_pt; }
 
-/* As large as the drawing, or as wide as was asked for. */
+/* Returns a single band on a page of the drawing's size, scaled to the requested width. */
 static struct paper_bands one_page(const struct scene *scene, const struct document_options *o)
 {
     double width = scene->vertical ? scene->height_pt : scene->width_pt;
@@ -32,7 +32,7 @@ static struct paper_bands one_page(const struct scene *scene, const struct docum
     return bands;
 }
 
-/* One page as wide as was asked for, as high as its bands make it. */
+/* Returns one page of the requested width, as high as its bands are together. */
 static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene,
                                                     const struct document_options *o)
 {
@@ -58,7 +58,8 @@ static unsigned paper_bands_count_fitting(double room, double band)
     return room < band ? 1 : (unsigned)floor((room + BETWEEN_PT) / band);
 }
 
-/* Where one band more fits the first page if all is a little smaller, it is. */
+/* Reduces the scale, down to LEAST_SCALE, if that makes space for one more band on the first
+ * page. */
 static void paper_bands_shrink_to_fit(const struct scene *scene, struct paper_bands *bands,
                                       double across)
 {
@@ -145,7 +146,7 @@ unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *
 
 /* ---- painting ---- */
 
-/* Columns from the i-th on, moved to the names; its rows, moved up. */
+/* Paints the columns from the i-th on, moved next to the names, and the part's rows, moved up. */
 static void paint_band(cairo_t *cr, const struct scene *scene, const struct document_options *o,
                        const struct paper_bands *bands, uint32_t i, struct paint_part part,
                        struct svg *svg)
@@ -174,7 +175,7 @@ static void paint_band(cairo_t *cr, const struct scene *scene, const struct docu
     cairo_restore(cr);
 }
 
-/* The title stays where it is; what is below the rows moves down by so much. */
+/* Paints the title at its place, and what is below the rows moved down by `by`. */
 static void paint_notes(cairo_t *cr, const struct scene *scene, const struct document_options *o,
                         double by, bool legend)
 {

@@ -42,7 +42,7 @@ static bool is_among(const struct event_id *refs, size_t count, struct event_id 
     return low < count && event_id_equal(refs[low], at);
 }
 
-/* Is it to be painted at all? */
+/* Is the mark painted under this selection? */
 bool relation_marks_enabled(const struct paint_selection *s, const struct scene_mark *m)
 {
     switch (s && s->stands ? m->event->stands : 0) {
@@ -66,7 +66,7 @@ void relation_marks_mark(struct painter *p, const struct scene_mark *m,
                        : s && is_among(s->pale, s->pale_count, m->event->at);
     p->alpha = back ? 0.45 : 1;
     struct batched_paths *batch = p->batch;
-    p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
+    p->batch = m->state == EVENT_PENDING ? NULL : batch; /* its cross is not batched */
     mark_symbol_paint(p, m->shape, m->filled, color, m->state, m->x_pt, m->y_pt);
     if (m->undelivered)
         mark_symbol_strike(p, color, m->x_pt, m->y_pt);
@@ -93,7 +93,7 @@ static const struct scene_mark *mark_at(const struct scene *scene, struct event_
     return NULL;
 }
 
-/* A broad band along the chain, as far as its events are in the picture. */
+/* Paints a broad band along the causal chain, through those of its events that have marks. */
 void relation_marks_chain(const struct painter *p, const struct paint_selection *s)
 {
     const struct scene_mark *before = NULL;
@@ -111,7 +111,8 @@ void relation_marks_chain(const struct painter *p, const struct paint_selection 
     }
 }
 
-/* Who waits is ringed, and tied to the event by which what it waits for was taken. */
+/* Rings the events by which threads wait in a deadlock, and links each to the event by which the
+ * object was acquired that it waits for. */
 void relation_marks_stuck(struct painter *p, const struct paint_selection *s)
 {
     static const double dashes[] = {5, 3};

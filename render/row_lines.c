@@ -12,7 +12,7 @@ static const struct {
               [STYLE_SOLID] = {1.8, {0}},       [STYLE_ELSEWHERE] = {0.9, {0.9, 2.7}},
               [STYLE_WAITS] = {1.7, {5, 2.5}},  [STYLE_END] = {1.8, {0}}};
 
-/* A line, with others like it if there are to be any. */
+/* Draws a line, batched with similar ones if the painter has a batch. */
 static void draw_line(const struct painter *p, double x0, double y0, double x1, double y1,
                       double width, const double *dashes)
 {
@@ -53,7 +53,7 @@ void row_line_segment(const struct painter *p, const struct scene_segment *s)
     const double *dashes = styles[s->style].dashes, width = styles[s->style].width;
     painter_color(p, row_line_color(s->style, s->color));
     draw_line(p, from, y, to, y, width, dashes);
-    if (s->style == STYLE_END) /* and no further */
+    if (s->style == STYLE_END) /* a bar across: the line ends here */
         draw_line(p, s->to_pt, y - 2.8, s->to_pt, y + 2.8, width, dashes);
 }
 
@@ -71,14 +71,15 @@ static void paint_head(const struct painter *p, double x, double y, double dx, d
 #define ORDER_HEAD_PT 3.4
 #define ORDER_END_PT (HALF + 0.6)
 
-/* Thin dots, and a small head: nothing makes room for it. */
+/* Paints an order edge: dotted and thin with a small head, since the layout leaves no space for
+ * it. */
 static void paint_order(const struct painter *p, const struct scene_link *l)
 {
     static const double dots[] = {0.1, 2.1};
     double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt, length = hypot(dx, dy);
     dx /= length;
     dy /= length;
-    double turn = l->bow_pt != 0 ? 0.5 : 0; /* the slope at the end of a bow, about */
+    double turn = l->bow_pt != 0 ? 0.5 : 0; /* approximate slope at the end of the bow */
     double hx = l->bow_pt != 0 ? 0.87 : dx, hy = l->bow_pt != 0 ? -turn : dy;
     double x1 = l->x1_pt - hx * ORDER_END_PT, y1 = l->y1_pt - hy * ORDER_END_PT;
     double tx = x1 - hx * ORDER_HEAD_PT, ty = y1 - hy * ORDER_HEAD_PT;

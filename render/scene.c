@@ -17,13 +17,14 @@
 
 static const struct target_color black = {0, 0, 0}, grey = {0.35, 0.35, 0.35}, red = {0.75, 0, 0.1};
 
-#define STUB_PT 6.0      /* names at stubs */
+#define STUB_PT 6.0      /* size of the names at stubs */
 #define STUB_MAX_PT 60.0
 #define STUB_VISITS 7u
 
-/* ---- words ---- */
+/* ---- labels of events ---- */
 
-/* Whose event it is, if that is asked for and its row does not say it; or NULL. */
+/* Returns the name of the event's thread if the description asks for it and the event is not on the
+ * thread's own line; else NULL. */
 static char *owner_of(const struct builder *b, const struct event_info *e,
                       const struct target_event *look)
 {
@@ -34,11 +35,11 @@ static char *owner_of(const struct builder *b, const struct event_info *e,
     return xstrndup(name, (size_t)(label + scene_rows_name_bytes(label) - name));
 }
 
-/* A note on why more may be before an event than is known: it stands below the picture, once for
- * all. */
+/* The first text of an uncertain event says why; it is printed once below the diagram, not at every
+ * event. */
 static bool is_footnote(const struct event_info *e) { return e->doubt && e->text_count; }
 
-/* The number of the footnote of this event; 0: there are too many. */
+/* Returns the number of the event's footnote, from 1; 0 if there are too many footnotes. */
 static uint32_t footnote_of(struct builder *b, const struct event_info *e)
 {
     const uint32_t most = sizeof b->footnotes / sizeof *b->footnotes;
@@ -51,7 +52,8 @@ static uint32_t footnote_of(struct builder *b, const struct event_info *e)
     return b->footnote_count;
 }
 
-/* The words beside a mark: whose it is, its texts, its fold, what a blocked thread waits for. */
+/* Returns the label of a mark: its thread, its texts, its number of repeats, and what a blocked
+ * thread waits for. */
 static char *words_for(struct builder *b, const struct event_info *e, bool last)
 {
     char *words = NULL;
@@ -92,13 +94,14 @@ static const struct gap_info *gap_before(const struct builder *b, struct event_i
 
 /* ---- marks ---- */
 
-/* Room for the words of a mark, above its line; in a vertical scene right of it. */
+/* Returns the space for the label of a mark, which is above its line; in a vertical scene right of
+ * it. */
 static double words_limit(const struct scene *scene)
 {
     return scene->vertical ? scene->row_pt - scene->line_pt - 14 : SCENE_LABEL_MAX_PT;
 }
 
-/* How much of its column such words take. */
+/* Returns how much of its column a label takes. */
 static double words_extent(const struct builder *b, const char *words)
 {
     return b->scene->vertical ? SCENE_LABEL_PT * 1.2 + 9
@@ -122,7 +125,8 @@ static void add_text(struct builder *b, double x, double y, char *text)
     ARRAY_PUSH(b->scene->texts, b->scene->text_count, t);
 }
 
-/* The line that is not shown and that an event's arrow leads to or comes from; 0 none. */
+/* Returns the line at the other end of an event's arrow if that line is not shown; 0 if there is
+ * none. */
 static uint32_t stub_line(const struct builder *b, const struct event_info *e)
 {
     bool arrows = e->relation == RELATION_SYNC || e->relation == RELATION_SEND ||
@@ -133,8 +137,8 @@ static uint32_t stub_line(const struct builder *b, const struct event_info *e)
     return 0;
 }
 
-/* Some stubs say where they lead: those of every STUB_VISITS-th event of their line, wherever a
- * window begins. */
+/* Only the stub of every STUB_VISITS-th event of a line is named. The choice depends on the event's
+ * number, so that it is the same wherever a window begins. */
 static bool is_named(const struct event_info *e) { return e->at.number % STUB_VISITS == 2; }
 
 static void name_stubs(struct builder *b, struct laid_out_event *marks, uint32_t count,
@@ -155,7 +159,7 @@ static void name_stubs(struct builder *b, struct laid_out_event *marks, uint32_t
     }
 }
 
-/* Does its thread wait in a deadlock by it? */
+/* Does the thread wait in a deadlock by this event? */
 static bool is_stuck(const struct builder *b, struct event_id at)
 {
     for (uint32_t i = 0; i + 1 < b->options->stuck_count; i += 2)
@@ -188,7 +192,8 @@ static void add_mark(struct builder *b, const struct laid_out_event *p)
                               .look = look};
     if (e->state == EVENT_CONTRADICTORY)
         mark.color = red;
-    if (mark.shape == SHAPE_NONE && e->state != EVENT_ORDERED) /* what is wrong is always seen */
+    /* pending and inconsistent events are always visible */
+    if (mark.shape == SHAPE_NONE && e->state != EVENT_ORDERED)
         mark.shape = SHAPE_CIRCLE;
     ARRAY_PUSH(scene->marks, scene->mark_count, mark);
     const struct gap_info *gap = gap_before(b, e->at);
@@ -221,7 +226,7 @@ static int by_row(const void *a, const void *b)
     return x->x_pt < y->x_pt ? -1 : x->x_pt > y->x_pt;
 }
 
-/* ---- all of it ---- */
+/* ---- building ---- */
 
 static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, uint32_t *columns)
 {
@@ -229,7 +234,8 @@ static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, 
     uint32_t count = 0;
     int32_t last = b->base - 1;
     int32_t *row_last = xmalloc((w->row_count + 1) * sizeof *row_last);
-    uint32_t *row_mark = xcalloc(w->row_count + 1, sizeof *row_mark); /* 1 + the last one */
+    /* 1 + the index of its last mark */
+    uint32_t *row_mark = xcalloc(w->row_count + 1, sizeof *row_mark);
     *marks = xmalloc(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
@@ -242,12 +248,12 @@ static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, 
         row_last[row] = column > row_last[row] ? column : row_last[row];
         last = column > last ? column : last;
     }
-    for (uint32_t i = 0; i < count; i++) { /* with it its row ends */
+    for (uint32_t i = 0; i < count; i++) { /* the row ends with it */
         struct laid_out_event *m = &(*marks)[i];
         m->is_last = !w->more_right && (int32_t)m->column + b->base == row_last[m->row];
         row_mark[m->row] = i + 1;
     }
-    for (uint32_t i = 0; w->by_time && i < count; i++) /* several may share its column */
+    for (uint32_t i = 0; w->by_time && i < count; i++) /* several marks may share its column */
         (*marks)[i].is_last &= row_mark[(*marks)[i].row] == i + 1;
     free(row_mark);
     for (uint32_t i = 0; i < w->pending_count; i++) {
@@ -264,7 +270,7 @@ static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, 
     return count;
 }
 
-/* What each column needs; the caller frees it. */
+/* Returns the space that each column needs; the caller frees it. */
 static struct extent *plain_columns(struct laid_out_event *marks, uint32_t count, uint32_t columns)
 {
     struct extent *extents = xmalloc((columns + 1) * sizeof *extents);
@@ -291,7 +297,8 @@ static void scene_build_all(struct builder *b)
         y += 20;
     }
     scene->top_pt = (scene->vertical ? 8 : y) + scene->ruler_pt;
-    scene->names_pt = y; /* of a vertical scene; else they take their own width */
+    /* in a vertical scene; otherwise scene_rows_build() sets it to the width of the names */
+    scene->names_pt = y;
     scene_rows_build(b);
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct laid_out_event *marks;
@@ -314,7 +321,7 @@ static void scene_build_all(struct builder *b)
             x->right = width > x->right ? width : x->right;
         }
         if (e->relation == RELATION_RECEIVE)
-            x->left = x->left > 13 ? x->left : 13; /* room for a slanted head */
+            x->left = x->left > 13 ? x->left : 13; /* space for the slanted arrowhead */
         const struct gap_info *gap = gap_before(b, e->at);
         if (gap) {
             char text[40];

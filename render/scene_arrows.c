@@ -1,4 +1,5 @@
-/* Arrows between marks: pairs, messages, groups, and stubs to what is not shown. */
+/* Arrows between marks: sync pairs, messages, order edges, groups, and stubs to lines that are not
+ * shown. */
 #include "render/scene_arrows.h"
 
 #include "base/alloc.h"
@@ -15,8 +16,8 @@ static int by_event(const void *a, const void *b)
     return x.number < y.number ? -1 : x.number > y.number;
 }
 
-/* Along a row of a shared line, or of several lines, x does not grow with the numbers: so each mark
- * is looked up by its event. */
+/* Sorts the marks by event, for mark_of(). A row cannot be searched by x instead: on a shared line,
+ * or in a line group, x does not grow with the numbers. */
 static void sort_marks(struct builder *b)
 {
     const struct scene *scene = b->scene;
@@ -51,14 +52,14 @@ static void add_stub(struct builder *b, double x0, double y0, double x1, double 
     b->scene->links[b->scene->link_count - 1].line = line;
 }
 
-/* Does the description of an event say so of its arrow? */
+/* Does the description of an event ask for this arrow? */
 static bool scene_arrows_style_has_arrow(const struct target_event *look, enum target_arrow arrow)
 {
     return look && look->arrow == arrow;
 }
 
-/* Whichever of the two says so, an arrow goes from a mark to its partner; if neither does, a line
- * from the upper one. */
+/* Links a sync pair: with an arrow if the description of either event asks for one, else with a
+ * line, added once, from the upper mark. */
 static void link_pair(struct builder *b, const struct scene_mark *m, const struct scene_mark *other)
 {
     bool there = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER) ||
@@ -77,7 +78,7 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
     int32_t row = scene_builder_row(b, e->partners[0].line);
     bool from_here = scene_arrows_style_has_arrow(m->look, ARROW_TO_PARTNER),
          to_here = scene_arrows_style_has_arrow(m->look, ARROW_FROM_PARTNER);
-    if (row < 0) { /* its other line is hidden: a stub that points the way */
+    if (row < 0) { /* its other line is hidden: a stub in its direction */
         double y = m->y_pt + 11;
         add_stub(b, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
                  from_here || to_here, m, e->partners[0].line);
@@ -110,7 +111,7 @@ static void link_async(struct builder *b, const struct scene_mark *m)
     }
 }
 
-/* Messages from left of the window to right of it; of where they are in between only the sides are
+/* Links messages that cross the whole window, from the left edge to the right: only their rows are
  * known. */
 static void link_crossings(struct builder *b)
 {
@@ -130,8 +131,8 @@ static void link_crossings(struct builder *b)
     }
 }
 
-/* Order through lines that are not drawn: dashed, from the cause or from the left edge on its
- * row. */
+/* Links events ordered via lines that are not drawn: from the cause, or from the left edge if the
+ * cause is outside the window. */
 static void link_vias(struct builder *b)
 {
     const struct window_info *w = b->window;
@@ -154,9 +155,10 @@ static void link_vias(struct builder *b)
     }
 }
 
-#define BOW_PT 8.0 /* of an arrow within a row: above its labels of the next row, below its marks */
+/* bend of an arrow within a row: clear of the row's marks and the next row's labels */
+#define BOW_PT 8.0
 
-/* Order without partners, where the later one's description asks for it. */
+/* Links order edges, where the later event's description asks for a dotted arrow. */
 static void link_order(struct builder *b)
 {
     const struct window_info *w = b->window;
@@ -194,7 +196,7 @@ const struct scene_link *scene_hit_link(const struct scene *scene, double x, dou
     return best;
 }
 
-/* From the first member in each row to one in the next row that has any. */
+/* Links the first member of a group in this row with one in the next row that has any. */
 static void link_group(struct builder *b, const struct scene_mark *m)
 {
     const struct scene_mark *next = NULL;

@@ -1,4 +1,4 @@
-/* The columns of a scene: slots side by side, and how wide each is. */
+/* Columns of a scene: the slots of their marks, and their widths. */
 #include "render/scene_columns.h"
 
 #include "render/time_columns.h"
@@ -48,7 +48,7 @@ static int by_column(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Are two marks of one column the same point? */
+/* Are two marks of one column one synchronization point? */
 static bool scene_columns_same_point(const struct event_info *a, const struct event_info *b)
 {
     if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
@@ -63,7 +63,7 @@ static bool scene_columns_same_point(const struct event_info *a, const struct ev
 void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count, struct extent *extents)
 {
     struct slot_point *points = xcalloc(count + 1, sizeof *points);
-    uint32_t *upper = xcalloc(count + 1, sizeof *upper); /* 1 + the first mark of its point */
+    uint32_t *upper = xcalloc(count + 1, sizeof *upper); /* 1 + the uppermost mark of its point */
     uint32_t point_count = 0;
     if (count)
         qsort(marks, count, sizeof *marks, by_column);
@@ -83,7 +83,7 @@ void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count, str
     }
     scene_columns_assign_slots(points, point_count);
     for (uint32_t i = 0, p = 0; i < count; i++) {
-        if (upper[i] == i + 1) /* points come in the order of their upper marks */
+        if (upper[i] == i + 1) /* points are in the order of their uppermost marks */
             marks[i].slot = points[p++].slot;
         else
             marks[i].slot = marks[upper[i] - 1].slot;
@@ -107,7 +107,7 @@ static void add_column(struct builder *b, uint32_t i, double *x, const struct ex
     ARRAY_PUSH(b->scene->columns, b->scene->column_count, c);
 }
 
-/* A long stretch of time with nothing in it. */
+/* Adds a column that stands for a long interval without events. */
 static void add_jag(struct builder *b, uint32_t i, double *x)
 {
     struct scene_jag jag = {*x, JAG_PT, time_columns_long(b, b->cells[i].cells)};
@@ -129,7 +129,7 @@ void scene_columns_build(struct builder *b, uint32_t count, const struct extent 
     scene->width_pt = x + 10 > least ? x + 10 : least;
 }
 
-/* ---- times ---- */
+/* ---- durations ---- */
 
 void scene_duration(int64_t ns, char *s, size_t size)
 {

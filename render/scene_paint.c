@@ -25,7 +25,7 @@ static void paint_texts(const struct painter *p)
 
 #define JAG_TEXT_PT 6.5
 
-/* How long it was, over what is jagged below. */
+/* Paints the duration that a jag leaves out, above it. */
 static void paint_jag_length(const struct painter *p, const struct scene_jag *jag, double above)
 {
     char text[32];
@@ -39,7 +39,7 @@ static void paint_jag_length(const struct painter *p, const struct scene_jag *ja
     painter_text(p, x, above, text, JAG_TEXT_PT, false);
 }
 
-/* A stretch of time that is left out: two jagged lines, and how long it was. */
+/* Paints a jag: two jagged lines around a long interval without events, and its duration. */
 static void paint_jag(const struct painter *p, const struct scene_jag *jag, double above,
                       double below)
 {
@@ -78,7 +78,7 @@ static void paint_ruler(const struct painter *p)
     }
 }
 
-/* On a pole above the mark, its number in it; beside the mark, where lines run down. */
+/* Paints a flag on a pole above the mark; in a vertical scene beside it. */
 static void paint_flag(const struct painter *p, const struct scene_flag *f)
 {
     static const struct target_color ground = {0.93, 0.26, 0.2};

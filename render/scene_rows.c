@@ -16,7 +16,7 @@ int scene_rows_name_bytes(const char *label)
     return (int)(address ? (size_t)(address - label) : strlen(label));
 }
 
-/* Likewise without the number of a twin. */
+/* Like scene_rows_name_bytes(), but without the number that distinguishes lines of one name. */
 static int bare_bytes(const struct builder *b, uint32_t line)
 {
     const struct line_metadata *l = metadata_line(b->book, line);
@@ -27,7 +27,7 @@ static int bare_bytes(const struct builder *b, uint32_t line)
     return l && l->twin > 1 && end > 0 ? end : n;
 }
 
-/* The cluster of the description that a line belongs to, by the name in its label. */
+/* Returns the line group of the description that a line belongs to, by the name in its label. */
 static const struct target_line_group *cluster_of(const struct builder *b, uint32_t line)
 {
     const char *label = metadata_label(b->book, line), *colon = strchr(label, ':');
@@ -37,8 +37,8 @@ static const struct target_line_group *cluster_of(const struct builder *b, uint3
     return metadata_line_group(b->book, line, name);
 }
 
-/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names,
- * or what the description calls them together; NULL for others. */
+/* Returns the label of a line group: "{T:worker ×4}", "{T:producer… ×3}" if its lines have several
+ * names, or the group's name in the description; NULL for a row of a single line. */
 static char *cluster_label(const struct builder *b, const struct row_info *row)
 {
     const char *first = metadata_label(b->book, row->line);
@@ -95,7 +95,7 @@ void scene_rows_build(struct builder *b)
             free(row.own_label);
             row.own_label = cut;
         }
-        if (!row.own_label) /* the book may be told another one */
+        if (!row.own_label) /* a copy, since the metadata may replace its label */
             row.own_label = xstrdup(row.label);
         row.label = row.own_label;
         double width = scene_builder_text_width(b, row.label, SCENE_NAME_PT, row.heading);

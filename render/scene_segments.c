@@ -1,31 +1,32 @@
-/* The line segments of rows between their marks, and where their threads are meanwhile. */
+/* Segments of a row between its marks: their line style, and where the row's thread is
+ * meanwhile. */
 #include "render/scene_segments.h"
 
 #include "base/alloc.h"
 
 #include <stdlib.h>
 
-#define STUB_PT 10.0 /* after the end of a thread */
+#define STUB_PT 10.0 /* length of the stub after the exit of a thread */
 #define WORDS_LEAST_PT 48.0
 #define WORDS_MOST_PT 220.0
-#define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* of words that stand one below the other */
-#define WORDS_COLUMNS 6 /* at every so manieth column words may stand again */
+#define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* line height of labels that are one below the other */
+#define WORDS_COLUMNS 6 /* a label is repeated only at columns with a multiple of this number */
 #define WORDS_APART_PT 30.0
 
-/* What a thread does away from its own row. */
+/* A mark of a thread outside its own row. */
 struct elsewhere {
     uint32_t row;
     const struct scene_mark *mark;
 };
 
-/* The row as it is from x on. */
+/* State of a row from x on. */
 struct segment_state {
     double x;
     enum scene_style style;
     uint32_t on, about;
     const struct target_event *waits;
     int64_t since_ns;
-    bool ended; /* what its line has after that changes nothing */
+    bool ended; /* the thread has exited: later events of its line do not change the style */
 };
 
 struct segment_rows {
@@ -62,8 +63,8 @@ static const struct placement_info *scene_segments_placement(const struct builde
     return NULL;
 }
 
-static const struct target_event *scene_segments_check_of(const struct builder *b,
-                                                          const struct placement_info *placement)
+static const struct target_event *scene_segments_event_style(const struct builder *b,
+                                                             const struct placement_info *placement)
 {
     struct event_info e = {
         .at = placement->at, .type = placement->type, .relation = placement->relation};
@@ -76,7 +77,8 @@ static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, 
     s->waits = look && look->waits ? look : NULL;
     s->style = s->waits ? STYLE_WAITS : STYLE_ELSEWHERE;
     s->on = on;
-    s->about = about ? about : s->waits ? on : 0; /* as of a semaphore, on whose line it waits */
+    /* e.g. the semaphore on whose line the thread waits */
+    s->about = about ? about : s->waits ? on : 0;
     s->since_ns = ns;
 }
 
@@ -91,7 +93,7 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
     struct segment_state s = {.x = b->scene->names_pt, .style = style_of(b->window->rows[row].in)};
     const struct placement_info *placement =
         b->window->rows[row].member_count ? NULL : scene_segments_placement(b, line, 0);
-    const struct target_event *look = placement ? scene_segments_check_of(b, placement) : NULL;
+    const struct target_event *look = placement ? scene_segments_event_style(b, placement) : NULL;
     bool own = placement && placement->at.line == line;
     if (own && look && look->ends) {
         s.style = STYLE_NONE;
@@ -105,7 +107,7 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
 
 /* ---- segments ---- */
 
-/* The first column that begins at or right of a point. */
+/* Returns the index of the first column whose left edge is at or right of x. */
 static uint32_t columns_until(const struct scene *scene, double x)
 {
     uint32_t low = 0, high = scene->column_count;
@@ -130,7 +132,7 @@ static char *words_of(const struct builder *b, const struct scene_segment *s)
     return xasprintf("%s%s%s", s->waits->text, *about ? " " : "", about);
 }
 
-/* Whole, or cut to fit; false: there is no room. */
+/* Adds the label, cut if necessary; returns false if there is too little space. */
 static bool scene_segments_append_words(struct builder *b, const struct scene_segment *s,
                                         const char *words, double x, double room)
 {
@@ -150,7 +152,7 @@ static bool scene_segments_append_words(struct builder *b, const struct scene_se
     return true;
 }
 
-/* The words before those of a segment that were put last do not reach them. */
+/* Restricts the last label but one to the space left of the last one. */
 static void scene_segments_mark_followed(const struct builder *b)
 {
     struct scene_text *last = &b->scene->texts[b->scene->text_count - 1];
@@ -158,7 +160,8 @@ static void scene_segments_mark_followed(const struct builder *b)
     last[-1].followed = true;
 }
 
-/* Again at every so manieth column, wherever the window begins: somewhere they are in view. */
+/* Repeats the label at every WORDS_COLUMNS-th column, so that it is in view wherever the window
+ * begins. */
 static void repeat_words(struct builder *b, const struct scene_segment *s, const char *words,
                          double wide)
 {
@@ -177,7 +180,7 @@ static void repeat_words(struct builder *b, const struct scene_segment *s, const
     }
 }
 
-/* In a lane that runs down: text that does not fit beside it continues below. */
+/* Adds the label in a vertical lane: text that does not fit beside the line continues below. */
 static void add_lane_words(struct builder *b, const struct scene_segment *s, const char *words)
 {
     double room = b->scene->row_pt - b->scene->line_pt - 14, along = s->to_pt - s->from_pt;
@@ -190,7 +193,7 @@ static void add_lane_words(struct builder *b, const struct scene_segment *s, con
         scene_segments_append_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
 }
 
-/* "waits for CV:more", above a line. */
+/* Adds the label of a wait above its line, as "waits for CV:more". */
 static void add_words(struct builder *b, const struct scene_segment *s)
 {
     char *words = words_of(b, s);
@@ -203,7 +206,7 @@ static void add_words(struct builder *b, const struct scene_segment *s)
     free(words);
 }
 
-/* What waits at the end of the run has room to say for what. */
+/* Notes how wide the scene must be for the label of a wait that lasts until the end of the run. */
 static void note_need(struct builder *b, const struct scene_segment *s)
 {
     if (!s->waits || b->window->more_right || s->to_pt < b->scene->width_pt - 4)
@@ -253,7 +256,7 @@ static void scene_segments_process_own_mark(struct builder *b, uint32_t row,
 {
     const struct target_event *look = m->look;
     uint32_t line = b->scene->rows[row].line;
-    /* of a line group, other lines continue */
+    /* the other lines of a line group continue */
     bool ends = look && look->ends && !b->window->rows[row].member_count;
     *s = (struct segment_state){
         .x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
@@ -269,12 +272,12 @@ static void scene_segments_process_own_mark(struct builder *b, uint32_t row,
                                       0, NULL, -1);
         if (placement)
             scene_segments_mark_elsewhere(s, placement->at.line, placement->about,
-                                          scene_segments_check_of(b, placement),
+                                          scene_segments_event_style(b, placement),
                                           placement->time_ns);
     }
 }
 
-/* How long it was as it is, if that ends with this mark. */
+/* Returns how long the thread waited if the wait ends with this mark, ns; else -1. */
 static int64_t scene_segments_segment_duration(const struct segment_state *s,
                                                const struct scene_mark *m)
 {
@@ -337,7 +340,7 @@ static void build_row_segments(struct segment_rows *r, uint32_t row, uint32_t *o
         scene->segments[before].lasts = !b->window->more_right;
 }
 
-/* ---- which threads are elsewhere ---- */
+/* ---- marks of threads outside their own rows ---- */
 
 static int by_row(const void *a, const void *b)
 {
@@ -362,7 +365,7 @@ static void find_elsewhere(struct segment_rows *r)
         qsort(r->elsewhere, r->elsewhere_count, sizeof *r->elsewhere, by_row);
 }
 
-static void scene_rows_build(struct segment_rows *r)
+static void scene_segments_build_rows(struct segment_rows *r)
 {
     uint32_t own = 0, elsewhere_index = 0;
     for (uint32_t row = 0; row < r->b->window->row_count; row++)
@@ -384,9 +387,9 @@ void scene_segments_build(struct builder *b)
     struct segment_rows r = {.b = b};
     find_elsewhere(&r);
     b->measuring = true;
-    scene_rows_build(&r);
+    scene_segments_build_rows(&r);
     b->measuring = false;
     scene_segments_widen_scene(b);
-    scene_rows_build(&r);
+    scene_segments_build_rows(&r);
     free(r.elsewhere);
 }

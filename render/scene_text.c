@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL 3 /* characters a column */
+#define CELL 3 /* characters per slot */
 
 static const struct target_color red = {0.75, 0, 0.1};
 
@@ -31,7 +31,7 @@ enum glyph {
     DOWN,
     CROSS,
     GAP,
-    FLAG, /* 1, and so on up to 9 */
+    FLAG, /* "1" to "9" */
     GLYPHS = FLAG + 9
 };
 
@@ -43,12 +43,12 @@ static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "%"
                                           "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 struct canvas {
-    uint8_t *cells, *colors; /* colors: of a terminal's 256, 0 its own; NULL none */
+    uint8_t *cells, *colors; /* colors: of a terminal's 256, 0: its default; NULL: no color */
     uint32_t width, height;
 };
 
-/* The nearest of the 6 x 6 x 6 colors; what is nearly grey or black is the terminal's own, which
- * is readable on any ground. */
+/* Returns the nearest color of the 6 x 6 x 6 cube; 0 for near-gray colors: the terminal's default
+ * is readable on any background. */
 static uint8_t scene_text_color(struct target_color c)
 {
     double most = c.red > c.green ? c.red : c.green, least = c.red < c.green ? c.red : c.green;
@@ -72,7 +72,7 @@ static uint8_t *scene_text_cell_at(struct canvas *c, uint32_t x, uint32_t y)
     return x < c->width && y < c->height ? &c->cells[(size_t)y * c->width + x] : &nowhere;
 }
 
-/* How many columns begin at or left of a point. */
+/* Returns how many columns begin at or left of x_pt. */
 static uint32_t columns_until(const struct scene *scene, double x_pt)
 {
     uint32_t low = 0, high = scene->column_count;
@@ -156,7 +156,7 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
         *scene_text_cell_at(canvas, x, from < to ? to - 1 : to + 1) = from < to ? DOWN : UP;
 }
 
-/* Carriers that run something. */
+/* Draws the interval in which a worker thread runs a task. */
 static void draw_bar(struct canvas *canvas, const struct scene *scene, const struct scene_bar *bar)
 {
     uint32_t end = edge_of(scene, bar->to_pt);
@@ -180,7 +180,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
     color_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->color);
 }
 
-/* Its number above the mark, where nothing else is. */
+/* Draws the number of a note above its mark, unless the cell is in use. */
 static void draw_flag(struct canvas *canvas, const struct scene *scene, const struct scene_flag *f)
 {
     uint8_t *at = scene_text_cell_at(canvas, edge_of(scene, f->x_pt), 2 * f->row - 1);
@@ -212,7 +212,7 @@ static void write_cells(const struct canvas *canvas, uint32_t y, uint32_t from, 
         fputs("\033[m", f);
 }
 
-/* A row's name, as bold as it is in a picture. */
+/* Writes a row's name, in bold if colors are allowed. */
 static void write_name(const struct canvas *canvas, const char *label, FILE *f)
 {
     fprintf(f, canvas->colors && *label ? "\033[1m%s\033[m" : "%s", label);
@@ -243,12 +243,12 @@ static void write_end(const struct trace_metadata *book, const struct scene_mark
     const struct target_event *look = event_style(book, m->event);
     char at[48];
     metadata_print_event_id(book, at, sizeof at, m->event->at);
-    bool own = (look && look->own) || !m->event->thread; /* it speaks of its line */
+    bool own = (look && look->own) || !m->event->thread; /* it describes its line, not a thread */
     fprintf(f, "%s %s: %s", at, metadata_label(book, own ? m->event->at.line : m->event->thread),
             look ? look->label : metadata_type_name(book, m->event->type));
 }
 
-/* The dotted arrows as text: which thread woke, created or joined which. */
+/* Writes the dotted arrows as text: which thread woke, created or joined which. */
 static void write_order(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     for (uint32_t i = 0; i < scene->link_count; i++) {
@@ -262,7 +262,7 @@ static void write_order(const struct scene *scene, const struct trace_metadata *
     }
 }
 
-/* A text with what it is about, as "waits for M:buffer". */
+/* Writes a text with the line that it is about, as "waits for M:buffer". */
 static void scene_text_write_object(const struct trace_metadata *book, const char *text,
                                     uint32_t line, FILE *f)
 {
@@ -270,7 +270,7 @@ static void scene_text_write_object(const struct trace_metadata *book, const cha
     fprintf(f, "%s%s%s", text, *about ? " " : "", about);
 }
 
-/* What the thread of an event did, and what stands behind that. */
+/* Writes what the thread of an event did, followed by `behind`. */
 static void scene_text_write_operation(const struct trace_metadata *book,
                                        const struct event_info *e, const struct target_event *look,
                                        const char *behind, FILE *f)
@@ -282,7 +282,7 @@ static void scene_text_write_operation(const struct trace_metadata *book,
     fputs(behind, f);
 }
 
-/* What threads wait for at the end, away from their rows. */
+/* Writes what threads wait for at the end of the run: the grid shows only that they wait. */
 static void scene_text_write_blocked(const struct scene *scene, const struct trace_metadata *book,
                                      FILE *f)
 {
@@ -298,7 +298,7 @@ static void scene_text_write_blocked(const struct scene *scene, const struct tra
     }
 }
 
-/* What was on carriers, one after the other. */
+/* Writes which tasks ran on worker threads, in the order of the bars. */
 static void write_bars(const struct scene *scene, const struct trace_metadata *book, FILE *f)
 {
     for (uint32_t i = 0; i < scene->bar_count; i++) {
@@ -311,7 +311,7 @@ static void write_bars(const struct scene *scene, const struct trace_metadata *b
     }
 }
 
-/* Placed by time: at each tick its time, behind a bar at the edge between two columns. */
+/* Writes the times of the ticks, each behind a bar at the edge between two columns. */
 static void write_ruler(const struct scene *scene, size_t names, uint32_t from, uint32_t to,
                         FILE *f)
 {
@@ -331,7 +331,7 @@ static void write_ruler(const struct scene *scene, size_t names, uint32_t from, 
     fputs(scene->tick_count ? "\n" : "", f);
 }
 
-/* Texts, folded repeats, messages. */
+/* Writes an event's texts, collapsed repeats and messages. */
 static void write_details(const struct trace_metadata *book, const struct event_info *e, FILE *f)
 {
     char at[48], other[48];
@@ -351,7 +351,7 @@ static void write_details(const struct trace_metadata *book, const struct event_
     }
 }
 
-/* What hangs, what had no effect, what is not certain. */
+/* Writes an event that blocks its thread, that had no effect, or that is not ordered. */
 static void write_state(const struct trace_metadata *book, const struct scene_mark *mark, FILE *f)
 {
     const struct event_info *e = mark->event;
@@ -370,7 +370,7 @@ static void write_state(const struct trace_metadata *book, const struct scene_ma
                 e->state == EVENT_PENDING ? "pending" : "inconsistent");
 }
 
-/* What does not fit between the lines; `details`: where what may be left out goes. */
+/* Writes what does not fit between the lines. `details` receives what a brief text leaves out. */
 static void write_notes(const struct scene *scene, const struct trace_metadata *book, FILE *f,
                         FILE *details)
 {
@@ -380,7 +380,7 @@ static void write_notes(const struct scene *scene, const struct trace_metadata *
     }
     for (uint32_t i = 0; i < scene->note_count; i++)
         if (scene->flag_count && i + scene->flag_count >= scene->note_count)
-            fprintf(f, "note %s\n", scene->notes[i].text); /* the last ones, as they were added */
+            fprintf(f, "note %s\n", scene->notes[i].text); /* the notes of flags were added last */
     write_order(scene, book, details);
     scene_text_write_blocked(scene, book, f);
     write_bars(scene, book, details);

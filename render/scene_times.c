@@ -35,7 +35,7 @@ void scene_times_free(struct scene_times *t)
 double scene_times_x(const struct scene_times *t, int64_t ns)
 {
     uint32_t low = 0, high = t->count;
-    while (low < high) { /* the first that is later */
+    while (low < high) { /* the first mark that is later */
         uint32_t middle = (low + high) / 2;
         if (t->at[middle].ns <= ns)
             low = middle + 1;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_PT 90.0 /* ticks of the ruler are at least so far apart */
+#define TICK_PT 90.0 /* minimum distance of ticks */
 
 const char *state_band_name(unsigned state)
 {
@@ -23,7 +23,8 @@ const char *state_band_name(unsigned state)
 
 /* ---- colors ---- */
 
-/* Told apart by brightness, too: what waits is light, what is in something dark. */
+/* Returns the color of a state. The colors differ in brightness, too: waiting is light, inside an
+ * object is dark. */
 static struct target_color color_of(const struct target_line_type *kind, unsigned state,
                                     const struct state_band_style *look)
 {
@@ -61,8 +62,8 @@ static void set_ink(cairo_t *cr, const struct state_band_style *look, double lig
 
 /* ---- rows ---- */
 
-/* From pixel to pixel a piece, above those of the states before it; pixels that are alike, in
- * one. */
+/* Fills the rectangles of one state, stacked on those of lower states; equal adjacent pixels are
+ * one rectangle. */
 static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32_t pixels,
                         unsigned state, cairo_rectangle_t box)
 {
@@ -82,10 +83,10 @@ static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32
     cairo_fill(cr);
 }
 
-#define NAME_LEAST_PT 9.0 /* of rows that are lower some have no name */
+#define NAME_LEAST_PT 9.0 /* minimum height of a row's name; of lower rows only some are named */
 
-static void scene_paint_name(cairo_t *cr, const char *name, uint32_t row, double y,
-                             const struct state_band_style *look)
+static void state_band_paint_name(cairo_t *cr, const char *name, uint32_t row, double y,
+                                  const struct state_band_style *look)
 {
     unsigned every = (unsigned)ceil(NAME_LEAST_PT / look->row_pt);
     double high = every > 1 ? every * look->row_pt : look->row_pt;
@@ -121,8 +122,8 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
         paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
-    scene_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y,
-                     look);
+    state_band_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y,
+                          look);
 }
 
 /* ---- the ruler ---- */
@@ -169,7 +170,7 @@ void state_band_paint_ruler(cairo_t *cr, const struct state_bands *s, double y,
     free(ticks);
 }
 
-/* ---- the key ---- */
+/* ---- legend ---- */
 
 void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *look)
 {

@@ -19,33 +19,33 @@
 #define MARGIN_PT 12.0
 #define TITLE_PT 24.0
 #define RULER_PT 20.0
-#define WORD_PT 13.0 /* a line of the key */
+#define WORD_PT 13.0 /* height of a line of the legend */
 #define NAMES_MOST_PT 180.0
-#define TICK_PT 100.0 /* from tick to tick, at least; of narrow rows: */
+#define TICK_PT 100.0 /* minimum distance of ticks; if the rows are narrow: */
 #define TICK_NARROW_PT 48.0
-#define BELOW_PT 10.0 /* a line of it */
+#define BELOW_PT 10.0 /* height of a line of notes */
 #define BELOW_LETTERS_PT 7.5
-#define NARROW_PT 400.0 /* where the rows are narrower, key and notes begin below their names */
-#define AGAIN_PT 700.0 /* below rows that are as high there is a ruler, too */
-#define SEEN_PT 0.7 /* as high is what there is at all */
-#define PAGE_SHAPE (210.0 / 297.0) /* of a page, its height of its width */
+#define NARROW_PT 400.0 /* if the rows are narrower, legend and notes begin at the left margin */
+#define AGAIN_PT 700.0 /* minimum height of the rows from which a second ruler is below them */
+#define SEEN_PT 0.7 /* minimum height of a state that occurs */
+#define PAGE_SHAPE (210.0 / 297.0) /* width of a page / its height */
 
 #define BELOW_MOST 12u
 
 struct state_chart_page {
     const struct state_chart *chart;
-    double names_pt, rows_pt, row_pt, width_pt, height_pt; /* rows_pt: how wide their pixels are */
-    struct state_chart_word { /* of the key */
+    double names_pt, rows_pt, row_pt, width_pt, height_pt; /* rows_pt: width of the rows */
+    struct state_chart_word { /* of the legend */
         const char *text;
-        double x, y; /* y: from the key's top */
-        uint8_t state; /* CHART_STATES: the way */
+        double x, y; /* y: from the top of the legend */
+        uint8_t state; /* CHART_STATES: the path */
     } words[CHART_STATES + 1];
     unsigned word_count;
-    double left_pt; /* of the key, and of what is below it, */
-    char *below[BELOW_MOST]; /*   in lines */
+    double left_pt; /* left edge of the legend and of the notes below it */
+    char *below[BELOW_MOST]; /* lines of the notes */
     unsigned below_count;
     uint32_t rows; /* of a page */
-    unsigned page, pages; /* page: that is painted now */
+    unsigned page, pages; /* page: the one that is being painted */
     bool grey, dark;
 };
 
@@ -61,7 +61,7 @@ const char *state_chart_word(unsigned state)
     return state < CHART_STATES ? words[state] : "";
 }
 
-/* Fills the path. */
+/* Fills the current path in the style of a state. */
 static void state_chart_fill_path(cairo_t *cr, const struct state_chart_page *d, unsigned state,
                                   cairo_rectangle_t box)
 {
@@ -79,7 +79,8 @@ static void set_ink(cairo_t *cr, const struct state_chart_page *d, double light)
 
 /* ---- rows ---- */
 
-/* One state's path: on top of those before it, pixels that are alike in one. */
+/* Adds the rectangles of one state to the path, stacked on those of lower states; equal adjacent
+ * pixels are one rectangle. Returns whether there are any. */
 static bool state_chart_trace_state(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels,
                                     unsigned state, cairo_rectangle_t box)
 {
@@ -89,7 +90,7 @@ static bool state_chart_trace_state(cairo_t *cr, float (*shares)[CHART_STATES], 
         double below = 0, share = (double)shares[i][state];
         for (unsigned k = 0; k < state; k++)
             below += (double)shares[i][k];
-        for (end = i + 1; end < pixels; end++) /* (of what is below it, the others do not count) */
+        for (end = i + 1; end < pixels; end++) /* states above this one do not matter */
             if (memcmp(shares[end], shares[i], (state + 1) * sizeof **shares) != 0)
                 break;
         if (share <= 0)
@@ -148,9 +149,9 @@ static void paint_way(cairo_t *cr, const struct state_chart_page *d, double top)
                                               .grey = d->grey});
 }
 
-/* ---- ruler and key ---- */
+/* ---- ruler and legend ---- */
 
-/* Right of its tick, or left of it where there is no room. */
+/* Paints the label right of its tick, or left of it if it does not fit there. */
 static void paint_tick(cairo_t *cr, const struct state_chart_page *d, double x, double y,
                        const char *text)
 {
@@ -180,7 +181,7 @@ static void paint_ruler(cairo_t *cr, const struct state_chart_page *d, double y,
     }
 }
 
-/* Where the rows are many, one looks for times below them, too. */
+/* If the rows are high, their lower end is far from the first ruler. */
 static bool has_two_rulers(const struct state_chart_page *d)
 {
     return d->row_pt * d->rows > AGAIN_PT;
@@ -250,7 +251,7 @@ static void paint_key(cairo_t *cr, const struct state_chart_page *d, double top)
     }
 }
 
-/* ---- what is below it ---- */
+/* ---- notes below the legend ---- */
 
 static void make_below(struct state_chart_page *d)
 {
@@ -268,7 +269,7 @@ static void paint_below(cairo_t *cr, const struct state_chart_page *d, double y)
         text_cache_show(cr, d->left_pt, y + i * BELOW_PT, d->below[i], BELOW_LETTERS_PT, false);
 }
 
-/* ---- all ---- */
+/* ---- layout and pages ---- */
 
 static double measure_names(const struct state_chart *c, const struct document_options *o)
 {
@@ -280,7 +281,8 @@ static double measure_names(const struct state_chart *c, const struct document_o
     return ceil(fmin(names, most) + MARGIN_PT + 10);
 }
 
-/* As wide as the whole is to be; narrower than the least it is made smaller. */
+/* Returns the width of the rows that makes the page as wide as requested. If that is below the
+ * minimum, the page is scaled down when it is written. */
 static double measure_rows(const struct document_options *o, double names_pt)
 {
     double rows = o->width_pt > 0 ? o->width_pt - names_pt - MARGIN_PT : WIDTH_PT;
@@ -331,13 +333,13 @@ static void state_chart_set_page(void *context, unsigned page)
     ((struct state_chart_page *)context)->page = page;
 }
 
-/* What is above and below the rows. */
+/* Returns the height of everything above and below the rows. */
 static double state_chart_frame_height(const struct state_chart_page *d)
 {
     return 2 * MARGIN_PT + TITLE_PT + RULER_PT + 8 + key_height(d) + d->below_count * BELOW_PT;
 }
 
-/* All on one, or as many rows as a page takes, on each about as many. */
+/* Puts all rows on one page, or divides them evenly among as many pages as they need. */
 static void cut_pages(struct state_chart_page *d, bool cut)
 {
     uint32_t count = d->chart->row_count;
@@ -380,7 +382,7 @@ const char *state_chart_write(const struct state_chart *c, const struct document
     struct document_options options = *o;
     lay_out(&d, o);
     if (o->format == DOCUMENT_PNG && fabs(o->width_pt - d.width_pt) < 1)
-        options.width_pt = 0; /* so that its pixels are those of the rows */
+        options.width_pt = 0; /* so that one pixel of the image is one of the rows */
     const char *why = drawing_file_write(&(struct drawing){.width_pt = d.width_pt,
                                                            .height_pt = d.height_pt,
                                                            .paint = state_chart_paint,

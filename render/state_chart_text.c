@@ -1,4 +1,4 @@
-/* A chart in letters. */
+/* State charts as text: a line per row, a letter per interval. */
 #include "base/alloc.h"
 #include "render/state_chart.h"
 #include "render/state_shares.h"
@@ -9,7 +9,7 @@
 
 #define WIDTH_LEAST 20u
 #define NAMES_MOST 30u
-#define MIXED 0.6f /* of a letter's time, one state has less */
+#define MIXED 0.6f /* share of time that a state needs to give a letter; else '%' */
 
 static const char letters[CHART_STATES + 1] = ".~=#s.?";
 
@@ -27,7 +27,8 @@ static char letter_of(const float *share)
     return share[most] < MIXED * all ? '%' : letters[most];
 }
 
-/* How much of each letter's time the way is in this row, of 1.  The caller's to free. */
+/* Returns by letter which share of its time the critical path is in this row, 0 to 1. The caller
+ * frees it. */
 static double *on_way(const struct state_chart *c, uint32_t row)
 {
     double *on = xcalloc(c->pixels, sizeof *on);
@@ -56,7 +57,7 @@ static void print_row(const struct state_chart *c, uint32_t row, size_t names, F
     free(shares);
 }
 
-static size_t function_names_parse(const struct state_chart *c)
+static size_t state_chart_text_name_width(const struct state_chart *c)
 {
     size_t names = 0;
     for (uint32_t i = 0; i < c->row_count; i++)
@@ -66,13 +67,13 @@ static size_t function_names_parse(const struct state_chart *c)
 
 unsigned state_chart_text_width(const struct state_chart *c, unsigned width)
 {
-    size_t names = function_names_parse(c);
+    size_t names = state_chart_text_name_width(c);
     return width > names + 2 + WIDTH_LEAST ? width - (unsigned)names - 2 : WIDTH_LEAST;
 }
 
 void state_chart_text_print(const struct state_chart *c, FILE *f)
 {
-    size_t names = function_names_parse(c);
+    size_t names = state_chart_text_name_width(c);
     char from[40], to[40];
     time_columns_print(c->from_ns, 1, from, sizeof from);
     time_columns_print(c->to_ns, 1, to, sizeof to);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* At work is all but made, and ended. */
+/* Merges all states but created and exited into running. */
 static void add_work(uint8_t *share)
 {
     unsigned work = 0;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define EDGE_PT 3.0
-#define LEAST_PT 40.0 /* of room: with less nothing is said */
+#define LEAST_PT 40.0 /* minimum space; with less no label is painted */
 
-/* text, or what of it fits, to be freed. */
+/* Returns the text, cut to fit; the caller frees it. */
 static char *sticky_labels_fitting_text(const struct scene_text *t, double room)
 {
     size_t n = strlen(t->text);

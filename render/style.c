@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define HATCH_PT 3.5 /* from line to line */
+#define HATCH_PT 3.5 /* distance of lines */
 
 static const struct state_style {
     double red, green, blue, grey;

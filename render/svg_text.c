@@ -10,7 +10,7 @@
 
 struct svg {
     struct svg_text {
-        double x, y, size, width; /* y: of the base line; all on the page */
+        double x, y, size, width; /* y: of the baseline; all in page coordinates */
         double red, green, blue;
         bool bold, code;
         char *text;
@@ -23,7 +23,7 @@ struct svg {
     uint32_t mark_count;
 };
 
-/* How much larger things are on the page. */
+/* Returns the scale of user space to the page. */
 static double scale_of(cairo_t *cr)
 {
     cairo_matrix_t m;
@@ -31,7 +31,7 @@ static double scale_of(cairo_t *cr)
     return sqrt(fabs(m.xx * m.yy - m.xy * m.yx));
 }
 
-/* Is a box of which one corner is at x, y wholly out of what may be painted? */
+/* Is a box with one corner at x, y entirely outside of the clip? */
 static bool is_clipped(cairo_t *cr, double x, double y, double width, double height)
 {
     double x0, y0, x1, y1;
@@ -96,7 +96,7 @@ static void write_text(FILE *f, const char *text)
     }
 }
 
-/* What Pango would make of it: what is no UTF-8 is replaced. */
+/* Writes a text as Pango would draw it: invalid UTF-8 is replaced. */
 static void write_words(FILE *f, const char *text)
 {
     char *valid = text_cache_valid(text);

@@ -11,27 +11,27 @@
 
 #define MARGIN_PT 16.0
 #define GAP_PT 14.0 /* between columns */
-#define INDENT_PT 10.0 /* a level of depth */
+#define INDENT_PT 10.0 /* per level of depth */
 #define ROW_PT 13.0
 #define TITLE_PT 24.0
 #define SHEET_GAP_PT 16.0
 #define LETTERS_PT 8.5
 #define TITLE_LETTERS_PT 11.0
 #define HEAD_LETTERS_PT 15.0
-#define PAGE_PT 842.0 /* as high as A4 */
+#define PAGE_PT 842.0 /* height of A4 */
 #define NOTE_LETTERS_PT 7.5
-#define BAR_PT 44.0 /* beside what is shaded */
-#define NOTE_LEAST_PT                                                                              \
-    260.0 /* notes are broken where they are wider than that, and than the table */
+#define BAR_PT 44.0 /* left of the numbers of a shaded column */
+/* wider notes are broken at the width of the table, or at this width if the table is narrower */
+#define NOTE_LEAST_PT 260.0
 
 enum table_page_item_kind { ITEM_TITLE, ITEM_HEAD, ITEM_ROW, ITEM_NOTE, ITEM_GAP };
 
-struct table_page_item { /* what stands in one line */
+struct table_page_item { /* one line of the page */
     uint8_t is;
     uint32_t sheet, row;
     double y, height; /* on its page */
     unsigned page;
-    char *text; /* of a note: a line of it */
+    char *text; /* of a note: one of its lines */
 };
 
 struct table_page_layout {
@@ -39,19 +39,19 @@ struct table_page_layout {
     double **widths; /* of the columns, by sheet */
     struct table_page_item *items;
     uint32_t item_count;
-    double width_pt, height_pt, page_pt; /* page_pt: as high as a page may be */
-    unsigned page, pages; /* page: that is painted now */
+    double width_pt, height_pt, page_pt; /* page_pt: maximum height of a page */
+    unsigned page, pages; /* page: the one that is being painted */
     bool dark;
 };
 
-/* ---- where it goes ---- */
+/* ---- layout ---- */
 
 static double width_of(const char *text, bool bold)
 {
     return text_cache_width(NULL, text, LETTERS_PT, bold);
 }
 
-/* Of a cell, with what is painted beside it. */
+/* Returns the width of a cell, including the bar beside it. */
 static double width_of_cell(const struct text_table *s, uint32_t k, const char *text, bool bold)
 {
     text_cache_code(s->columns[k].code && !bold);
@@ -77,7 +77,7 @@ static double title_letters(const struct text_table *s)
     return s->head ? HEAD_LETTERS_PT : TITLE_LETTERS_PT;
 }
 
-/* (A total of nothing says nothing.) */
+/* A table with only a row of totals counts as empty. */
 static bool has_rows(const struct text_table *s) { return s->row_count && !s->rows[0].total; }
 
 static double width_of_sheet(const struct text_table *s, const double *widths)
@@ -129,7 +129,7 @@ static double height_of(const struct table_page_layout *l)
     return height;
 }
 
-/* Cuts into pages of PAGE_PT each: a title stays with its head and first row. */
+/* Breaks the items into pages; a title stays on one page with the table's head and first row. */
 static void cut_pages(struct table_page_layout *l)
 {
     double y = MARGIN_PT, bottom = l->height_pt - MARGIN_PT;
@@ -138,7 +138,8 @@ static void cut_pages(struct table_page_layout *l)
         double need = item->height + (item->is == ITEM_TITLE ? 3 * ROW_PT : 0);
         if (y + need > bottom && y > MARGIN_PT) {
             l->pages++;
-            y = MARGIN_PT + (item->is == ITEM_ROW ? ROW_PT + 4 : 0); /* its head comes again */
+            /* below the head, which is repeated */
+            y = MARGIN_PT + (item->is == ITEM_ROW ? ROW_PT + 4 : 0);
         }
         item->page = l->pages - 1;
         item->y = y;
@@ -146,7 +147,7 @@ static void cut_pages(struct table_page_layout *l)
     }
 }
 
-/* Paper keeps its shape: what is wider is made smaller. */
+/* Sets the size of a page. Paper keeps its aspect ratio: wider tables are scaled down. */
 static void set_page(struct table_page_layout *l, const struct document_options *o)
 {
     double paper = o->format == DOCUMENT_PDF ? o->paper_width_pt : 0;
@@ -205,7 +206,7 @@ static double table_page_max_share(const struct text_table *s)
     return most;
 }
 
-/* A bar at the left, and grey behind what stands at the right, by the row's part of the greatest
+/* Paints a bar left of the number and shades its background, in proportion to the greatest
  * share. */
 static void paint_share(cairo_t *cr, const struct table_page_layout *l,
                         const struct table_page_item *item, double x, double y, double width)

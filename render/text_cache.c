@@ -43,7 +43,8 @@ static void laid_free(gpointer p)
     g_free(laid);
 }
 
-/* The same at every scale and on every kind of surface: no hints. */
+/* Returns a context without hinting, so that texts have the same width at every scale and on every
+ * surface. */
 static PangoContext *new_context(void)
 {
     PangoContext *context = pango_font_map_create_context(pango_cairo_font_map_get_default());

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SQUEEZE_COLUMNS 12 /* empty ones in a row are drawn as one jag */
-#define EMPTY_MOST 4000    /* so many in a row are, whatever was wished */
-#define TICK_PT 70.0 /* ticks of the ruler are at least so far apart */
+/* this many empty columns in a row are drawn as one jag if `squeeze` is set */
+#define SQUEEZE_COLUMNS 12
+#define EMPTY_MOST 4000    /* and this many always */
+#define TICK_PT 70.0 /* minimum distance of ticks */
 
-/* ---- who shares a column ---- */
+/* ---- synchronization points ---- */
 
-struct time_point { /* marks of one point of the order */
-    uint32_t first, count; /* of the marks */
+struct time_point { /* marks of one synchronization point */
+    uint32_t first, count; /* indices into the marks */
     int32_t cell;
     int64_t time_ns;
     uint64_t position;
@@ -24,7 +25,7 @@ static int by_position(const void *a, const void *b)
 {
     const struct event_info *x = ((const struct laid_out_event *)a)->event,
                             *y = ((const struct laid_out_event *)b)->event;
-    if (x->position != y->position) /* what is pending comes last, and has none */
+    if (x->position != y->position) /* pending events have no position and come last */
         return x->position < y->position ? -1 : 1;
     return x < y ? -1 : x > y;
 }
@@ -57,7 +58,7 @@ static void add_to(struct time_point *p, const struct laid_out_event *m)
     p->count++;
 }
 
-/* The marks, which are sorted by position, as points: members of one stand side by side in the
+/* Groups the marks, sorted by position, into points: the members of a point are adjacent in the
  * log. */
 static uint32_t find_points(const struct laid_out_event *marks, uint32_t count,
                             struct time_point *points)
@@ -80,7 +81,7 @@ static uint32_t find_points(const struct laid_out_event *marks, uint32_t count,
     return n;
 }
 
-/* The index of a mark by its position; the marks are sorted by it.  `count`: there is none. */
+/* Returns the index of the mark at a position, by binary search; `count` if there is none. */
 static uint32_t mark_at(const struct laid_out_event *marks, uint32_t count, uint64_t position)
 {
     uint32_t low = 0, high = count;
@@ -94,7 +95,8 @@ static uint32_t mark_at(const struct laid_out_event *marks, uint32_t count, uint
     return low < count && marks[low].event->position == position ? low : count;
 }
 
-/* For each point, which is the last one that it comes after: 1 + its index, 0 none. */
+/* Returns for each point 1 + the index of the last point that happened before it; 0 if there is
+ * none. */
 static uint32_t *find_behind(const struct laid_out_event *marks, uint32_t count,
                              const struct time_point *points, uint32_t n)
 {
@@ -117,8 +119,8 @@ static uint32_t *find_behind(const struct laid_out_event *marks, uint32_t count,
     return behind;
 }
 
-/* May a point stand in one column with those before it, from `first` on? Not if it comes after one
- * of them, or its arrow would run over one. */
+/* May a point share a column with the points from `first` to the one before it? Not if it happened
+ * after one of them, or if their rows overlap, where its arrow would cross theirs. */
 static bool may_join(const struct time_point *points, const uint32_t *behind, uint32_t first,
                      uint32_t at)
 {
@@ -152,7 +154,7 @@ static void add_column(struct time_column_builder *c, int32_t cell, uint32_t cel
     c->extents[c->count++] = (struct extent){half, half, 1};
 }
 
-/* What lies between two columns of the window that hold something. */
+/* Adds the columns of the window between two that have events. */
 static void add_empty(struct time_column_builder *c, int32_t from, int32_t to)
 {
     int64_t empty = (int64_t)to - from;
@@ -216,8 +218,8 @@ int64_t time_columns_long(const struct builder *b, int64_t columns)
     return ns;
 }
 
-/* Whole columns to a step, so that ticks stand where columns begin: those with nothing left out, as
- * wide as they are. */
+/* Returns the distance of ticks, ns: a round number of columns, so that ticks are where columns
+ * begin. Jags do not count for the average width of a column. */
 static int64_t ruler_step(const struct builder *b)
 {
     const struct scene *scene = b->scene;
@@ -236,7 +238,6 @@ static int64_t ruler_step(const struct builder *b)
                                            : column;
 }
 
-/* In the unit of the time itself, with the digits that tell one column from the next. */
 void time_columns_print(int64_t ns, int64_t column_ns, char *text, size_t size)
 {
     static const struct {
@@ -270,18 +271,18 @@ static double add_tick(struct builder *b, double x, int64_t at_ns, int64_t step_
     return x + scene_builder_text_width(b, tick.text, SCENE_LABEL_PT, false) + 12;
 }
 
-/* The first multiple of a step at or after a time. */
+/* Returns the first multiple of `step` at or after a time. */
 static int64_t next_step(int64_t ns, int64_t step)
 {
     int64_t rest = ns % step;
     return ns - rest + (rest > 0 ? step : 0);
 }
 
-/* The parts of one interval are labeled with their own times, at this distance. */
+/* Distance of labels within one column of the window that is several columns of the scene. */
 #define PARTS_PT 180.0
 
-/* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or
- * one of which the parts do not stand by time; and at such parts. */
+/* Adds the ticks of a column: at the first round time in it, or where it begins if it is the first
+ * one, follows a jag, or is so wide that distances in it are not proportional to time. */
 static void time_columns_measure_column(struct builder *b, uint32_t i, int64_t step,
                                         double *free_from)
 {

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIN_PT 1.5 /* narrower ones are merged, as a share */
-#define BUSY_PT 0.5 /* of a cluster, likewise */
-#define BAR_PT 13.0 /* how high a whole one is */
+/* narrower bars are merged into one per BIN_PT, with their share of it as height */
+#define BIN_PT 1.5
+#define BUSY_PT 0.5 /* width of a bin of a cluster's bars */
+#define BAR_PT 13.0 /* height of a bar with share 1 */
 #define TEXT_PT 7.0
 #define BESIDE_PT 42.0
 
@@ -62,7 +63,8 @@ void worker_row_scene_build(struct builder *b, double *widest)
 
 /* ---- bars ---- */
 
-/* By which task it is, so that neighbours differ: of its row, or of its number. */
+/* Returns the color of a task, so that neighbors differ: by its row, or by its number if it has
+ * none. */
 static struct target_color color_of(const struct builder *b, uint32_t task)
 {
     static const struct target_color colors[] = {
@@ -75,7 +77,7 @@ static struct target_color color_of(const struct builder *b, uint32_t task)
 struct drawing_row {
     struct builder *b;
     uint32_t row;
-    /* the merged interval: where it begins, and how much of it is filled */
+    /* the merged bar: where it begins, and how much of it is filled */
     double bin_pt, filled_pt;
 };
 
@@ -118,16 +120,18 @@ static void add_wide(struct drawing_row *d, const struct worker_placement *place
                             .color = color_of(d->b, placement->task)};
     worker_row_scene_flush_bin(d);
     char *name = xstrndup(label, address ? (size_t)(address - label) : strlen(label));
-    bool vertical = d->b->scene->vertical; /* beside it, if it is as long as letters are high */
+    /* text beside the bar, if that is as long as letters are high */
+    bool vertical = d->b->scene->vertical;
     double room = !vertical ? to - from - 4 : to - from > TEXT_PT ? BESIDE_PT : 0;
     bar.text = scene_builder_fit_text(d->b, name, TEXT_PT, fmax(room, 0));
-    if ((unsigned char)bar.text[0] >= 0x80) /* nothing but the sign that it was cut */
+    if ((unsigned char)bar.text[0] >= 0x80) /* nothing but the ellipsis */
         bar.text[0] = 0;
     free(name);
     ARRAY_PUSH(d->b->scene->bars, d->b->scene->bar_count, bar);
 }
 
-/* The bars of one carrier, whose first stay is the i-th; where the next one's begin. */
+/* Adds the bars of the worker thread of placement i. Returns the index of the next thread's first
+ * placement. */
 static uint32_t add_carrier(struct builder *b, const struct scene_times *times, uint32_t row,
                             uint32_t i)
 {
@@ -146,8 +150,8 @@ static uint32_t add_carrier(struct builder *b, const struct scene_times *times, 
     return i;
 }
 
-/* How many of a cluster's carriers ran something, as a share of them all: pixel by pixel, those
- * alike as one bar. */
+/* The share of a cluster's worker threads that run a task, by bins of BUSY_PT; adjacent bins with
+ * the same share are drawn as one bar. */
 struct worker_busy_time {
     float *share;
     uint32_t count; /* bins */
@@ -199,7 +203,7 @@ static void add_cluster(struct builder *b, const struct scene_times *times, uint
     free(busy.share);
 }
 
-/* ---- from one to another ---- */
+/* ---- migrations ---- */
 
 static int by_task(const void *a, const void *b)
 {
@@ -227,7 +231,8 @@ static void add_migration(struct builder *b, const struct scene_times *times,
     ARRAY_PUSH(b->scene->links, b->scene->link_count, link);
 }
 
-/* More than these would be a thicket; the table says each. */
+/* With more arrows the diagram would be unreadable; the table of placements lists each
+ * migration. */
 #define MIGRATIONS_MOST 2000u
 
 static void add_migrations(struct builder *b, const struct scene_times *times,
@@ -269,7 +274,7 @@ void worker_row_scene_placements(struct builder *b)
 
 /* ---- painting ---- */
 
-/* As light as letters on it need; in grey neighbours differ, too. */
+/* Sets a color that is light enough for text on it; in gray, adjacent tasks differ, too. */
 static void set_fill(const struct painter *p, const struct scene_bar *bar)
 {
     static const double lights[] = {0.86, 0.74, 0.93, 0.8};
@@ -293,7 +298,7 @@ static void paint_bar(const struct painter *p, const struct scene_bar *bar)
     cairo_fill(p->cr);
     if (!bar->task)
         return;
-    painter_background(p); /* where it ends, another may begin */
+    painter_background(p); /* a gap between this bar and the next */
     cairo_rectangle(p->cr, bar->to_pt - 0.4, y - BAR_PT / 2, 0.4, BAR_PT);
     cairo_fill(p->cr);
     double ink = p->theme->dark ? 0.95 : 0.05;

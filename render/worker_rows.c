@@ -20,12 +20,13 @@ static bool worker_rows_find_columns(struct worker_row_columns *c, const struct 
            c->came < n;
 }
 
-static const char *text_view_of(const struct table_cell *cell)
+static const char *worker_rows_text(const struct table_cell *cell)
 {
     return cell->is == CELL_TEXT ? cell->text : "";
 }
 
-/* Its rows follow each other. */
+/* Adds a worker thread unless it is the last one: the placements of one thread are adjacent in the
+ * table. */
 static void worker_rows_receive_carrier(struct worker_rows *c, const char *name,
                                         const char *cluster)
 {
@@ -36,7 +37,8 @@ static void worker_rows_receive_carrier(struct worker_rows *c, const char *name,
     ARRAY_PUSH(c->items, c->count, row);
 }
 
-/* In the order of the clusters' first ones. */
+/* Returns the new index of each row: rows of one cluster together, clusters in order of their first
+ * rows. */
 static uint32_t *worker_rows_order_by_group(const struct worker_rows *c)
 {
     uint32_t *place = xcalloc(c->count + 1, sizeof *place), next = 0;
@@ -85,8 +87,8 @@ void worker_rows_read(struct worker_rows *c, const struct result_table *t)
         if (cells[at.task].is != CELL_LINE || cells[at.from].is != CELL_NUMBER ||
             cells[at.took].is != CELL_NUMBER || cells[at.took].number < 0)
             continue;
-        worker_rows_receive_carrier(c, text_view_of(&cells[at.processor]),
-                                    text_view_of(&cells[at.cluster]));
+        worker_rows_receive_carrier(c, worker_rows_text(&cells[at.processor]),
+                                    worker_rows_text(&cells[at.cluster]));
         struct worker_placement placement = {.carrier = c->count - 1,
                                              .task = cells[at.task].line,
                                              .from_ns = cells[at.from].number,
