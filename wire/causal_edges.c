@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define CAUSE_BYTES 24u /* of one event, at least */
+#define CAUSE_BYTES 24u /* minimum encoded size of an event */
 
 void encode_causal_edges_request(struct encoder *out, const struct causal_edges_request *r)
 {
@@ -33,7 +33,7 @@ void causal_edges_request_free(struct causal_edges_request *r)
     *r = (struct causal_edges_request){0};
 }
 
-/* Reasons that no set has are left out. */
+/* Returns the reasons that occur in any of the sets, as bits: the others are not encoded. */
 static uint32_t reasons_of(const struct causal_edges_info *c)
 {
     uint32_t reasons = 0;
@@ -91,7 +91,7 @@ void encode_causal_edges(struct encoder *out, const struct causal_edges_info *c)
     encode_doubts(out, c);
 }
 
-/* Appends the causes of the i-th event. */
+/* Decodes the causes of the i-th event and appends them. */
 static void decode_those_of(struct decoder *in, struct causal_edges_info *c, uint32_t i,
                             uint32_t all)
 {

@@ -29,7 +29,7 @@ bool endpoint_is(const char *s)
 
 bool endpoint_is_remote(const char *s) { return strncmp(s, "poet://", 7) == 0; }
 
-/* HOST:PORT, and nothing else: no path, and no other word before a colon. */
+/* Is it HOST:PORT, without a path or a scheme? */
 static bool is_host_and_port(const char *s)
 {
     const char *colon = strrchr(s, ':');
@@ -129,30 +129,32 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
     return e ? -1 : 0;
 }
 
-#define NO_USER 65534u /* what all users are called that a user namespace does not have */
+#define NO_USER 65534u /* the uid of all users that a user namespace does not map */
 
 bool endpoint_has_user(unsigned user)
 {
-    static const char everybody[] = "         0          0 4294967295";
-    /* 1: everybody has a number here, 2: not; a program may forbid files to itself later */
+    static const char all_mapped[] = "         0          0 4294967295";
+    /* 1: all users are mapped, 2: not all are; cached, since the program may later deny itself
+     * access to files */
     static _Atomic int known;
     char map[64];
     if (user != NO_USER)
         return true;
-    int is = atomic_load(&known);
-    if (is)
-        return is == 1;
+    int cached = atomic_load(&known);
+    if (cached)
+        return cached == 1;
     int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, map, sizeof map) : 0;
     if (fd >= 0)
         close(fd);
-    is = n >= (ssize_t)sizeof everybody - 1 && memcmp(map, everybody, sizeof everybody - 1) == 0;
-    atomic_store(&known, is ? 1 : 2);
-    return is;
+    cached =
+        n >= (ssize_t)sizeof all_mapped - 1 && memcmp(map, all_mapped, sizeof all_mapped - 1) == 0;
+    atomic_store(&known, cached ? 1 : 2);
+    return cached;
 }
 
-/* A listener on a Unix socket receives everything that is sent: it must belong to the user, or to
- * root. */
+/* Checks that the server belongs to the user or to root, since it receives everything that is
+ * sent. */
 static bool is_own_server(int fd, const char *endpoint, struct error *error)
 {
     struct ucred other = {0};

@@ -23,7 +23,8 @@ static const char *wrong_with(const struct function_names *n, bool in_file)
     return NULL;
 }
 
-/* (Names of C++ may have blanks, as those of operators: between names are commas and lines.) */
+/* Names are separated by commas and newlines, not by blanks, which names of C++ operators
+ * contain. */
 bool function_names_next(struct function_names *n, bool in_file)
 {
     n->word = function_names_skip_blanks(n);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* So many bytes, at least, each of them takes: more of them than fit are nonsense. */
+/* Minimum encoded sizes: a count of more items than fit the rest of the message is rejected. */
 enum {
     MEMBER_BYTES = 4 + 8,
     ROW_BYTES = 4 + 4 + OCCUPANTS_BYTES + 8 + 1,
@@ -32,7 +32,7 @@ static struct event_info *decode_events(struct decoder *in, uint32_t *count)
     return events;
 }
 
-/* What a viewer needs to tie the marks together. */
+/* Encodes what connects the marks: preceding events if placed by time, order edges, placements. */
 static void encode_ties(struct encoder *out, const struct window_info *w)
 {
     for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
@@ -128,7 +128,8 @@ void encode_window(struct encoder *out, const struct window_info *w)
     encode_u64(out, w->discarded);
 }
 
-/* Clients count columns from the first to the last nonempty one, unless it is placed by time. */
+/* Limits the columns: clients allocate all from the first to the last nonempty one, unless the
+ * window is placed by time. */
 static void check_columns(struct decoder *in, const struct window_info *w)
 {
     int64_t columns = (int64_t)w->last - w->first;

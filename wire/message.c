@@ -33,7 +33,8 @@ static uint8_t *out_grow(struct encoder *out, size_t size)
         out->data = data;
         out->room = room;
     }
-    uint8_t *at = need ? out->data + out->size : out->data; /* of nothing NULL */
+    /* no arithmetic on the NULL of an empty encoder */
+    uint8_t *at = need ? out->data + out->size : out->data;
     out->size = need;
     return at;
 }

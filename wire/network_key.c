@@ -50,7 +50,7 @@ static bool network_key_decode_hex(const char *text, size_t size, struct network
     return true;
 }
 
-/* A file that is the user's alone. */
+/* Is it a regular file of the user to which no other user has access? */
 static bool is_own(int fd, const char *path, struct error *error)
 {
     struct stat st;

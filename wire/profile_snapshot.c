@@ -2,16 +2,16 @@
 
 #include "wire/varint.h"
 
-/* With the index of a context. */
+/* Flags below the index of a context: its identity follows, its times follow, it has open calls. */
 #define IS 1u
 #define TIMED 2u
 #define OPEN 4u
 #define MARKS_BITS 3
-/* With an enum profile_scope, of which SCOPE_COUNTED is a mark of its own. */
+/* The enum profile_scope and flags; SCOPE_COUNTED has a flag of its own. */
 #define SCOPE 3u
-#define SITED 4u /* the call site is included */
+#define SITED 4u /* the call site follows */
 #define COUNTED 8u
-#define SINCE 16u /* and since when */
+#define SINCE 16u /* the start of counting follows */
 
 static uint64_t decode_time(struct decoder *in)
 {
@@ -96,7 +96,7 @@ static void encode_times(struct encoder *out, const struct snapshot_context *c)
 static void decode_times(struct decoder *in, struct snapshot_context *c)
 {
     c->real_ns = decode_time(in);
-    c->least_ns = decode_time(in) - 1; /* none: UINT64_MAX */
+    c->least_ns = decode_time(in) - 1; /* encoded as 0 if there is none: UINT64_MAX */
     c->most_ns = decode_time(in);
     c->own_ns = decode_time(in);
     c->own_least_ns = decode_time(in);

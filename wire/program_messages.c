@@ -65,7 +65,7 @@ PROGRAM_MESSAGES(M)
 #undef GET
 #undef PUT
 
-/* ---- the others ---- */
+/* ---- other messages ---- */
 
 void encode_hello(struct encoder *out, const struct program_hello *message)
 {

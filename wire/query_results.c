@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* So many bytes each of them takes: more of them than fit are nonsense. */
+/* Encoded sizes: a count of more items than fit the rest of the message is rejected. */
 enum {
     HOLDER_BYTES = 4 + EVENT_ID_BYTES + 12,
     STEP_BYTES = 4 + 4 + 2 * EVENT_ID_BYTES + 8,

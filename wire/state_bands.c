@@ -10,7 +10,7 @@ static bool state_bands_same_cell(const struct state_band_cell *a, const struct 
     return memcmp(a->share, b->share, sizeof a->share) == 0 && a->about == b->about;
 }
 
-/* Cells that are alike, in one: u32 how many, a byte for each class, u32 about. */
+/* Encodes runs of equal cells: u32 length, a byte for each class, u32 about. */
 static void encode_row(struct encoder *out, const struct state_band_cell *cells, uint32_t pixels,
                        unsigned classes)
 {

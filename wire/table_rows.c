@@ -15,7 +15,7 @@ const char *table_column_kind_name(unsigned kind)
     return kind < TABLE_KIND_COUNT ? words[kind] : "";
 }
 
-/* ---- the question ---- */
+/* ---- requests ---- */
 
 const char *table_option(const struct table_request *r, const char *key)
 {
@@ -111,7 +111,7 @@ void table_request_free(struct table_request *r)
     *r = (struct table_request){0};
 }
 
-/* ---- the head ---- */
+/* ---- heads ---- */
 
 void encode_table_head(struct encoder *out, const struct result_table *t)
 {
@@ -129,7 +129,7 @@ void encode_table_head(struct encoder *out, const struct result_table *t)
     }
 }
 
-#define COLUMN_BYTES 22u /* of one, at least */
+#define COLUMN_BYTES 22u /* minimum encoded size of a column */
 
 void decode_table_head(struct decoder *in, struct result_table *t)
 {
@@ -196,9 +196,9 @@ static void decode_row(struct decoder *in, struct table_row *row)
         row->context[row->context_count] = decode_place(in);
 }
 
-#define ROW_BYTES 21u /* of one without cells */
+#define ROW_BYTES 21u /* minimum encoded size of a row, without its cells */
 
-/* Room for so many more rows; false: there is none. */
+/* Reserves space for `more` rows. Returns false if there are none, or with in->error. */
 static bool make_room(struct decoder *in, struct result_table *t, uint32_t more)
 {
     uint32_t all = t->row_count + more;
@@ -232,7 +232,7 @@ void decode_table_rows(struct decoder *in, struct result_table *t)
     }
 }
 
-/* ---- the end ---- */
+/* ---- ends ---- */
 
 void encode_table_end(struct encoder *out, const struct result_table *t)
 {

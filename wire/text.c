@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Decodes one character; how many bytes it has, 0: this is no UTF-8 (RFC 3629: no surrogates,
- * nothing longer than it need be, nothing above U+10FFFF). */
+/* Decodes one character. Returns its length in bytes, or 0 if it is not valid UTF-8 (RFC 3629): no
+ * surrogates, no overlong forms, nothing above U+10FFFF. */
 static size_t text_decode_utf8(const unsigned char *s, size_t size, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -27,8 +27,8 @@ static size_t text_decode_utf8(const unsigned char *s, size_t size, uint32_t *ch
 
 static bool is_control(uint32_t c) { return c < 0x20 || c == 0x7f; }
 
-/* C1, line and paragraph separators, marks and overrides of direction, and what is no character
- * (which no XML may hold). */
+/* Is it a C1 control, a line or paragraph separator, a mark or override of the writing direction, a
+ * byte order mark, or a noncharacter (some of which XML forbids)? */
 static bool is_harmful(uint32_t c)
 {
     return (c >= 0x80 && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the question ---- */
+/* ---- requests ---- */
 
 void encode_series_request(struct encoder *out, const struct series_request *r)
 {
@@ -51,14 +51,15 @@ void series_request_free(struct series_request *r)
     *r = (struct series_request){0};
 }
 
-/* ---- the answer ---- */
+/* ---- responses ---- */
 
 static bool time_series_same_pixel(const struct series_pixel *a, const struct series_pixel *b)
 {
     return a->known == b->known && a->least == b->least && a->mean == b->mean && a->most == b->most;
 }
 
-/* Pixels that are alike, in one. */
+/* Encodes runs of equal pixels: u32 length, u8 known; unless NOTHING, u64 minimum, mean,
+ * maximum. */
 static void encode_pixels(struct encoder *out, const struct series_pixel *pixels, uint32_t count)
 {
     for (uint32_t i = 0, end; i < count; i = end) {

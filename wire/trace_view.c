@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many bytes, at least, each of them takes: more of them than fit are nonsense. */
+/* Minimum encoded sizes: a count of more items than fit the rest of the message is rejected. */
 enum {
     STRING_BYTES = 4,
     MODULE_BYTES = 3 * 8 + 2 * STRING_BYTES,
     UNSEEN_BYTES = 1 + STRING_BYTES + 8
 };
 
-/* What was mended may have grown. */
+/* Sanitizing may have lengthened a name. */
 #define NAME_BYTES (LIMIT_TEXT_BYTES * 4)
 static char *trace_view_decode_one(struct decoder *in) { return decode_name(in, NAME_BYTES); }
 
@@ -184,7 +184,7 @@ void decode_process_info(struct decoder *in, struct process_info *process)
         if (id)
             memcpy(m->build_id, id, strlen(id) + 1);
         free(id);
-        m->path = decode_string(in, NAME_BYTES); /* a file's name: bytes */
+        m->path = decode_string(in, NAME_BYTES); /* a file name is bytes, not text */
     }
 }
 
