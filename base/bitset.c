@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define PAGE_BITS 12u /* so many numbers to a page, as a power of two: 512 bytes */
+#define PAGE_BITS 12u /* numbers per page, as a power of two: 512 bytes */
 #define PAGE_WORDS (1u << (PAGE_BITS - 6))
 
 static uint64_t *page_of(struct bitset *bits, uint64_t page)

@@ -33,7 +33,8 @@ void *map_get(const struct map *map, uint64_t a, uint64_t b)
                               : map->old[map_find_slot_in(map->old, map->old_room, a, b)].value;
 }
 
-/* Takes an entry out of a table; those behind it move up. */
+/* Removes an entry from a table and moves up later ones of its probe sequence. Returns its value,
+ * or NULL. */
 static void *map_remove_from(struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
 {
     size_t mask = room - 1, hole = map_find_slot_in(entries, room, a, b);
@@ -51,8 +52,8 @@ static void *map_remove_from(struct map_entry *entries, size_t room, uint64_t a,
     return value;
 }
 
-/* Moves some entries out of the old table.  It is gone through from its begin, where nothing is
- * left:  nothing moves up over its end. */
+/* Moves entries from the old table to the new one, in at most `most` steps. The old table is
+ * emptied from its start: no entry moves up across its end. */
 static void move_some(struct map *map, size_t most)
 {
     while (map->old && most--) {
@@ -66,7 +67,8 @@ static void move_some(struct map *map, size_t most)
             map->moved++;
             continue;
         }
-        map_remove_from(map->old, map->old_room, e.a, e.b); /* another may lie there now */
+        /* another entry may have moved up to its place */
+        map_remove_from(map->old, map->old_room, e.a, e.b);
         map->entries[map_find_slot(map, e.a, e.b)] = e;
     }
 }
@@ -139,20 +141,20 @@ bool map_next(struct map_walk *walk)
     return false;
 }
 
-/* What moves when an entry is taken out moves to where it is not looked yet, or was looked at
- * before. */
+/* No entry is missed: on a removal, entries move up to places that are not examined yet. One that
+ * moves across the end of the table is examined twice. */
 bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
                    bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
 {
     move_some(map, most);
     if (map->old)
         return false;
-    if (weeding->room != map->room) /* it grew: from the begin again */
+    if (weeding->room != map->room) /* resized: start again */
         *weeding = (struct map_removal){map->room, 0};
     for (size_t looks = 0; looks < most && weeding->at < weeding->room; looks++) {
         struct map_entry e = map->entries[weeding->at];
         if (e.value && goes(context, e.a, e.b, e.value))
-            map_remove(map, e.a, e.b); /* another may lie there now */
+            map_remove(map, e.a, e.b); /* another entry may have moved up to its place */
         else
             weeding->at++;
     }

@@ -18,7 +18,7 @@ static int open_file(void)
         if (fd >= 0)
             return fd + 1;
         char *name = xasprintf("%s/poet-XXXXXX", folders[i]);
-        fd = mkostemp(name, O_CLOEXEC); /* not every file system knows files without a name */
+        fd = mkostemp(name, O_CLOEXEC); /* not every file system supports O_TMPFILE */
         if (fd >= 0)
             unlink(name);
         free(name);
@@ -69,7 +69,7 @@ static bool add_piece(struct spilled_array *s)
         return false;
     s->pieces = array_reserve(s->pieces, &s->room, s->count + 1, sizeof *s->pieces);
     s->pieces[s->count++] = piece;
-    s->used = s->count == 1 ? 8 : 0; /* no place is 0 */
+    s->used = s->count == 1 ? 8 : 0; /* place 0 is never used */
     return true;
 }
 

@@ -44,7 +44,7 @@ bool target_part_next(char **text, const char *file, struct target_part *part)
 struct opened_description {
     char *path, *text;
     struct stat is;
-    const struct opened_description *from; /* what includes it */
+    const struct opened_description *from; /* the description that includes it */
 };
 
 static void close_opened(struct opened_description *o)
@@ -54,7 +54,8 @@ static void close_opened(struct opened_description *o)
     o->path = o->text = NULL;
 }
 
-/* A file does not include itself: a user's own layer has the name of what it changes. */
+/* Is the file open already? A description does not include itself: a user's layer has the name of
+ * the description that it changes. */
 static bool is_open(const struct opened_description *from, const struct stat *is)
 {
     for (; from; from = from->from)
@@ -141,7 +142,7 @@ static bool open_named(struct opened_description *o, const char *name)
     return false;
 }
 
-/* Paths, and names as well, are looked for beside the file that includes them. */
+/* Opens a path or a name relative to the file that includes it. */
 static bool open_beside(struct opened_description *o, const char *name)
 {
     const char *slash = strrchr(o->from->path, '/');
@@ -200,7 +201,8 @@ static void description_path_append_text(struct joined_text *joined, const char 
     arena_free(&texts);
 }
 
-/* The text with all that it includes; takes what was opened. */
+/* Returns the text with all that it includes, or NULL with errno if that is too long. Frees
+ * o->text; *path receives o->path. */
 static char *description_path_append_all(struct opened_description *o, char **path)
 {
     char *text = NULL;
@@ -285,7 +287,7 @@ char *target_own_layer(const char *name, char **path)
     if (strchr(name, '/') || !open_own(&o, name))
         return NULL;
     char *text = description_path_append_all(&o, path);
-    if (text && *text != '\f') { /* it includes nothing: a description of its own */
+    if (text && *text != '\f') { /* it includes nothing: a complete description, not a layer */
         free(text);
         free(*path);
         *path = text = NULL;

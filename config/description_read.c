@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One more at the end of an array, empty. */
+/* Appends an empty element to an array; its value is the address of the element. */
 #define APPEND(array, count)                                                                       \
     ((array) = xreallocarray((array), (count) + 1, sizeof *(array)),                               \
      memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
-/* ---- kinds ---- */
+/* ---- line types ---- */
 
 static struct target_line_type *find_kind(struct target *target, const char *name)
 {
@@ -128,7 +128,7 @@ static void read_waits(struct description_reader *reader, const config_setting_t
         (uint8_t)description_get_word(reader, s, "category", target_categories, event->category);
 }
 
-/* What it does and must obey. */
+/* Reads what events of a type do, and the rules that they must obey. */
 static void read_rules(struct description_reader *reader, const config_setting_t *s,
                        struct target_event *event)
 {
@@ -169,7 +169,7 @@ static bool same_names(const struct target_names *a, const struct target_names *
     return same;
 }
 
-/* One more event: as `like` is, if there is one. */
+/* Adds an event type: a copy of the `like`-th one, unless that is SIZE_MAX. */
 static struct target_event *add_event(struct description_reader *reader, struct target *target,
                                       const char *name, size_t like)
 {
@@ -188,12 +188,12 @@ static struct target_event *add_event(struct description_reader *reader, struct 
     return event;
 }
 
-/* What an entry says of which events it speaks. */
+/* The events that an entry of "events" is about. */
 struct selector {
     const char *name;
     struct target_names on;
     int relation;
-    bool any_kind, any_relation; /* it says nothing of those */
+    bool any_kind, any_relation; /* the entry names none */
 };
 
 static bool description_read_selector_matches(const struct selector *wanted,
@@ -204,7 +204,8 @@ static bool description_read_selector_matches(const struct selector *wanted,
            (wanted->any_relation || (int)event->relation == wanted->relation);
 }
 
-/* The entry for all kinds that one for some of them begins as. */
+/* Returns the entry for all line types as a copy of which one for some line types begins; SIZE_MAX
+ * if there is none. */
 static size_t more_general(const struct target *target, const struct selector *wanted, int part)
 {
     for (size_t i = 0; !wanted->any_kind && i < target->event_count; i++) {
@@ -229,7 +230,7 @@ static void read_entry(struct description_reader *reader, const config_setting_t
         read_waits(reader, s, event);
 }
 
-/* Changes what earlier parts said of these events, or adds one. */
+/* Reads an entry of "events": changes the matching event types of earlier parts, or adds one. */
 static void read_event(struct description_reader *reader, const config_setting_t *s,
                        struct target *target)
 {
@@ -292,7 +293,7 @@ static void read_event(struct description_reader *reader, const config_setting_t
     event->text = event->text ? event->text : event->label;
 }
 
-/* ---- clusters ---- */
+/* ---- line groups ---- */
 
 static void read_cluster(struct description_reader *reader, const config_setting_t *s,
                          struct target *target)
@@ -319,7 +320,7 @@ static void read_cluster(struct description_reader *reader, const config_setting
     cluster->match = match ? description_copy_text(reader, match) : NULL;
 }
 
-/* ---- a part ---- */
+/* ---- parts ---- */
 
 static void read_groups(struct description_reader *reader, const config_setting_t *root,
                         const char *key, struct target *target,
@@ -331,7 +332,8 @@ static void read_groups(struct description_reader *reader, const config_setting_
         read(reader, config_setting_get_elem(list, (unsigned)i), target);
 }
 
-/* The parts that it includes must have been read by now. */
+/* Reports the includes that were not found: an included part comes before the one that includes
+ * it. */
 static void check_includes(struct description_reader *reader, const config_setting_t *root,
                            const struct target_names *read)
 {

@@ -54,7 +54,7 @@ static void check_partners(struct description_reader *reader, const struct targe
         COMPLAIN(event, "\"partner\" needs a \"relation\" between partners");
 }
 
-/* Whether any event can bring a thread into a line that this one takes it out of. */
+/* Can any event bring a thread into a line that this one takes it out of? */
 static bool comes_in(const struct target *target, const struct target_event *out)
 {
     for (size_t i = 0; i < target->event_count; i++) {
@@ -68,7 +68,8 @@ static bool comes_in(const struct target *target, const struct target_event *out
     return false;
 }
 
-/* Threads in a line are counted; no event may take the count below zero. */
+/* Checks that a thread can have entered the lines that the event makes it leave: the number of
+ * threads in a line must not drop below zero. */
 static void check_presence(struct description_reader *reader, const struct target *target,
                            const struct target_event *event)
 {
@@ -83,7 +84,8 @@ static void check_presence(struct description_reader *reader, const struct targe
             "\"thread_state\": the first event on a line makes a thread leave that never entered");
 }
 
-/* Arrows without partners, of what has none, and arrows to partners. */
+/* Checks that dotted arrows belong to events without a partner, and other arrows to events with a
+ * relation. */
 static void check_arrow(struct description_reader *reader, const struct target_event *event)
 {
     bool has = event->partners.count || event->relation == RELATION_SYNC ||
@@ -100,7 +102,7 @@ static bool can_follow(const struct target_event *next, const char *waits)
     return !next->opens && (next->thread_any || target_has_line_type(&next->thread_after, waits));
 }
 
-/* A thread that waits by it must be able to resume: the next event must not wait, too. */
+/* Checks that a waiting thread can resume: at least one type that can follow must not wait. */
 static void check_waits(struct description_reader *reader, const struct target *target,
                         const struct target_event *event)
 {

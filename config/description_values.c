@@ -1,4 +1,4 @@
-/* Values of a description, each checked; every mistake with its line. */
+/* Values of a description: each is checked, and every mistake is reported with its line. */
 #define _GNU_SOURCE
 #include "config/description_values.h"
 
@@ -20,7 +20,7 @@ void description_complain(struct description_reader *reader, const char *file, i
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    text_mask(text); /* words of the file are in it */
+    text_mask(text); /* it quotes the file */
     fprintf(reader->complaints, "%s:%d: %s\n", file, line, text);
 }
 
@@ -41,7 +41,8 @@ char *description_copy_text(struct description_reader *reader, const char *s)
 
 static size_t description_values_min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-/* How many letters are to be left out, put in, changed, or swapped with the next. */
+/* Returns the edit distance: the number of deletions, insertions, changes and swaps of adjacent
+ * characters; 99 if b is too long. */
 static size_t description_values_edit_distance(const char *a, const char *b)
 {
     size_t rows[3][64] = {{0}}, *last = rows[0], *row = rows[1], *older = rows[2], n = strlen(b);

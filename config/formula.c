@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST 64u /* brackets within brackets */
+#define DEEPEST 64u /* maximum nesting of factors */
 #define NAME_BYTES 256u
 
 struct formula_reader {

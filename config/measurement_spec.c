@@ -86,7 +86,7 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, char 
     }
 }
 
-/* ---- a file ---- */
+/* ---- reading a file ---- */
 
 static void measurement_spec_parse_exact(struct description_reader *reader,
                                          const config_setting_t *root, struct measurement_spec *m)
@@ -150,7 +150,7 @@ static char *measurement_spec_join_names(const struct target_names *names)
     return all;
 }
 
-/* One name each. */
+/* Checks that each element of a list is a single valid name. */
 static void check_functions(struct description_reader *reader, const config_setting_t *s,
                             const struct target_names *names)
 {
@@ -298,7 +298,8 @@ char *measurement_spec_list(const struct measurement_spec *m)
     return text;
 }
 
-/* Of an array, or as libconfig has them, in quotes: a backslash and a quote with one before it. */
+/* Writes the lists of functions as libconfig arrays of strings, with \ and " escaped by a
+ * backslash. */
 static void write_functions(FILE *f, const struct measurement_spec *m)
 {
     bool any = false;

@@ -28,7 +28,7 @@ static bool is_known(void *context, const char *name, double *value)
     return false;
 }
 
-/* Of a formula, against the meters before it. */
+/* Checks a formula, which may use only the metrics before it. */
 static void check_formula(struct description_reader *reader, const config_setting_t *s,
                           const char *formula, const struct target_metric *before, size_t count)
 {
@@ -77,7 +77,7 @@ static void metric_rules_receive_one(struct description_reader *reader, const co
     m.good = (uint8_t)description_get_word(reader, s, "better", good, METRIC_BETTER_UNKNOWN);
     if (!m.name || !*m.name)
         WRONG(s, "a metric without \"name\"");
-    struct target_metric *same = NULL; /* of an earlier part: this one stands for it */
+    struct target_metric *same = NULL; /* of an earlier part, which this one replaces */
     for (size_t i = 0; m.name && i < *count; i++)
         if (strcmp((*meters)[i].name, m.name) == 0)
             same = &(*meters)[i];

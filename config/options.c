@@ -18,25 +18,26 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
     (void)value;
     if (key != 'h')
         return ARGP_ERR_UNKNOWN;
-    state->flags &= ~(unsigned)ARGP_NO_ERRS; /* which would silence this, too */
+    state->flags &= ~(unsigned)ARGP_NO_ERRS; /* which would suppress the help, too */
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
-    return ECANCELED; /* nothing after it counts */
+    return ECANCELED; /* ends parsing: what follows --help does not matter */
 }
 
 static const struct argp_option common[] = {{"help", 'h', NULL, 0, "show this help", -1}, {0}};
 const struct argp options_common = {.options = common, .parser = parse_common};
 const struct argp_child options_children[] = {{&options_common, 0, NULL, 0}, {0}};
 
-/* argp's sentence on mandatory arguments is not for people. */
+/* Removes argp's note on mandatory arguments from --help. */
 static char *without_note(int key, const char *text, void *input)
 {
     (void)input;
     return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
 }
 
-/* ---- wrong ones are found before argp reads them ---- */
+/* ---- checks before argp reads the options ---- */
 
-/* All options of a table and its children, a list that ends with NULL. */
+/* Appends all options of a table and its children to the list, which ends with NULL. Returns the
+ * new length. */
 static size_t list_options(const struct argp *argp, const struct argp_option **list, size_t n)
 {
     for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
@@ -94,8 +95,8 @@ static int options_report_unknown(const struct options *options, const struct ar
                 : options_report_error(options, "unknown option --%s", word);
 }
 
-/* How many words the option takes, itself included; -1 wrong, and said so.  An option may be cut
- * short as long as that means one. */
+/* Returns the number of arguments that the option takes, including itself; -1 if it is wrong, after
+ * reporting that. An unambiguous prefix of an option is accepted. */
 static int check_long(const struct options *options, const struct argp_option **list,
                       const char *word, bool last)
 {
@@ -177,7 +178,7 @@ int options_read(const struct options *options, int argc, char **argv, void *inp
     snprintf(name, sizeof name, "poet %s", options->name);
     struct argp argp = *options->argp;
     argp.help_filter = without_note;
-    argv[0] = name; /* in what argp prints */
+    argv[0] = name; /* argp prints it */
     error_t error = argp_parse(&argp, argc, argv,
                                ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT |
                                    (options->program_follows ? ARGP_IN_ORDER : 0),

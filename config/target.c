@@ -1,4 +1,4 @@
-/* A description once it is read: what an environment calls things, and how they look. */
+/* Target descriptions in memory: lookup of line types and events, and sorting of rows. */
 #define _GNU_SOURCE
 #include "config/target.h"
 
