@@ -27,7 +27,7 @@
 enum table_page_item_kind { ITEM_TITLE, ITEM_HEAD, ITEM_ROW, ITEM_NOTE, ITEM_GAP };
 
 struct table_page_item { /* one line of the page */
-    uint8_t is;
+    uint8_t kind; /* an enum table_page_item_kind */
     uint32_t sheet, row;
     double y, height; /* on its page */
     unsigned page;
@@ -90,10 +90,10 @@ static double width_of_sheet(const struct text_table *s, const double *widths)
     return fmax(all, least);
 }
 
-static void table_page_append_item(struct table_page_layout *l, enum table_page_item_kind is,
+static void table_page_append_item(struct table_page_layout *l, enum table_page_item_kind kind,
                                    uint32_t sheet, uint32_t row, double height)
 {
-    struct table_page_item item = {(uint8_t)is, sheet, row, 0, height, 0, NULL};
+    struct table_page_item item = {(uint8_t)kind, sheet, row, 0, height, 0, NULL};
     ARRAY_PUSH(l->items, l->item_count, item);
 }
 
@@ -135,11 +135,11 @@ static void cut_pages(struct table_page_layout *l)
     double y = MARGIN_PT, bottom = l->height_pt - MARGIN_PT;
     for (uint32_t i = 0; i < l->item_count; i++) {
         struct table_page_item *item = &l->items[i];
-        double need = item->height + (item->is == ITEM_TITLE ? 3 * ROW_PT : 0);
+        double need = item->height + (item->kind == ITEM_TITLE ? 3 * ROW_PT : 0);
         if (y + need > bottom && y > MARGIN_PT) {
             l->pages++;
             /* below the head, which is repeated */
-            y = MARGIN_PT + (item->is == ITEM_ROW ? ROW_PT + 4 : 0);
+            y = MARGIN_PT + (item->kind == ITEM_ROW ? ROW_PT + 4 : 0);
         }
         item->page = l->pages - 1;
         item->y = y;
@@ -192,10 +192,10 @@ static void paint_rule(cairo_t *cr, const struct table_page_layout *l,
     cairo_fill(cr);
 }
 
-static const char *text_view_of(const struct text_table *s, const struct table_page_item *item,
-                                uint32_t k)
+static const char *table_page_cell_text(const struct text_table *s,
+                                        const struct table_page_item *item, uint32_t k)
 {
-    return item->is == ITEM_HEAD ? s->columns[k].title : s->rows[item->row].cells[k];
+    return item->kind == ITEM_HEAD ? s->columns[k].title : s->rows[item->row].cells[k];
 }
 
 static double table_page_max_share(const struct text_table *s)
@@ -213,7 +213,7 @@ static void paint_share(cairo_t *cr, const struct table_page_layout *l,
 {
     const struct text_table *s = &l->sheets[item->sheet];
     double share = s->rows[item->row].share, part = share > 0 ? share / table_page_max_share(s) : 0;
-    if (item->is != ITEM_ROW || s->rows[item->row].total || part <= 0)
+    if (item->kind != ITEM_ROW || s->rows[item->row].total || part <= 0)
         return;
     set_ink(cr, l, 0.45);
     cairo_rectangle(cr, x + (BAR_PT - 4) * (1 - part), y + 2, (BAR_PT - 4) * part, ROW_PT - 4);
@@ -229,11 +229,11 @@ static void paint_cells(cairo_t *cr, const struct table_page_layout *l,
 {
     const struct text_table *s = &l->sheets[item->sheet];
     const double *widths = l->widths[item->sheet];
-    bool row = item->is == ITEM_ROW, bold = !row || s->rows[item->row].total;
+    bool row = item->kind == ITEM_ROW, bold = !row || s->rows[item->row].total;
     double x = MARGIN_PT;
     set_ink(cr, l, row && s->rows[item->row].depth ? 0.4 : 0.1);
     for (uint32_t k = 0; k < s->column_count; k++) {
-        const char *text = text_view_of(s, item, k);
+        const char *text = table_page_cell_text(s, item, k);
         if (s->columns[k].shaded)
             paint_share(cr, l, item, x, y, widths[k]);
         text_cache_code(s->columns[k].code && !bold);
@@ -248,7 +248,7 @@ static void paint_cells(cairo_t *cr, const struct table_page_layout *l,
 
 static void paint_head(cairo_t *cr, const struct table_page_layout *l, uint32_t sheet, double y)
 {
-    struct table_page_item head = {.is = ITEM_HEAD, .sheet = sheet};
+    struct table_page_item head = {.kind = ITEM_HEAD, .sheet = sheet};
     paint_cells(cr, l, &head, y);
     paint_rule(cr, l, &head, y + ROW_PT);
 }
@@ -257,7 +257,7 @@ static void paint_item(cairo_t *cr, const struct table_page_layout *l,
                        const struct table_page_item *item)
 {
     const struct text_table *s = &l->sheets[item->sheet];
-    switch (item->is) {
+    switch (item->kind) {
     case ITEM_TITLE:
         set_ink(cr, l, 0.1);
         text_cache_show(cr, MARGIN_PT, item->y, s->title, title_letters(s), true);
@@ -299,7 +299,7 @@ static void table_page_paint(void *context, cairo_t *cr)
         const struct table_page_item *item = &l->items[i];
         if (item->page != l->page)
             continue;
-        if (first && item->is == ITEM_ROW)
+        if (first && item->kind == ITEM_ROW)
             paint_head(cr, l, item->sheet, MARGIN_PT);
         first = false;
         paint_item(cr, l, item);

@@ -50,7 +50,7 @@ bool decode_snapshot_head(struct decoder *in, struct snapshot_head *head)
 
 /* ---- contexts ---- */
 
-static void encode_is(struct encoder *out, const struct snapshot_context *c)
+static void profile_snapshot_encode_identity(struct encoder *out, const struct snapshot_context *c)
 {
     encode_varint(out, c->index ? c->index - c->is.parent : 0);
     encode_varint(out, c->index - c->is.lands);
@@ -64,7 +64,8 @@ static void encode_is(struct encoder *out, const struct snapshot_context *c)
         encode_varint(out, c->is.since_ns);
 }
 
-static bool decode_is(struct decoder *in, uint32_t index, struct snapshot_scope *is)
+static bool profile_snapshot_decode_identity(struct decoder *in, uint32_t index,
+                                             struct snapshot_scope *is)
 {
     uint64_t parent = decode_varint(in), lands = decode_varint(in), marks = decode_varint(in);
     uint64_t scope = marks & COUNTED && !(marks & SCOPE) ? SCOPE_COUNTED : marks & SCOPE;
@@ -111,7 +112,7 @@ void encode_snapshot_context(struct encoder *out, uint32_t before, const struct 
     uint64_t marks = (is ? IS : 0) | (timed ? TIMED : 0) | (c->open ? OPEN : 0);
     encode_varint(out, (uint64_t)(uint32_t)(c->index - before - 1) << MARKS_BITS | marks);
     if (is)
-        encode_is(out, c);
+        profile_snapshot_encode_identity(out, c);
     encode_varint(out, c->calls);
     encode_varint(out, c->concurrent);
     encode_varint(out, c->ended);
@@ -137,7 +138,7 @@ bool decode_snapshot_context(struct decoder *in, uint32_t before, struct snapsho
         decoder_fail(in, "invalid context");
     *is = word & IS;
     c->index = (uint32_t)index;
-    if (*is && !decode_is(in, c->index, &c->is))
+    if (*is && !profile_snapshot_decode_identity(in, c->index, &c->is))
         return false;
     c->calls = decode_varint(in);
     c->concurrent = decode_varint(in);

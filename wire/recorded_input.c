@@ -100,14 +100,14 @@ const char *recorded_input_check(const struct input_head *head, uint64_t bytes)
 bool recorded_input_next(const struct input_head *head, uint32_t line, uint64_t *at,
                          struct input *input)
 {
-    const struct input_line *is = line_of(head, line);
+    const struct input_line *entry = line_of(head, line);
     uint32_t size;
-    if (*at > is->bytes || is->bytes - *at < sizeof size)
+    if (*at > entry->bytes || entry->bytes - *at < sizeof size)
         return false;
-    const uint8_t *from = (const uint8_t *)head + head->data_at + is->first + *at;
+    const uint8_t *from = (const uint8_t *)head + head->data_at + entry->first + *at;
     struct decoder in = decoder_init(from, sizeof size);
     size = decode_u32(&in);
-    if (size > is->bytes - *at - sizeof size)
+    if (size > entry->bytes - *at - sizeof size)
         return false;
     in = decoder_init(from + sizeof size, size);
     if (!decode_input(&in, input))

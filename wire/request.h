@@ -32,7 +32,7 @@
     Q(28, SITES, sites)    /* all call sites */                                             \
     Q(29, DOWNLOAD, fetch)    /* a part of the run's trace file, as it is now */            \
     Q(30, LINES, lines)    /* descriptions of these lines */                                \
-    Q(31, BETWEEN, span)      /* what lies between two events */                            \
+    Q(31, BETWEEN, span)      /* events and time between two events */                     \
     Q(32, STATE_BANDS, strip) /* the share of each pixel of a row spent in each state */    \
     Q(33, CAUSES, causes) /* the order among these events */                                \
     Q(34, TABLE, table) /* a table */                                                       \

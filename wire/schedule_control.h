@@ -48,7 +48,7 @@ struct schedule_control {
     uint32_t version;
     uint32_t point_count;
     uint32_t hold_ms; /* the maximum */
-    uint32_t late_most; /* of a point: after so many timeouts, no thread is held there any more */
+    uint32_t late_most; /* maximum timeouts of a point: then no thread is held there any more */
     struct hold_point points[SCHEDULE_CONTROL_POINTS];
 };
 

@@ -16,7 +16,7 @@ enum {
 
 /* Sanitizing may have lengthened a name. */
 #define NAME_BYTES (LIMIT_TEXT_BYTES * 4)
-static char *trace_view_decode_one(struct decoder *in) { return decode_name(in, NAME_BYTES); }
+static char *trace_view_decode_name(struct decoder *in) { return decode_name(in, NAME_BYTES); }
 
 void encode_line_info(struct encoder *out, const struct line_info *line)
 {
@@ -47,8 +47,8 @@ void decode_line_info(struct decoder *in, struct line_info *line)
     line->events = decode_u64(in);
     line->first = decode_u64(in);
     line->last = decode_u64(in);
-    line->kind = trace_view_decode_one(in);
-    line->name = trace_view_decode_one(in);
+    line->kind = trace_view_decode_name(in);
+    line->name = trace_view_decode_name(in);
 }
 
 void line_info_free(struct line_info *line)
@@ -163,8 +163,8 @@ void encode_process_info(struct encoder *out, const struct process_info *process
 void decode_process_info(struct decoder *in, struct process_info *process)
 {
     *process = (struct process_info){.pid = decode_u32(in)};
-    process->path = trace_view_decode_one(in);
-    process->host = trace_view_decode_one(in);
+    process->path = trace_view_decode_name(in);
+    process->host = trace_view_decode_name(in);
     uint32_t n = decode_count(in, STRING_BYTES);
     process->arguments = decode_array(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
@@ -222,7 +222,7 @@ void decode_run_info(struct decoder *in, struct run_info *run)
     run->connected = decode_u32(in);
     run->events = decode_u64(in);
     run->wall_ns = decode_u64(in);
-    run->name = trace_view_decode_one(in);
+    run->name = trace_view_decode_name(in);
     run->file = decode_string(in, NAME_BYTES);
     run->lost = decode_u64(in);
     uint8_t flags = decode_u8(in);
@@ -309,14 +309,14 @@ void decode_stat_info(struct decoder *in, struct stat_info *s)
     uint8_t flags = decode_u8(in);
     s->unfinished = flags & 1;
     s->written = flags & 2;
-    s->damage = trace_view_decode_one(in);
+    s->damage = trace_view_decode_name(in);
     s->cut_off = decode_u32(in);
     s->doubtful = decode_u64(in);
     uint32_t n = decode_count(in, UNSEEN_BYTES);
     s->unseen = decode_array(in, n, sizeof *s->unseen);
     for (; s->unseen && s->unseen_count < n; s->unseen_count++) {
         s->unseen[s->unseen_count].reason = decode_u8(in);
-        s->unseen[s->unseen_count].about = trace_view_decode_one(in);
+        s->unseen[s->unseen_count].about = trace_view_decode_name(in);
         s->unseen[s->unseen_count].count = decode_u64(in);
     }
     s->behind_ns = decode_u64(in);
