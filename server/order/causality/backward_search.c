@@ -68,9 +68,9 @@ void search_scratch_free(struct order *order)
     free(order->scratch);
 }
 
-/* ---- walking: the reached lines, greatest position first ---- */
+/* ---- the walk: reached lines, by decreasing position ---- */
 
-/* Starts fetching the row of an event that will be looked at soon. */
+/* Prefetches the row of an event that will be read soon. */
 static inline void expect_row(const struct order *order, uint64_t position)
 {
     const struct log_block *rows = order->blocks[position / BLOCK_EVENTS].rows;
@@ -83,7 +83,7 @@ static bool is_goal(const struct event_search *search, uint64_t position)
     return position >= search->goal && position <= search->end;
 }
 
-/* Has the search ahead reached this line at or before a position? */
+/* Has the forward search reached this line at or before a position? */
 static bool has_met(const struct event_search *search, uint32_t line, uint64_t position)
 {
     uint64_t end = search->last ? search_bounds_end(&search->scratch->ahead, line) : 0;
@@ -116,8 +116,8 @@ static void walk_to(struct event_search *search, uint64_t position)
     binary_heap_push(&search->scratch->to_walk, UINT64_MAX - position, number);
 }
 
-/* Can earlier events of the line lead anywhere new?  Not if each line from which order comes in
- * here is already reached at or after this position. */
+/* Can earlier events of the line lead anywhere new? Not if each line from which order enters it is
+ * already reached at or after this position. */
 static bool is_spent(const struct event_search *search, uint32_t number, uint64_t position)
 {
     const struct order_line *line = line_get(search->order, number);
@@ -129,7 +129,7 @@ static bool is_spent(const struct event_search *search, uint32_t number, uint64_
     return true;
 }
 
-/* What stands before the event at a position, its line's previous event apart. */
+/* Walks to the predecessors of an event, except its line's previous event. */
 static void walk_back(struct event_search *search, uint64_t position)
 {
     const struct log_block *rows = log_block(search->order, position);
@@ -162,12 +162,12 @@ bool backward_search_walk(struct event_search *search, uint64_t steps)
         struct search_bound *bound =
             step.value ? search_bounds_at(&scratch->walked, step.value) : NULL;
         if (bound && bound->cursor != position)
-            continue; /* it was reached further on since */
+            continue; /* the line was reached at a later position since */
         walk_back(search, position);
         if (!bound)
             continue;
         bound = search_bounds_at(&scratch->walked, step.value);
-        /* Events between this one and the last that order came in at lead nowhere. */
+        /* Events between this one and the last one with an edge or a partner lead nowhere. */
         uint64_t distance = log_get(search->order, position, FIELD_TIED);
         uint64_t previous = position - distance;
         if (distance == 0 || previous < search->least || bound->cursor != position ||
@@ -180,10 +180,11 @@ bool backward_search_walk(struct event_search *search, uint64_t steps)
     return search->found || scratch->to_walk.count == 0;
 }
 
-/* ---- scanning: all events, last first ---- */
+/* ---- the scan: all events, in reverse ---- */
 
 #define SCAN_AHEAD 12u
-#define SHARED_LINE UINT64_MAX /* in place of an end: its events are marked one by one */
+/* instead of an end: the events of the line are marked individually */
+#define SHARED_LINE UINT64_MAX
 
 static uint64_t *end_of(struct search_end_table *ends, uint32_t line)
 {
@@ -218,7 +219,7 @@ static void scan_to(struct event_search *search, uint64_t position)
     uint32_t number = block_line_of(log_line_code(search->order, position));
     uint64_t *end = number & ~HIDDEN_LINE ? end_of(ends, number) : NULL;
     if (!end)
-        return; /* it cannot be read */
+        return; /* the event is unreadable */
     if (*end == SHARED_LINE) {
         bitset_set(&ends->marks, position);
         return;
@@ -250,7 +251,7 @@ static void scan_back(struct event_search *search, uint64_t position)
     uint32_t i = position % BLOCK_EVENTS;
     struct block_edges edges = block_edges(rows, i);
     if (!is_past(&search->scratch->scanned, rows, position))
-        scan_to(search, position); /* the other end of its pair is */
+        scan_to(search, position); /* another member of its point is in the past */
     for (uint32_t k = 0; k < edges.count; k++) {
         if (edges.more)
             edges = block_edges(log_block(search->order, position), i);
@@ -258,7 +259,7 @@ static void scan_back(struct event_search *search, uint64_t position)
     }
 }
 
-/* Looks at the point that ends at a position; returns where it begins. */
+/* Scans the point that ends at a position. Returns where it begins. */
 static uint64_t scan_point(struct event_search *search, const struct log_block *rows, uint64_t last)
 {
     const struct order *order = search->order;
@@ -275,16 +276,15 @@ static uint64_t scan_point(struct event_search *search, const struct log_block *
     return first;
 }
 
-/* Events that lie alone: those that are in the past lead to what their edge comes from.  Goes down
- * to `low`, within one block, or to the first that is more than that. */
+/* Scans events that are points of their own, down to `low` within one block, or to the first event
+ * that needs a closer look. One that is in the past leads only to the source of its edge. */
 static void scan_plain(struct event_search *search, uint64_t low)
 {
     struct search_end_table *ends = &search->scratch->scanned;
     const struct event_summary *glance = log_event_summary(search->order, search->at - 1);
     uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS, p = search->at;
     low = low > block ? low : block;
-    if (search->goal != NO_POSITION &&
-        search->end >= low) /* that is looked at as what is looked for */
+    if (search->goal != NO_POSITION && search->end >= low) /* scan_point() examines the goal */
         low = search->end + 1;
     for (; p > low && !search->found && p - 1 - block < glance->known; p--) {
         uint32_t edge = glance->edge[p - 1 - block];
@@ -296,7 +296,7 @@ static void scan_plain(struct event_search *search, uint64_t low)
         if (end < p)
             continue;
         scan_to(search, p - 1 - (edge >> 2));
-        glance = log_event_summary(search->order, p - 1); /* it may have left the cache meanwhile */
+        glance = log_event_summary(search->order, p - 1); /* the block may have left the cache */
     }
     search->at = p;
 }
@@ -316,12 +316,12 @@ bool backward_search_scan(struct event_search *search, uint64_t events)
         uint64_t until = block > stop ? block : stop;
         const struct log_block *rows = log_block(order, search->at - 1);
         search->doubt |= rows == order->damaged;
-        /* Events and pairs that are not in the past are passed over quickly. */
+        /* Skip events and pairs that are not in the past. */
         while (search->at > until && !search->found) {
             scan_plain(search, until);
             if (search->at <= until || search->found)
                 break;
-            rows = log_block(order, search->at - 1); /* it may have left the cache meanwhile */
+            rows = log_block(order, search->at - 1); /* the block may have left the cache */
             uint64_t last = search->at - 1;
             uint64_t span = block_get(rows, last % BLOCK_EVENTS, FIELD_POINT);
             if (span <= 1 && last - span >= until && !is_past(ends, rows, last) &&
@@ -329,7 +329,8 @@ bool backward_search_scan(struct event_search *search, uint64_t events)
                 search->at = last - span;
                 continue;
             }
-            if (last >= until + SCAN_AHEAD) { /* what comes soon is likely in the past, too */
+            /* prefetch: nearby events are likely in the past, too */
+            if (last >= until + SCAN_AHEAD) {
                 struct block_edges ahead = block_edges(rows, (last - SCAN_AHEAD) % BLOCK_EVENTS);
                 if (ahead.sends && !ahead.more)
                     expect_row(order, last - SCAN_AHEAD - ahead.one);
@@ -340,11 +341,11 @@ bool backward_search_scan(struct event_search *search, uint64_t events)
     return search->found || search->at <= search->least;
 }
 
-/* ---- a search ---- */
+/* ---- begin ---- */
 
-/* An event on a shared line comes before the next one that its thread does on its own line, so that
- * the past has reached it once it has reached that.  Where something is lost it need not have
- * waited for what its thread did before it. */
+/* Returns the next event that the thread of an event on a shared line did on its own line: once the
+ * past includes that one, it includes this one, too. NO_POSITION if there is none, or if the order
+ * is uncertain: then it may not be ordered after this one. */
 static uint64_t next_of_thread(const struct order *order, uint64_t position, uint32_t *number)
 {
     uint32_t thread = (uint32_t)log_get(order, position, FIELD_THREAD);

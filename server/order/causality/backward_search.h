@@ -10,11 +10,12 @@
  * searches, so that beginning a search costs nothing. */
 struct search_bound_table {
     struct search_bound {
-        uint64_t end; /* 1 + a position, 0 not at all */
+        uint64_t end; /* 1 + a position; 0: not reached */
         uint64_t cursor;
         union {
-            uint64_t goal;    /* of a walk: 1 + the event looked for, if it is on this line */
-            uint64_t ordinal; /* ahead: of the event at the cursor, NO_POSITION not known yet */
+            uint64_t goal;    /* of a walk: 1 + the position of the goal, if it is on this line */
+            /* of a forward search: of the event at the cursor; NO_POSITION: not known yet */
+            uint64_t ordinal;
         };
         uint32_t stamp;
     } *lines, *hidden;
@@ -31,21 +32,23 @@ struct search_end_table {
 };
 
 struct search_scratch {
-    struct search_bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
+    /* ahead, of the forward search: `end` is 1 + the least position reached */
+    struct search_bound_table walked, ahead;
     struct search_end_table scanned;
-    /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    /* lines, 0: an event on a shared line; by UINT64_MAX - position, so that the greatest position
+     * is first */
     struct binary_heap to_walk;
-    struct binary_heap to_reach; /* ahead: lines by position */
+    struct binary_heap to_reach; /* of the forward search: lines by position */
 };
 
 struct event_search {
     const struct order *order;
     struct search_scratch *scratch;
     uint64_t least; /* nothing before this position matters */
-    uint64_t goal, end; /* the point looked for: first and last position; NO_POSITION none */
-    uint64_t last; /* ahead: nothing after this position matters */
-    uint64_t at; /* the scan: all from here on is done */
-    uint64_t reached; /* the scan: exclusive lines reached */
+    uint64_t goal, end; /* the goal, a point: first and last position; NO_POSITION: none */
+    uint64_t last; /* of the forward search: nothing after this position matters */
+    uint64_t at; /* of the scan: all positions from here on are processed */
+    uint64_t reached; /* of the scan: exclusive lines reached */
     struct
     { /* the members of the goal on exclusive lines, at most two; more are found by the scan */
         uint32_t line;
@@ -54,7 +57,7 @@ struct event_search {
     bool found, doubt, scanning; /* doubt: the search passed through damaged events */
 };
 
-/* Begins a search at an event; search->scratch NULL: it uses the scratch memory of the order. */
+/* Begins a search at an event, with the scratch memory of the order if search->scratch is NULL. */
 void backward_search_begin(struct event_search *search, const struct order *order, uint64_t from);
 /* Each continues for about this many steps or events; returns true when it is complete. */
 bool backward_search_walk(struct event_search *search, uint64_t steps);

@@ -1,8 +1,8 @@
-/* Why one event is before another: a chain with the fewest steps between lines.
+/* Finds a causal chain from one event to another with the fewest steps between lines.
  *
- * One pass back through the log from the later event.  Moving back along an exclusive line costs
- * nothing, going to a cause on another line costs a step; so what is known of each line is the
- * fewest steps from it to the end, which only falls, and a way is remembered where it falls. */
+ * One pass back through the log from the later event. Moving back along an exclusive line costs
+ * nothing, moving to a cause on another line costs a step. So the fewest steps from a line to the
+ * end only decrease during the pass, and a way is recorded whenever they do. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
@@ -17,21 +17,20 @@
 
 #define NO_WAY UINT32_MAX
 
-struct causal_way { /* from an event of a line, over an arrow, on along `next` */
+struct causal_way { /* the edge from `from` to `to`, continued by the way `next` */
     uint64_t from, to;
-    uint32_t steps,
-        next; /* index of a way, NO_WAY: to is the end or stands left of it on its line */
+    uint32_t steps, next; /* index of a way; NO_WAY: `to` is the end, or precedes it on its line */
 };
 
 struct causal_chain {
     const struct order *order;
     uint64_t from, to, least; /* least: first position of the point of `from` */
-    uint64_t end;             /* all from here on is done */
-    uint32_t found;           /* index + 1 of the way from `from` */
+    uint64_t end; /* all positions from here on are processed */
+    uint32_t found; /* index + 1 of the way from `from` */
     struct causal_way *ways;
     size_t way_count, way_room;
     uint32_t *best, *best_hidden; /* by line: index of its best way + 1, 0 none */
-    struct map open; /* an event -> index + 1 of its best way over an arrow of its own */
+    struct map open; /* position -> 1 + index of the event's best way over an edge of its own */
 };
 
 static uint32_t *best_of(struct causal_chain *f, uint32_t line)
@@ -44,7 +43,7 @@ static uint32_t steps_of(const struct causal_chain *f, uint32_t index)
     return index ? f->ways[index - 1].steps : NO_WAY;
 }
 
-/* Best way known from the event at a position: index + 1, or 0. */
+/* Returns 1 + the index of the best way known from the event at a position, or 0. */
 static uint32_t best_at(struct causal_chain *f, uint64_t position, const struct order_line *line,
                         uint32_t number)
 {
@@ -53,7 +52,8 @@ static uint32_t best_at(struct causal_chain *f, uint64_t position, const struct 
     return steps_of(f, over) < steps_of(f, along) ? over : along;
 }
 
-/* An arrow from `from` to `to`, whose best way is `next`. */
+/* Records the way over the edge from `from` to `to`, whose best way is `next`, unless one is known
+ * that is as good. */
 static void open_way(struct causal_chain *f, uint64_t from, uint64_t to, uint32_t next)
 {
     if (from < f->least)
@@ -64,7 +64,7 @@ static void open_way(struct causal_chain *f, uint64_t from, uint64_t to, uint32_
     const struct order_line *line = line_get(f->order, number);
     if (!line || steps_of(f, known) <= steps ||
         (!line->shared && steps_of(f, *best_of(f, number)) <= steps))
-        return; /* there is a way as good, the line's own among them */
+        return; /* such a way, or one along the line, is known */
     f->ways = array_reserve(f->ways, &f->way_room, f->way_count + 1, sizeof *f->ways);
     f->ways[f->way_count++] = (struct causal_way){from, to, steps, next - 1};
     map_put(&f->open, from, 0, (void *)(uintptr_t)f->way_count);
@@ -80,7 +80,7 @@ static void causal_chain_scan_edges(struct causal_chain *f, uint64_t position, u
     }
 }
 
-/* Lets the ways of a point's members reach its other members, one step apart; false if none
+/* Extends the best way of a point's members to the others, one step further. Returns false if none
  * has a way. */
 static bool causal_chain_spread_in_point(struct causal_chain *f, uint64_t first, uint64_t last)
 {
@@ -119,7 +119,7 @@ static void causal_chain_visit_point(struct causal_chain *f, uint64_t first, uin
         causal_chain_scan_edges(f, p, best);
     }
     for (uint64_t p = first; p <= last; p++)
-        map_remove(&f->open, p, 0); /* where it is the best, the line has it */
+        map_remove(&f->open, p, 0); /* the best one is recorded by its line */
 }
 
 static void causal_chain_append_event(struct event_id **chain, size_t *count, size_t *room,

@@ -1,4 +1,4 @@
-/* How two events stand to each other. */
+/* Comparison of two events: how they are related in the happened-before order. */
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 #ifndef TURN_EVENTS /* tests make it small */
-#define TURN_EVENTS 256u /* that one search looks at before the next has its turn */
+#define TURN_EVENTS 256u /* events that one search examines before the next has its turn */
 #endif
 #define TURNS_BEFORE_SCAN 8u
-#define SCAN_TURN (TURN_EVENTS * TURN_EVENTS) /* the scan takes an event so much quicker */
+#define SCAN_TURN (TURN_EVENTS * TURN_EVENTS) /* the scan takes less time per event */
 
 struct comparison {
     const struct order *order;
@@ -27,11 +27,11 @@ struct comparison {
     uint32_t reasons;
 };
 
-/* The walk leaves out what cannot lead anywhere new; where parts are damaged that may be what
- * forbids an answer. */
+/* Is a walk without a result conclusive? It skips events that lead nowhere new; damaged blocks
+ * might be among them. */
 static bool nothing_is_missing(const struct order *order) { return order->damaged_blocks == 0; }
 
-/* One turn of each search, about as long for each; true when the answer is known. */
+/* Gives each search a turn of about the same duration; returns true when the answer is known. */
 static bool comparison_alternate_searches(struct comparison *c)
 {
     struct event_search *search = &c->search;
@@ -58,7 +58,7 @@ static enum causal_relation answer_of(struct comparison *c)
     return c->reasons ? ORDER_UNKNOWN : ORDER_CONCURRENT;
 }
 
-/* Why an event has no place in the order; 0 if it has one. */
+/* Returns why an event has no place in the order, as a bit; 0 if it has one. */
 static uint32_t comparison_unknown_reason(const struct order *order, struct event_id at,
                                           uint64_t position)
 {
@@ -74,7 +74,7 @@ static uint32_t comparison_unknown_reason(const struct order *order, struct even
                                                  : UNTRACED_BIT(UNANSWERED_GONE);
 }
 
-/* Answers that need no search. */
+/* Gets the answer if that needs no search; returns whether it does not. */
 static bool is_plain(const struct order *order, struct event_id a, struct event_id b,
                      enum causal_relation *answer, uint32_t *reasons)
 {
@@ -164,7 +164,7 @@ void comparison_free(struct comparison *c)
 enum causal_relation order_compare(const struct order *order, struct event_id a, struct event_id b)
 {
     struct comparison c = {.order = order};
-    comparison_start(&c, a, b); /* with the scratch of the order, which is used again and again */
+    comparison_start(&c, a, b); /* with the order's scratch memory, which is reused */
     comparison_advance(&c, UINT64_MAX - SCAN_TURN);
     return c.answer;
 }

@@ -1,4 +1,4 @@
-/* How far the past or the future of one event reaches. */
+/* The causal past or future of one event: how far it reaches on each line. */
 #include "base/bitset.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
@@ -18,12 +18,12 @@ struct cone {
     bool future, done, scanned; /* scanned: the scan was done first */
     struct event_search search; /* of the past; its scratch is ours */
     struct search_scratch scratch;
-    uint64_t at;      /* of the future: all before it is done */
-    uint64_t limit;   /* nothing after it is looked at */
-    uint64_t *least;  /* by line - 1, then hidden ones; NO_POSITION not reached */
+    uint64_t at;      /* of the future: all events before it are processed */
+    uint64_t limit;   /* the farthest position to examine */
+    uint64_t *least; /* first events, by line - 1, then by hidden line; NO_POSITION: not reached */
     size_t lines, hidden;
-    uint64_t left;    /* exclusive lines not reached yet that have events there */
-    uint32_t counted; /* lines that were counted for it */
+    uint64_t left; /* exclusive lines with events there that are not reached yet */
+    uint32_t counted; /* lines examined for `left` */
     struct bitset marks; /* future events on shared lines */
 };
 
@@ -35,8 +35,8 @@ static uint64_t *least_on(struct cone *reach, uint32_t line)
     return i < reach->lines ? &reach->least[i] : NULL;
 }
 
-/* Exclusive lines that have an event after `from` (or before it), as far as line `until`: what an
- * early line holds may have to be read from a file, so they are counted in steps. */
+/* Counts the exclusive lines that have an event after `first` (of the past: before `last`), up to
+ * line `until`. In steps, since the first event of a line may have to be read from a file. */
 static void count_lines(struct cone *reach, uint32_t until)
 {
     uint32_t lines = order_line_count(reach->order);
@@ -151,10 +151,10 @@ static bool step_forwards(struct cone *reach, uint64_t budget)
     return reach->at >= count || reach->left == 0;
 }
 
-/* ---- both ---- */
+/* ---- steps and results ---- */
 
-/* The scan need not go further once it is back at the least event that is known of any line: what
- * is still to come leads to earlier ones. */
+/* Is the past complete? It is once the scan has passed the last event known of each line: the rest
+ * of the log leads only to earlier ones. */
 static bool knows_all(const struct cone *reach)
 {
     const struct search_end_table *ends = &reach->scratch.scanned;
@@ -173,7 +173,7 @@ bool cone_step(struct cone *reach, uint64_t budget)
     if (reach->future)
         return reach->done = step_forwards(reach, budget);
     count_lines(reach, reach->counted + 8 + (uint32_t)(budget / 512));
-    /* Whichever search is done first knows all. */
+    /* Whichever search ends first has the complete result. */
     if (backward_search_walk(&reach->search, budget / 8)) {
         reach->done = true;
     } else if (backward_search_scan(&reach->search, budget) || knows_all(reach)) {
@@ -204,7 +204,7 @@ bool cone_contains(const struct cone *reach, uint64_t position)
         return false;
     if (position >= reach->first && position <= reach->last)
         return true;
-    if (line->shared) { /* no succession to go by */
+    if (line->shared) { /* its events have no succession */
         struct event_id a = {number, log_get(reach->order, position, FIELD_NUMBER)};
         struct event_id b = {block_line_of(log_get(reach->order, reach->from, FIELD_LINE)),
                              log_get(reach->order, reach->from, FIELD_NUMBER)};

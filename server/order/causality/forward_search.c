@@ -1,10 +1,10 @@
-/* Searching forwards from the earlier of two events, to meet the walk back from the later one:
- * where both reach one line, and the walk as far as this search or further, the earlier event is
+/* Forward search from the earlier of two events, to meet the walk back from the later one: where
+ * both reach one line, and the walk as far as this search or further, the earlier event happened
  * before the later. Each then needs to reach only about the square root of the lines (bidirectional
  * search, Pohl 1971).
  *
- * Followed are lines, points and receives, not the order edges: these lie with the later event
- * only. So it can find that an event is before another, never that it is not. */
+ * It follows lines, points and receives, but not order edges, which are stored with the later event
+ * only. So it can find that an event happened before another, never that it did not. */
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"
@@ -48,7 +48,7 @@ static void forward_search_expand(struct event_search *search, uint64_t position
         forward_search_reach_event(search, p);
 }
 
-/* The next event of a line, or NO_POSITION. */
+/* Returns the next event of a line, or NO_POSITION. */
 static uint64_t forward_search_step(const struct event_search *search, uint32_t number,
                                     struct search_bound *bound)
 {
@@ -77,7 +77,7 @@ bool forward_search_run(struct event_search *search, uint64_t steps)
         uint64_t position = step.key;
         struct search_bound *bound = search_bounds_at(&scratch->ahead, step.value);
         if (bound->cursor != position)
-            continue; /* it was reached earlier since */
+            continue; /* the line was reached at an earlier position since */
         forward_search_expand(search, position);
         uint64_t next = forward_search_step(search, step.value, bound);
         if (next == NO_POSITION)

@@ -21,16 +21,17 @@
 #include <string.h>
 
 #ifndef DOUBTS_BYTES
-#define DOUBTS_BYTES ((size_t)512 << 20) /* with more, what is not ordered is not known */
+/* beyond this, events that are not ordered are of unknown order */
+#define DOUBTS_BYTES ((size_t)512 << 20)
 #endif
 #define JOINS_KEPT 1000000u
 
-struct uncertainty_set { /* how many of each chain, at `offset` of all */
+struct uncertainty_set { /* the number of events of each chain, in `numbers` from `offset` on */
     size_t offset;
     uint32_t count;
 };
 
-struct uncertainty_history { /* of a line: from a position on its events have this set */
+struct uncertainty_history { /* of a line: the positions at which the set of its events changes */
     struct uncertainty_change {
         uint64_t position;
         uint32_t set;
@@ -40,12 +41,12 @@ struct uncertainty_history { /* of a line: from a position on its events have th
 };
 
 struct uncertainty {
-    uint64_t at;   /* all before this position is done */
+    uint64_t at;   /* all events before this position are processed */
     bool full, damaged;
     struct uncertainty_chain {
         uint8_t *reasons;
         size_t count, room;
-        uint32_t has; /* bits: reasons that are in it */
+        uint32_t has; /* bits: reasons that occur in it */
     } *chains;
     size_t chain_count, chain_room;
     struct uncertainty_set *sets; /* the first is empty */
@@ -92,7 +93,7 @@ static uint64_t hash_of(const uint32_t *numbers, uint32_t count)
     return h;
 }
 
-/* The set of the numbers in the scratch. */
+/* Returns the set whose numbers are in `scratch`; adds it if it is new. */
 static uint32_t set_of(struct uncertainty *d, uint32_t count)
 {
     while (count && d->scratch[count - 1] == 0)
@@ -116,7 +117,7 @@ static uint32_t set_of(struct uncertainty *d, uint32_t count)
     return (uint32_t)d->set_count++;
 }
 
-static uint32_t number_sampler_parse(const struct uncertainty *d, uint32_t set, uint32_t chain)
+static uint32_t uncertainty_count_in(const struct uncertainty *d, uint32_t set, uint32_t chain)
 {
     return chain < d->sets[set].count ? d->numbers[d->sets[set].offset + chain] : 0;
 }
@@ -125,7 +126,7 @@ static void copy_set(struct uncertainty *d, uint32_t set, uint32_t count)
 {
     d->scratch = array_reserve(d->scratch, &d->scratch_room, count + 1, sizeof *d->scratch);
     for (uint32_t i = 0; i < count; i++)
-        d->scratch[i] = number_sampler_parse(d, set, i);
+        d->scratch[i] = uncertainty_count_in(d, set, i);
 }
 
 static uint32_t uncertainty_join_sets(struct uncertainty *d, uint32_t a, uint32_t b)
@@ -143,7 +144,7 @@ static uint32_t uncertainty_join_sets(struct uncertainty *d, uint32_t a, uint32_
     uint32_t count = d->sets[a].count > d->sets[b].count ? d->sets[a].count : d->sets[b].count;
     copy_set(d, a, count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t other = number_sampler_parse(d, b, i);
+        uint32_t other = uncertainty_count_in(d, b, i);
         d->scratch[i] = other > d->scratch[i] ? other : d->scratch[i];
     }
     uint32_t set = set_of(d, count);
@@ -160,7 +161,7 @@ static struct uncertainty_history *history_of(const struct uncertainty *d, uint3
                               : (i < d->line_room ? &d->lines[i] : NULL);
 }
 
-/* Index of the last change at or before a position, or SIZE_MAX. */
+/* Returns the index of the last change at or before a position, or SIZE_MAX. */
 static size_t change_at(const struct uncertainty_history *h, uint64_t position)
 {
     size_t low = 0, high = h->count;
@@ -195,15 +196,16 @@ static void set_from(struct uncertainty *d, uint32_t line, uint64_t position, ui
 
 /* ---- the pass ---- */
 
-/* Stands for those that are forgotten, if there are any. */
+/* Returns one reason of the discarded uncertain events, which stands for all of them; UNTRACED_NONE
+ * if there are none. */
 static uint32_t uncertainty_discarded_reason(const struct order *order)
 {
     return order->forgotten_doubts ? (uint32_t)__builtin_ctz(order->forgotten_doubts)
                                    : UNTRACED_NONE;
 }
 
-/* What an event's own row says.  Those written before there were reasons tell of lost numbers
- * alone. */
+/* Returns the reason that follows from the event's own row: the stored one, or a lost partner, lost
+ * numbers before it, or a discarded predecessor on its line. */
 static uint32_t uncertainty_own_reason(const struct order *order, uint64_t position,
                                        const struct order_line *line)
 {
@@ -218,8 +220,8 @@ static uint32_t uncertainty_own_reason(const struct order *order, uint64_t posit
                                                            : UNTRACED_NONE;
 }
 
-/* What an event follows, its point apart; *doubt: it follows something with doubts that is
- * forgotten. */
+/* Returns the union of the sets of an event's predecessors, apart from the members of its point.
+ * *doubt receives a reason, unless it has one, if a predecessor is discarded. */
 static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position, uint32_t number,
                                           uint32_t *doubt)
 {
@@ -246,7 +248,7 @@ static uint32_t uncertainty_add_reason(struct uncertainty *d, uint32_t set, uint
 {
     struct uncertainty_history *h = history_of(d, line);
     uint32_t chain = h->chain - 1;
-    if (!h->chain || number_sampler_parse(d, set, chain) != d->chains[chain].count) {
+    if (!h->chain || uncertainty_count_in(d, set, chain) != d->chains[chain].count) {
         d->chains = array_reserve(d->chains, &d->chain_room, d->chain_count + 1, sizeof *d->chains);
         d->chains[d->chain_count++] = (struct uncertainty_chain){0};
         chain = (uint32_t)d->chain_count - 1;
@@ -310,8 +312,8 @@ bool order_uncertainty_step(const struct order *constant, uint64_t end, uint64_t
     /* a cache is not part of the order's state */
     struct order *order = (struct order *)(uintptr_t)constant;
     end = end < order->count ? end : order->count;
-    end = end ? order_point_end(order, end - 1) + 1
-              : 0; /* the other events of one point count, too */
+    end =
+        end ? order_point_end(order, end - 1) + 1 : 0; /* all members of a point belong together */
     if (!order->doubts || (order->first_doubt >= end && !order->forgotten_doubts))
         return true;
     struct uncertainty *d = uncertainty_begin(order);
@@ -325,7 +327,7 @@ bool order_uncertainty_step(const struct order *constant, uint64_t end, uint64_t
     return d->at >= end || d->full;
 }
 
-/* ---- answers ---- */
+/* ---- queries ---- */
 
 static uint32_t set_of_event(const struct order *order, uint64_t position)
 {
@@ -344,7 +346,7 @@ uint32_t order_uncertainty_between(const struct order *order, uint64_t a, uint64
     uint32_t x = set_of_event(order, a), y = set_of_event(order, b), reasons = 0;
     uint32_t count = d->sets[x].count > d->sets[y].count ? d->sets[x].count : d->sets[y].count;
     for (uint32_t chain = 0; x != y && chain < count && reasons != order->doubt_reasons; chain++) {
-        uint32_t m = number_sampler_parse(d, x, chain), n = number_sampler_parse(d, y, chain),
+        uint32_t m = uncertainty_count_in(d, x, chain), n = uncertainty_count_in(d, y, chain),
                  to = m > n ? m : n;
         for (uint32_t i = m > n ? n : m; i < to && reasons != order->doubt_reasons; i++)
             reasons |= UNTRACED_BIT(d->chains[chain].reasons[i]);
@@ -358,8 +360,8 @@ uint32_t order_uncertainty_of(const struct order *order, uint64_t position)
     return !d ? 0 : d->damaged || d->full ? UINT32_MAX : set_of_event(order, position);
 }
 
-/* Of a chain the last doubt with this reason says which of that reason are in the set: all up to
- * it. */
+/* Returns 1 + the index of the last event with this reason among the first `number` of a chain, or
+ * 0: it determines which events with that reason are in the set, namely all up to it. */
 static uint32_t last_with(const struct uncertainty_chain *chain, uint32_t number, uint32_t reason)
 {
     if (!(chain->has & UNTRACED_BIT(reason)))
@@ -374,7 +376,7 @@ uint64_t order_uncertainty_kind(const struct order *order, uint32_t set, uint32_
     const struct uncertainty *d = order->doubtful;
     uint64_t kind = 0;
     for (uint32_t chain = 0; d && set < d->set_count && chain < d->sets[set].count; chain++) {
-        uint64_t last = last_with(&d->chains[chain], number_sampler_parse(d, set, chain), reason);
+        uint64_t last = last_with(&d->chains[chain], uncertainty_count_in(d, set, chain), reason);
         if (!last)
             continue;
         kind += ((uint64_t)chain + 1) * 0x9e3779b97f4a7c15u ^ last;
@@ -395,7 +397,7 @@ uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint6
         return 0;
     const struct uncertainty_history *h = history_of(d, line);
     uint32_t set = set_of_event(order, position);
-    size_t i = 0; /* sets only grow along a line, so that one is there once at most */
+    size_t i = 0; /* sets only grow along a line, so each occurs at most once */
     while (h && i < h->count && h->changes[i].set != set)
         i++;
     if (set && (!h || i == h->count))

@@ -4,6 +4,6 @@
 
 #include "server/order/order_state.h"
 
-void uncertainty_drop(struct order *order); /* what was found out about them */
+void uncertainty_drop(struct order *order); /* discards what was computed */
 
 #endif

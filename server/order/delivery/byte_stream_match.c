@@ -27,7 +27,7 @@ struct byte_stream *byte_stream_for_key(struct order *order, uint64_t key)
     return stream;
 }
 
-/* The first that ends behind the byte. */
+/* Returns the first range that ends after the byte. */
 static size_t first_behind(const struct byte_stream *stream, uint64_t byte)
 {
     size_t low = stream->first, high = stream->count;
@@ -41,7 +41,7 @@ static size_t first_behind(const struct byte_stream *stream, uint64_t byte)
     return low;
 }
 
-/* The first that begins at the byte or behind it. */
+/* Returns the first range that begins at or after the byte. */
 static size_t first_from(const struct byte_stream *stream, uint64_t byte)
 {
     size_t low = stream->first, high = stream->count;
@@ -61,7 +61,7 @@ static void byte_stream_save_frozen(struct order *order, struct byte_stream *str
         save_stream_range_now(order, stream, i);
 }
 
-/* From the oldest on: streams are received in order, or nearly so. */
+/* Drops received ranges from the oldest on: streams are received in order, or nearly so. */
 static void drop_received(struct order *order, struct byte_stream *stream)
 {
     for (; stream->first < stream->count && stream->sent[stream->first].left == 0; stream->first++)
@@ -74,7 +74,7 @@ static void drop_received(struct order *order, struct byte_stream *stream)
     save_stream_ranges_moved(order, stream);
 }
 
-/* More than any pipe or socket holds: no traced thread reads them. */
+/* More ranges than any pipe or socket holds: no traced thread reads them. */
 #define MOST_SENT (1u << 20)
 
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent)
@@ -94,7 +94,7 @@ void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range
         array_reserve(stream->sent, &stream->room, stream->count + 1, sizeof *stream->sent);
     memmove(stream->sent + at + 1, stream->sent + at, (stream->count - at) * sizeof *stream->sent);
     stream->sent[at] = sent;
-    stream->sent[at].saved = order->saves; /* it is not in the save under way */
+    stream->sent[at].saved = order->saves; /* not part of the save in progress */
     stream->count++;
 }
 
@@ -125,7 +125,7 @@ void byte_stream_drop(struct order *order, struct byte_stream *stream, uint64_t 
     drop_received(order, stream);
 }
 
-/* How many sends from `at` on cover the bytes without a gap; 0 they do not. */
+/* Returns how many ranges from `at` on cover the bytes without a gap; 0 if they do not. */
 static size_t byte_stream_count_covering(const struct byte_stream *stream, size_t at,
                                          uint64_t begin, uint64_t end)
 {
@@ -160,7 +160,7 @@ static void byte_stream_wait_at_head(struct byte_stream *stream, uint32_t line)
     stream->waiting[stream->waiting_count++] = line;
 }
 
-/* How many there are of those that cover the bytes, where some are missing. */
+/* Returns how many ranges from `at` on begin before `end`, if some of the bytes are missing. */
 static size_t some_of(const struct byte_stream *stream, size_t at, uint64_t end)
 {
     size_t n = 0;
@@ -176,7 +176,8 @@ static void byte_stream_add_uncertainty(struct arrival *a, uint8_t doubt)
         a->doubt = doubt;
 }
 
-/* Gets the events that sent those stretches; of bytes that no event sent there is none. */
+/* Sets the partners of a receive to the senders of these ranges. Bytes that no event sent make it
+ * uncertain instead. */
 static void set_partners(struct pending *receive, const struct byte_stream_range *sent, size_t n)
 {
     struct arrival *a = &receive->arrival;
@@ -222,7 +223,8 @@ bool byte_stream_find(struct order *order, struct pending *receive)
     return true;
 }
 
-/* Its stretch, if it was not received yet, is saved from here on. */
+/* Marks the range of a send as delivered: until it is received, it belongs to a save from now
+ * on. */
 void byte_stream_leave(struct order *order, const struct arrival *a)
 {
     struct byte_stream *stream = a->relation == RELATION_SEND && a->group_size

@@ -139,7 +139,7 @@ void sync_point_append(struct order *order, const struct sync_point *point, bool
                     point->doubt);
 }
 
-/* Who waited for it by a key, or was waited for, counts it. */
+/* Counts a delivered event in its rendezvous or byte stream. */
 static void deliver_note_rendezvous(struct order *order, const struct pending *member,
                                     uint8_t doubt)
 {

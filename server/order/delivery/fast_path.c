@@ -15,17 +15,17 @@
 
 enum fast_path_result { FAST_PATH_IMPOSSIBLE, FAST_PATH_MUST_WAIT, FAST_PATH_DELIVERABLE };
 
-struct
-    follows { /* what an event follows beside its line: positions, a send that it receives first */
+/* predecessors of an event on other lines: the send that it receives, if any, is first */
+struct follows {
     uint64_t positions[3];
-    uint32_t lines[3]; /* theirs */
+    uint32_t lines[3]; /* of the positions */
     uint32_t count, sends;
 };
 
 #define ALONE                                                                                      \
     (1u << RELATION_NONE | 1u << RELATION_SEND | 1u << RELATION_RECEIVE | 1u << RELATION_ORDER)
 
-/* By itself and by its line; what it follows is another question. */
+/* Is the event eligible, considering itself and its line? What it follows is judged separately. */
 static bool fast_path_is_eligible(const struct order_line *line, const struct arrival *a,
                                   unsigned relations)
 {
@@ -35,7 +35,8 @@ static bool fast_path_is_eligible(const struct order_line *line, const struct ar
            !(line->opened_line && !line->positions.count);
 }
 
-/* Is an event there, on a line whose numbers are ordinals? */
+/* Judges whether an event is delivered. Its line must not have gaps, so that its numbers are
+ * ordinals. */
 static enum fast_path_result judge_one(const struct order *order, struct event_id at)
 {
     const struct order_line *line = line_get(order, at.line);
@@ -46,7 +47,8 @@ static enum fast_path_result judge_one(const struct order *order, struct event_i
     return line->gone ? FAST_PATH_IMPOSSIBLE : FAST_PATH_MUST_WAIT;
 }
 
-/* What it has to wait for is put into *need. */
+/* Judges whether what the event follows is delivered; *need receives the event that it has to wait
+ * for. */
 static enum fast_path_result fast_path_judge(const struct order *order, const struct arrival *a,
                                              bool after, struct event_id *need)
 {
@@ -61,7 +63,8 @@ static enum fast_path_result fast_path_judge(const struct order *order, const st
 
 static bool is_sent(uint64_t flags) { return flags_send(flags) && !(flags & FIELD_INCONSISTENT); }
 
-/* False: there is more to what it follows. */
+/* Finds the positions of what the event follows. Returns false if that needs more than the fast
+ * path. */
 static bool fast_path_find_causes(const struct order *order, const struct arrival *a, bool after,
                                   struct follows *f)
 {
@@ -111,9 +114,9 @@ static void fast_path_deliver(struct order *order, struct order_line *line, cons
         line_wake(order, a->at.line);
 }
 
-/* ---- what comes in ---- */
+/* ---- arrivals ---- */
 
-/* Is it next on its line, and all there? */
+/* Is it the next event of its line, and is all that it follows delivered? */
 static bool fast_path_may_deliver(const struct order *order, const struct arrival *a,
                                   unsigned relations, struct follows *f)
 {
@@ -148,9 +151,11 @@ bool fast_path_insert_pair(struct order *order, const struct arrival *a, const s
 
 /* ---- heads of lines ---- */
 
-#define RUN_MOST 16u /* so many of a line are delivered before others have their turn */
+/* maximum number of events of one line in a row, before other lines have their turn */
+#define RUN_MOST 16u
 
-/* What follows nothing but its line needs nothing that is not at hand. */
+/* Can the head be delivered without a judgment? It can if it follows only its line's previous
+ * event. */
 static bool fast_path_is_deliverable(const struct order *order, const struct pending *head)
 {
     return !head->arrival.waits && !order->patient && head->arrival.relation != RELATION_RECEIVE;
@@ -175,7 +180,7 @@ bool fast_path_check_head(struct order *order, uint32_t number, struct pending *
         return false;
     enum fast_path_result j =
         fast_path_judge(order, &head->arrival, head->arrival.waits & WAITS_AFTER, &need);
-    if (j == FAST_PATH_MUST_WAIT) /* the member of a cycle is another's business */
+    if (j == FAST_PATH_MUST_WAIT) /* false: it would close a cycle, which the slow path reports */
         return sync_point_wait(order, &(struct sync_point){.members = &head, .count = 1}, need);
     if (j == FAST_PATH_IMPOSSIBLE || !deliver_head(order, line, head))
         return false;

@@ -1,10 +1,10 @@
-/* Streams between hosts: which of their ends were reported, and the receives that wait for one that
- * was not.
+/* Streams between hosts: which of their ends were reported, and receives that wait for a missing
+ * report.
  *
- * The reports of the two ends come in any order, and an end that no program of the run has is
- * never reported.  So a receive waits for the report for a limited time.  Then the stream is
- * alone, and no receive waits for the place of its other end (an address, if no program of the
- * run ever reported it as its own, else the port there) until a program reports that place. */
+ * The two ends are reported in any order, and an end that no program of the run has is never
+ * reported. So a receive waits for the report for a limited time. After that the stream is alone,
+ * and no receive waits for the place of its other end until a program reports that place. A place
+ * is an address, or, if a program of the run reported that address as its own, the port there. */
 #include "server/order/delivery/host_streams.h"
 
 #include "base/map.h"
@@ -20,7 +20,7 @@
 struct host_stream_place {
     struct stream_place place; /* port 0: the address */
     bool ours; /* a program reported it as its own */
-    bool alone; /* it was waited for in vain */
+    bool alone; /* its report was awaited in vain */
 };
 
 /* ---- places ---- */
@@ -46,22 +46,22 @@ static struct host_stream_place *place_of(struct order *order, struct stream_pla
     return place;
 }
 
-static struct stream_place address_resolve(struct stream_place p)
+static struct stream_place host_streams_address_of(struct stream_place p)
 {
     return (struct stream_place){p.high, p.low, 0};
 }
 
 static bool is_alone(const struct order *order, struct stream_place p)
 {
-    const struct host_stream_place *address = find_place(order, address_resolve(p)),
+    const struct host_stream_place *address = find_place(order, host_streams_address_of(p)),
                                    *place = find_place(order, p);
     return (address && address->alone) || (place && place->alone);
 }
 
-/* A program has reported this place. */
+/* Notes that a program has reported this place. */
 static void host_streams_note_arrival(struct order *order, struct stream_place p)
 {
-    struct host_stream_place *address = place_of(order, address_resolve(p)),
+    struct host_stream_place *address = place_of(order, host_streams_address_of(p)),
                              *place = find_place(order, p);
     address->ours = true;
     address->alone = false;
@@ -69,20 +69,20 @@ static void host_streams_note_arrival(struct order *order, struct stream_place p
         place->alone = false;
 }
 
-/* No program has reported this place. */
+/* Notes that no program has reported this place. */
 static void host_streams_drop_place(struct order *order, struct stream_place p)
 {
-    const struct host_stream_place *address = find_place(order, address_resolve(p));
-    place_of(order, address && address->ours ? p : address_resolve(p))->alone = true;
+    const struct host_stream_place *address = find_place(order, host_streams_address_of(p));
+    place_of(order, address && address->ours ? p : host_streams_address_of(p))->alone = true;
 }
 
-/* ---- a stream ---- */
+/* ---- streams ---- */
 
 static struct stream_ends *ends_of(struct order *order, struct byte_stream *stream)
 {
     if (!stream->ends) {
         stream->ends = xcalloc(1, sizeof *stream->ends);
-        stream->ends->saved = order->saves; /* it is not in the save under way */
+        stream->ends->saved = order->saves; /* not part of the save in progress */
         stream_ends_known(order)->streams++;
     }
     return stream->ends;
@@ -100,7 +100,7 @@ static bool is_late(const struct stream_ends *e) { return !e->alone && e->reads 
 static void list_late(struct order *order, struct byte_stream *stream)
 {
     struct stream_ends_state *k = stream_ends_known(order);
-    if (k->first > k->count / 2) { /* those before are done with */
+    if (k->first > k->count / 2) { /* remove those that are done */
         k->count -= k->first;
         k->stamped -= k->first;
         memmove(k->late, k->late + k->first, k->count * sizeof *k->late);
@@ -110,7 +110,8 @@ static void list_late(struct order *order, struct byte_stream *stream)
     k->late[k->count++] = stream;
 }
 
-/* Bytes that no receive will need are not kept. */
+/* Stops waiting for the stream's other end. If no program of the run reads the stream, drops its
+ * bytes, which no receive will need. */
 static void host_streams_stop_waiting(struct order *order, struct byte_stream *stream)
 {
     struct stream_ends *e = stream->ends;
@@ -126,7 +127,7 @@ static void host_streams_stop_waiting(struct order *order, struct byte_stream *s
     byte_stream_wake(order, stream);
 }
 
-/* ---- who writes ---- */
+/* ---- writers ---- */
 
 #define WRITERS_MOST 64u
 
@@ -255,7 +256,7 @@ void order_stream_alone(struct order *order, uint64_t key)
     }
 }
 
-/* ---- saved ---- */
+/* ---- saving and restoring ---- */
 
 void host_streams_restore(struct order *order, uint64_t key, const struct stream_ends *ends)
 {

@@ -1,5 +1,5 @@
-/* Streams between hosts: which of their ends were reported, and the receives that wait for one
- * that was not. */
+/* Streams between hosts: which of their ends were reported, and receives that wait for a missing
+ * report. */
 #ifndef SERVER_ORDER_DELIVERY_HOST_STREAMS_H
 #define SERVER_ORDER_DELIVERY_HOST_STREAMS_H
 
@@ -11,11 +11,12 @@
 struct stream_ends;
 struct stream_ends_state;
 
-void host_streams_gone(struct order *order); /* lines are */
+/* Must be called when lines were marked as gone. */
+void host_streams_gone(struct order *order);
 
 /* Restores saved streams and places. */
-void host_streams_restore(struct order *order, uint64_t key,
-                          const struct stream_ends *ends); /* takes its writers */
+/* Takes over ends->writers. */
+void host_streams_restore(struct order *order, uint64_t key, const struct stream_ends *ends);
 void host_streams_place_restore(struct order *order, struct stream_place place, bool alone);
 /* Calls visit for each address that an end reported as its own, and for each place that was
  * awaited in vain. */

@@ -1,4 +1,4 @@
-/* Intake: from events in any order to a log in an order that respects all edges. */
+/* Insertion: turns events that arrive in any order into a log that respects all edges. */
 #include "base/alloc.h"
 #include "server/order/delivery/deliver.h"
 #include "server/order/delivery/host_streams.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing more comes on the line: what lies before its first pending event is lost. */
+/* Declares the numbers before a line's first pending event lost: no more events arrive on it. */
 static void close_gap(struct order *order, uint32_t number)
 {
     struct order_line *line = line_get(order, number);
@@ -30,7 +30,8 @@ static void close_gap(struct order *order, uint32_t number)
     line_enqueue(order, number);
 }
 
-/* Numbers that are lost, up to one that came all the same: the rest is looked at behind it. */
+/* Appends lost numbers, up to the first one that arrived nevertheless; the rest becomes pending
+ * behind it. */
 static void insert_apply_loss(struct order *order, uint32_t number, struct pending *head)
 {
     uint64_t first = head->arrival.at.number, count = pending_lost(head);
@@ -95,9 +96,10 @@ void order_unpin(struct order *order)
     insert_drain_queue(order);
 }
 
-/* ---- coming in ---- */
+/* ---- arrivals ---- */
 
-/* Events missing on its line may still come, too, until another line has ended. */
+/* Notes a line on which an event arrived after its end: missing ones may still arrive, too, and are
+ * lost only after the next order_end_of_input(). */
 static void note_straggler(struct order *order, uint32_t number)
 {
     struct number_set *s = &order->stragglers;
@@ -127,7 +129,7 @@ static void insert_join_rendezvous(struct order *order, const struct arrival *a)
         insert_join_rendezvous_by(order, a, a->partners[i].number);
 }
 
-/* Is all there that the event names, beside its line and its pair? */
+/* Are all events delivered that this one names, apart from its line and its partner? */
 static bool has_all(const struct order *order, const struct arrival *a)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -147,8 +149,8 @@ static bool has_all(const struct order *order, const struct arrival *a)
     return send != NO_POSITION && log_sends(order, send);
 }
 
-/* Events that are not plain are delivered as they are, too, if they come in order and need not
- * wait. */
+/* Can an event be delivered directly? Those that the fast path does not take can, too, if they
+ * arrive in order and need not wait. */
 static bool insert_may_deliver(const struct order *order, const struct arrival *a)
 {
     const struct order_line *line = line_get(order, a->at.line);
@@ -243,7 +245,8 @@ void order_note_loss(struct order *order, uint32_t number, uint64_t first, uint6
     insert_drain_queue(order);
 }
 
-/* Lines that wait for events that never come are checked again. */
+/* Marks lines on which no more events arrive as gone; the lines that wait for them are checked
+ * again. */
 static void mark_gone(struct order *order)
 {
     struct leaving_lines *going = &order->going;
@@ -287,7 +290,7 @@ static void insert_mark_leaving(struct order *order, const uint32_t *lines, size
 void order_end_of_input(struct order *order, const uint32_t *lines, size_t count)
 {
     insert_mark_leaving(order, lines, count);
-    size_t gone = 0; /* not those that came back */
+    size_t gone = 0; /* without lines that were resumed */
     for (size_t i = 0; i < order->stragglers.count; i++)
         if (line_get(order, order->stragglers.items[i])->gone)
             order->stragglers.items[gone++] = order->stragglers.items[i];
@@ -308,7 +311,7 @@ void order_resume_input(struct order *order, uint32_t line)
 
 void order_set_wait_for_missing(struct order *order) { order->patient = true; }
 
-/* All that is still pending looks once more. */
+/* Has the lines of all pending events checked a last time. */
 static void leave_pending(struct order *order)
 {
     for (uint32_t i = 1; i <= order->line_count; i++)
@@ -316,7 +319,8 @@ static void leave_pending(struct order *order)
             insert_mark_leaving(order, &i, 1);
 }
 
-/* Goes from the last looks to the letting go, and from there to the end. */
+/* Advances the end of the run: when all lines are checked, releases the events that still wait for
+ * a partner (`finishing`). Returns whether nothing is left to do. */
 static bool is_finished(struct order *order)
 {
     if (order->work.count || order->going.count)

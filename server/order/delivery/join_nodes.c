@@ -33,7 +33,7 @@ struct new_collected {
     int64_t time_ns;
 };
 
-/* Events of the type that were not collected yet. */
+/* Finds the events of the type that were not collected yet. */
 static struct new_collected find_new(struct order *order, uint32_t number_of_line,
                                      struct collector *collector)
 {
@@ -55,7 +55,8 @@ static struct new_collected find_new(struct order *order, uint32_t number_of_lin
     return found;
 }
 
-/* Were numbers lost on the line since it looked last?  Some of them may have been of its type. */
+/* Were numbers lost on the line since the collector was updated? Some of them may have been of its
+ * type. */
 static bool has_new_gap(const struct order_line *line, const struct collector *collector)
 {
     if (!line->more->gap_count)
@@ -64,7 +65,7 @@ static bool has_new_gap(const struct order_line *line, const struct collector *c
     return last > collector->ordinal || (last == collector->ordinal && !collector->hidden);
 }
 
-/* Brings one collector up to date; its newest hidden event or NO_POSITION. */
+/* Updates one collector. Returns the position of its newest hidden event, or NO_POSITION. */
 static uint64_t join_nodes_update_collector(struct order *order, uint32_t number_of_line,
                                             uint32_t type)
 {

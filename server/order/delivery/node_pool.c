@@ -7,18 +7,18 @@
 #include <stdlib.h>
 
 #define POOL_PIECES 128u
-#define POOLS_LOOKED_AT 4u /* for every new one */
-#define CLUSTER_BYTES                                                                              \
-    (512u << 10) /* at an address that this divides, so that a piece leads to its pool */
+#define POOLS_LOOKED_AT 4u /* pools examined for merging per new pool */
+/* their alignment, too, so that the address of a piece leads to its pool */
+#define CLUSTER_BYTES (512u << 10)
 #define CLUSTER_POOLS (CLUSTER_BYTES / (POOL_PIECES * sizeof(struct pending)) - 1)
 
 struct node_pool {
-    struct node_pool *older, *newer; /* spare ones lead on by `newer`, too */
+    struct node_pool *older, *newer; /* spare ones are linked by `newer` */
     struct pending *pieces; /* POOL_PIECES; at.line 0: free */
-    uint32_t used, live; /* allocated so far, and of them not freed */
+    uint32_t used, live; /* pieces allocated so far; those of them that are not freed */
 };
 
-/* What is asked of the system at once.  What is known of pools lies together, apart from their
+/* A unit of allocation from the system. The descriptors of its pools are together, apart from their
  * pieces. */
 struct node_pool_cluster {
     struct node_pool_cluster *next;
@@ -85,7 +85,7 @@ static void pool_free(struct order *order, struct node_pool *pool)
     pieces->pools--;
 }
 
-/* ---- putting together ---- */
+/* ---- merging ---- */
 
 static void node_pool_move(struct order *order, struct pending *to, struct pending *from,
                            piece_moved *moved)
@@ -102,7 +102,8 @@ static void node_pool_move(struct order *order, struct pending *to, struct pendi
             walk->at = to;
 }
 
-/* Both become one, in which the pieces lie in the same order. */
+/* Moves the pieces of the second pool behind those of the first, in the same order, and frees
+ * it. */
 static void node_pool_merge(struct order *order, struct node_pool *pool, struct node_pool *behind,
                             piece_moved *moved)
 {
@@ -117,7 +118,8 @@ static void node_pool_merge(struct order *order, struct node_pool *pool, struct 
     pool_free(order, behind);
 }
 
-/* A hand goes round: neighbours of which together a quarter of one is left become one. */
+/* Examines some neighboring pools, in turn, and merges those that are less than a quarter of one
+ * together. */
 static void join_some(struct order *order, piece_moved *moved)
 {
     struct node_pools *pieces = &order->pieces;
@@ -161,10 +163,10 @@ void node_pool_release(struct order *order, struct pending *piece)
     if (pool->newer)
         pool_free(order, pool);
     else
-        pool->used = 0; /* what comes next lies where the caches have it */
+        pool->used = 0; /* the next pieces reuse memory that is in the caches */
 }
 
-/* The piece at this place, or the first one behind it. */
+/* Returns the piece at this place, or the first one after it. */
 static struct pending *from_place(struct node_pool *pool, size_t i)
 {
     for (; pool; pool = pool->newer, i = 0)

@@ -14,7 +14,7 @@
 
 #define EFFECT_OWN 8u
 #define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
-#define EFFECT_NONE 0x80u /* it was looked up, and there is none */
+#define EFFECT_NONE 0x80u /* looked up: there is none */
 
 void order_set_effect_source(struct order *order,
                              void (*ask)(void *context, uint32_t kind, uint32_t type),
@@ -78,8 +78,8 @@ static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool
     return at && *at != EFFECT_NONE ? *at : 0;
 }
 
-/* A thread acquires an object whose previous holder was not seen leaving: only blocked occupants
- * stay. */
+/* A thread leaves that is not known to be inside: what was recorded of the object's holder is
+ * obsolete, and only blocked occupants stay. */
 static void put_out(struct order_line *line)
 {
     size_t kept = 0;

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define RING_MAX 65536u /* numbers ahead of a line's head that its ring can hold */
-#define SPILL_EVENTS 256u /* in one part */
-#define SPILL_NEAR 64u /* so close to the head nothing is spilled */
+#define SPILL_EVENTS 256u /* arrivals per part */
+#define SPILL_NEAR 64u /* arrivals this close to the head are not spilled */
 
 /* ---- a line's ring ---- */
 
@@ -32,14 +32,14 @@ static void ring_widen(struct order_line *line, uint64_t offset)
     free(old.items);
 }
 
-/* Where a number has its place, if it is in the ring; NULL: there is no ring. */
+/* Returns the place of a number that is in the ring; NULL if there is no ring. */
 static struct pending **ring_place(const struct order_line *line, uint64_t number)
 {
     const struct pending_ring *ring = &line->more->ring;
     return ring->room ? &ring->items[number & (ring->room - 1)] : NULL;
 }
 
-/* ---- far ahead: a heap of numbers says which is the least ---- */
+/* ---- numbers far ahead: a heap finds the least ---- */
 
 static void far_push(struct order_line *line, uint64_t number)
 {
@@ -48,14 +48,15 @@ static void far_push(struct order_line *line, uint64_t number)
     binary_heap_push(line->more->far, number, 0);
 }
 
-/* Numbers up to this one are looked for no more. */
+/* Removes numbers up to this one, which are not needed any more. */
 static void far_drop(struct binary_heap *far, uint64_t number)
 {
     while (far && far->count && far->items[0].key <= number)
         binary_heap_pop(far);
 }
 
-/* Least number beyond the line's head; what was delivered since it was put there goes now. */
+/* Returns the least number that is far ahead of the line's head, 0 if there is none; removes those
+ * that were delivered. */
 static uint64_t far_least(struct order_line *line)
 {
     struct binary_heap *far = line->more->far;
@@ -89,14 +90,15 @@ static void pending_place_node(struct order *order, struct order_line *line, str
 static struct pending *in_memory(const struct order *order, const struct order_line *line,
                                  struct event_id at)
 {
-    /* What is in the ring lies within its length of the head, so that a place means one number. */
+    /* The ring has only numbers within its length of the head, so that each place stands for one
+     * number. */
     if (at.number > line->delivered && at.number - line->delivered < line->more->ring.room &&
         line->more->ring.items[at.number & (line->more->ring.room - 1)])
         return line->more->ring.items[at.number & (line->more->ring.room - 1)];
     return order->far.count ? map_get(&order->far, at.line, at.number) : NULL;
 }
 
-/* ---- where it came from: how many of each batch, oldest first ---- */
+/* ---- batches: the number of pending arrivals of each, oldest first ---- */
 
 static size_t batch_place(const struct order *order, uint32_t batch)
 {
@@ -120,7 +122,7 @@ static void batch_more(struct order *order, uint32_t batch)
     }
     size_t i = batch_place(order, batch);
     if (i == order->batch_count || order->batches[i].batch != batch) {
-        size_t kept = 0; /* those of which nothing is left go */
+        size_t kept = 0; /* batches without pending arrivals are removed */
         for (size_t k = 0; k < order->batch_count; k++)
             if (order->batches[k].count)
                 order->batches[kept++] = order->batches[k];
@@ -209,7 +211,7 @@ static void note_moved(struct order *order, const struct pending *from, struct p
         map_put(&order->far, at.line, at.number, to);
 }
 
-/* What is asked of it often. */
+/* Sets `partners` and `waits`, which summarizes what is often tested. */
 static void pending_note_waits(struct pending *piece, uint64_t lost)
 {
     struct arrival *a = &piece->arrival;
@@ -221,7 +223,7 @@ static void pending_note_waits(struct pending *piece, uint64_t lost)
     }
 }
 
-/* Brings the oldest of them back into memory. */
+/* Loads the oldest spilled part of a line back into memory. */
 static void pending_load_spilled(struct order *order, struct order_line *line, uint32_t number)
 {
     struct pending_spill *s = line->more->spill;
@@ -241,7 +243,7 @@ static void pending_load_spilled(struct order *order, struct order_line *line, u
     bool bad = from == NULL || (part && size != count * sizeof *from);
     s->begin += count;
     line->pending -= (uint32_t)count;
-    if (bad) { /* it cannot be read back: these numbers are lost, the line continues */
+    if (bad) { /* unreadable: its numbers count as lost, so that the line continues */
         order->figures.pending -= count;
         batch_less(order, batch, count);
         order->figures.damaged++;
@@ -261,7 +263,7 @@ static void pending_load_spilled(struct order *order, struct order_line *line, u
     }
 }
 
-/* ---- for the others ---- */
+/* ---- interface ---- */
 
 void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
 {
@@ -334,8 +336,8 @@ uint64_t pending_least(const struct order *order, uint32_t number)
     uint64_t least = line->more->spill ? line->more->spill->begin : 0, far = far_least(line);
     if (far && (!least || far < least))
         least = far;
-    /* What is in the ring lies within its length of the head: what is looked through once is behind
-     * the head when the gap before it is closed. */
+    /* The ring has only numbers within its length of the head. Each place is examined once: when
+     * the gap before the event is closed, the head is past it. */
     const struct pending_ring *ring = &line->more->ring;
     uint64_t end = line->delivered + 1 + ring->room;
     for (uint64_t n = line->delivered + 1; ring->count && n != end && (!least || n < least); n++)
@@ -352,7 +354,7 @@ uint32_t pending_batch(const struct order *order)
     return UINT32_MAX;
 }
 
-/* ---- all of them ---- */
+/* ---- iteration ---- */
 
 void pending_walk_begin(struct order *order, struct pending_walk *walk)
 {

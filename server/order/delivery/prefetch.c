@@ -1,5 +1,5 @@
-/* Prefetching into the processor's caches of what will be read soon; changes nothing.  With ten
- * thousand lines, hardly any data that an event needs is cached.  Each stage reads only what the
+/* Prefetching of what delivery will read soon into the processor's caches; changes nothing. With
+ * ten thousand lines, hardly any data that an event needs is cached. Each stage reads only what the
  * stage before it prefetched. */
 #include "server/order/delivery/pending_events.h"
 #include "server/order/log/log_block.h"
@@ -9,8 +9,8 @@
 #include "server/order/order_state.h"
 #include "wire/event_types.h"
 
-/* The compiler is not to take a function that only fetches for one that has no effect, and leave it
- * out. */
+/* The barrier keeps the compiler from removing functions that only prefetch, as if they had no
+ * effect. */
 static inline void prefetch_address(const void *at)
 {
     __builtin_prefetch(at, 1);
@@ -25,14 +25,14 @@ static void prefetch_line(const struct order_line *line)
     prefetch_address(&line->positions); /* its other half */
 }
 
-/* Where the position of the next event of a line goes. */
+/* Prefetches the place for the position of the line's next event. */
 static void prefetch_end(const struct order_line *line)
 {
     if (line->positions.tail)
         prefetch_address(&line->positions.tail[line->positions.count & (POSITION_LIST_NODE - 1)]);
 }
 
-/* The line of the send that an event receives, NULL if there is none. */
+/* Returns the line of the send that an event receives; NULL if there is none. */
 static const struct order_line *sender_of(const struct order *order, const struct arrival *a)
 {
     return a->relation == RELATION_RECEIVE && !a->keyed && a->partner_count == 1
@@ -57,7 +57,7 @@ static void prefetch_send(const struct order *order, const struct arrival *a)
     const uint64_t *send = from ? send_of(from, a) : NULL;
     if (send)
         prefetch_address(send);
-    else if (from && from->more) /* it will be waited for */
+    else if (from && from->more) /* the receive will wait for it */
         prefetch_address(from->more);
 }
 
@@ -70,14 +70,14 @@ static void prefetch_row(const struct order *order, const struct arrival *a)
     if (!send || *send >= order->count || *send / BLOCK_EVENTS < order->packed)
         return;
     const struct log_block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
-    uint32_t i = *send % BLOCK_EVENTS; /* it is open: its rows lie by columns */
+    uint32_t i = *send % BLOCK_EVENTS; /* an open block is stored by columns */
     prefetch_address(rows->bytes + block_column(FIELD_RECEIVE) + 8 * (size_t)i);
     prefetch_address(rows->bytes + block_column(FIELD_FLAGS) + 2 * (size_t)i);
 }
 
-/* ---- what comes in ---- */
+/* ---- arrivals ---- */
 
-/* Behind others of its line that wait, it waits, too. */
+/* An arrival waits if earlier events of its line wait. */
 static bool will_wait(const struct order_line *line) { return line->pending || !line->more; }
 
 static void prefetch_ring(const struct order_line *line, const struct arrival *a)
@@ -108,18 +108,18 @@ void order_prefetch(const struct order *order, const struct arrival *a, enum pre
     }
 }
 
-/* ---- the heads of lines that are to be looked at ---- */
+/* ---- heads of queued lines ---- */
 
 #define STAGE_APART 3u /* lines between two stages */
 #define STAGES 7u
 
-/* Who waits for the event is woken by it. */
+/* Returns the heap of lines that the line's next events may wake; NULL if none waits. */
 static const struct binary_heap_item *waiter_of(const struct order_line *line)
 {
     return line->waiter_count ? line->more->waiters : NULL;
 }
 
-/* The next piece of a line that is to be delivered, or the one behind it. */
+/* Returns the line's next pending event, or the one after it; NULL if it is not in the ring. */
 static const struct pending *prefetch_node_of(const struct order_line *line, unsigned ahead)
 {
     const struct pending_ring *ring = &line->more->ring;
@@ -178,8 +178,8 @@ static void prefetch_head(const struct order *order, const struct order_line *li
     }
 }
 
-/* Everything that is done with the head of a line: the line, what of it waits, the place of the
- * head, the head, and what it follows. */
+/* Prefetches what checking the heads of queued lines needs, in stages: the line, its pending
+ * events, the place of the head, the head, and what it follows. */
 void pending_prefetch(const struct order *order)
 {
     const struct line_queue *work = &order->work;

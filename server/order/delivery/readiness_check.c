@@ -54,8 +54,8 @@ static const char *readiness_conflict_reason(const struct order *order, struct e
     return "the partner does not refer back";
 }
 
-/* When the run has ended, an event that waits by a key for a partner is released: what the
- * partner did is unknown. */
+/* Once the run has ended, releases an event that waits by a key for its partner: what the partner
+ * did is unknown. */
 static bool readiness_is_released(const struct order *order, struct sync_point *point)
 {
     if (order->finishing)
@@ -63,7 +63,7 @@ static bool readiness_is_released(const struct order *order, struct sync_point *
     return order->finishing;
 }
 
-/* A SYNC head: its partner must be a head that names it back. */
+/* Joins the partner of a SYNC head: it must be a head that names this one. */
 static enum readiness_state join_partner(struct order *order, struct sync_point *point,
                                          struct event_id partner)
 {
@@ -105,7 +105,7 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
     const struct arrival *a = &head->arrival;
     struct rendezvous *meeting = rendezvous_of(order, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
-    if (!meeting) { /* they were complete so long ago that their record was removed */
+    if (!meeting) { /* completed so long ago that its record was removed */
         sync_point_mark_inconsistent(order, head, (struct event_id){0, 0},
                                      "joins a completed group");
         return DONE;
@@ -169,7 +169,7 @@ static struct event_id send_by(const struct order *order, const struct arrival *
     return (struct event_id){0, 0};
 }
 
-/* A keyed RECEIVE: finds its send, or waits to be woken by it. */
+/* Finds the send of a keyed RECEIVE, or has it wait until the send arrives. */
 static enum readiness_state find_send(struct order *order, struct sync_point *point)
 {
     struct pending *head = point->members[0];
@@ -183,10 +183,11 @@ static enum readiness_state find_send(struct order *order, struct sync_point *po
     return READY;
 }
 
-/* Stands for a send that never came. */
+/* Stands for a send that never arrived. */
 static const struct event_id readiness_no_event = {UINT32_MAX, 1};
 
-/* With many keys: finds all its sends; the keys go behind them. */
+/* Finds all sends of a RECEIVE with several keys; `partners` then has the sends, followed by the
+ * keys. */
 static enum readiness_state find_sends(struct order *order, struct sync_point *point)
 {
     struct pending *head = point->members[0];

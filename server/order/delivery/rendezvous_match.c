@@ -52,7 +52,8 @@ static void unlink_meeting(struct order *order, const struct rendezvous *meeting
         meeting->next->previous = meeting->previous;
 }
 
-/* Remembers it a while longer, and forgets the oldest. */
+/* Marks a rendezvous as done. It is remembered for a while, to detect extra members; the oldest one
+ * is removed. */
 static void rendezvous_retire(struct order *order, struct rendezvous *meeting,
                               struct rendezvous_key key)
 {
@@ -94,7 +95,7 @@ void rendezvous_leave_all(struct order *order, const struct pending *pending)
     bool one = !a->partner_count || (a->partners == &pending->one && a->partners[0].line);
     size_t keys = one || a->partners[0].line == 0
                       ? 0
-                      : a->partner_count; /* where they begin, see readiness_check.c */
+                      : a->partner_count; /* index of the first key, see find_sends() */
     if (one)
         rendezvous_leave(order, a, a->key[1]);
     for (size_t i = 0; !one && i < a->partner_count; i++)

@@ -1,4 +1,4 @@
-/* The two ends of a stream between hosts: which of its bytes will come, and which ends it is
+/* The two ends of a stream between hosts: which of its bytes will arrive, and which ends it is
  * useless to wait for. */
 #include "server/order/delivery/stream_ends.h"
 
@@ -83,7 +83,7 @@ bool stream_ends_received(struct order *order, struct byte_stream *stream, uint6
 {
     struct stream_ends *e = stream->ends;
     if (begin >= STREAM_CLOSINGS)
-        return true; /* the end may be found again */
+        return true; /* the end of the stream can be read repeatedly */
     if (e->alone && end > e->received) {
         stream_ends_touch(order, stream);
         e->received = end;

@@ -78,7 +78,7 @@ bool sync_point_has(const struct sync_point *point, uint32_t line)
     return false;
 }
 
-/* Else it cannot close a cycle. */
+/* Does a line wait for a member? Else the point cannot close a cycle by waiting. */
 static bool has_waiters(const struct order *order, const struct sync_point *point)
 {
     bool has = false;
@@ -87,7 +87,7 @@ static bool has_waiters(const struct order *order, const struct sync_point *poin
     return has;
 }
 
-/* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
+/* Has the point wait for `need`; returns false if that would close a cycle of waiting lines. */
 bool sync_point_wait(struct order *order, const struct sync_point *point, struct event_id need)
 {
     if (sync_point_has(point, need.line))

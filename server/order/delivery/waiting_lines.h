@@ -4,15 +4,16 @@
 
 #include "server/order/order_state.h"
 
-struct
-    sync_point { /* events that are delivered together; the first is the head that was looked at */
+/* Events that are delivered together; the first one is the head that is checked. */
+struct sync_point {
     struct pending **members;
     size_t count, room;
-    uint8_t doubt; /* an enum untraced_reason: some that belong to it are missing */
+    uint8_t doubt; /* an enum untraced_reason: why members are missing */
 };
 
-void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
-uint32_t line_dequeue(struct order *order); /* call only if work is left */
+/* Queues a line, to have its head checked. */
+void line_enqueue(struct order *order, uint32_t number);
+uint32_t line_dequeue(struct order *order); /* the queue must not be empty */
 /* wakes the lines that waited for what this line delivered */
 void line_wake(struct order *order, uint32_t number);
 /* wakes the first waiting line, whatever it waits for */
