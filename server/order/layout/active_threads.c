@@ -32,7 +32,8 @@ size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
         sweep->watched[thread] = may(job, sweep, thread);
         open += sweep->watched[thread];
     }
-    return open + (job->acting_count == 0 || sweep->strangers); /* of them nothing is known */
+    /* events without a known thread keep the pass open */
+    return open + (job->acting_count == 0 || sweep->strangers);
 }
 
 void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread,

@@ -9,19 +9,19 @@
 #include <string.h>
 
 #ifndef SHUT_AFTER
-#define SHUT_AFTER 4096u /* events between two tries, at first */
+#define SHUT_AFTER 4096u /* events between two attempts, at first */
 #endif
 #define SHUT_SELDOM (1u << 16) /*   and at most */
-#define CHAIN_POINTS 48u /* are looked at, of one line */
-#define FAILURES 8u /* of one try: those that come next are likely to fail, too */
+#define CHAIN_POINTS 48u /* points examined per line */
+#define FAILURES 8u /* of one attempt: the next lines are likely to fail, too */
 
-/* ---- a chain ---- */
+/* ---- chains ---- */
 
 struct closed_lines_chase {
     struct layout_job *job;
     uint64_t points[CHAIN_POINTS]; /* positions */
     unsigned count;
-    bool found; /* one that is beyond the window */
+    bool found; /* a point beyond the window was found */
 };
 
 static void closed_lines_push_point(struct closed_lines_chase *c, uint64_t position)
@@ -49,7 +49,7 @@ static uint32_t line_at(const struct closed_lines_chase *c, uint64_t position)
     return block_line_of(log_get(c->job->order, position, FIELD_LINE));
 }
 
-/* ---- to the left, where what follows an event was come to before it ---- */
+/* ---- to the left, where the effects of an event are placed before it ---- */
 
 static void closed_lines_follow_effect(void *context, uint64_t position)
 {
@@ -78,7 +78,7 @@ static void closed_lines_scan_left(struct closed_lines_chase *c, uint64_t positi
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = line_at(c, p);
         if (line == 0 || p >= layout_pass_cut(job, line))
-            return; /* the sweep passes such a point over */
+            return; /* the pass skips such a point */
     }
     for (uint64_t p = begin; p <= end && !c->found; p++)
         c->found = layout_pass_pushed(&job->left, p,
@@ -87,7 +87,7 @@ static void closed_lines_scan_left(struct closed_lines_chase *c, uint64_t positi
         closed_lines_continue_left(c, p);
 }
 
-/* The next event that the sweep to the left will come to on a line. */
+/* Returns the next event of a line that the pass to the left will reach. */
 static uint64_t next_left(const struct layout_job *job, uint32_t line)
 {
     uint64_t cut = job->cut[line - 1], at = job->left.at < cut ? job->left.at : cut,
@@ -140,7 +140,7 @@ static uint64_t next_right(const struct layout_job *job, uint32_t line)
                                                    : NO_POSITION;
 }
 
-/* ---- tries ---- */
+/* ---- attempts ---- */
 
 static bool is_due(struct closed_lines *s, uint64_t looked, bool all)
 {
@@ -156,8 +156,8 @@ static void closed_lines_drop_line(struct closed_lines *s, size_t i)
     s->lines[i] = s->lines[--s->count];
 }
 
-/* Takes the lines in turn, from where the last try ended; those that are shut meanwhile leave the
- * list. */
+/* Tries to close lines in turn, from where the last attempt ended. Lines that were closed meanwhile
+ * are removed from the list. */
 static void closed_lines_try_close(struct layout_pass *sweep, struct closed_lines_chase *c,
                                    bool all,
                                    bool (*is_beyond)(struct closed_lines_chase *c, uint32_t line))
@@ -205,7 +205,7 @@ void closed_lines_right(struct layout_job *job, uint64_t looked, bool all)
         closed_lines_try_close(&job->right, &c, all, is_beyond_right);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 void closed_lines_begin(struct layout_job *job, struct layout_pass *sweep)
 {

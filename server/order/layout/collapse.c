@@ -6,7 +6,7 @@
 #include "server/order/order.h"
 #include "wire/event_types.h"
 
-struct collapse_visit { /* of an object by a thread */
+struct collapse_visit { /* a critical section: of an object by a thread */
     uint64_t first, enter, last; /* positions on the thread's line */
     uint64_t entered, leave;     /* on the object's */
     uint64_t ordinal_thread, ordinal_object, events_thread, events_object;
@@ -51,7 +51,7 @@ static bool collapse_is_plain(const struct collapse_state *f, uint64_t position,
            position != NO_POSITION;
 }
 
-/* The other end of a sync pair. */
+/* Gets the other event of a sync pair. */
 static bool collapse_sync_partner(const struct collapse_state *f, uint64_t position,
                                   const struct order_event *e, uint64_t *other,
                                   struct order_event *event)
@@ -71,7 +71,7 @@ static bool is_single_row(const struct collapse_state *f, uint32_t line)
            !f->placing->cluster[f->placing->row_of[line - 1] - 1];
 }
 
-/* Is there a visit that begins at this ordinal of a thread's line? */
+/* Gets the critical section that begins at this ordinal of a thread's line, if there is one. */
 static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t ordinal,
                      struct collapse_visit *visit)
 {
@@ -124,7 +124,7 @@ static bool visit_at(const struct collapse_state *f, uint32_t thread, uint64_t o
     return true;
 }
 
-/* On one side of the cut, with all its events. */
+/* Are all events of the critical section on this side of the cut? */
 static bool is_on_side(const struct collapse_state *f, const struct collapse_visit *v, bool left)
 {
     uint64_t on_thread = f->cut[v->thread - 1], on_object = f->cut[v->object - 1];

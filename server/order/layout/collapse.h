@@ -4,7 +4,7 @@
  * Such a section is an optional lock request, a sync pair that enters, at most two events
  * inside, and a sync pair that leaves; no event in it blocked, received, or has an annotation.
  * A sequence is collapsed as a whole on each side of the cut, so that the result does not depend
- * on how far the sweep came. */
+ * on how far the pass came. */
 #ifndef SERVER_ORDER_LAYOUT_COLLAPSE_H
 #define SERVER_ORDER_LAYOUT_COLLAPSE_H
 
@@ -15,7 +15,7 @@ struct collapse_state {
     const struct order *order;
     const struct layout_params *placing;
     const uint64_t *cut;
-    struct map marks; /* position -> 1 hidden in a fold, N its mark */
+    struct map marks; /* position -> 1: hidden by a mark; N: a mark of N critical sections */
     struct map ends;  /* position of a mark -> last position it represents */
 };
 

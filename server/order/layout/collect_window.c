@@ -1,4 +1,4 @@
-/* Taking a window from what the sweeps found. */
+/* Collects a window from the events that the passes found. */
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
@@ -48,13 +48,14 @@ static void find_edges_of_many(struct layout_job *job, struct layout_result *p)
         p->before[line_placed(job, p, i) - 1] = p->events[i].position;
     for (size_t i = p->count; i-- > 0;) {
         uint32_t line = line_placed(job, p, i);
-        if (p->before[line - 1] == p->events[i].position) /* the first, and it was not done yet */
+        /* the line's first event in the window, not converted yet */
+        if (p->before[line - 1] == p->events[i].position)
             p->before[line - 1] = order_line_from(job->order, line, p->events[i].position);
     }
 }
 
-/* Ordinals, by line, of the first event that is not left of the window: behind the last one that
- * is. */
+/* Finds, by line, the ordinal of the first event that is not left of the window: after the last one
+ * that is. */
 static void find_edges(struct layout_job *job, struct layout_result *p)
 {
     for (uint32_t line = 1; line <= job->lines; line++)
@@ -65,7 +66,7 @@ static void find_edges(struct layout_job *job, struct layout_result *p)
         if (seen->column >= job->placing.from)
             p->before[seen->line - 1] = seen->position;
     }
-    for (size_t i = 0; i < job->left.seen_count; i++) { /* seen last first */
+    for (size_t i = 0; i < job->left.seen_count; i++) { /* found in reverse order */
         const struct layout_seen *seen = &job->left.seen[i];
         if (seen->column >= job->placing.from && !is_deep(job, seen->position))
             p->before[seen->line - 1] = seen->position;
@@ -83,8 +84,8 @@ static int by_position(const void *a, const void *b)
     return pa < pb ? -1 : pa > pb;
 }
 
-/* What is left of the cut was found last first, but for the members of a point; the rest is in
- * order. */
+/* Sorts the events by position. Those left of the cut were found in reverse order, apart from the
+ * members of a point; the others are in order. */
 static void collect_window_sort_events(struct layout_result *p, size_t left)
 {
     for (size_t i = 0, k = left; i + 1 < k; i++) {
@@ -105,7 +106,7 @@ void layout_columns_collect(struct layout_job *job, struct layout_result *p)
     *p = (struct layout_result){.first = INT32_MAX, .last = INT32_MIN};
     p->before = xcalloc(job->lines + 1, sizeof *p->before);
     const struct layout_pass *sweeps[] = {&job->left, &job->right};
-    size_t left = 0; /* so many of the events */
+    size_t left = 0; /* number of events left of the cut */
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; i < sweeps[s]->seen_count; i++) {
             const struct layout_seen *seen = &sweeps[s]->seen[i];

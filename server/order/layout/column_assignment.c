@@ -27,7 +27,7 @@ static void sweep_free(struct layout_pass *sweep)
     closed_lines_free(&sweep->shut);
 }
 
-/* ---- a job ---- */
+/* ---- jobs ---- */
 
 static void bound_cut(struct layout_job *job)
 {

@@ -17,7 +17,7 @@
  * that are in no row pass order on and take no room.  On a shared line, and in the row of a
  * cluster, succession is no order, but what is drawn is drawn one after the other.
  *
- * Columns are assigned in steps, so that a server can do other work between them.  The sweep to
+ * Columns are assigned in steps, so that a server can do other work between them.  The pass to
  * either side ends where all rows are full or ended, or after a number of events that depends on
  * the lines and the columns wanted, not on the length of the log: then `unresolved` is set. */
 #ifndef SERVER_ORDER_LAYOUT_COLUMN_ASSIGNMENT_H
@@ -34,8 +34,8 @@ struct layout_event {
 
 struct line_move {
     uint32_t line;
-    bool to;        /* so far that `events` of its events are left of the cut */
-    int64_t events; /* by so many; > 0: forwards, the line's events go to the left */
+    bool to;        /* move so far that `events` of its events are left of the cut */
+    int64_t events; /* number of events; > 0: forwards, the line's events are moved to the left */
 };
 
 struct layout_params {
@@ -43,14 +43,14 @@ struct layout_params {
     const struct line_move *moves;
     size_t move_count;
     int32_t from;           /* first column wanted */
-    uint32_t columns;       /* how many; at least 1 */
-    const uint32_t *row_of; /* by line - 1: 0 in no row, else 1 + its row */
-    const uint8_t *cluster; /* by row: is it one? */
+    uint32_t columns;       /* number of columns, at least 1 */
+    const uint32_t *row_of; /* by line - 1: 0: in no row, else 1 + its row */
+    const uint8_t *cluster; /* by row: is it a line group? */
     uint32_t rows;
     /* there are too many lines to check each (active_threads.h): all drawn lines are in row 1,
      * the only one */
     bool many;
-    bool fold; /* stretches of like, uncontended visits become one mark */
+    bool fold; /* similar, uncontended critical sections become one mark */
     bool (*has_text)(void *context, struct event_id at); /* such an event is always drawn */
     void *context;
 };
@@ -58,40 +58,40 @@ struct layout_params {
 struct layout_result {
     struct layout_event *events; /* by position */
     size_t count, room;
-    int32_t first, last; /* columns that hold anything in the window */
-    bool more_left, more_right; /* drawn events lie beyond the window */
+    int32_t first, last; /* first and last nonempty column in the window */
+    bool more_left, more_right; /* there are drawn events beyond the window */
     bool unresolved;
-    uint64_t
-        *before; /* by line - 1, of lines in rows (with `many`: that have events in the window):
-                            * ordinal of its first event not left of the window */
+    /* By line - 1, of lines in rows (with `many`: of those with events in the window): ordinal of
+     * the first event that is not left of the window. */
+    uint64_t *before;
 };
 
-/* Begins a job.  Everything that `placing` points to must outlive the job.  Lines that are made
+/* Begins a job. Everything that `placing` points to must outlive the job. Lines that are created
  * later are in no row. */
 struct layout_job *layout_columns_begin(const struct order *order,
                                         const struct layout_params *placing);
-/* Sweeps over about `budget` events; true when the window wanted can be taken. */
+/* Examines about `budget` events; returns true when the window can be collected. */
 bool layout_columns_step(struct layout_job *job, uint64_t budget);
-/* Sets *placement to the events in the window; the caller frees it.  Before the sweeps are
- * complete it holds what they found so far and is marked unresolved. */
+/* Sets *placement to the events in the window; the caller frees it. Before the passes are complete,
+ * it has what they found so far and is marked unresolved. */
 void layout_columns_collect(struct layout_job *job, struct layout_result *placement);
-/* Wants another window of the same view: what was swept is not swept again.  The order may have
- * grown. */
+/* Begins another window of the same view; the passes continue from where they are. The order may
+ * have grown. */
 void layout_columns_want(struct layout_job *job, int32_t from, uint32_t columns);
-size_t layout_columns_weight(const struct layout_job *job); /* events it remembers */
+size_t layout_columns_weight(const struct layout_job *job); /* events that it stores */
 void layout_columns_end(struct layout_job *job);
-/* All at once. */
+/* Runs a whole job. */
 void layout_columns(const struct order *order, const struct layout_params *placing,
                     struct layout_result *placement);
 void layout_result_free(struct layout_result *placement);
 
-/* layout_pass.c: is the event drawn by itself: is it on a line in a row, and, if that is a cluster,
- * tied to what is outside? */
+/* layout_pass.c: Returns whether the event is drawn: whether its line is in a row and, if that is a
+ * line group, the event is tied to one outside of it. */
 bool layout_draws_event(const struct order *order, const struct layout_params *placing,
                         uint64_t position);
 
-/* view_cut.c: the cut, as by line - 1 the first position that is right of it (hidden lines behind
- * the others).  Caller frees. */
+/* view_cut.c: Returns the cut: by line - 1, then by hidden line, the first position right of it.
+ * The caller frees it. */
 uint64_t *layout_cut(const struct order *order, const struct layout_params *placing);
 
 #endif

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-/* So far to the left is looked for what a window holds: the newest events are wanted, not the
- * oldest one of a thread that sleeps.  It depends on the window alone, so that one picture is
- * always the same. */
+/* How far to the left a pass searches, at least: the newest events are wanted, not the oldest one
+ * of a thread that sleeps. The depth depends on the window alone, so that the same window always
+ * has the same result. */
 #ifndef DEPTH_LEAST
 #define DEPTH_LEAST 200000u
 #endif
@@ -47,10 +47,8 @@ bool layout_left_has_more(const struct layout_job *job, uint32_t line)
 static bool may_be_left(const struct layout_job *job, const struct layout_pass *sweep,
                         uint32_t thread)
 {
-    (void)
-        /* where a thread began is not known: before its own line's first event it may have acted on
-         * others */
-        job;
+    /* where a thread began is unknown: it may act on other lines before its own first event */
+    (void)job;
     return sweep->acted[thread - 1] <= layout_pass_left_edge(job);
 }
 
@@ -161,7 +159,7 @@ static void next_point(struct layout_job *job)
     job->left.at = begin;
 }
 
-/* As to the right: two events that are one point, the second at p. */
+/* As layout_right_skip_pair(), with the second event at p. */
 static __attribute__((noinline)) bool
 layout_left_skip_pair(struct layout_job *job, const struct event_summary *glance, uint64_t p)
 {
@@ -183,7 +181,7 @@ layout_left_skip_pair(struct layout_job *job, const struct event_summary *glance
     return true;
 }
 
-/* As to the right: takes those events that come next, on lines in no row, down to `low` at most. */
+/* As layout_right_skip(), down to `low` at most. */
 static void layout_left_skip(struct layout_job *job, uint64_t low)
 {
     struct layout_pass *sweep = &job->left;

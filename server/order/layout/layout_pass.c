@@ -1,4 +1,4 @@
-/* What both sweeps share: what they know of lines and columns, and what is drawn. */
+/* What both layout passes share: lines, columns, and which events are drawn. */
 #include "server/order/layout/layout_pass.h"
 
 #include "base/alloc.h"
@@ -30,9 +30,9 @@ int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, u
     return line <= job->lines ? &sweep->line[line - 1] : (nowhere = -1, &nowhere);
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawn events ---- */
 
-/* Looks for an event outside the row. */
+/* Finds out whether an event is outside the row. */
 struct layout_tie {
     const struct layout_job *job;
     uint32_t row;
@@ -50,7 +50,7 @@ static void layout_pass_check_receive(void *context, uint64_t receive)
     tie->outside |= is_outside(tie->job, receive, tie->row);
 }
 
-/* Is an event of a cluster tied to one outside it? */
+/* Is an event of a line group tied to one outside of the group, or has it a text? */
 static bool is_tied(const struct layout_job *job, uint64_t position, uint32_t row)
 {
     struct order_event e = order_event(job->order, position);
@@ -98,7 +98,7 @@ bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pa
     return room;
 }
 
-/* ---- what was found ---- */
+/* ---- events found ---- */
 
 void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
                      bool drawn)
@@ -108,7 +108,8 @@ void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line
     sweep->seen[sweep->seen_count++] = (struct layout_seen){position, column, line, drawn};
 }
 
-/* Lines that count where it is said how far to look: of very many, only so many can be seen. */
+/* Lines that count for the depth and budget of a search: of very many lines, a window shows only
+ * some. */
 #define LINES_COUNTED 1000u
 
 uint64_t layout_pass_lines_counted(const struct layout_job *job)
@@ -127,7 +128,8 @@ static int32_t *layout_pass_filled_array(size_t count, int32_t value)
 
 #define BUDGET_LEAST 4000000u /* events */
 
-/* Enough for every line to fill the columns several times over. */
+/* Returns how many events a pass may examine: enough for every line to fill the columns several
+ * times over. */
 uint64_t layout_pass_budget(const struct layout_job *job)
 {
     return BUDGET_LEAST + 16 * layout_pass_lines_counted(job) * job->placing.columns;
@@ -149,7 +151,7 @@ void layout_pass_reserve(struct layout_pass *sweep, size_t index)
     sweep->column = array_reserve(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
 }
 
-/* How many positions before this one were passed over, to the right; *inside: was it one of
+/* Returns how many positions before this one were skipped to the right; *inside: was it one of
  * them? */
 static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position,
                                           bool *inside)

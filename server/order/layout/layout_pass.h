@@ -1,4 +1,4 @@
-/* The sweeps to either side of the cut, and what both of them need. */
+/* The layout passes to either side of the cut, and what both of them need. */
 #ifndef SERVER_ORDER_LAYOUT_LAYOUT_PASS_H
 #define SERVER_ORDER_LAYOUT_LAYOUT_PASS_H
 
@@ -6,16 +6,16 @@
 #include "base/map.h"
 #include "server/order/layout/column_assignment.h"
 
-/* One sweep over the log, away from the cut. */
+/* One pass over the log, away from the cut. */
 struct layout_pass {
     uint64_t base;   /* right: position of column[0]; left: column[i] is of base - 1 - i */
-    uint64_t at;     /* right: next position; left: all from here on is done */
+    uint64_t at;     /* right: next position; left: all positions from here on are processed */
     int32_t *column;
-    size_t room, known; /* left: how much of column[] holds what effects pushed to their causes */
-    int32_t *line, *hidden, *row; /* newest column per line, and drawn in a cluster's row */
+    size_t room, known; /* left: size of the part of column[] that is initialized */
+    int32_t *line, *hidden, *row; /* newest column per line; of a row: the newest drawn one */
     size_t open;     /* lines in rows that may still get an event in the window */
-    uint64_t looked; /* events it looked at for the window wanted */
-    struct layout_seen {    /* what it found on lines in rows, in the order of the sweep */
+    uint64_t looked; /* events examined for the current window */
+    struct layout_seen {    /* events found on lines in rows, in the order of the pass */
         uint64_t position;
         int32_t column;
         uint32_t line;
@@ -24,26 +24,26 @@ struct layout_pass {
     size_t seen_count, seen_room;
     bool ready, done, unresolved;
     /* of a window with many lines: the newest column of each thread, which threads are watched,
-     * and whether an event of an unknown thread was found, so that the sweep must continue
+     * and whether an event of an unknown thread was found, so that the pass must continue
      * (active_threads.h) */
     int32_t *acted;
     uint8_t *watched;
     bool strangers;
-    struct map far; /* left: columns pushed to causes that are far away */
-    /* right: stretches that were passed over; how it was before the first of them */
+    struct map far; /* left: columns required of causes that are far away */
+    /* right: ranges that were skipped; the state before the first of them */
     struct skip_range {
         uint64_t from, to; /* positions from .. to - 1 */
-        uint64_t sum; /* of positions passed over so far, with these */
+        uint64_t sum; /* number of positions skipped so far, including these */
     } *leaps;
     size_t leap_count, leap_room;
     int32_t leap_edge;
     struct layout_pass *before;
-    uint64_t wait, waited; /* points between two tries */
+    uint64_t wait, waited; /* events between two attempts */
     struct closed_lines { /* closed_lines.h */
         bool *open; /* by line - 1: may it still get an event in the window? */
-        uint32_t *lines; /* that were open when it was tried last */
+        uint32_t *lines; /* lines that were open at the last attempt */
         size_t count, room, next;
-        uint64_t wait, waited; /* events between two tries */
+        uint64_t wait, waited; /* events between two attempts */
     } shut;
 };
 
@@ -52,7 +52,7 @@ struct layout_job {
     struct layout_params placing;
     uint64_t *cut, cut_least, cut_most;
     size_t lines, hidden_lines;
-    bool leaps; /* may stretches be passed over? */
+    bool leaps; /* may ranges be skipped? */
     uint32_t *acting; /* threads: see active_threads.h */
     size_t acting_count, acting_room;
     struct layout_pass left, right;
@@ -74,12 +74,12 @@ static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t li
 
 int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
 bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
-/* Returns whether any event of a synchronization point is drawn, so that it needs room.  Raises
- * *column to the columns taken in a cluster's row. */
+/* Returns whether any event of a synchronization point is drawn, so that the point takes up a
+ * column. Raises *column to the columns taken in the row of a line group. */
 bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
                             uint64_t begin, uint64_t end, int32_t *column);
-void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep,
-                       int32_t value); /* no column yet: this value */
+/* Initializes a pass; `value` means that there is no column yet. */
+void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep, int32_t value);
 void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
                      bool drawn);
 void layout_pass_reserve(struct layout_pass *sweep, size_t index);
@@ -89,8 +89,8 @@ uint64_t layout_pass_budget(const struct layout_job *job);
 int32_t layout_pass_right_edge(const struct layout_job *job);
 int32_t layout_pass_left_edge(const struct layout_job *job);
 
-/* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing
- * is known of it. */
+/* Returns the newest column of a line without a row, by the line's code in the log; NULL if it has
+ * a row, or is unknown. */
 static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
                                            const struct layout_pass *sweep, uint64_t code)
 {
@@ -104,7 +104,7 @@ static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
 size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position);
 int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position);
 
-/* To the left: columns pushed to causes far away are kept one by one. */
+/* To the left: returns the column required of a cause that is far away, 0 if none is. */
 static inline int32_t layout_pass_pushed_far(const struct layout_pass *sweep, uint64_t position)
 {
     return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;

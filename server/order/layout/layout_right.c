@@ -54,7 +54,7 @@ void layout_right_want(struct layout_job *job)
     sweep->done = edge <= 0 || !sweep->open;
 }
 
-/* The greatest column of what the event at p follows. */
+/* Returns the greatest column of the events that the event at p follows. */
 static int32_t column_before(struct layout_job *job, const struct log_block *rows, uint64_t p)
 {
     struct layout_pass *sweep = &job->right;
@@ -132,8 +132,8 @@ static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
     }
 }
 
-/* The column of what an event at p follows by its edge; `before`: positions that have no place
- * among the columns. */
+/* Returns the column of the event that the event at p follows by its edge, or -1. `before`: the
+ * difference between a position and its index in `column`. */
 static inline int32_t column_behind(const struct layout_pass *sweep, uint64_t p, uint32_t edge,
                                     uint64_t before)
 {
@@ -143,8 +143,8 @@ static inline int32_t column_behind(const struct layout_pass *sweep, uint64_t p,
     return sweep->leap_count ? layout_pass_column(sweep, from) : sweep->column[from - before];
 }
 
-/* The same of two events that are one point, as of a lock: it has the greatest column that either
- * follows.  False:  there is more to them. */
+/* Skips two events that are one point, as of a lock: both get the greatest column that either
+ * follows. Returns false if they need a closer look. */
 static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *job,
                                                              const struct event_summary *glance,
                                                              uint64_t p, uint64_t before)
@@ -172,7 +172,7 @@ static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *
  * a column does not make the compiler reload all of them. */
 struct layout_passing {
     const uint32_t *row_of;
-    int32_t *line, *hidden, *column; /* of the sweep; column: of a position, less `before` */
+    int32_t *line, *hidden, *column; /* of the pass; column: by position, less `before` */
     size_t lines, hidden_lines;
     uint64_t base, before;
 };
@@ -194,8 +194,8 @@ static inline int32_t *newest_undrawn(const struct layout_passing *s, uint32_t c
     return i < s->lines && !s->row_of[i] ? &s->line[i] : NULL;
 }
 
-/* As column_behind where nothing was passed over by a leap.  No branch: whether there is an edge
- * is unpredictable. */
+/* As column_behind() if no range was skipped. Branchless, since whether there is an edge is
+ * unpredictable. */
 static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p, uint32_t edge)
 {
     uint64_t from = p - (edge >> 2);
@@ -203,9 +203,9 @@ static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p
     return (s->column[(has ? from : s->base) - s->before] & has) | ~has;
 }
 
-/* Most events lie on lines in no row: they pass on the greatest column that they follow, take no
- * room, and are never looked up.  Skips the next such events of one block, alone or in pairs, up
- * to the first other event. */
+/* Skips the next events of one block that are on lines without a row, alone or in pairs, up to the
+ * first other event. Most events are like that: they only pass on the greatest column that they
+ * follow, and take up none. */
 static void layout_right_skip(struct layout_job *job, uint64_t most)
 {
     struct layout_pass *sweep = &job->right;
@@ -214,8 +214,8 @@ static void layout_right_skip(struct layout_job *job, uint64_t most)
     if (job->placing.many || job->placing.fold || p < job->cut_most)
         return;
     const struct event_summary *glance = log_event_summary(job->order, p);
-    uint64_t before =
-        p - layout_pass_index(sweep, p); /* positions that have no place among the columns */
+    /* positions that have no place in `column` */
+    uint64_t before = p - layout_pass_index(sweep, p);
     end = end < block + glance->known ? end : block + glance->known;
     layout_pass_reserve(sweep, end - before);
     const struct layout_passing s = layout_right_skipping_of(job, before);

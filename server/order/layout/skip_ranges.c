@@ -10,12 +10,13 @@
 #include <string.h>
 
 #ifndef LEAP_AFTER
-#define LEAP_AFTER 4096u /* events, at least, before the first try */
+#define LEAP_AFTER 4096u /* minimum events before the first attempt */
 #endif
-#define LEAP_LEAST (LEAP_AFTER / 4 + 1) /* shorter ones are not worth it */
+#define LEAP_LEAST (LEAP_AFTER / 4 + 1) /* shorter ranges are not worth it */
 #define LEAP_MOST (1u << 20)
 
-/* Folds and clusters draw an event with regard to others that may lie in what is passed over. */
+/* Whether collapsed repeats and line groups draw an event depends on others, which may be in a
+ * range that is skipped. */
 bool skip_ranges_allowed(const struct layout_params *placing)
 {
     bool clusters = false;
@@ -55,11 +56,11 @@ static void skip_add_range(struct layout_pass *sweep, uint64_t from, uint64_t to
     sweep->leaps[sweep->leap_count++] = (struct skip_range){from, to, sum + (to - from)};
 }
 
-/* Is it time to try? */
+/* Is it time for an attempt? */
 static bool is_due(struct layout_job *job, struct layout_pass *sweep, uint64_t looked)
 {
     sweep->waited += looked;
-    if (!sweep->wait) /* a try looks at every line */
+    if (!sweep->wait) /* an attempt examines every line */
         sweep->wait = LEAP_AFTER * (1 + (uint64_t)(job->lines + job->hidden_lines) / 256);
     if (!job->leaps || !sweep->open || sweep->waited < sweep->wait)
         return false;
@@ -70,13 +71,13 @@ static bool is_due(struct layout_job *job, struct layout_pass *sweep, uint64_t l
 static void skip_note_attempt(struct layout_pass *sweep, bool leapt)
 {
     if (leapt)
-        sweep->wait = LEAP_AFTER / 64 + 1; /* the next one is likely to be far, too */
+        sweep->wait = LEAP_AFTER / 64 + 1; /* the next event is likely to be far, too */
     else
         sweep->wait = sweep->wait < LEAP_MOST ? 2 * sweep->wait : LEAP_MOST;
 }
 
-/* The next event, at or after `at`, of a line that has not left the window; count if there is
- * none. */
+/* Returns the position of the line's next event, or `next` if that is earlier or the line has left
+ * the window. */
 static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *sweep, uint32_t line,
                                   int32_t edge, uint64_t next)
 {

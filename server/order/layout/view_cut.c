@@ -1,4 +1,4 @@
-/* The cut of a view: an anchor and line moves. */
+/* The cut at which a view begins: an anchor, changed by line moves. */
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
@@ -29,7 +29,7 @@ static uint32_t line_of_position(const struct order *order, uint64_t position)
     return line_get(order, line) ? line : 0;
 }
 
-/* ---- forwards: what is pushed out takes its past along ---- */
+/* ---- forwards: an event that is moved to the left takes its past along ---- */
 
 static void push_out(struct layout_cut_state *c, uint64_t position)
 {
@@ -67,7 +67,8 @@ static void move_forwards(struct layout_cut_state *c, uint32_t line, uint64_t ev
         uint64_t *cut = cut_of(c, on), old = *cut;
         if (position < old)
             continue;
-        *cut = position + 1; /* all of the line up to here is left now, and what it follows */
+        /* left of the cut now: all of the line up to here, and what it follows */
+        *cut = position + 1;
         for (uint64_t p = position; p >= old && p < c->order->count;) {
             follow_causes(c, p);
             uint64_t back = log_get(c->order, p, FIELD_PREVIOUS);
@@ -78,7 +79,7 @@ static void move_forwards(struct layout_cut_state *c, uint32_t line, uint64_t ev
     }
 }
 
-/* ---- backwards: what is brought in takes its future along ---- */
+/* ---- backwards: an event that is moved to the right takes its future along ---- */
 
 static bool is_right(struct layout_cut_state *c, uint64_t position)
 {
