@@ -12,8 +12,8 @@
 
 struct block_store {
     void *context;
-    /* Puts bytes away; the place by which to get them, never 0.  Must not fail: what cannot be
-     * written yet is held back. */
+    /* Stores bytes. Returns the place by which to get them, never 0. Must not fail: what cannot be
+     * written yet is kept in memory. */
     uint64_t (*put)(void *context, const void *bytes, size_t size);
     /* Gets a part as new memory with 8 more bytes behind it (caller frees), or NULL: damaged. */
     uint8_t *(*get)(void *context, uint64_t place, size_t *size);

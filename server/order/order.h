@@ -15,10 +15,10 @@
  * one event at a time, so the wait-for graph has out-degree one and a cycle is found by walking it
  * from the edge that closes it.
  *
- * Delivered events lie in blocks and in lists of positions by line.  A block store (block_store.h)
- * holds their finished parts; the newest blocks, the pending events and a bounded cache are in
- * memory.  An order is saved as one run of bytes and some parts in the block store, which grow with
- * the lines, not with the events.
+ * Delivered events are in blocks, and their positions in lists by line. A block store
+ * (block_store.h) holds their finished parts; the newest blocks, the pending events and a bounded
+ * cache are in memory. An order is saved as one run of bytes and some parts in the block store,
+ * which grow with the lines, not with the events.
  *
  * Not thread-safe.  Running out of memory aborts.  The order knows no names, only codes.
  */
@@ -39,26 +39,28 @@ struct arrival {
     struct event_id at;
     uint32_t type; /* code of the run */
     uint32_t about; /* line, 0 none */
-    uint32_t thread; /* own line of the task that acts, 0 unknown; each of a task's events is
-                      * after its previous one, by its line, its pair or `after` */
+    /* line of the acting task, 0: unknown; each event of a task happened after the task's previous
+     * one, by its line, its pair or `after` */
+    uint32_t thread;
     uint32_t site;
     int64_t time_ns;
     const struct event_id *partners; /* SYNC: 1; RECEIVE: any; else ignored */
     uint32_t partner_count;
-    uint32_t batch; /* where it came from, see order_oldest_batch */
-    uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number; of a
-                          * keyed RECEIVE: 1 if it is the last with its keys; of a stream: bytes */
+    uint32_t batch; /* its source, see order_oldest_batch */
+    /* of a keyed SEND: the number of its receives, 0: any; of a keyed RECEIVE: 1 if it is the last
+     * with its keys; of a stream: bytes */
+    uint32_t group_size;
     enum relation relation : 8;
-    bool closes : 1; /* nothing may follow on this line */
+    bool closes : 1; /* no event may follow on this line */
     /* Partners meet by key; always for a GROUP.  A RECEIVE may have many: then its partners are on
      * line 0, and their numbers stand for the second half of the key. */
     bool keyed : 1;
-    /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were sent or
-     * received from there on; a RECEIVE is after all sends of its bytes */
+    /* keyed: key[0] is a stream, key[1] an offset in it, group_size the number of bytes sent or
+     * received from there on; a RECEIVE happened after all sends of its bytes */
     bool stream : 1;
     bool sends : 1; /* a RECEIVE that is received in turn */
     uint8_t doubt; /* an enum untraced_reason: why it is uncertain */
-    uint8_t waits; /* what the order itself notes of it while it waits */
+    uint8_t waits; /* used by the order itself while the arrival is pending */
     struct event_id after[2]; /* line 0: none */
     uint64_t key[2];
 };
@@ -73,8 +75,8 @@ struct order_event {
     uint32_t edge_count; /* incoming: sends first, then order edges */
     uint32_t send_count; /* how many of them are sends that it receives */
     uint8_t relation, state;
-    bool partner_lost; /* a partner will never come */
-    bool opened; /* its last edge is what its line was opened by */
+    bool partner_lost; /* a partner will never arrive */
+    bool opened; /* its last edge is from the event that opened its line */
     bool after_gap; /* numbers before it on its line were lost */
     bool sends; /* it may have receives */
     uint8_t doubt; /* an enum untraced_reason: why it is uncertain */
@@ -95,25 +97,26 @@ struct order_figures {
 
 struct order *order_new(void); /* everything in memory */
 struct order *order_new_on(struct block_store shelf); /* the order frees the store */
-/* Bytes of packed blocks kept in memory for reading, about; 256 MiB at first. */
+/* Sets about how many bytes of packed blocks are kept in memory for reading; 256 MiB at first. */
 void order_cache(struct order *order, size_t bytes);
 void order_release_caches(struct order *order); /* frees what can be read again */
 void order_free(struct order *order);
 
-/* Makes a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
+/* Creates a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
 uint32_t order_line(struct order *order, bool shared, uint32_t kind);
-/* The line ends with the event of this number, or has ended: nothing comes after it.  0: it has
- * none. */
+/* Closes a line: no event may follow the one with this number, which may still be to arrive. 0: the
+ * line has no events. */
 void order_close(struct order *order, uint32_t line, uint64_t last);
 void order_opened_by(struct order *order, uint32_t line, struct event_id by);
-/* Events of `type` on shared lines come after all earlier ones of `earlier`; false: of too many. */
+/* Declares that events of `type` on shared lines come after all earlier ones of `earlier`. Returns
+ * false if `type` comes after too many types. */
 bool order_after(struct order *order, uint32_t type, uint32_t earlier);
 /* Sets the occupancy of a thread after an event of `type`, with a partner or without, on a line
  * of `kind`. own: for the line's own thread rather than the acting one. */
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum occupancy presence, bool own);
-/* Sets the occupancy of the acting thread in the line that the event is about; its begin is not
- * kept there (number 0). */
+/* Sets the occupancy of the acting thread in the line that the event is about; the number of the
+ * event by which it entered is not stored there (0). */
 void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired,
                         enum occupancy presence);
 
@@ -131,20 +134,20 @@ bool order_insert(struct order *order, const struct arrival *arrival);
 /* Accepts both ends of a sync pair at once. */
 void order_insert_pair(struct order *order, const struct arrival *a, const struct arrival *b);
 /* Between the two calls only events that need not wait are delivered; order_unpin() delivers the
- * rest, which is quicker for many arrivals together than for one by one. */
+ * rest, which is faster for many arrivals together than for single ones. */
 void order_pin(struct order *order);
 void order_unpin(struct order *order);
-/* Announces that an arrival will come soon, so that what it needs is fetched into the
- * processor's caches meanwhile; changes nothing.  The stages are to be called one after the
- * other, some arrivals apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
+/* Announces that an arrival will follow soon, so that what it needs is prefetched into the
+ * processor's caches; changes nothing. The stages must be called one after the other, some
+ * arrivals apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
 enum prefetch_kind { PREFETCH_LINES, PREFETCH_POSITIONS, PREFETCH_ROWS };
 void order_prefetch(const struct order *order, const struct arrival *arrival,
                     enum prefetch_kind stage);
-/* Records that numbers first .. first + count - 1 will never come. */
+/* Records that numbers first .. first + count - 1 will never arrive. */
 void order_note_loss(struct order *order, uint32_t line, uint64_t first, uint64_t count);
-/* Records that nothing more comes on these lines: gaps before pending events are lost. */
+/* Records that no more events arrive on these lines: gaps before pending events are lost. */
 void order_end_of_input(struct order *order, const uint32_t *lines, size_t count);
-/* Records that more events may come on this line after all. */
+/* Records that more events may arrive on this line after all. */
 void order_resume_input(struct order *order, uint32_t line);
 /* From now on, work that may have to look at many events (an arrival that others wait for, lines
  * that have ended) is deferred to order_step(), which does it in steps of about `looks` events
@@ -152,7 +155,7 @@ void order_resume_input(struct order *order, uint32_t line);
 void order_set_wait_for_missing(struct order *order);
 bool order_step(struct order *order, uint64_t looks);
 /* Ends the intake: no peer is left that could add events, and all lines have ended.  An event
- * that waits by a key for a partner that never came is delivered, as uncertain. */
+ * that waits by a key for a partner that never arrived is delivered, as uncertain. */
 void order_finish(struct order *order);
 
 /* Streams of bytes between hosts.  Each end is reported before the first event that sends or
@@ -200,14 +203,15 @@ uint64_t order_waiting(const struct order *order);
 uint8_t *order_save(struct order *order, size_t *size);
 /* Saving in steps, between which the order may grow: the saved state is that of the begin.  A
  * step takes about a millisecond at most. */
-bool order_save_prepare(
-    struct order *order); /* before it begins, so that this is quick; true: no more to do */
+/* Packs blocks before a save begins, so that this is quick; returns true when none is left. */
+bool order_save_prepare(struct order *order);
 void order_save_begin(struct order *order);
 bool order_save_step(struct order *order); /* true when it may end */
 uint8_t *order_save_end(struct order *order, size_t *size);
-void order_save_drop(
-    struct order *order); /* instead: what it would have saved is saved by the next one */
-/* Before it ends: the places of the parts that hold the lines; after: bytes that were put there. */
+/* Abandons a save; the next one saves what this one would have saved. */
+void order_save_drop(struct order *order);
+/* Before a save ends: visits the places of all parts that belong to it. After it:
+ * order_saved_bytes() returns how many bytes it wrote to parts. */
 void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place),
                        void *context);
 uint64_t order_saved_bytes(const struct order *order);
@@ -225,32 +229,33 @@ void order_discard(struct order *order, uint64_t position);
  * used between steps. */
 void order_discard_begin(struct order *order, uint64_t position);
 bool order_discard_step(struct order *order);
-/* Greatest number known of a line: delivered, lost or waiting. */
+/* Returns the greatest known number of a line: delivered, lost or pending. */
 uint64_t order_line_highest(const struct order *order, uint32_t line);
 uint64_t order_first(const struct order *order); /* first position that is kept */
 uint64_t order_line_first(const struct order *order, uint32_t line); /* first kept ordinal */
 bool order_is_discarded(const struct order *order, struct event_id at);
 
 /* Queries. */
-uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
+/* delivered events in all states, including hidden ones */
+uint64_t order_count(const struct order *order);
 struct order_event order_event(const struct order *order, uint64_t position);
 /* Reads consecutive events, at least one and at most `most`, without setting `in`. Returns their
  * number. */
 size_t order_read(const struct order *order, uint64_t position, size_t most,
                   struct order_event *events);
 uint64_t order_position(const struct order *order, struct event_id at); /* or NO_POSITION */
-uint64_t order_previous(const struct order *order,
-                        uint64_t position); /* on its line, or NO_POSITION */
-/* Position of its i-th edge; i < edge_count. */
+/* Returns the position of the previous event on its line, or NO_POSITION. */
+uint64_t order_previous(const struct order *order, uint64_t position);
+/* Returns the position from which an event's i-th edge comes; i < edge_count. */
 uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i);
-/* The last event before a position, and not before `least`, that is about one of the wanted lines
- * (by line - 1, so many of them), or NO_POSITION. */
+/* Returns the position of the last event before `position`, but not before `least`, that is about a
+ * wanted line (wanted[line - 1], for lines up to `lines`), or NO_POSITION. */
 uint64_t order_about_before(const struct order *order, uint64_t position, uint64_t least,
                             const uint8_t *wanted, uint32_t lines);
-/* The event before it on its line of the same thread, no more than so many events back, or
- * NO_POSITION. */
+/* Returns the position of the previous event on its line by the same thread, at most `most` events
+ * back, or NO_POSITION. */
 uint64_t order_previous_of_thread(const struct order *order, uint64_t position, uint32_t most);
-/* Adds to counts, by type, the events from one position up to another, hidden ones left out. */
+/* Adds to counts, by type, the events from one position up to another, except hidden ones. */
 void order_count_types(const struct order *order, uint64_t from, uint64_t end, uint64_t *counts,
                        uint32_t types);
 /* Sets last[line - 1] to 1 + the position of the thread's last ordered event from one position
@@ -261,8 +266,8 @@ void order_last_of_threads(const struct order *order, uint64_t from, uint64_t en
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);
 bool order_sends(const struct order *order, uint64_t position); /* may it have receives? */
-uint32_t order_received(const struct order *order,
-                        uint64_t position); /* how many sends, its first edges */
+/* Returns how many sends an event receives: these are its first edges. */
+uint32_t order_received(const struct order *order, uint64_t position);
 uint32_t order_line_count(const struct order *order); /* 1 .. result */
 /* Returns whether the line has ended, all its events are discarded, and it was evicted from
  * memory. */
@@ -274,39 +279,41 @@ uint32_t order_line_kind(const struct order *order, uint32_t line);
 /* Replaces kind and sharing that another process declared; a line that has events keeps its
  * sharing. */
 void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kind);
-void order_line_becomes(struct order *order, uint32_t line,
-                        uint32_t kind); /* for what comes from here on */
+/* Changes the kind of a line for events from here on. */
+void order_line_becomes(struct order *order, uint32_t line, uint32_t kind);
 struct event_id order_line_opened_by(const struct order *order, uint32_t line);
 uint64_t order_line_events(const struct order *order, uint32_t line); /* delivered */
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal); /* kept ones */
-/* Ordinal of the line's first event at or after a position. */
+/* Returns the ordinal of the line's first event at or after a position. */
 uint64_t order_line_from(const struct order *order, uint32_t line, uint64_t position);
-/* Gaps of a line, oldest first; false past the last. */
+/* Gets the i-th gap of a line, oldest first; returns false past the last. */
 bool order_line_gap(const struct order *order, uint32_t line, size_t i, uint64_t *first,
                     uint64_t *count);
 /* Reads the whole block store, to find the parts that are unreadable. */
 void order_verify(struct order *order);
-/* Stretches of a line's numbers that are known to lie in parts that cannot be read. */
+/* Visits the ranges of a line's numbers that are known to be in unreadable parts. */
 void order_unreadable(const struct order *order, uint32_t line,
                       void (*visit)(void *context, uint64_t first, uint64_t count), void *context);
-uint64_t order_unreadable_events(const struct order *order); /* of all lines but the hidden ones */
+/* Returns the number of these events on visible lines. */
+uint64_t order_unreadable_events(const struct order *order);
 uint64_t order_first_damage(const struct order *order); /* place in the block store, 0: none */
 /* Gets the i-th occupant of a line at its end. since: number of the event with which it entered.
  * Returns false past the last. */
 bool order_line_inside(const struct order *order, uint32_t line, size_t i, uint32_t *thread,
                        enum occupancy *presence, uint64_t *since);
-/* Position of the last event, on any line, of the thread whose own line this is. */
+/* Returns the position of the last event, on any line, of the thread with this line, or
+ * NO_POSITION. */
 uint64_t order_thread_last(const struct order *order, uint32_t line);
-/* Last member's position of the point at `position`. */
+/* Returns the position of the last member of the point at `position`. */
 uint64_t order_point_end(const struct order *order, uint64_t position);
 struct order_figures order_figures(const struct order *order);
 const struct inconsistency *order_inconsistencies(const struct order *order, size_t *count);
-/* Calls visit for arrivals that wait and are not spilled, at most so many, those that came
- * first. */
+/* Calls visit for arrivals that are pending and not spilled, at most `most`, in the order of
+ * arrival. */
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context);
-const struct arrival *order_pending_at(const struct order *order,
-                                       struct event_id at); /* NULL: not pending */
+/* Returns a pending arrival; NULL if it is not pending, or spilled. */
+const struct arrival *order_pending_at(const struct order *order, struct event_id at);
 /* Iteration over the pending events in the order of arrival.  It visits events that arrive
  * meanwhile, too, and skips events that are no longer pending.  A walk must be ended before the
  * order is freed. */

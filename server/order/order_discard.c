@@ -1,4 +1,4 @@
-/* Forgetting the oldest part of a run that is kept only up to a size. */
+/* Discards the oldest part of a run that is kept only up to a size. */
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of which nothing is left: most are threads and objects that are long gone.  That there was
- * something before (`last`) stays: what comes next follows it. */
+/* Frees what a line without kept events does not need: most are threads and objects that ended long
+ * ago. `last` remains, since the line's next event follows that one. */
 static void discard_trim_line(struct order_line *line)
 {
     position_list_release(&line->positions);
@@ -27,10 +27,10 @@ static void forget_line(struct order *order, uint32_t number, uint64_t first)
     struct order_line *line = line_get(order, number);
     if (line->acted && line->acted <= first) {
         line_touch(order, number);
-        line->acted = 0; /* nothing that is kept */
+        line->acted = 0; /* no event that is kept */
     }
     if (line->base == line->positions.count)
-        return; /* nothing came since */
+        return; /* no events since */
     uint64_t base = order_line_from(order, number, first);
     if (line->base == base)
         return;
@@ -59,7 +59,7 @@ void order_discard_begin(struct order *order, uint64_t position)
 }
 
 #ifndef FORGET_LOOKS
-#define FORGET_LOOKS 128u /* lines in one step: each may have to read a node from the block store */
+#define FORGET_LOOKS 128u /* lines per step: each may have to read a node from the block store */
 #endif
 
 bool order_discard_step(struct order *order)

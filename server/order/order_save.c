@@ -60,7 +60,7 @@ static void load_blocks(struct save_reader *in, struct order *order)
     block_free(rows);
 }
 
-/* The lines of the open block, too, must be there. */
+/* Checks that the lines of the open block exist, too. */
 static bool open_lines_fit(const struct order *order)
 {
     if (order->count % BLOCK_EVENTS == 0)
@@ -72,7 +72,7 @@ static bool open_lines_fit(const struct order *order)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole order ---- */
 
 static void save_head(struct save_bytes *out, const struct order *order)
 {

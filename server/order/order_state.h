@@ -10,30 +10,31 @@
 #include "server/order/log/position_list.h"
 
 #ifndef OPEN_BLOCKS /* tests make it small */
-#define OPEN_BLOCKS 64u /* so many of the newest blocks stay open */
+#define OPEN_BLOCKS 64u /* number of the newest blocks that stay open */
 #endif
 #ifndef PENDING_LIMIT
 #define PENDING_LIMIT 2000000u /* arrivals that wait in memory, about 200 bytes each */
 #endif
 #ifndef PAGE_LINES
-#define PAGE_LINES 256u /* that are saved together */
+#define PAGE_LINES 256u /* lines of a page, which are saved together */
 #endif
 #ifndef REST_BYTES
-#define REST_BYTES 65536u /* of what lies beside the lines: so many are saved together */
+#define REST_BYTES 65536u /* of the rest beside the lines: saved in parts of this size */
 #endif
 #ifndef RENDEZVOUS_DONE_KEPT
-#define RENDEZVOUS_DONE_KEPT 65536u /* so many are remembered, to find one too many */
+/* completed ones that are remembered, to detect extra members */
+#define RENDEZVOUS_DONE_KEPT 65536u
 #endif
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
 enum { /* arrival.waits, of what is pending */
        WAITS_AFTER = 1, /* it names events in `after` */
-       WAITS_LOST = 2, /* it is no event: key[0] numbers are lost */
+       WAITS_LOST = 2, /* not an event: key[0] numbers are lost */
        WAITS_CONDEMNED = 4 /* its partner was inconsistent and named it */
 };
 
-/* Two cache lines, the first of which has what most events need: there may be millions, which are
- * not looked at again for long. */
+/* Two cache lines, the first of which has what most events need: there may be millions, most of
+ * which are not examined again for a long time. */
 struct pending {
     _Alignas(128) struct arrival arrival; /* its partners are a copy: &one, or new memory */
     struct event_id one;
@@ -63,7 +64,7 @@ struct pending_spill {
     struct spilled_arrival {
         struct arrival arrival;
         struct event_id partner;
-    } *buffer; /* the newest, not in the block store yet */
+    } *buffer; /* the newest arrivals, not in the block store yet */
     uint32_t buffered, batch;
 };
 
@@ -74,29 +75,29 @@ struct gap {
 struct occupant {
     uint32_t thread;
     uint8_t presence;
-    uint64_t since; /* number of the event by which it came in */
+    uint64_t since; /* number of the event by which it entered */
 };
 
 /* Collects the earlier events of one type on a shared line. */
 struct collector {
     uint32_t type, hidden;
-    uint64_t ordinal; /* events of the shared line looked at */
+    uint64_t ordinal; /* events of the shared line examined so far */
 };
 
 enum line_close_state { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
 /* State that most idle lines do not need: their `more` points to line_more_empty, which is read
  * like any other and never written. line_more() allocates one, line_trim() frees it. */
-struct line_more { /* its first cache line has what every event needs that waits */
+struct line_more { /* its first cache line has what is needed for each event that waits */
     _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
     struct pending_ring ring;
     struct pending_spill *spill; /* NULL: nothing is spilled */
-    struct binary_heap
-        *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
-    struct binary_heap_item
-        *waiters; /* a heap of lines that wake when this one has delivered a number */
+    /* numbers of the line in order->far, some of them delivered since; NULL: none */
+    struct binary_heap *far;
+    /* a heap of lines, each woken when this one has delivered a number */
+    struct binary_heap_item *waiters;
     size_t waiter_room;
-    uint64_t end; /* CLOSING: with this number */
+    uint64_t end; /* CLOSING: the line ends with this number */
     struct gap *gaps;
     size_t gap_count, gap_room;
     struct occupant *occupants;
@@ -105,7 +106,7 @@ struct line_more { /* its first cache line has what every event needs that waits
     size_t collector_count, collector_room;
 };
 
-#define NEIGHBOURS_NEAR 2u /* so many need no memory of their own */
+#define NEIGHBOURS_NEAR 2u /* neighbors that are stored in the line itself */
 
 /* There may be millions: two cache lines, the first of which has what every event needs. */
 struct order_line {
@@ -116,8 +117,8 @@ struct order_line {
     bool shared;
     uint8_t closed; /* an enum line_close_state */
     bool gone, queued;
-    bool leaving; /* it is about to be gone */
-    bool settled; /* gone, and nothing came since: what is missing now is lost */
+    bool leaving; /* it is about to be marked as gone */
+    bool settled; /* gone, and no event arrived since: missing numbers are lost */
     bool dense; /* more neighbours than are listed, or some that cannot be */
     bool after_gap; /* the next event follows lost numbers */
     bool has_gaps;
@@ -129,8 +130,8 @@ struct order_line {
     struct position_list positions; /* by ordinal */
     uint64_t tied; /* position of the newest event with edges or a partner, or NO_POSITION */
     uint64_t base; /* ordinals before it are discarded */
-    uint64_t highest; /* greatest number that came out of turn */
-    union { /* lines from which order comes in */
+    uint64_t highest; /* greatest number that arrived out of order */
+    union { /* lines from which order enters */
         uint32_t near[NEIGHBOURS_NEAR];
         uint32_t *far; /* of more than NEIGHBOURS_NEAR */
     } neighbours;
@@ -140,7 +141,7 @@ _Static_assert(sizeof(struct order_line) == 128, "a line is two cache lines");
 
 extern struct line_more line_more_empty; /* line_state.c; only read */
 
-struct line_more *line_more(struct order_line *line); /* to be written */
+struct line_more *line_more(struct order_line *line); /* for writing */
 
 static inline struct event_id line_opened_by(const struct order_line *line)
 {
@@ -161,12 +162,12 @@ static inline void line_stop_waiting(struct order_line *line)
 struct rendezvous { /* the events that have one key */
     uint64_t a, b; /* the key */
     struct rendezvous *next, *previous; /* the older and the newer one */
-    uint32_t saved; /* the newest save that has it, or is not to have it any more */
+    uint32_t saved; /* the newest save that has it, or need not have it */
     struct event_id *members;
     size_t count, room;
     uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
     bool done; /* all expected members have met; removed after a while */
-    bool released; /* not all came, and no event waits for them any more */
+    bool released; /* not all members arrived, and no event waits for the others any more */
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
@@ -186,7 +187,7 @@ struct effects {
 enum {
     PAGE_TOUCHED = 1,
     PAGE_FROZEN = 2
-}; /* touched: to be saved; frozen: in the save under way */
+}; /* touched: to be saved; frozen: part of the save in progress */
 
 struct line_pages {
     uint8_t *marks;
@@ -202,8 +203,8 @@ struct order {
     struct line_pages pages[2]; /* of the lines, of the hidden ones */
     struct frozen_save *frozen; /* the save under way */
     uint64_t saved_bytes; /* of pages, in the last save */
-    size_t trimmed; /* the next line to be looked at, whether it is at rest */
-    uint16_t *evicted; /* line_eviction.c: by index of a line, 0 it is here, else 1 + its pattern */
+    size_t trimmed; /* the next line to examine, whether it can be trimmed */
+    uint16_t *evicted; /* line_eviction.c: by index of a line, 0: in memory, else 1 + its pattern */
     size_t evicted_room, evicted_count;
     struct order_line *patterns;
     size_t pattern_count, pattern_room;
@@ -213,11 +214,11 @@ struct order {
         uint64_t place; /* 0: open */
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
-    uint64_t count, first; /* first: kept from here on */
+    uint64_t count, first; /* first: the first position that is kept */
     /* Lines behind may still list events before `first`, which no longer have a position. */
     struct forgetting {
         bool under_way;
-        size_t line, hidden, evicted; /* the next ones to be looked at */
+        size_t line, hidden, evicted; /* the next ones to examine */
     } forgetting;
     uint64_t packed; /* blocks before this one are in the block store */
     uint8_t *sent; /* recent_sends.h; NULL: none was packed since the order was made */
@@ -228,7 +229,7 @@ struct order {
         uint32_t *list;
         size_t count, room, hand, bytes, limit;
     } cache;
-    struct log_block *spare; /* a block that was open */
+    struct log_block *spare; /* a block for reuse */
     struct log_block *damaged; /* stands for blocks that cannot be read */
     uint64_t damaged_blocks, partners_lost;
     uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
@@ -237,14 +238,14 @@ struct order {
     struct map receives; /* send -> 1 + its newest in `late`: receives its row has no room for */
     struct late_receive {
         uint64_t send, receive;
-        size_t next; /* of the same send; behind the newest comes the oldest */
+        size_t next; /* of the same send; the newest is followed by the oldest */
     } *late;
     size_t late_count, late_room;
-    struct search_scratch *scratch; /* of questions, see search.c */
+    struct search_scratch *scratch; /* of queries, see backward_search.h */
     struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
     struct node_pools { /* node_pool.c */
         struct node_pool *oldest, *newest, *spare;
-        struct node_pool *hand; /* the next one to be put together with the one behind it */
+        struct node_pool *hand; /* the next one to merge with the one after it */
         struct node_pool_cluster *clusters;
         uint64_t pools; /* in use */
     } pieces;
@@ -263,7 +264,7 @@ struct order {
     uint32_t saves; /* begun so far */
     struct rendezvous_key {
         uint64_t a, b;
-    } *done; /* a ring of meetings that are done */
+    } *done; /* a ring of rendezvous that are done */
     size_t done_count, done_room;
     struct number_set *after; /* by type */
     size_t after_room;
@@ -271,24 +272,24 @@ struct order {
     size_t effects_room;
     void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: no source */
     void *effect_asked;
-    struct line_queue { /* lines whose heads are to be looked at, first come first */
+    struct line_queue { /* lines whose heads are to be checked, first in, first out */
         uint32_t *items;
         size_t begin, count, room; /* room: a power of two */
     } work;
-    bool held; /* looking is put off */
+    bool held; /* checking heads is suspended */
     bool patient; /* deferred until order_step is called */
     uint64_t looks; /* left in this step */
-    struct leaving_lines { /* lines on which nothing more comes, not marked yet */
+    struct leaving_lines { /* lines that have ended, not marked as gone yet */
         uint32_t *lines;
         size_t next, count, room;
-        size_t waiters; /* of the line before the next one that are to look again */
+        size_t waiters; /* of the line before the next one, still to be woken */
     } going;
-    struct number_set stragglers; /* gone lines on which something came all the same */
-    bool again; /* what comes is read again: order_read_again() */
+    struct number_set stragglers; /* gone lines on which an event arrived nevertheless */
+    bool again; /* arrivals are read again: duplicates are not counted */
     bool last; /* no peer is left that could add events */
-    /* then, and nothing else is left: events that wait by a key for a partner are delivered */
+    /* `last`, and nothing else is left: events that wait by a key for a partner are delivered */
     bool finishing;
-    uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
+    uint64_t doubts, first_doubt; /* number of uncertain events; position of the first */
     uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of the discarded ones */
     struct uncertainty *doubtful; /* uncertainty.c; NULL: not computed yet */
     struct inconsistency *troubles;
@@ -298,7 +299,7 @@ struct order {
     struct order_figures figures;
 };
 
-/* A reason as a constant of the order. */
+/* Returns a copy of the reason that lives as long as the order, the same for equal texts. */
 const char *order_intern_reason(struct order *order, const char *text, size_t size);
 
 #endif

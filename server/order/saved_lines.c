@@ -1,4 +1,5 @@
-/* A line as bytes: what it is, its counts, and what is still growing of its list of positions. */
+/* Lines as bytes: their attributes, their counts, and the unfinished nodes of their lists of
+ * positions. */
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- series ---- */
+/* ---- position lists ---- */
 
 static void save_series(struct save_bytes *out, const struct position_list *series)
 {
@@ -47,7 +48,7 @@ static void load_series(struct save_reader *in, struct position_list *series)
 
 /* ---- lines ---- */
 
-/* What a line is, and which of its fields follow. */
+/* Attributes of a line, and which of its fields follow. */
 enum {
     SHARED = 1,
     CLOSED = 2,
@@ -55,7 +56,7 @@ enum {
     DENSE = 8,
     AFTER_GAP = 16,
     HAS_ACTED = 32,
-    HAS_EVENTS = 64, /* some that are not forgotten */
+    HAS_EVENTS = 64, /* some that are not discarded */
     HAS_HIGHEST = 128,
     HAS_OPENER = 256,
     HAS_GAPS = 512,
@@ -198,7 +199,8 @@ static void load_events(struct save_reader *in, struct order_line *line)
     line->tied = save_get_number(in) - 1;
 }
 
-/* Which of the forgotten events was its last makes no difference, but that there was one does. */
+/* Loads a line whose events are all discarded: which of them was its last makes no difference, but
+ * that there was one does. */
 static void load_forgotten(struct save_reader *in, const struct order *order,
                            struct order_line *line)
 {
@@ -236,7 +238,7 @@ static unsigned load_line(struct save_reader *in, struct order *order, struct or
         line->opened_line = by.line;
         line->opened_number = by.number;
     } else {
-        line->opened_line = 0; /* the name of the line told it, too */
+        line->opened_line = 0; /* the line's declaration may have set it */
     }
     if (flags & HAS_EVENTS)
         load_series(in, &line->positions);

@@ -1,10 +1,10 @@
 /* Saves the rest of an order beside its lines: late receives, unreceived sends, and
  * inconsistencies.
  *
- * It is saved in steps, and as it was when the save began.  Late receives and troubles only
- * come, one behind the other: those are saved that were there.  Meetings and stretches change,
- * too: one that is about to is saved first, and whatever was saved, or was not there yet, has
- * the number of the save.  The order in which they lie in what is written makes no difference. */
+ * It is saved in steps, but as of the moment when the save began. Late receives and inconsistencies
+ * are only appended: those that existed at that moment are saved. Rendezvous and byte ranges
+ * change: one that is about to change is saved first, and those that were saved, or did not exist
+ * yet, have the number of the save. The order of the items in the output does not matter. */
 #include "base/alloc.h"
 #include "server/order/delivery/stream_ends.h"
 #include "server/order/delivery/host_streams.h"
@@ -23,7 +23,7 @@
 
 enum { REST_LATE = 1, REST_MEETING, REST_STRETCH, REST_TROUBLE, REST_ENDS, REST_PLACE };
 
-#define REST_LOOKS 256u /* things that are looked at in one step */
+#define REST_LOOKS 256u /* items examined in one step */
 
 static void put_late(struct save_bytes *out, const struct late_receive *late)
 {
@@ -41,7 +41,8 @@ static void get_late(struct save_reader *in, struct order *order, uint64_t send)
         late_receives_add(order, send, send + distance);
 }
 
-/* Of those who meet by a key, the delivered ones; the others come again. */
+/* Saves the delivered members of a rendezvous; the pending ones are inserted again after
+ * loading. */
 static void save_encode_rendezvous(struct save_bytes *out, const struct order *order,
                                    const struct rendezvous *meeting)
 {
@@ -72,7 +73,8 @@ static void save_decode_rendezvous(struct save_reader *in, struct order *order, 
     }
 }
 
-/* What was sent and not received; pending sends come again. */
+/* Saves a range of bytes that were sent and not all received; pending sends are inserted again
+ * after loading. */
 static void put_stretch(struct save_bytes *out, const struct byte_stream *stream,
                         const struct byte_stream_range *s)
 {
@@ -123,14 +125,14 @@ static void save_decode_inconsistency(struct save_reader *in, struct order *orde
 
 enum { ENDS_READS = 1, ENDS_WRITES = 2, ENDS_ALONE = 4 };
 
-static void encode_place(struct save_bytes *out, struct stream_place place)
+static void save_put_place(struct save_bytes *out, struct stream_place place)
 {
     save_put_number(out, place.high);
     save_put_number(out, place.low);
     save_put_number(out, place.port);
 }
 
-static struct stream_place decode_place(struct save_reader *in)
+static struct stream_place save_get_place(struct save_reader *in)
 {
     uint64_t high = save_get_number(in), low = save_get_number(in);
     return (struct stream_place){high, low, (uint16_t)save_get_number(in)};
@@ -144,7 +146,7 @@ void save_stream_ends_now(struct order *order, struct byte_stream *stream)
     save_put_number(out, stream->key);
     save_put_number(out, (e->reads ? ENDS_READS : 0u) | (e->writes ? ENDS_WRITES : 0u) |
                              (e->alone ? ENDS_ALONE : 0u));
-    encode_place(out, e->other);
+    save_put_place(out, e->other);
     save_put_number(out, e->dropped);
     save_put_number(out, e->received);
     save_put_number(out, e->writer_count);
@@ -158,7 +160,7 @@ static void get_ends(struct save_reader *in, struct order *order)
     uint64_t key = save_get_number(in), flags = save_get_number(in);
     struct stream_ends e = {
         .reads = flags & ENDS_READS, .writes = flags & ENDS_WRITES, .alone = flags & ENDS_ALONE};
-    e.other = decode_place(in);
+    e.other = save_get_place(in);
     e.dropped = save_get_number(in);
     e.received = save_get_number(in);
     e.writer_count = save_get_count(in);
@@ -177,19 +179,19 @@ static void put_known_place(void *context, struct stream_place place, bool alone
 {
     struct save_bytes *out = context;
     save_put_number(out, REST_PLACE);
-    encode_place(out, place);
+    save_put_place(out, place);
     save_put_number(out, alone);
 }
 
 static void get_known_place(struct save_reader *in, struct order *order)
 {
-    struct stream_place place = decode_place(in);
+    struct stream_place place = save_get_place(in);
     bool alone = save_get_number(in) != 0;
     if (!in->bad)
         host_streams_place_restore(order, place, alone);
 }
 
-/* ---- in steps ---- */
+/* ---- saving in steps ---- */
 
 void save_rest_freeze(struct order *order)
 {
@@ -220,7 +222,8 @@ void save_rendezvous_gone(struct order *order, struct rendezvous *meeting)
         order->frozen->rest.meeting = meeting->next;
 }
 
-/* Those that begin at one byte stay as they lie. */
+/* Saves ranges that begin at the same byte together, up to the i-th, so that they keep their
+ * order. */
 void save_stream_range_now(struct order *order, struct byte_stream *stream, size_t i)
 {
     size_t from = i;
@@ -233,7 +236,8 @@ void save_stream_range_now(struct order *order, struct byte_stream *stream, size
         }
 }
 
-/* Those before it are met again, and are saved already. */
+/* Restarts a stream whose ranges moved: those before it are examined again, but are saved
+ * already. */
 void save_stream_ranges_moved(struct order *order, const struct byte_stream *stream)
 {
     if (order->frozen && order->frozen->rest.stream == stream)
@@ -257,7 +261,7 @@ static void next_stretch(struct order *order, struct save_rest_state *rest)
     rest->stretch = 0;
 }
 
-/* False: nothing is left. */
+/* Writes one item; returns false if nothing is left. */
 static bool write_one(struct order *order, struct save_rest_state *rest)
 {
     if (rest->meeting) {
@@ -308,7 +312,7 @@ void save_rest(struct save_bytes *out, const struct order *order)
     save_put_block(out, rest->bytes.data, rest->bytes.size);
 }
 
-/* ---- back ---- */
+/* ---- loading ---- */
 
 static void load_items(struct save_reader *in, struct order *order)
 {

@@ -1,7 +1,6 @@
-/* Packing an open block: each column is measured, then those that go into the same eight bytes of a
- * row are put together for some rows at a time, and these are written.  Loops over one column each,
- * without branches:  the compiler makes them do several values at once (this file is compiled for
- * that, see the Makefile). */
+/* Packing of open blocks: measures each column, combines the columns that share eight bytes of a
+ * row, for some rows at a time, and writes these words. Each loop goes over one column without
+ * branches, so that the compiler can vectorize it (the Makefile compiles this file for that). */
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 
@@ -9,8 +8,8 @@
 
 #define ROWS_AT_ONCE 256u
 
-/* Of a column of values that have so many bytes: the least and the greatest; and each, counted from
- * the least, moved to where it lies in a word. */
+/* For columns of values of this many bytes: range_ finds the least and the greatest value; merge_
+ * moves each value, less the least, to its place in a word. */
 #define COLUMN(bytes, type)                                                                        \
     static void range_##bytes(const uint8_t *column, uint32_t count, uint64_t *least,              \
                               uint64_t *most)                                                      \
@@ -69,7 +68,7 @@ uint32_t block_lay_out(struct block_layout *fields)
 {
     uint32_t bit = 0;
     for (int f = 0; f < FIELD_FIELDS; f++) {
-        if (fields[f].width > 57) /* else it may take nine bytes */
+        if (fields[f].width > 57) /* a wider one could span nine bytes */
             bit = (bit + 7) & ~7u;
         fields[f].byte = bit / 8;
         fields[f].shift = (uint8_t)(bit % 8);
@@ -96,7 +95,8 @@ static bool is_within(const struct block_layout *field, uint32_t byte)
     return (field->byte - byte) * 8 + field->shift + field->width <= 64;
 }
 
-/* Puts together what lies in the same eight bytes as field f; returns the first field behind it. */
+/* Combines the fields that lie in the same eight bytes as field f. Returns the first field after
+ * them. */
 static enum block_field pack_gather_word(uint64_t *words, const struct log_block *rows,
                                          const struct block_layout *fields, enum block_field f,
                                          uint32_t from, uint32_t count)
@@ -110,7 +110,7 @@ static enum block_field pack_gather_word(uint64_t *words, const struct log_block
     return f;
 }
 
-/* What is there already, in the same byte, stays. */
+/* Writes the words into rows; bits that are already set in the same bytes are kept. */
 static void write_words(uint8_t *to, uint32_t row_bytes, const uint64_t *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++, to += row_bytes) {

@@ -8,11 +8,12 @@
 
 #include <stdlib.h>
 
-/* Number of an event of a line, of which nothing but the gaps before it is looked at. */
+/* Returns the number of an event of a line from the gaps before it, without reading the event.
+ * *until receives the ordinal of the next event that follows a gap. */
 static uint64_t number_of(const struct order_line *line, uint64_t ordinal, uint64_t *until)
 {
     uint64_t missing = 0;
-    *until = UINT64_MAX; /* the ordinal of the next event that follows a gap */
+    *until = UINT64_MAX;
     for (size_t i = 0; i < line->more->gap_count; i++) {
         if (line->more->gaps[i].ordinal > ordinal) {
             *until = line->more->gaps[i].ordinal;

@@ -21,7 +21,7 @@ static const struct order_line *event_log_find_line(const struct order *order, u
 
 /* ---- blocks ---- */
 
-/* Second chance: the hand passes over blocks used since it came by last. */
+/* Evicts cached blocks until the cache fits its limit, by the second-chance algorithm. */
 static void event_log_evict_block(struct order *order)
 {
     struct block_cache *cache = &order->cache;
@@ -40,7 +40,7 @@ static void event_log_evict_block(struct order *order)
     }
 }
 
-/* corruption.c says what is lost with it. */
+/* Records an unreadable block; corruption.c finds the events that are lost with it. */
 static void note_damage(struct order *order, uint64_t block)
 {
     order->unreadable = array_reserve(order->unreadable, &order->unreadable_room,
@@ -52,7 +52,7 @@ static void note_damage(struct order *order, uint64_t block)
 
 static struct log_block *damaged_rows(struct order *order, uint64_t block)
 {
-    if (!order->damaged) { /* every field is 0: on line 0 */
+    if (!order->damaged) { /* all fields are 0: its events are on line 0, which does not exist */
         order->damaged = block_open();
         order->damaged->count = BLOCK_EVENTS;
         memset(order->damaged->bytes, 0, order->damaged->size);
@@ -74,7 +74,8 @@ static bool lines_fit(const struct order *order, const struct log_block *rows)
 
 const struct log_block *log_load(const struct order *constant, uint64_t number)
 {
-    struct order *order = (struct order *)(uintptr_t)constant; /* caching changes nothing seen */
+    /* a cache is not part of the order's state */
+    struct order *order = (struct order *)(uintptr_t)constant;
     struct kept_block *block = &order->blocks[number];
     size_t size = 0;
     uint8_t *bytes = order->shelf.get(order->shelf.context, block->place, &size);
@@ -172,7 +173,8 @@ static void make_dense(struct order *order, uint32_t line)
     line_get(order, line)->dense = true;
 }
 
-/* From which lines order comes in here: by its edges, and by the other members of its point. */
+/* Notes the lines from which order enters this one: those of the event's edges and of the other
+ * members of its point. */
 static void note_neighbours(struct order *order, const struct order_event *event,
                             const uint64_t *edges, const uint32_t *lines)
 {
@@ -182,7 +184,7 @@ static void note_neighbours(struct order *order, const struct order_event *event
                       lines ? lines[i] : block_line_of(log_get(order, edges[i], FIELD_LINE)));
     if (event->point == order->count)
         return;
-    if (order->count - event->point > 1) { /* a group: everybody is everybody's */
+    if (order->count - event->point > 1) { /* a group: each line is a neighbor of all others */
         for (uint64_t p = event->point; p < order->count; p++)
             make_dense(order, block_line_of(log_get(order, p, FIELD_LINE)));
         line->dense = true;
@@ -195,10 +197,10 @@ static void note_neighbours(struct order *order, const struct order_event *event
 }
 
 #define TRIM_AT_ONCE 32u
-#define TRIM_EVENTS 256u /* so many apart */
+#define TRIM_EVENTS 256u /* between two trims */
 
-/* Occasionally checks some lines, in turn, and frees what idle ones do not need.  It checks
- * several at once, so that the processor fetches them ahead. */
+/* Frees what idle lines do not need, a few lines at a time, in turn. Several at once, so that the
+ * processor fetches them in parallel. */
 static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)
@@ -305,10 +307,10 @@ void log_gap_found(struct order *order, uint32_t line, uint64_t count)
     order->figures.found += count;
 }
 
-/* ---- from numbers to positions ---- */
+/* ---- positions of numbers ---- */
 
-/* Ordinal of a number, or of the event before it if it was lost (*exact false);
- * UINT64_MAX if there is none. */
+/* Returns the ordinal of a number; if the number was lost, that of the event before it (*exact
+ * false), or UINT64_MAX if there is none. */
 static uint64_t ordinal_of(const struct order_line *line, uint64_t number, bool *exact)
 {
     uint64_t missing = 0;
@@ -377,7 +379,7 @@ uint64_t log_relation_state(const struct order *order, struct event_id ref, bool
     return NO_POSITION;
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 uint64_t order_count(const struct order *order) { return order->count; }
 

@@ -64,6 +64,7 @@ void log_gap_found(struct order *order, uint32_t line, uint64_t count);
  * lost or inconsistent, the event before it on its exclusive line; else NO_POSITION. *lost is
  * set if it is lost. */
 uint64_t log_relation_state(const struct order *order, struct event_id at, bool *lost);
-void log_pack_one(struct order *order); /* the oldest that is open; it is full */
+/* Packs the oldest open block, which must be full. */
+void log_pack_one(struct order *order);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 
-/* Some rows of one field; of what is wider the low half. */
+/* Copies some rows of one field; of wider values the low half. */
 static void event_summary_copy_field(uint32_t *to, const struct log_block *rows,
                                      enum block_field field, uint32_t from, uint32_t end)
 {
@@ -35,7 +35,7 @@ static bool is_used(const struct log_block *rows, enum block_field field)
     return rows->fields[field].mask || rows->fields[field].least;
 }
 
-/* Members of points, and what contradicts. */
+/* Marks members of points and inconsistent events, which need a closer look. */
 static void event_summary_mark_special(uint32_t *edge, const struct log_block *rows, uint32_t from,
                                        uint32_t end)
 {
@@ -50,7 +50,8 @@ static void event_summary_mark_special(uint32_t *edge, const struct log_block *r
 
 const struct event_summary *event_summary_make(const struct order *constant, uint64_t number)
 {
-    struct order *order = (struct order *)(uintptr_t)constant; /* caching changes nothing seen */
+    /* a cache is not part of the order's state */
+    struct order *order = (struct order *)(uintptr_t)constant;
     struct log_block *rows = order->blocks[number].rows;
     if (!rows->glance) {
         rows->glance = xmalloc(sizeof *rows->glance);

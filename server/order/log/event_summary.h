@@ -1,4 +1,4 @@
-/* Event summary: eight bytes per event for searches of the past and sweeps of a window, since
+/* Event summary: eight bytes per event for searches of the past and layout passes, since
  * most events are alone in their synchronization point and have at most one edge.  It is made
  * from a block on first use and kept with the block. */
 #ifndef SERVER_ORDER_LOG_EVENT_SUMMARY_H
@@ -7,14 +7,15 @@
 #include "server/order/log/log_block.h"
 #include "server/order/log/event_log.h"
 
-#define EVENT_SUMMARY_CHECK                                                                        \
-    UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
+/* Instead of an edge: the row and its neighbors must be examined. */
+#define EVENT_SUMMARY_CHECK UINT32_MAX
 
 struct event_summary {
-    /* of rows 0 .. known - 1: never of the last, since the next one shows whether it is alone */
+    /* The summary has rows 0 .. known - 1, never the last one: whether that is alone in its point
+     * depends on the next row. */
     uint32_t known;
     uint32_t line[BLOCK_EVENTS]; /* block_line_code */
-    uint32_t edge[BLOCK_EVENTS]; /* as FIELD_EDGE, of one edge or none */
+    uint32_t edge[BLOCK_EVENTS]; /* like FIELD_EDGE, for one edge or none */
 };
 
 const struct event_summary *event_summary_make(const struct order *order, uint64_t block);
@@ -30,7 +31,8 @@ static inline const struct event_summary *log_event_summary(const struct order *
                : event_summary_make(order, position / BLOCK_EVENTS);
 }
 
-/* Rows i and i + 1, which a glance has, are all of one point: has each of them one edge or none? */
+/* Returns whether rows i and i + 1, the members of one point, have at most one edge each, which
+ * edge[] receives. */
 static inline bool event_summary_pair(const struct log_block *rows, uint32_t i, uint32_t edge[2])
 {
     for (uint32_t k = 0; k < 2; k++) {

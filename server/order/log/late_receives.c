@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* 1 + the newest, 0 none. */
+/* Returns 1 + the index of the newest late receive of a send; 0 if there is none. */
 static size_t late_of(const struct order *order, uint64_t send)
 {
     return (uintptr_t)map_get(&order->receives, send, 0);
@@ -34,7 +34,7 @@ void late_receives_add(struct order *order, uint64_t send, uint64_t receive)
 /* Links a receive that was just appended; only_send: it receives nothing else. */
 void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only_send)
 {
-    /* A row can be in one chain only, and lead to it or be part of it. */
+    /* A row can be in one chain only, as its head or as a member. */
     if (send / BLOCK_EVENTS < order->packed || !only_send ||
         log_relation(order, send) != RELATION_SEND) {
         late_receives_add(order, send, receive);

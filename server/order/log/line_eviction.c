@@ -1,10 +1,10 @@
 /* Eviction of lines from memory.
  *
- * A program may make millions of objects, one after the other.  Of a line that has ended and
- * whose events are all discarded only its attributes are left, and most such lines have the same
- * as many others.  When all lines in a page of memory are like that, the page is freed, and two
- * bytes per line say which pattern it has. line_get() restores a line; order_line_peek() reads
- * it without that. */
+ * A program may create millions of objects, one after the other. Of a line that has ended and whose
+ * events are all discarded, only the attributes are left, and most such lines have the same
+ * attributes as many others: a pattern. When all lines in a page of memory are like that, the page
+ * is freed, and two bytes per line say which pattern it has. line_get() restores a line;
+ * order_line_peek() reads it without restoring it. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
@@ -46,8 +46,8 @@ static bool eviction_is_complete(const struct order_line *line)
            line->highest <= line->delivered && !line->positions.tail && !line->positions.upper;
 }
 
-/* Who opened it is forgotten, and which of the forgotten events was its last makes no
- * difference. */
+/* Returns the pattern of a line. Its opener is forgotten, and which of the discarded events was its
+ * last makes no difference. */
 static struct order_line pattern_of(const struct order_line *line)
 {
     struct order_line pattern;
@@ -66,11 +66,12 @@ static struct order_line pattern_of(const struct order_line *line)
     return pattern;
 }
 
-/* 0: there are too many. */
+/* Returns the code of a line's pattern, which is added if it is new; 0 if there are too many
+ * patterns. */
 static uint16_t pattern_code(struct order *order, const struct order_line *line)
 {
     struct order_line pattern = pattern_of(line);
-    for (uint64_t i = 0;; i++) { /* a count distinguishes patterns of one kind and number */
+    for (uint64_t i = 0;; i++) { /* i distinguishes patterns of one kind and number */
         uint64_t key = (uint64_t)line->kind << 32 | i;
         uintptr_t code = (uintptr_t)map_get(&order->pattern_codes, key, line->delivered);
         if (code && memcmp(&order->patterns[code - 1], &pattern, sizeof pattern) == 0)
@@ -96,7 +97,7 @@ static uint16_t pattern_code(struct order *order, const struct order_line *line)
     }
 }
 
-/* Is every line of this page over, or away already?  news: some are not away yet. */
+/* Are all lines of this page complete or evicted? *news: some are not evicted yet. */
 static bool eviction_is_page_complete(const struct order *order, size_t first, size_t end,
                                       bool *news)
 {
@@ -128,7 +129,7 @@ static bool eviction_evict_page(struct order *order, size_t first, size_t end)
            madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
 }
 
-#define EVICTION_LOOKS 1024u /* lines that are looked at in one step */
+#define EVICTION_LOOKS 1024u /* lines examined in one step */
 
 bool order_evict_lines(struct order *order, size_t *first)
 {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t document_count(size_t lines) { return (lines + PAGE_LINES - 1) / PAGE_LINES; }
+static size_t line_pages_count(size_t lines) { return (lines + PAGE_LINES - 1) / PAGE_LINES; }
 
 static struct order_line *lines_of(const struct order *order, unsigned hidden)
 {
@@ -71,7 +71,7 @@ void line_pages_touched(struct order *order, uint32_t number)
     *mark |= PAGE_TOUCHED;
 }
 
-/* ---- a save ---- */
+/* ---- saving ---- */
 
 void line_pages_freeze(struct order *order)
 {
@@ -83,14 +83,15 @@ void line_pages_freeze(struct order *order)
         struct copied *of = &frozen->of[hidden];
         of->lines = hidden ? order->hidden_count : order->line_count;
         of->has = xcalloc(of->lines / 8 + 1, 1);
-        of->last = xcalloc(document_count(of->lines), sizeof *of->last);
+        of->last = xcalloc(line_pages_count(of->lines), sizeof *of->last);
         for (size_t i = 0; i < pages->count; i++)
             if (pages->marks[i] & PAGE_TOUCHED)
                 pages->marks[i] = PAGE_FROZEN;
     }
 }
 
-/* Equal consecutive lines are written once; which of them were copied makes no difference. */
+/* Writes a page; equal consecutive lines are written once. Which lines are copies makes no
+ * difference to the reader. */
 static void put_page(struct save_bytes *out, const struct order_line *lines, size_t count,
                      const struct frozen_line *const *kept, const uint8_t *copies)
 {
@@ -110,8 +111,8 @@ static void put_page(struct save_bytes *out, const struct order_line *lines, siz
     }
 }
 
-/* The lines of a page, as they are to be saved; in *made where some of them are away, to be
- * freed. */
+/* Returns the lines of a page as they are to be saved. If some of them are evicted, *made receives
+ * copies of all, which the caller frees. */
 static const struct order_line *lines_to_save(struct order *order, unsigned hidden, size_t first,
                                               size_t count, struct order_line **made)
 {
@@ -153,7 +154,7 @@ bool line_pages_write_next(struct order *order)
 {
     for (unsigned hidden = 0; hidden < 2; hidden++) {
         struct copied *of = &order->frozen->of[hidden];
-        while (of->next < document_count(of->lines)) {
+        while (of->next < line_pages_count(of->lines)) {
             size_t page = of->next++;
             if (order->pages[hidden].marks[page] & PAGE_FROZEN) {
                 write_page(order, hidden, page);
@@ -196,14 +197,15 @@ void line_pages_free(struct order *order)
     }
 }
 
-/* ---- where they lie ---- */
+/* ---- places in the block store ---- */
 
 void save_pages(struct save_bytes *out, const struct order *order, unsigned hidden)
 {
     uint64_t before = 0;
-    for (size_t i = 0; i < document_count(order->frozen->of[hidden].lines); i++) {
+    for (size_t i = 0; i < line_pages_count(order->frozen->of[hidden].lines); i++) {
         uint64_t place = order->pages[hidden].items[i].place;
-        uint64_t far = place - before; /* either may be the greater: the sign goes last */
+        /* zigzag encoding: a place may be less than the previous one */
+        uint64_t far = place - before;
         save_put_number(out, far << 1 ^ (uint64_t)((int64_t)far >> 63));
         before = place;
     }
@@ -249,7 +251,7 @@ void order_saved_parts(const struct order *order, void (*visit)(void *context, u
                        void *context)
 {
     for (unsigned hidden = 0; hidden < 2; hidden++)
-        for (size_t i = 0; i < document_count(order->frozen->of[hidden].lines); i++)
+        for (size_t i = 0; i < line_pages_count(order->frozen->of[hidden].lines); i++)
             visit(context, order->pages[hidden].items[i].place);
     for (size_t i = 0; i < order->frozen->rest.place_count; i++)
         visit(context, order->frozen->rest.places[i]);

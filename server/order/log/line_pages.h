@@ -4,7 +4,7 @@
 
 #include "server/order/order_state.h"
 
-/* Must be called before the saved part of a line changes, and after a line was made. */
+/* Must be called before the saved part of a line changes, and after a line was created. */
 void line_pages_touched(struct order *order, uint32_t line);
 void line_pages_new_line(struct order *order, uint32_t line);
 void line_pages_free(struct order *order);
@@ -17,14 +17,15 @@ static inline void line_touch(struct order *order, uint32_t line)
         line_pages_touched(order, line);
 }
 
-/* saved_rest.c: to be called before a meeting or a stretch changes in what is saved of it, or goes
- * away; and after stretches came to lie nearer to the begin of their stream */
+/* saved_rest.c: Must be called before the saved part of a rendezvous or a byte range changes, or it
+ * is freed; and after ranges moved to lower indices. */
 struct byte_stream;
 void save_rendezvous_now(struct order *order, struct rendezvous *meeting);
 void save_rendezvous_gone(struct order *order, struct rendezvous *meeting);
 void save_stream_range_now(struct order *order, struct byte_stream *stream, size_t i);
 void save_stream_ranges_moved(struct order *order, const struct byte_stream *stream);
-void save_stream_ends_now(struct order *order, struct byte_stream *stream); /* likewise */
+/* the same for the ends of a stream */
+void save_stream_ends_now(struct order *order, struct byte_stream *stream);
 
 static inline void rendezvous_touch(struct order *order, struct rendezvous *meeting)
 {

@@ -8,9 +8,9 @@
 /* Frees what an idle line does not need: most lines belong to objects that were destroyed long
  * ago. */
 void line_trim(struct order_line *line);
-void line_add_neighbor(struct order_line *line,
-                       uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
+/* The line must have less than NEIGHBOURS_MAX. */
+void line_add_neighbor(struct order_line *line, uint32_t other);
 void line_clear_neighbors(struct order_line *line);
-void line_free(struct order_line *line); /* what it holds */
+void line_free(struct order_line *line); /* frees what it refers to */
 
 #endif

@@ -19,7 +19,8 @@ void line_array_free(struct order_line *lines, size_t room)
         munmap(lines, room * sizeof *lines);
 }
 
-/* Room for one more; lines lie at cache lines.  Many are not copied: their pages move. */
+/* Makes space for one more line; lines are aligned to cache lines. Large arrays are not copied:
+ * mremap() moves their pages. */
 static struct order_line *grow_lines(struct order_line *lines, size_t *room, size_t count)
 {
     if (count < *room)

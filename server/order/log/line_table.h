@@ -6,9 +6,9 @@
 #include "server/order/order_state.h"
 
 void order_load_line(const struct order *order, size_t index);
-void order_evict_line(struct order *order); /* lines that are over */
-bool order_evict_lines(struct order *order,
-                       size_t *first); /* from this index on; true: those were all */
+void order_evict_line(struct order *order); /* lines that are complete */
+/* Evicts some complete lines, from index *first on; returns true when all lines were examined. */
+bool order_evict_lines(struct order *order, size_t *first);
 void line_eviction_free(struct order *order);
 
 static inline bool line_is_evicted(const struct order *order, size_t index)
@@ -16,14 +16,15 @@ static inline bool line_is_evicted(const struct order *order, size_t index)
     return order->evicted_count && index < order->evicted_room && order->evicted[index];
 }
 
-/* A visible line, by number - 1, only to be read at once: one that is away stays so. */
+/* Returns a visible line, by number - 1, for reading it immediately; an evicted line stays
+ * evicted. */
 static inline const struct order_line *order_line_peek(const struct order *order, size_t index)
 {
     return line_is_evicted(order, index) ? &order->patterns[order->evicted[index] - 1]
                                          : &order->lines[index];
 }
 
-/* The line of that number, NULL if there is none; one that is away is brought back. */
+/* Returns a line, NULL if there is none; an evicted one is restored. */
 static inline struct order_line *line_get(const struct order *order, uint32_t line)
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
@@ -31,7 +32,7 @@ static inline struct order_line *line_get(const struct order *order, uint32_t li
         return i < order->hidden_count ? &order->hidden[i] : NULL;
     if (i >= order->line_count)
         return NULL;
-    if (__builtin_expect(!order->lines[i].more, 0)) /* nothing else has none */
+    if (__builtin_expect(!order->lines[i].more, 0)) /* only an evicted line has none */
         order_load_line(order, i);
     return &order->lines[i];
 }
@@ -60,7 +61,7 @@ static inline bool line_has_kept(const struct order *order, const struct order_l
     return line->positions.count > line->base && line->last >= order->first;
 }
 
-void line_array_free(struct order_line *lines, size_t room); /* the array */
+void line_array_free(struct order_line *lines, size_t room); /* frees the array */
 struct order_line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 
 #endif

@@ -69,7 +69,7 @@ static uint32_t block_read_u32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Lists of extras must end within them and lead to earlier events. */
+/* Checks that a list of extras ends within them and leads to earlier events. */
 static bool extras_fit(const struct log_block *rows, uint64_t index, uint64_t position)
 {
     if (index >= rows->extra_count)
@@ -83,7 +83,7 @@ static bool extras_fit(const struct log_block *rows, uint64_t index, uint64_t po
     return true;
 }
 
-/* Can no value of a field be larger than this? */
+/* Are all values of a field known to be at most this? */
 static bool is_below(const struct log_block *rows, enum block_field field, uint64_t most)
 {
     const struct block_layout *layout = &rows->fields[field];
@@ -100,8 +100,8 @@ static bool distances_fit(const struct log_block *rows, enum block_field field, 
     return true;
 }
 
-/* Without branches, which would be unpredictable: every block read from the file is checked
- * here. */
+/* Branchless, since branches would be unpredictable: every block that is read from the file is
+ * checked here. */
 static bool single_edges_fit(const struct log_block *rows, uint64_t first)
 {
     const struct block_layout layout = rows->fields[FIELD_EDGE];

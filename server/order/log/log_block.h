@@ -1,10 +1,11 @@
-/* Rows: how delivered events lie in memory and in the trace file, BLOCK_EVENTS to a block.
+/* Rows: the representation of delivered events in memory and in the trace file, BLOCK_EVENTS to a
+ * block.
  *
- * A row is the same fields for every event.  An open block, whose rows can still be changed, has
- * them by columns, one array a field: so a column is set, measured and packed by itself.  A packed
- * block has them by rows, and gives each field as many bits as the block needs for it, counted from
- * the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998), so
- * that any row can be read where it lies, without unpacking its neighbours.
+ * A row has the same fields for every event. An open block, whose rows can still be changed, stores
+ * them by columns, one array per field: so a column is set, measured and packed by itself. A packed
+ * block stores them by rows, and gives each field as many bits as the block needs for it, counted
+ * from the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998),
+ * so that any row can be read in place, without unpacking its neighbors.
  *
  * An event's incoming edges: none; one, in FIELD_EDGE; or several, in the block's extras. */
 #ifndef SERVER_ORDER_LOG_LOG_BLOCK_H
@@ -19,15 +20,16 @@
 #define BLOCK_EVENTS 4096u
 #endif
 
-enum block_field { /* by how wide their columns are, see block_column_bytes */
+enum block_field { /* sorted by the width of their columns, see block_column_bytes */
                    FIELD_NUMBER,
                    FIELD_TIME,     /* ns + FIELD_TIME_BIAS */
-                   FIELD_PREVIOUS, /* distance to the event before it on its line, 0 none */
-                   /* the same to the last one before it that has edges or is part of a point */
+                   FIELD_PREVIOUS, /* distance to the previous event on its line, 0: none */
+                   /* distance to the last event before it on its line that has edges or is part of
+                    * a point */
                    FIELD_TIED,
                    FIELD_EDGE, /* see block_edge */
-                   /* of a SEND 1 + its newest receive; of a RECEIVE of one send 1 + that send's
-                    * next */
+                   /* of a SEND: 1 + its newest receive; of a RECEIVE of one send: 1 + that send's
+                    * next receive */
                    FIELD_RECEIVE,
                    FIELD_LINE, /* block_line_code */
                    FIELD_THREAD,
@@ -36,7 +38,7 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
                    FIELD_POINT, /* distance to the first event of its point */
                    FIELD_TYPE,
                    FIELD_FLAGS,
-                   FIELD_ACTIVE, /* threads on its line after it, at most 255 each */
+                   FIELD_ACTIVE, /* threads in its line after it, at most 255 each */
                    FIELD_BLOCKED,
                    FIELD_AWAY,
                    FIELD_FIELDS
@@ -54,7 +56,7 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
 #define FIELD_UNCERTAINTY_SHIFT                                                                    \
     8 /* and above: an enum untraced_reason, why the event is uncertain */
 
-struct block_layout { /* where a field lies */
+struct block_layout { /* the place of a field */
     uint64_t mask, least;
     uint32_t byte; /* of row 0 */
     uint16_t step; /* bytes from row to row */
@@ -62,30 +64,31 @@ struct block_layout { /* where a field lies */
 };
 
 struct log_block {
-    uint8_t *bytes; /* columns, or rows; 8 bytes follow */
+    uint8_t *bytes; /* columns, or rows; followed by 8 more bytes */
     uint32_t row_bytes, count;
     struct block_layout fields[FIELD_FIELDS];
     uint64_t *extras;
     size_t extra_count, extra_room;
-    void *memory; /* what bytes lie in */
+    void *memory; /* the allocation that contains `bytes` */
     size_t size;
-    bool used; /* since the cache looked last */
+    bool used; /* since the cache's hand passed it last */
     struct event_summary *glance; /* event_summary.h; NULL: not made yet */
 };
 
 struct log_block *block_open(void);
 void block_free(struct log_block *rows);
-/* Packs into new memory (caller frees); open ones. */
+/* Packs an open block into new memory, which the caller frees. */
 uint8_t *block_pack(const struct log_block *rows, size_t *size);
-/* Takes over packed bytes that 8 more follow; NULL, with bytes freed, if they cannot be rows whose
- * first has this position.  An open copy can still be changed. */
+/* Takes over packed bytes, which 8 more bytes must follow. Returns NULL, with the bytes freed, if
+ * they are not valid rows from this position on. */
 struct log_block *block_load(uint8_t *bytes, size_t size, uint64_t position);
+/* Returns an open copy, whose rows can be changed. */
 struct log_block *block_open_copy(const struct log_block *packed);
 
 /* block_packing.c */
 #define BLOCK_HEAD_BYTES (12u + 9u * FIELD_FIELDS)
-uint32_t
-block_lay_out(struct block_layout *fields); /* from the widths; returns the bytes of a row */
+/* Sets the places of the fields by their widths; returns the bytes of a row. */
+uint32_t block_lay_out(struct block_layout *fields);
 
 static inline uint64_t block_get(const struct log_block *rows, uint32_t i, enum block_field field)
 {
@@ -122,7 +125,7 @@ static inline size_t block_column(enum block_field field)
     return before * BLOCK_EVENTS + f * BLOCK_COLUMN_GAP;
 }
 
-/* In an open block. */
+/* Sets a field in an open block. */
 static inline void block_set(struct log_block *rows, uint32_t i, enum block_field field,
                              uint64_t value)
 {
@@ -130,16 +133,16 @@ static inline void block_set(struct log_block *rows, uint32_t i, enum block_fiel
     memcpy(rows->bytes + block_column(field) + i * bytes, &value, bytes);
 }
 
-/* Lines are kept with the hidden bit last, which is shorter. */
+/* Lines are stored with the hidden bit last, which needs fewer bits. */
 static inline uint32_t block_line_code(uint32_t line) { return line << 1 | line >> 31; }
 static inline uint32_t block_line_of(uint64_t code)
 {
     return (uint32_t)(code >> 1) | (uint32_t)(code & 1) << 31;
 }
 
-/* FIELD_EDGE: 0 none; distance << 2 | 1 an order edge; distance << 2 | 2 the send that it receives;
- * index << 2 | 3: extras[index] is the number of edges << 16 | how many of them are sends, and the
- * edges' distances follow, sends first. */
+/* FIELD_EDGE: 0: none; distance << 2 | 1: an order edge; distance << 2 | 2: the send that it
+ * receives; index << 2 | 3: extras[index] is the number of edges << 16 | the number of sends among
+ * them, and the edges' distances follow, sends first. */
 struct block_edges {
     uint32_t count, sends;
     uint64_t one; /* the distance if count is 1 and more is NULL */
@@ -161,7 +164,7 @@ static inline uint64_t block_edge(const struct block_edges *edges, uint32_t i)
     return edges->more ? edges->more[i] : edges->one;
 }
 
-/* Gives row i its edges, as distances. */
+/* Sets the edges of row i, as distances. */
 void block_set_edges(struct log_block *rows, uint32_t i, const uint64_t *distances, uint32_t count,
                      uint32_t sends);
 

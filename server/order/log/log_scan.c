@@ -1,4 +1,4 @@
-/* Through a part of the log, looking at a field or two of each event. */
+/* Scans of a part of the log that read a field or two of each event. */
 #include "server/order/log/log_block.h"
 #include "server/order/log/event_log.h"
 #include "server/order/order.h"
@@ -54,7 +54,8 @@ void order_last_of_threads(const struct order *order, uint64_t from, uint64_t en
     }
 }
 
-/* One field of rows after rows: where the next one lies is known without looking. */
+/* A column of consecutive rows: the address of the next value does not depend on the previous
+ * one. */
 struct log_scan_column {
     const uint8_t *at;
     struct block_layout layout;
@@ -76,8 +77,8 @@ static inline uint64_t log_scan_next_value(struct log_scan_column *c)
     return ((word >> c->layout.shift) & c->layout.mask) + c->layout.least;
 }
 
-/* Expands to the loop that sets a member of some events from a column, of which `value` is the
- * next. */
+/* Expands to a loop that sets a member of some events from a column; `value` is the current
+ * value. */
 #define READ(field, set)                                                                           \
     do {                                                                                           \
         struct log_scan_column c = log_scan_open_column(rows, field, first);                       \

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node in the block store: u64 first, u8 width, then POSITION_LIST_NODE differences from the
- * first. */
+/* Format of a node in the block store: u64 first, u8 width, then POSITION_LIST_NODE differences
+ * from the first. */
 #define NODE_HEAD 9u
 
 struct position_node {
@@ -36,7 +36,7 @@ static uint64_t node_put(struct position_cache *nodes, const uint64_t *values)
     uint64_t span = values[POSITION_LIST_NODE - 1] - values[0];
     unsigned width = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
     if (width > 57)
-        width = 64; /* else a number may take nine bytes */
+        width = 64; /* a wider number could span nine bytes */
     memcpy(bytes, values, 8);
     bytes[8] = (uint8_t)width;
     for (size_t i = 0; i < POSITION_LIST_NODE; i++) {
@@ -64,7 +64,7 @@ static void node_free(struct position_node *node)
     free(node);
 }
 
-/* Second chance: the hand passes over nodes used since it came by last. */
+/* Evicts cached nodes until the cache fits its limit, by the second-chance algorithm. */
 static void position_list_evict_node(struct position_cache *nodes)
 {
     while (nodes->count > nodes->limit) {
@@ -148,7 +148,7 @@ void position_cache_free(struct position_cache *nodes)
     nodes->list = NULL;
 }
 
-/* ---- series ---- */
+/* ---- position lists ---- */
 
 static uint64_t **tail_of(struct position_list *series, unsigned level)
 {
@@ -161,7 +161,8 @@ static uint64_t **tail_of(struct position_list *series, unsigned level)
     return &series->upper[level - 1];
 }
 
-/* Room is a power of two, at least TAIL_LEAST: a block of malloc holds no fewer. */
+/* The capacity of a tail is a power of two, at least TAIL_LEAST: the smallest block of malloc()
+ * holds that many. */
 #define TAIL_LEAST 2u
 
 uint64_t *position_list_reserve(struct position_list *series, unsigned level, uint32_t n)
@@ -175,8 +176,8 @@ uint64_t *position_list_reserve(struct position_list *series, unsigned level, ui
     return *tail;
 }
 
-/* After position_list_release there is room for what is forgotten, too, since places count from the
- * node's begin. */
+/* Indices count from the start of a node, so after position_list_release() a tail has space for the
+ * discarded positions, too. */
 static void tail_add(struct position_list *series, unsigned level, uint32_t n, uint64_t value)
 {
     uint64_t **tail = tail_of(series, level);

@@ -17,12 +17,12 @@
 #endif
 #define POSITION_LIST_NODE (1u << POSITION_LIST_BITS)
 #define POSITION_LIST_LEVELS (54u / POSITION_LIST_BITS)
-#define POSITION_LIST_NONE UINT64_MAX /* what a damaged part gives */
+#define POSITION_LIST_NONE UINT64_MAX /* the value of an unreadable one */
 
 struct position_list {
     uint64_t count;
-    /* The unfinished node of each level; its length follows from count.  Most series have one
-     * only. */
+    /* The unfinished node of each level; its length follows from count. Most lists have only
+     * one. */
     uint64_t *tail; /* of level 0 */
     uint64_t **upper; /* of the others, by level - 1; NULL: none has begun */
 };
@@ -34,9 +34,9 @@ struct position_cache {
     struct position_node **list;
     size_t count, room, hand;
     size_t limit; /* nodes in the cache */
-    uint64_t recent_place; /* the node looked at last */
+    uint64_t recent_place; /* the node read last */
     struct position_node *recent;
-    struct map bad; /* their places */
+    struct map bad; /* places of unreadable nodes */
     uint64_t damaged, first_damage; /* nodes that could not be read; the place of the first */
 };
 
@@ -50,7 +50,7 @@ static inline void position_list_append(struct position_list *series, struct pos
 {
     uint32_t n = series->count & (POSITION_LIST_NODE - 1);
     if (!series->tail || (n & (n - 1)) == 0 ||
-        n == POSITION_LIST_NODE - 1) { /* room may be missing, or the node is full */
+        n == POSITION_LIST_NODE - 1) { /* there may be no space, or the node is full */
         position_list_append_slowly(series, nodes, value);
         return;
     }
@@ -59,17 +59,17 @@ static inline void position_list_append(struct position_list *series, struct pos
 }
 uint64_t position_list_get(const struct position_list *series, struct position_cache *nodes,
                            uint64_t i); /* i < count */
-/* Index of the first number >= value, from index `low` on; count if there is none. */
+/* Returns the index of the first number >= value, from index `low` on; count if there is none. */
 uint64_t position_list_find(const struct position_list *series, struct position_cache *nodes,
                             uint64_t low, uint64_t value);
-uint32_t position_list_tail(const struct position_list *series,
-                            unsigned level); /* numbers in tail[level] */
+/* Returns how many numbers the unfinished node of a level has. */
+uint32_t position_list_tail(const struct position_list *series, unsigned level);
 static inline uint64_t *position_list_node(const struct position_list *series,
                                            unsigned level) /* NULL: none, or released */
 {
     return !level ? series->tail : series->upper ? series->upper[level - 1] : NULL;
 }
-/* A new node with room for n numbers, all 0. */
+/* Returns a new node with space for n numbers, all 0. */
 uint64_t *position_list_reserve(struct position_list *series, unsigned level, uint32_t n);
 /* Frees the memory of a list whose numbers will not be read any more; it may grow again. */
 void position_list_release(struct position_list *series);

@@ -11,7 +11,8 @@
 #define SENT_BLOCKS 256u
 #endif
 
-void recent_sends_note(struct order *order, uint64_t block); /* which is about to be packed */
+/* Must be called when the block is about to be packed. */
+void recent_sends_note(struct order *order, uint64_t block);
 
 /* Returns whether the event is known to be a consistent send.  False: the row must be read. */
 static inline bool recent_sends_contains(const struct order *order, uint64_t position)
