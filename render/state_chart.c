@@ -181,7 +181,8 @@ static void paint_ruler(cairo_t *cr, const struct state_chart_page *d, double y,
     }
 }
 
-/* If the rows are high, their lower end is far from the first ruler. */
+/* If the rows are high, there is a second ruler below them, since their lower end is far from the
+ * first. */
 static bool has_two_rulers(const struct state_chart_page *d)
 {
     return d->row_pt * d->rows > AGAIN_PT;

@@ -3,7 +3,7 @@
 #include "wire/profile_snapshot.h"
 #include "wire/varint.h"
 
-/* A record's type is below the time since the previous record. */
+/* The low bits of a word are the record's type, the others the time since the previous record. */
 #define IS_BITS 2
 
 void encode_call_records_head(struct encoder *out, uint64_t first_ns) { encode_u64(out, first_ns); }

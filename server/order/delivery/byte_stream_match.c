@@ -74,7 +74,8 @@ static void drop_received(struct order *order, struct byte_stream *stream)
     save_stream_ranges_moved(order, stream);
 }
 
-/* More ranges than any pipe or socket holds: no traced thread reads them. */
+/* The maximum number of unreceived ranges: more than any pipe or socket holds, so that no traced
+ * thread reads them. */
 #define MOST_SENT (1u << 20)
 
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent)

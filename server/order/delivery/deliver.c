@@ -31,8 +31,8 @@ static void add_edge(struct delivered_edges *in, uint64_t from)
         in->items[in->count++] = from;
 }
 
-/* On a line that has ended, an event that another event names and that was not received is lost,
- * as are the numbers before it. */
+/* If a line has ended, declares an event of it that another event names and that was not received
+ * lost, with the numbers before it. Returns whether it did. */
 static bool close_end(struct order *order, struct event_id named)
 {
     const struct order_line *line = line_get(order, named.line);

@@ -78,8 +78,8 @@ static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool
     return at && *at != EFFECT_NONE ? *at : 0;
 }
 
-/* A thread leaves that is not known to be inside: what was recorded of the object's holder is
- * obsolete, and only blocked occupants stay. */
+/* Removes all occupants but the blocked ones: a thread leaves that is not recorded as inside, so
+ * what was recorded of the holder is obsolete. */
 static void put_out(struct order_line *line)
 {
     size_t kept = 0;

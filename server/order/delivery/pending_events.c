@@ -336,8 +336,8 @@ uint64_t pending_least(const struct order *order, uint32_t number)
     uint64_t least = line->more->spill ? line->more->spill->begin : 0, far = far_least(line);
     if (far && (!least || far < least))
         least = far;
-    /* The ring has only numbers within its length of the head. Each place is examined once: when
-     * the gap before the event is closed, the head is past it. */
+    /* The ring has only numbers within its length of the head. Each place is examined only once,
+     * since closing the gap moves the head past it. */
     const struct pending_ring *ring = &line->more->ring;
     uint64_t end = line->delivered + 1 + ring->room;
     for (uint64_t n = line->delivered + 1; ring->count && n != end && (!least || n < least); n++)

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-/* How far to the left a pass searches, at least: the newest events are wanted, not the oldest one
- * of a thread that sleeps. The depth depends on the window alone, so that the same window always
- * has the same result. */
+/* The least depth of the search to the left, in events: the newest events are wanted, not the
+ * oldest one of a thread that sleeps. The depth depends on the window alone, so that the same
+ * window always has the same result. */
 #ifndef DEPTH_LEAST
 #define DEPTH_LEAST 200000u
 #endif
