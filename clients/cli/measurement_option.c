@@ -25,7 +25,7 @@ static bool read_file(const struct command *command, const char *path,
     if (!good)
         command_fail(command, "%s: %s", path, strerror(errno));
     else if (memchr(text, 0, size))
-        good = command_fail(command, "%s: is no text", path) == EXIT_DONE;
+        good = command_fail(command, "%s: is not a text file", path) == EXIT_DONE;
     if (f)
         fclose(f);
     good = good && measurement_spec_read(text, path, stderr, measure);

@@ -162,13 +162,13 @@ void schedule_builder_add_event(struct schedule_builder *p, const struct event_i
     if (e->at.line & HIDDEN_LINE)
         return;
     if (e->state != EVENT_ORDERED || e->at.number > INT32_MAX || p->act_count >= UINT32_MAX)
-        p->wrong = "not all of it is ordered";
+        p->wrong = "some of its events are not ordered";
     uint32_t thread = e->thread ? e->thread : e->at.line;
     know_line(p, e->at.line);
     know_line(p, thread);
     know_line(p, e->about & HIDDEN_LINE ? 0 : e->about);
     if (e->at.number != p->own[e->at.line] + 1u)
-        p->wrong = "events of it are lost or forgotten";
+        p->wrong = "some of its events were lost or discarded";
     p->own[e->at.line]++;
     p->acts = array_reserve(p->acts, &p->act_room, p->act_count + 1, sizeof *p->acts);
     struct schedule_action *act = &p->acts[p->act_count];
@@ -442,7 +442,7 @@ struct schedule_head *schedule_builder_write(struct schedule_builder *p, size_t 
 {
     *why = p->wrong ? p->wrong : !p->act_count ? "nothing was recorded" : NULL;
     if (!*why && schedule_process_events(p) != p->act_count)
-        *why = "its order contradicts itself";
+        *why = "its order is contradictory";
     if (*why)
         return NULL;
     find_causes(p);

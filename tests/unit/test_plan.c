@@ -238,7 +238,7 @@ static void what_cannot_be_repeated_is_refused(void **context)
     refused(schedule_builder_new(), "nothing");
     struct schedule_builder *plan = schedule_builder_new();
     put(plan, (struct event_id){1, 4}, CALL, 1, 0, 0, none);
-    refused(plan, "lost or forgotten");
+    refused(plan, "lost or discarded");
     plan = schedule_builder_new();
     struct event_info pending = {.at = {1, 1}, .state = EVENT_PENDING, .thread = 1, .type = CALL};
     schedule_builder_add_event(plan, &pending);
