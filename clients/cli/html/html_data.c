@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MOST_PT 260.0 /* of the column of names */
+#define NAMES_MOST_PT 260.0 /* maximum width of the column of names */
 
 /* ---- the events ---- */
 
@@ -50,7 +50,8 @@ static void html_data_receive_causes(void *user, const struct response_chunk *an
     decoder_finish(answer->in);
 }
 
-/* An event has one mark, but in rows that share it: then it is asked about once. */
+/* Requests the causes of each event once, although an event has a mark in each row that shows it:
+ * marks of the same event follow each other. */
 static bool html_data_request_causes(const struct command *command, struct html_scene *w)
 {
     struct encoder body = {0};
@@ -105,25 +106,25 @@ static void find_sites(struct html_scene *w)
 
 /* ---- arrays ---- */
 
-typedef long number_of(const struct html_scene *w, uint32_t i);
+typedef long html_data_value(const struct html_scene *w, uint32_t i);
 
-static void write_numbers(const struct html_scene *w, const char *name, number_of *of)
+static void write_numbers(const struct html_scene *w, const char *name, html_data_value *value)
 {
     fprintf(w->f, ",\n\"%s\":[", name);
     for (uint32_t i = 0; i < w->count; i++)
-        fprintf(w->f, "%s%ld", i ? "," : "", of(w, i));
+        fprintf(w->f, "%s%ld", i ? "," : "", value(w, i));
     fputc(']', w->f);
 }
 
-/* Those that are not 0. */
-static void write_few(const struct html_scene *w, const char *name, number_of *of)
+/* Writes the values that are not 0, by the index of their mark. */
+static void write_few(const struct html_scene *w, const char *name, html_data_value *value)
 {
     bool comma = false;
     fprintf(w->f, ",\n\"%s\":{", name);
     for (uint32_t i = 0; i < w->count; i++) {
-        if (!of(w, i))
+        if (!value(w, i))
             continue;
-        fprintf(w->f, "%s\"%u\":%ld", comma ? "," : "", i, of(w, i));
+        fprintf(w->f, "%s\"%u\":%ld", comma ? "," : "", i, value(w, i));
         comma = true;
     }
     fputc('}', w->f);
@@ -164,6 +165,7 @@ static long its_fold(const struct html_scene *w, uint32_t i)
     return html_data_event_at(w, i)->fold;
 }
 
+/* Returns the time since the previous mark, in ns. */
 static long its_time(const struct html_scene *w, uint32_t i)
 {
     int64_t before = html_data_event_at(w, i ? i - 1 : 0)->time_ns;
@@ -175,7 +177,8 @@ static const struct causal_edge_info *html_data_cause_at(const struct html_scene
     return w->asked_of[i] == UINT32_MAX ? NULL : &w->causes.events[w->asked_of[i]];
 }
 
-/* How much later than its clock says, so that it is not before one of its causes. */
+/* Returns how much later than its recorded time an event is shown, in ns, so that it is not before
+ * one of its causes. */
 static long its_move(const struct html_scene *w, uint32_t i)
 {
     const struct causal_edge_info *c = html_data_cause_at(w, i);
@@ -197,7 +200,7 @@ static long its_doubts(const struct html_scene *w, uint32_t i)
                                      : -1;
 }
 
-/* Marks, of events asked about: the first mark of each. */
+/* Returns the first mark of each requested event, in new memory. */
 static uint32_t *marks_of_events(const struct html_scene *w)
 {
     uint32_t *first = xcalloc(w->asked + 1u, sizeof *first);
@@ -207,7 +210,7 @@ static uint32_t *marks_of_events(const struct html_scene *w)
     return first;
 }
 
-/* Points, causes: the marks that they are. */
+/* Writes synchronization points and immediate causes, as indices of marks. */
 static void write_order(const struct html_scene *w)
 {
     uint32_t *mark = marks_of_events(w);
@@ -231,7 +234,7 @@ static void write_order(const struct html_scene *w)
     free(mark);
 }
 
-/* The number on its line, less that of the mark before it on that line. */
+/* Writes each event's number on its line, as the difference to the previous mark of that line. */
 static void write_event_numbers(const struct html_scene *w)
 {
     struct map last = {0};
@@ -246,7 +249,8 @@ static void write_event_numbers(const struct html_scene *w)
     map_free(&last);
 }
 
-/* Who waits in a deadlock, and what it waits for: events, as they are called. */
+/* Writes the events of deadlocks as pairs of event ids: that by which a thread waits, and that by
+ * which the holder entered. */
 static void write_stuck(const struct html_scene *w)
 {
     const struct event_diagram *p = w->data->picture;
@@ -355,9 +359,9 @@ static void write_tables(struct html_scene *w)
     fputs("]", w->f);
 }
 
-/* ---- all of it ---- */
+/* ---- the page's object ---- */
 
-/* JSON of others, made fit for a script element. */
+/* Writes any JSON, escaped for a script element. */
 static void write_object(FILE *f, struct json_object *o)
 {
     struct json_object_iterator i, end;
@@ -391,7 +395,7 @@ static void write_object(FILE *f, struct json_object *o)
     }
 }
 
-/* What the page begins with: what is selected in a view, as its address says it. */
+/* Writes the fragment of the address with which the page opens: the selected events of a view. */
 static void write_selected(const struct view_state *place, FILE *f)
 {
     char selected[48], second[48];
@@ -405,7 +409,7 @@ static void write_selected(const struct view_state *place, FILE *f)
         fputs("\"\"", f);
 }
 
-/* Of the whole run: one at an event that is not in the page is read all the same. */
+/* Writes the notes of the whole run: those at events outside the page can be read, too. */
 static void write_notes(const struct note_file *notes, FILE *f)
 {
     fputs("[", f);
@@ -429,7 +433,6 @@ static void write_legend_words(const char *name, const char *const *words, unsig
     fputs("],", f);
 }
 
-/* The words of the legend. */
 static void write_legend(FILE *f)
 {
     fputs("{", f);

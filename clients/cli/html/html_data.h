@@ -12,12 +12,12 @@ struct json_object;
 struct html_data {
     const struct event_diagram *picture;
     struct command_source *subject;
-    const struct scene *scene; /* of the window of the picture, its lines from left to right */
+    const struct scene *scene; /* of the picture's window; not vertical */
     struct json_object *blocked; /* as poet blocked --json */
-    bool source; /* the lines around call sites, too, as far as their files are here */
+    bool source; /* include the source lines around call sites, if their files exist here */
 };
 
-/* Asks for the order.  False with a complaint. */
+/* Requests the order of events, and writes the object. Returns false after reporting an error. */
 bool html_data_write(const struct command *command, const struct html_data *data, FILE *f);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The page's program and its looks are files of their own, which the assembler puts in. */
+/* The page's script and style sheet are files of their own; the assembler embeds them. */
 /* clang-format off */
 #define EMBED(name, file)                                                                          \
     __asm__(".pushsection .rodata\n"                                                               \
@@ -21,7 +21,8 @@
 EMBED(webpage_program, "clients/cli/html/page.js");
 EMBED(webpage_looks, "clients/cli/html/page.css");
 
-/* 'sha256-...', by which a browser knows that it is ours. */
+/* Writes the hash source of a script or style sheet, 'sha256-...', which makes the content security
+ * policy allow exactly this one. */
 static void write_hash(FILE *f, const char *text)
 {
     GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -81,12 +82,11 @@ static void write_body(FILE *f, const char *title)
         snprintf(attributes, sizeof attributes, "role=\"tab\" data-tab=\"%s\"", tabs[i][0]);
         write_button(f, attributes, tabs[i][1]);
     }
-    fputs(
-        "</div>\n<div id=\"page\" role=\"tabpanel\" tabindex=\"-1\"></div>\n</aside>\n</main>\n"
-        "<div id=\"paper\"></div>\n<div id=\"legend\"></div>\n"
-        "<div id=\"status\" role=\"status\" aria-live=\"polite\"></div>\n"
-        "<noscript>This page draws the diagram by JavaScript; it loads nothing.</noscript>\n",
-        f);
+    fputs("</div>\n<div id=\"page\" role=\"tabpanel\" tabindex=\"-1\"></div>\n</aside>\n</main>\n"
+          "<div id=\"paper\"></div>\n<div id=\"legend\"></div>\n"
+          "<div id=\"status\" role=\"status\" aria-live=\"polite\"></div>\n"
+          "<noscript>This page draws the diagram by JavaScript; it loads nothing.</noscript>\n",
+          f);
 }
 
 static bool write_all(const struct command *command, const struct html_data *data, FILE *f)

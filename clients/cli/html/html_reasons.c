@@ -11,7 +11,7 @@ static void html_reasons_receive_stat(void *user, const struct response_chunk *a
         decode_stat_info(answer->in, user);
 }
 
-/* The words for a reason, with what it is about. */
+/* Returns the text of a reason and what it is about in this run, "REASON: A, B", in new memory. */
 static char *html_reasons_reason_text(unsigned reason, const struct stat_info *stat)
 {
     char *text = xstrdup(untraced_text(reason));
@@ -27,7 +27,7 @@ static char *html_reasons_reason_text(unsigned reason, const struct stat_info *s
     return text;
 }
 
-/* By their numbers: "" where there is none. */
+/* Writes the texts of all reasons, by number; "" for a number without a reason. */
 static void write_reasons(const struct html_scene *w, const struct stat_info *stat)
 {
     fputs(",\n\"reasons\":[", w->f);
@@ -40,7 +40,8 @@ static void write_reasons(const struct html_scene *w, const struct stat_info *st
     fputs("]", w->f);
 }
 
-/* For each set of doubts its kinds, in the order of the reasons that there are. */
+/* Writes, for each set of doubts, its kind for each reason that occurs in any set, in the order of
+ * the reasons. */
 static void write_doubts(const struct html_scene *w)
 {
     const struct causal_edges_info *c = &w->causes;

@@ -1,5 +1,5 @@
-/* Why an order may be there that is not told, for a web page: the words of the reasons, and which
- * of them each event has. */
+/* Reasons why events of a web page may be ordered although no traced synchronization orders them:
+ * their texts, and which of them apply to which events. */
 #ifndef CLIENTS_CLI_HTML_HTML_REASONS_H
 #define CLIENTS_CLI_HTML_HTML_REASONS_H
 
@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+/* Requests and writes them. Returns false after reporting an error. */
 bool html_reasons_write(const struct command *command, struct html_scene *w);
 
 #endif

@@ -17,7 +17,7 @@ uint32_t html_scene_color_index(struct html_scene *w, struct target_color c)
     return w->color_count - 1;
 }
 
-/* ---- where something stands: at a mark, or by itself ---- */
+/* ---- marks by place ---- */
 
 static int by_x(const void *a, const void *b)
 {
@@ -37,7 +37,7 @@ static void sort_by_x(struct html_scene *w)
         qsort(w->by_x, w->count, sizeof *w->by_x, by_x);
 }
 
-/* The first mark of all rows at x or right of it, by x. */
+/* Returns the index in by_x of the first mark of any row at x or to the right of it. */
 static uint32_t first_from(const struct html_scene *w, double x)
 {
     uint32_t low = 0, high = w->count;
@@ -51,8 +51,8 @@ static uint32_t first_from(const struct html_scene *w, double x)
     return low;
 }
 
-/* The mark at an x: of a row rather than of another; else one of the row's own thread; -1: none
- * stands there. */
+/* Returns the mark of a row at x; with `any`, else a mark of another row there, preferably one of
+ * the row's own thread; -1: none. */
 static long mark_at(const struct html_scene *w, uint32_t row, double x, bool any)
 {
     const struct scene_mark *best = NULL;
@@ -75,7 +75,8 @@ static uint32_t nearest_row(const struct html_scene *w, double y)
 
 /* ---- lines ---- */
 
-/* An x: a mark, and so many tenths of a point right of it; -1: the left edge, -2: the right one. */
+/* Returns the place of an x: a mark, with the distance to the right of it, in tenths of a point, in
+ * *right; -1: the left edge, -2: the right edge. */
 static long place_of(const struct html_scene *w, uint32_t row, double x, long *right)
 {
     *right = 0;
@@ -122,7 +123,7 @@ static void write_rows(struct html_scene *w)
 
 /* ---- arrows ---- */
 
-/* An end of an arrow: a mark, or -1 less the index of a point, which it appends. */
+/* Returns an end of an arrow: a mark, or -1 minus the index of a point, which it appends. */
 static long end_of(const struct html_scene *w, FILE *ends, uint32_t *count, double x, double y)
 {
     uint32_t row = nearest_row(w, y);
@@ -158,9 +159,9 @@ static void write_links(struct html_scene *w)
     free(text);
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
-/* The last mark of a row at or left of an x, else its first; NULL: it has none. */
+/* Returns the last mark of a row at x or to the left of it, else its first; NULL: it has none. */
 static const struct scene_mark *mark_near(const struct scene *s, uint32_t row, double x)
 {
     uint32_t low = 0, high = s->mark_count;
@@ -177,7 +178,8 @@ static const struct scene_mark *mark_near(const struct scene *s, uint32_t row, d
     return low < s->mark_count && s->marks[low].row == row ? &s->marks[low] : NULL;
 }
 
-/* A mark and how far from it, or -1 less a row and how far right, and below its line. */
+/* Writes a text and its place: a mark, or -1 minus a row without marks; the distance to the right
+ * of that, and below the row, in tenths of a point. */
 static void write_text(struct html_scene *w, const struct scene_text *t)
 {
     uint32_t row = nearest_row(w, t->y_pt + t->height_pt / 2 + 6);

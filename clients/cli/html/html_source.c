@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MOST (4u << 20) /* bytes of a source file */
-#define AROUND 4             /* lines before it, and after it */
-#define LINE_MOST 300u       /* bytes of one */
+#define FILE_MOST (4u << 20) /* maximum size of a source file */
+#define AROUND 4             /* lines before the call site, and after it */
+#define LINE_MOST 300u       /* maximum bytes of a line */
 
-/* The begin of a line of the text, counted from 1; NULL: it has not so many. */
+/* Returns the start of a line of the text, counted from 1; NULL if there are fewer lines. */
 static const char *line_begin(const char *text, int line)
 {
     for (; text && line > 1; line--) {

@@ -8,13 +8,13 @@
 
 #define REPLACEMENT 0xfffdu
 
-/* How many bytes that begin with this one, 0: none do. */
+/* Returns the length of a UTF-8 sequence by its first byte; 0: no sequence begins with it. */
 static unsigned bytes_of(unsigned char c)
 {
     return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
 }
 
-/* The next character, as UTF-8 has it; a byte that is none of it is one that is replaced. */
+/* Decodes the next UTF-8 character; a byte that begins no valid one becomes U+FFFD. */
 static uint32_t html_text_decode_character(const char **text)
 {
     const unsigned char *s = (const unsigned char *)*text;
@@ -31,8 +31,8 @@ static uint32_t html_text_decode_character(const char **text)
     return bad ? REPLACEMENT : c;
 }
 
-/* Control characters, and those by which a text would be shown in another order than it is
- * written. */
+/* Returns whether it is a control character, noncharacter, or invisible character, such as those
+ * that change the order in which a text is displayed. */
 static bool is_trick(uint32_t c)
 {
     return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7f && c < 0xa0) ||
@@ -88,7 +88,7 @@ void html_text_html(FILE *f, const char *text)
     }
 }
 
-/* ---- each once ---- */
+/* ---- distinct strings ---- */
 
 static uint64_t hash_of(const char *text)
 {

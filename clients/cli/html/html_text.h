@@ -15,14 +15,15 @@ void html_text_json(FILE *f, const char *text);
 /* Writes text between tags. */
 void html_text_html(FILE *f, const char *text);
 
-/* Strings, each once; zero-initialised: empty. */
+/* Distinct strings, by number; zero-initialized: empty. */
 struct html_text_strings {
     char **items;
     size_t count, room;
     struct map index;
 };
 
-uint32_t html_text_number(struct html_text_strings *strings, const char *text); /* its index */
+/* Returns the index of a string, which is added if it is new. */
+uint32_t html_text_number(struct html_text_strings *strings, const char *text);
 void html_text_free(struct html_text_strings *strings);
 
 #endif
