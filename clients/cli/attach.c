@@ -22,7 +22,8 @@ struct attach_options {
     char endpoint[400], file[400];
 };
 
-/* The server that a program started for itself, as it is called then; else the user's own. */
+/* Sets the endpoint: that of the server that the program started for itself, if its socket exists,
+ * else the user's default. */
 static bool find_source(const struct command *command, struct attach_options *a, int pid)
 {
     char directory[256];
@@ -43,7 +44,7 @@ static bool find_source(const struct command *command, struct attach_options *a,
     return true;
 }
 
-/* Complains where no server can be: neither of the program's own nor the user's. */
+/* Returns whether the server's socket exists, if it is a local one; reports an error if not. */
 static bool has_server(const struct command *command, const struct attach_options *a, int pid)
 {
     if (strncmp(a->source, "unix:/", 6) != 0 || access(a->source + strlen("unix:"), F_OK) == 0)
@@ -62,7 +63,7 @@ static bool has_process(const struct trace_metadata *book, int pid)
     return false;
 }
 
-/* ---- in which call of the system each of its threads is, before gdb stops them ---- */
+/* ---- system calls of the threads, read before gdb stops them ---- */
 
 static const struct {
     long number;
@@ -90,7 +91,8 @@ static const struct {
 #endif
              {SYS_flock, "flock"}};
 
-/* NULL: it is in none, or it cannot be read (the same right as gdb needs). */
+/* Returns the system call that a thread is in, in new memory; NULL: none, or it cannot be read (the
+ * permission is the same as for gdb). */
 static char *attach_call_name(const char *path)
 {
     char text[200] = "", *end = NULL;
@@ -127,7 +129,8 @@ static struct json_object *attach_call_names(int pid)
     return o;
 }
 
-/* Its lines, by their objects: a debugger knows threads by these, too. */
+/* Writes the input of gdb's script: the lines of the process, with the addresses of their objects,
+ * by which gdb can identify threads, too; and the threads' system calls. */
 static bool attach_write_lines(const struct command *command, const struct attach_options *a,
                                struct command_source *subject, int pid)
 {
@@ -235,9 +238,8 @@ static const struct argp argp = {
     .options = options,
     .parser = attach_parse_option,
     .args_doc = "PID",
-    .doc =
-        "Show the blocked threads of a running traced program (as poet blocked), with a stack "
-        "trace of every thread.  The program is stopped by gdb while this runs.",
+    .doc = "Show the blocked threads of a running traced program (as poet blocked), with a stack "
+           "trace of every thread.  The program is stopped by gdb while this runs.",
     .children = options_children};
 
 const struct command command_attach = {

@@ -18,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 10000000
-#define LOOKS 20 /* between two at who waits */
-#define STILL_NEVER 5 /* consecutive polls without progress, and without a deadlock cycle, */
-#define STILL_PERHAPS 15 /* and where it is not certain */
+#define LOOK_NS 10000000 /* between two checks whether the program exited */
+#define LOOKS 20 /* of these between two checks for a hang */
+#define STILL_NEVER 5 /* checks for a hang without a new event until a certain hang counts */
+#define STILL_PERHAPS 15 /* and until one counts that is not certain */
 #define READ_MOST (16u << 20)
 
-/* ---- who hangs ---- */
+/* ---- hangs ---- */
 
 struct attempt_hang {
     struct wait_list waits;
@@ -47,8 +47,8 @@ static void attempt_receive_stat(void *user, const struct response_chunk *answer
     stat_info_free(&stat);
 }
 
-/* The worst that is said of those who wait to be woken.  (What may have woken one has, or not,
- * before long.) */
+/* Returns the worst diagnosis. A possible hang counts if the only doubt is whether a waiter was
+ * already woken: such a waiter resumes before long. */
 static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
 {
     enum wait_outcome worst = OUTCOME_OPEN;
@@ -61,7 +61,8 @@ static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
     return worst;
 }
 
-/* Its own server is asked, or, where that is another one, its file as far as it is written. */
+/* Opens the run at the program's own server; if it uses another one, the part of its file that is
+ * written. */
 static bool open_run(const struct attempt *trial, pid_t program, struct session *source)
 {
     char directory[256], endpoint[400];
@@ -75,7 +76,7 @@ static bool open_run(const struct attempt *trial, pid_t program, struct session 
            session_open(source, trial->again.output, SESSION_NAMED_LINES, &error);
 }
 
-/* (by the names that its lines have for people: addresses are others in each run) */
+/* Compares the names of lines, since addresses differ between runs. */
 static bool attempt_is_target_hang(const struct attempt *trial, const struct attempt_hang *h,
                                    struct session *source)
 {
@@ -129,8 +130,8 @@ static int attempt_exec_program(const struct attempt *trial, int out, int errors
     return rerun_start(trial->command, &trial->again, trial->loadable, trial->words);
 }
 
-/* Who is asked to end ends the program first: that is in a group of its own, which a terminal does
- * not interrupt. */
+/* The signal to terminate. The program must be killed first: a terminal does not interrupt it,
+ * since it has a process group of its own. */
 static volatile sig_atomic_t asked_to_end;
 
 static void note_end(int number) { asked_to_end = number; }
@@ -170,7 +171,7 @@ static void attempt_wait_program(const struct attempt *trial, pid_t child,
         if (end->hangs || end->slow)
             kill_tree_run(child);
     }
-    kill(-child, SIGKILL); /* who was left of its processes */
+    kill(-child, SIGKILL); /* processes of its group that remain */
 }
 
 static char *read_all(int fd, size_t *bytes)

@@ -19,7 +19,7 @@ struct attempt {
 struct attempt_result {
     int status; /* as from waitpid */
     bool hangs; /* certainly: a deadlock cycle, or waiters that can never be woken */
-    bool otherwise; /* but it is not the wanted hang */
+    bool otherwise; /* it hangs, but not as wanted */
     bool slow; /* it was killed after the timeout */
     char *output, *errors; /* what it wrote */
     size_t output_bytes, error_bytes;

@@ -29,7 +29,7 @@ struct blocked_report {
     const struct wait_list *waits;
 };
 
-/* ---- as text ---- */
+/* ---- text ---- */
 
 static void one_text(const struct blocked_report *r, const struct wait_info *w)
 {
@@ -56,8 +56,8 @@ static void one_text(const struct blocked_report *r, const struct wait_info *w)
     }
 }
 
-/* Prints a diagnosis with its tag, up to the first colon, in color; the lines after the first are
- * set in. */
+/* Prints a diagnosis with its tag, up to the first colon, in color; indents the lines after the
+ * first. */
 static void blocked_print_tag(const char *text)
 {
     int tag = (int)strcspn(text, ":") + 1;
@@ -100,7 +100,7 @@ static void abandoned_locks_text(const struct blocked_report *r)
     }
 }
 
-/* Threads of programs that ended by themselves: that they wait there says nothing against them. */
+/* Prints the waits of threads whose program exited by itself: these are no hangs. */
 static void at_exit_text(const struct blocked_report *r)
 {
     bool any = false;
@@ -114,7 +114,7 @@ static void at_exit_text(const struct blocked_report *r)
     }
 }
 
-/* The process of a live run that most of them are in; 0: the run is over. */
+/* Returns the PID of the process of the first sleeper; 0 if the run is over. */
 static uint32_t pid_of(const struct blocked_report *r)
 {
     uint32_t process = metadata_line(r->book, r->waits->sleepers[0].thread)
@@ -124,7 +124,8 @@ static uint32_t pid_of(const struct blocked_report *r)
                                                                   : 0;
 }
 
-/* They wait for what is not known: a futex of a library's, the loader, a file, time. */
+/* Prints threads that sleep in untraced calls: on a futex of a library, in the loader, in file I/O,
+ * until a time. */
 static void sleepers_text(const struct blocked_report *r)
 {
     size_t n = r->waits->sleeper_count;
@@ -148,8 +149,8 @@ static void sleepers_text(const struct blocked_report *r)
     }
 }
 
-/* Of threads that wait: those that hang, then those that another thread keeps waiting, then
- * those that may be idle. */
+/* Order of the blocked threads: those that hang, those that a holder keeps waiting, and those that
+ * may be idle. */
 enum blocked_rank { BLOCKED_HANGS, BLOCKED_KEPT, BLOCKED_IDLE, BLOCKED_RANKS };
 
 static enum blocked_rank blocked_rank(const struct blocked_report *r, const struct wait_info *w)
@@ -175,7 +176,7 @@ static void waits_text(const struct blocked_report *r)
         }
 }
 
-/* What is wrong comes first, then who waits. */
+/* Prints problems first, then all blocked threads. */
 static void print_text(const struct blocked_report *r)
 {
     if (r->waits->count == 0 && r->waits->sleeper_count == 0)
@@ -190,7 +191,7 @@ static void print_text(const struct blocked_report *r)
     at_exit_text(r);
 }
 
-/* ---- as JSON ---- */
+/* ---- JSON ---- */
 
 static struct json_object *line_json(const struct blocked_report *r, uint32_t line)
 {

@@ -1,4 +1,4 @@
-/* poet calls: how often each function was called, and what it took. */
+/* poet calls: the function profile (calls, self and total time), as a table or in other formats. */
 #define _GNU_SOURCE
 #include "clients/cli/call_blocks.h"
 #include "clients/cli/callgrind_format.h"
@@ -31,10 +31,10 @@ enum {
     OPTION_FILES
 };
 
-/* A format of other tools. */
+/* An output format of another tool. */
 struct calls_format {
     const char *name;
-    bool graph; /* made of a call graph, else of a tree of paths */
+    bool graph; /* needs the call graph, else the tree of call paths */
     void (*write)(FILE *f, const struct table_names *names, const struct result_table *table);
 };
 
@@ -42,16 +42,16 @@ static const struct calls_format dialects[] = {{"callgrind", true, callgrind_wri
                                                {"folded", false, profile_format_write_folded},
                                                {"pprof", false, pprof_write}};
 
-/* Not one of another tool, and made as they are. */
+/* Not of another tool, but written in the same way. */
 static const struct calls_format suggested = {"suggest", false, exclusion_list_write};
 
 struct calls_options {
-    struct table_settings tables; /* first */
+    struct table_settings tables; /* must be first: make_blocks() and others cast it */
     struct table_option options[2];
     const char *what; /* the table */
-    const char *with; /* a scope; NULL: none */
-    struct table_option *place; /* where that is */
-    const char *over; /* a column that is wanted for each thread; NULL: none */
+    const char *with; /* name of a function; NULL: none */
+    struct table_option *place; /* its address */
+    const char *over; /* the column to show per thread; NULL: none */
     const struct calls_format *dialect; /* NULL: as a table */
 };
 
@@ -93,7 +93,7 @@ static const struct argp_option options[] = {
      4},
     {0}};
 
-/* Of both the last one counts. */
+/* Selects "graph" or "cycles"; the last one counts. */
 static error_t calls_set_view(struct calls_options *w, const char *key)
 {
     static char yes[] = "yes";
@@ -159,9 +159,9 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
     }
 }
 
-/* ---- for other tools ---- */
+/* ---- formats of other tools ---- */
 
-/* Under another name first, so that an error leaves no half one. */
+/* Writes under a temporary name first, so that an error leaves no incomplete file. */
 static int write_file(const struct calls_options *w, const struct table_names *names,
                       const struct result_table *t)
 {
@@ -203,10 +203,10 @@ static int calls_convert_profile(struct calls_options *w, struct command_source 
     return status;
 }
 
-/* ---- of when calls began and ended ---- */
+/* ---- single calls, and tables of one function ---- */
 
-/* Names are known here, places by the server: it is asked for its functions first.  An exit
- * status. */
+/* Finds the address of the function named w->with: the server knows addresses only, so this
+ * requests the functions and compares their names here. Returns an exit status. */
 static int name_place(struct calls_options *w, struct command_source *subject, char **place)
 {
     struct table_names names = {&subject->source.book, subject->sites};
@@ -216,9 +216,9 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
     uint32_t scope = result_table_find_column(&t, "function");
     for (uint32_t i = 0; i < t.row_count && scope < t.column_count && !*place; i++) {
         const struct table_cell *cell = &result_table_cells(&t, i)[scope];
-        bool is = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
-                  name_lookup_matches(&names, cell->place, w->with);
-        if (is)
+        bool matches = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
+                       name_lookup_matches(&names, cell->place, w->with);
+        if (matches)
             *place =
                 xasprintf("%u:%llu", cell->place.process, (unsigned long long)cell->place.address);
     }
@@ -230,7 +230,7 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
     return status;
 }
 
-/* Of a struct wanted. */
+/* tables: the first member of a struct calls_options. */
 static int make_blocks(const struct table_settings *tables, struct command_source *subject,
                        struct result_table *t)
 {
@@ -321,7 +321,8 @@ static int judge_grouped(const struct calls_options *w)
                : EXIT_DONE;
 }
 
-/* In a table with this grouping: the placement of calls is known for each call, not for sums. */
+/* Returns whether calls are grouped by where they ran. That needs a table of its own, since it is
+ * known for each call, not for sums. */
 static bool is_placed(const char *by)
 {
     return by &&

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST (LIMIT_TABLE_COLUMNS - 2) /* threads; others are in the sums alone */
+#define MOST (LIMIT_TABLE_COLUMNS - 2) /* threads with columns; others count in the sums only */
 
 enum { SCOPE, SUM, THREADS };
 
@@ -17,7 +17,7 @@ struct calls_by_thread_builder {
     struct result_table *to;
     const struct table_names *names;
     uint32_t scope, what; /* columns of `from` */
-    uint32_t thread; /* column of `to`; 0: there is no more room */
+    uint32_t thread; /* column of `to` for the current thread; 0: it has none */
     uint32_t left; /* threads without a column */
 };
 
@@ -45,7 +45,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The lines of the threads, in their order. */
+/* Returns the lines of all threads in ascending order, in new memory. */
 static uint32_t *lines_of(const struct calls_by_thread_builder *m, uint32_t *count)
 {
     uint32_t *lines = xcalloc(m->from->row_count + 1, sizeof *lines);
@@ -73,7 +73,7 @@ static void calls_by_thread_begin_table(struct calls_by_thread_builder *m)
     free(lines);
 }
 
-/* 0: it has no column. */
+/* Returns the column of a thread; 0 if it has none. */
 static uint32_t column_of(const struct calls_by_thread_builder *m, uint32_t line)
 {
     char name[24];
@@ -82,8 +82,8 @@ static uint32_t column_of(const struct calls_by_thread_builder *m, uint32_t line
     return column < m->to->column_count ? column : 0;
 }
 
-/* Functions of one name share a row; linear search, since a readable table has at most some hundred
- * rows. */
+/* Returns the row of the functions of this name, which it frees; linear search, since a readable
+ * table has some hundred rows at most. */
 static struct table_cell *row_of(struct calls_by_thread_builder *m, char *scope)
 {
     struct result_table *t = m->to;
@@ -175,7 +175,7 @@ static int calls_by_thread_build(const struct table_settings *o, struct calls_by
     return EXIT_DONE;
 }
 
-/* What may be added up over threads. */
+/* Returns whether the values of a column can be added over threads. */
 static bool is_sum(const char *name)
 {
     static const char *const sums[] = {"calls",  "concurrent", "self_ns",

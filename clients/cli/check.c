@@ -1,5 +1,5 @@
-/* poet check: a description against the language, a trace against its description and the
- * model. */
+/* poet check: validates a target description; or a trace, against its description and the rules of
+ * time. */
 #define _GNU_SOURCE
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
@@ -22,7 +22,7 @@
 
 static bool json; /* --json */
 
-/* One mistake; line NULL: on none. */
+/* Prints one problem; line: label, or NULL if it is on no line. */
 static void mistake_json(const char *file, struct event_id at, const char *line, const char *what)
 {
     struct json_object *o = json_object_new_object();
@@ -33,16 +33,16 @@ static void mistake_json(const char *file, struct event_id at, const char *line,
     json_print(o);
 }
 
-static void good_json(const char *file, const char *of, uint64_t count)
+static void good_json(const char *file, const char *counted, uint64_t count)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "file", json_object_new_string(file));
-    json_object_object_add(o, of, json_object_new_uint64(count));
+    json_object_object_add(o, counted, json_object_new_uint64(count));
     json_object_object_add(o, "ok", json_object_new_boolean(true));
     json_print(o);
 }
 
-/* Measurement settings, and user-defined metrics. */
+/* Checks measurement settings and user-defined metrics. */
 static int check_measure(const char *text, const char *file)
 {
     struct measurement_spec measure;
@@ -67,7 +67,7 @@ static bool is_description_name(const char *file)
 static int check_description(const struct command *command, const char *file)
 {
     char *path, *text = target_load(file, &path);
-    if (!text && !strchr(file, '/') && access(file, R_OK) == 0) { /* no description: a file here */
+    if (!text && !strchr(file, '/') && access(file, R_OK) == 0) { /* in the working directory */
         char *here = xasprintf("./%s", file);
         text = target_load(here, &path);
         free(here);
@@ -102,11 +102,11 @@ static int check_description(const struct command *command, const char *file)
 struct check_last_event { /* of a line, or of a thread */
     struct event_id at;
     uint32_t type;
-    uint32_t other; /* a thread's: the type of the other end of the pair, 0 none */
+    uint32_t other; /* of a thread: the type of the other end of its sync pair; 0: none */
     struct open_wait {
         uint32_t type, count;
-    } *waits; /* a thread's: how often by a type; signal handlers in a wait may wait, too */
-    bool broken; /* said so already: only the first break counts */
+    } *waits; /* of a thread: nested, since a signal handler may wait within a wait */
+    bool broken; /* a violation was reported; the following ones are not */
 };
 
 struct checker {
@@ -163,7 +163,7 @@ static void begin_wait(struct check_last_event *thread, uint32_t type)
         *place = (struct open_wait){type, (place->type == type ? place->count : 0) + 1};
 }
 
-/* Whether it waits by one of these types, and does so no more. */
+/* Ends an open wait of one of the types, and returns whether there was one. */
 static bool end_wait(const struct checker *c, struct check_last_event *thread,
                      const struct target_names *allowed)
 {
@@ -176,7 +176,8 @@ static bool end_wait(const struct checker *c, struct check_last_event *thread,
     return false;
 }
 
-/* Signal handlers may come between a thread's wait and the end of it. */
+/* handlers: the event may also end an earlier wait of the thread, with events of signal handlers
+ * in between. */
 static bool may_follow(const struct checker *c, struct check_last_event *last,
                        const struct target_names *allowed, bool handlers)
 {
@@ -193,7 +194,7 @@ static void check_succession(struct checker *c, const struct event_info *e,
                *before = metadata_type_name(c->book, last->type);
     const struct line_metadata *own =
         metadata_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
-    bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
+    bool begin = !own || own->is.first <= 1; /* else its first events were discarded */
     if (last->broken || (last->at.line ? may_follow(c, last, allowed, handlers) : first || !begin))
         return;
     char s[48];
@@ -216,7 +217,7 @@ static void check_numbers(struct checker *c, const struct event_info *e,
     }
 }
 
-/* The ends of a pair stand one after the other in a dump. */
+/* Returns whether an event and the previous one are a sync pair: a dump has both in sequence. */
 static bool ends_pair(const struct checker *c, const struct event_info *e)
 {
     return e->relation == RELATION_SYNC && e->partner_count == 1 &&
@@ -251,7 +252,7 @@ static void check_event(struct checker *c, struct event_info *e)
     struct check_last_event *thread =
         e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
     bool second = ends_pair(c, e);
-    if (thread && second) /* both ends are one step of the thread */
+    if (thread && second) /* both ends are one action of the thread, after the same event */
         thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other;
     else if (thread)
         c->before = *thread;
@@ -307,7 +308,7 @@ static void check_receive_chunk(void *user, const struct response_chunk *answer)
     }
 }
 
-/* Timing data (a thread's event may be on another line). */
+/* Reports a broken rule of time at its event, else at its thread. */
 static void check_report_unsound(void *user, struct event_id at, uint32_t thread, const char *what)
 {
     struct checker *c = user;
@@ -317,7 +318,8 @@ static void check_report_unsound(void *user, struct event_id at, uint32_t thread
         check_report_problem(c, (struct event_id){thread, 0}, "%s", what);
 }
 
-/* A file that was cut short before its first whole event tells nothing of its run. */
+/* Returns whether a file was cut short before its first complete event; then reports that there is
+ * nothing to check. */
 static bool nothing_whole(const struct command *command, const struct checker *c,
                           const struct session *source)
 {
@@ -360,7 +362,7 @@ static bool ends_in(const char *s, const char *ending)
     return n > m && strcmp(s + n - m, ending) == 0;
 }
 
-/* Else it is a description, by path or by name. */
+/* Returns whether the operand is a trace; else it is a description, by path or by name. */
 static bool is_trace_name(const char *file)
 {
     char path[PATH_MAX];

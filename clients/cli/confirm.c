@@ -23,10 +23,10 @@ enum { OPTION_TRIES = 3000, OPTION_TIMEOUT };
 
 #define TRIES 20u
 #define PATIENCE_S 30u
-#define ENOUGH 3u /* times that it happened, and nothing came of it */
-/* An outcome that differs is looked for again in runs of its own: so many led ones in which it
- * happens, and so many that are not led.  It is no proof where chance alone does that more often
- * than CHANCE. */
+#define ENOUGH 3u /* occurrences without a visible effect, after which attempts end */
+/* A different outcome is checked in further runs: LED_AGAIN controlled ones in which the
+ * interleaving occurs, and FREE_RUNS uncontrolled ones. It confirms nothing if the probability of
+ * such a difference by chance is above CHANCE. */
 #define LED_AGAIN 5u
 #define FREE_RUNS 10u
 #define CHANCE 0.01
@@ -34,35 +34,35 @@ enum { OPTION_TRIES = 3000, OPTION_TIMEOUT };
 struct confirm_run {
     const struct command *command;
     const char *output;
-    const char *picture; /* of both runs; NULL: none */
-    char came[400]; /* what came of it, once it happened */
+    const char *picture; /* file for a diagram of both runs; NULL: none */
+    char came[400]; /* the result, once the interleaving occurred */
     unsigned tries, patience_s;
     bool quiet;
     struct command_source subject;
     struct result_table table;
-    uint32_t row; /* of the table */
+    uint32_t row; /* of the finding, in the table */
     struct hold_points steering;
-    struct schedule_control *led; /* as the program has it */
-    char file[400]; /* of it */
-    char named[PATH_MAX];
-    unsigned other; /* the try in which it hung otherwise; 0 none */
+    struct schedule_control *led; /* memory shared with the program */
+    char file[400]; /* that is mapped there */
+    char named[PATH_MAX]; /* default of output */
+    unsigned other; /* the attempt that hung for a different reason; 0: none */
     char other_file[PATH_MAX];
     struct preload_check loadable;
     char **words;
-    bool compares; /* with what it does else: */
+    bool compares; /* outcomes are compared with `usual` */
     struct target_hang aim;
-    struct attempt_result usual;
-    bool same_output; /* which is always the same */
-    bool free_differs; /* the two runs that were not led do not end alike */
-    /* The try in which a signal was lost and a later one woke its waiter; 0 none */
+    struct attempt_result usual; /* the outcome of an uncontrolled run */
+    bool same_output; /* uncontrolled runs have the same output */
+    bool free_differs; /* the two uncontrolled runs have different outcomes */
+    /* The attempt in which a signal was lost and a later one woke its waiter; 0: none. */
     unsigned healed;
     char *healed_how; /* in words */
     char healed_file[PATH_MAX];
 };
 
-/* ---- what is wanted ---- */
+/* ---- finding ---- */
 
-/* all: also those that poet predict only counts */
+/* all: includes the findings that poet predict only counts. */
 static bool confirm_request_table(struct confirm_run *p, bool all)
 {
     static char kinds[] = "kinds", every[] = "all";
@@ -84,9 +84,10 @@ static void confirm_print_finding(const struct confirm_run *p)
     }
 }
 
-/* ---- trying ---- */
+/* ---- attempts ---- */
 
-/* The first of a point that are passed by: none at first, then more and more. */
+/* Returns how many arrivals at a hold point pass before threads are held: 0 in the first three
+ * attempts, then 1, doubled after every two attempts. */
 static uint32_t confirm_skip_count(unsigned try)
 {
     return try < 4 ? 0 : 1u << (try / 2 - 2 < 16 ? try / 2 - 2 : 16);
@@ -108,14 +109,14 @@ static bool is_same_output(const struct attempt_result *a, const struct attempt_
     return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
 }
 
-/* Does it end otherwise than most runs that are not led? */
+/* Returns whether an attempt ended differently from uncontrolled runs. */
 static bool confirm_outcome_differs(const struct confirm_run *p, const struct attempt_result *end)
 {
     return end->hangs || end->slow || end->status != p->usual.status ||
            (p->same_output && !is_same_output(end, &p->usual));
 }
 
-/* Two runs that are not led: what most runs do, else. */
+/* Runs the program twice without schedule control, to learn its usual outcome. */
 static bool run_freely(struct confirm_run *p, const struct attempt *trial)
 {
     struct attempt_result first;
@@ -137,8 +138,8 @@ static void confirm_format_status(char *s, size_t size, int status)
         snprintf(s, size, "exits with status %d", WEXITSTATUS(status));
 }
 
-/* What shows that it happened, and that it matters; "" not that it does, NULL: it did not
- * happen. */
+/* Returns the effect that confirms the finding; "" if the interleaving occurred without a visible
+ * effect; NULL if it did not occur. */
 static const char *confirm_judge_attempt(const struct confirm_run *p,
                                          const struct attempt_result *end, char *text, size_t size)
 {
@@ -169,12 +170,12 @@ static void show_hang(const struct confirm_run *p)
     command_blocked.run(&command_blocked, 2, arguments);
 }
 
-/* ---- whether it was chance ---- */
+/* ---- significance of a different outcome ---- */
 
 struct confirm_series {
-    unsigned led, led_differ; /* runs in which it happened again */
-    unsigned freely, free_differ;
-    double chance; /* that they differ so by chance alone */
+    unsigned led, led_differ; /* controlled runs in which the interleaving occurred */
+    unsigned freely, free_differ; /* uncontrolled runs */
+    double chance; /* probability of such a difference by chance */
 };
 
 static bool confirm_repeat_controlled(struct confirm_run *p, const struct attempt *trial,
@@ -195,7 +196,7 @@ static bool confirm_repeat_controlled(struct confirm_run *p, const struct attemp
     return true;
 }
 
-/* (Two have been, the second of which is what is usual.) */
+/* Includes the two runs of run_freely(); the second is the usual outcome and cannot differ. */
 static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial,
                                         struct confirm_series *s)
 {
@@ -214,8 +215,8 @@ static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct atte
     return true;
 }
 
-/* In runs of its own: the one that differed first was looked for, and is none of them.  False: it
- * was interrupted. */
+/* Repeats the run with and without control. The attempt that differed first is not counted, since
+ * it was selected for that; its trace is kept. Returns false if interrupted. */
 static bool try_again(struct confirm_run *p, const struct attempt *trial, unsigned try,
                       struct confirm_series *s)
 {
@@ -239,7 +240,7 @@ static void confirm_format_chance(char *text, size_t size, const struct confirm_
              s->free_differ, s->freely, s->led_differ, s->led, s->chance);
 }
 
-/* s: the runs that confirm it; NULL: it needs none. */
+/* s: the further runs; NULL for a hang, which needs none. */
 static void confirm_report_confirmed(struct confirm_run *p, const struct attempt_result *end,
                                      unsigned try, const char *shows,
                                      const struct confirm_series *s)
@@ -275,7 +276,7 @@ static void confirm_report_varies(struct confirm_run *p, unsigned try,
     command_fail(p->command, "%s; trace: %s", p->came, p->output);
 }
 
-/* A hang, but another one: that is kept, too, the first. */
+/* Keeps the trace of the first attempt that hung for a different reason. */
 static void confirm_save_other_trace(struct confirm_run *p, unsigned try)
 {
     if (p->other)
@@ -296,7 +297,7 @@ static void confirm_report_other(const struct confirm_run *p)
                      p->other, p->other_file);
 }
 
-/* A signal was lost, and its waiter did not hang: the trace of the first such run is kept. */
+/* Keeps the trace of the first attempt in which a signal was lost and its waiter did not hang. */
 static void confirm_save_healed_trace(struct confirm_run *p, const struct attempt_result *end,
                                       unsigned try)
 {
@@ -322,7 +323,7 @@ static int confirm_report_healed(struct confirm_run *p)
     return EXIT_DONE;
 }
 
-/* slow: so many runs were ended because their time was over. */
+/* slow: number of attempts that were killed after the timeout. */
 static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
 {
     char ended[100] = "";
@@ -336,7 +337,7 @@ static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
                         freed ? ", although all threads reached their hold points" : "", ended);
 }
 
-/* False: it was interrupted. */
+/* Returns false if interrupted. */
 static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt *trial,
                                      const struct attempt_result *end, unsigned try,
                                      const char *shows)
@@ -356,7 +357,8 @@ static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt
     return true;
 }
 
-/* Until it is confirmed, or occurred some times with no visible effect; an exit status. */
+/* Makes attempts until the finding is confirmed, or the interleaving occurred ENOUGH times without
+ * a visible effect. Returns an exit status. */
 static int try_all(struct confirm_run *p, const struct attempt *trial)
 {
     unsigned happened = 0, slow = 0;
@@ -455,7 +457,7 @@ static error_t confirm_parse_option(int key, char *value, struct argp_state *sta
     }
 }
 
-/* Below the trace, the run in which it happened. */
+/* Draws the run in which the interleaving occurred below the recorded one. */
 static int confirm_draw_diagram(struct confirm_run *p)
 {
     struct divergence apart = {.command = p->command,
@@ -503,7 +505,7 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
     return status;
 }
 
-/* Tries to reproduce one finding. Several: the trace of each has its number in its name. */
+/* Tries to reproduce one finding. several: the trace has the finding's number in its name. */
 static int confirm_run_finding(const struct confirm_run *wanted, const char *trace, unsigned number,
                                bool several, char **words)
 {
@@ -546,7 +548,7 @@ static int confirm_run_all(const struct confirm_run *wanted, const char *trace, 
             fprintf(stderr, "poet confirm: finding %u:\n", numbers[i]);
         status = confirm_run_finding(wanted, trace, numbers[i], true, words);
         done += status == EXIT_DONE;
-        if (status != EXIT_DONE && status != EXIT_FAILED) /* of the program, not of the finding */
+        if (status != EXIT_DONE && status != EXIT_FAILED) /* other findings would fail alike */
             break;
     }
     if (count && (status == EXIT_DONE || status == EXIT_FAILED)) {
@@ -570,7 +572,7 @@ static int confirm_run(const struct command *command, int argc, char **argv)
     bool one = argc - first > 1 && isdigit((unsigned char)*argv[first + 1]);
     if (one && !read_number(argv[first + 1], UINT_MAX, &number))
         return command_usage(command, "%s: not the number of a finding", argv[first + 1]);
-    argc -= first + one, argv += first + one; /* options may come behind them, too */
+    argc -= first + one, argv += first + one; /* options may follow them, too */
     status = command_read(command, argc, argv, &p, &first);
     if (status != OPTIONS_READ)
         return status;

@@ -79,7 +79,7 @@ static uint32_t place_index(const struct debug_places *places, const struct even
 
 typedef void each_event(void *user, const struct event_info *event);
 
-/* In the order of the script's events. */
+/* Visits all events in the order in which the replay schedule lists them. */
 static void debug_visit_schedule(const struct replay_run *r, each_event *take, void *user)
 {
     struct event_info event;
@@ -127,7 +127,7 @@ static struct json_object *debug_make_site_list(struct replay_run *r,
     return list;
 }
 
-/* Those of the command line, and those that the viewer has of this trace. */
+/* Returns the breakpoints that the viewer saved for this trace, and those of the command line. */
 static struct json_object *debug_make_break_list(const struct debug_options *d, const char *trace)
 {
     struct json_object *list = json_object_new_array();
@@ -141,7 +141,7 @@ static struct json_object *debug_make_break_list(const struct debug_options *d, 
     return list;
 }
 
-/* Where it is, however it was called: "latest" is a trace, too. */
+/* Returns the path of the trace file, whatever the operand is ("latest" is a trace, too). */
 static const char *file_of(const struct debug_options *d, char *path, const char *trace)
 {
     const char *file = d->replaying.subject.source.book.run.file;
@@ -150,7 +150,7 @@ static const char *file_of(const struct debug_options *d, char *path, const char
     return trace;
 }
 
-/* A line of JSON, then of each event of the script which of the sites it has. */
+/* Writes a line of JSON, then for each event of the schedule the index of its site, as uint32_t. */
 static bool debug_write_gdb_input(const struct command *command, struct debug_options *d,
                                   const char *trace)
 {
@@ -192,7 +192,7 @@ static void debug_append_word(struct debug_strings *s, const char *word)
     s->items[s->count++] = word;
 }
 
-/* In the place of this process, which is a child. */
+/* Replaces this process, a child, by gdb. Returns only on an error, which was reported. */
 static void debug_start_gdb(const struct command *command, struct debug_options *d,
                             const struct preload_check *loadable, char **argv)
 {
@@ -203,7 +203,7 @@ static void debug_start_gdb(const struct command *command, struct debug_options 
         command_fail(command, "share/poet/gdb/poet-gdb.py: not installed");
         return;
     }
-    bool compiled = loadable->traced || r->launched; /* who starts them is as it is */
+    bool compiled = loadable->traced || r->launched; /* a launcher is run as it is */
     variables_restore(command, &r->subject.source.book, r->quiet);
     replay_environment(r);
     setenv("POET_DEBUG", d->file, 1);

@@ -18,7 +18,7 @@
 #define AROUND 60
 #define FOLD_ABOVE 400
 #define TIME_COLUMNS 300
-#define COLUMNS_UNASKED 4000 /* far more than fit the pages that are written unasked */
+#define COLUMNS_UNASKED 4000 /* requested by default; far more than fit on the default pages */
 
 static uint32_t row_of(const struct event_diagram *p, uint32_t line)
 {
@@ -28,7 +28,7 @@ static uint32_t row_of(const struct event_diagram *p, uint32_t line)
     return i;
 }
 
-/* Takes a line out; if lines joined it, the next of them stands in its place. */
+/* Removes row i; if it is the first line of a group, the next line of the group becomes first. */
 static void remove_row(struct event_diagram *p, uint32_t i)
 {
     if (!p->joined[i] && i + 1 < p->row_count)
@@ -56,7 +56,7 @@ static void add_row(struct event_diagram *p, uint32_t line)
         insert_row(p, p->row_count, line, false);
 }
 
-/* Puts a line behind the last one that joined a cluster's first line, wherever it was. */
+/* Moves a line behind the last one of the group that begins with `first`; adds it if necessary. */
 static void event_diagram_join_group(struct event_diagram *p, uint32_t line, uint32_t first)
 {
     uint32_t at = row_of(p, line);
@@ -70,8 +70,8 @@ static void event_diagram_join_group(struct event_diagram *p, uint32_t line, uin
     insert_row(p, at, line, true);
 }
 
-/* One word of a list of lines: a number, or a pattern on names.  first: of a cluster, its first
- * line, 0 before that is known; NULL: there is no cluster. */
+/* Adds the lines that a word of a list selects: a number, or a pattern on names. Returns false if
+ * there are none. first: the first line of a group, 0 until it is known; NULL: not a group. */
 static bool add_rows(struct event_diagram *p, struct command_source *subject, const char *word,
                      uint32_t *first)
 {
@@ -111,7 +111,8 @@ static bool add_list(const struct command *command, struct event_diagram *p,
     return ok;
 }
 
-/* Rows in the order of --lines, else of the run; a cluster stands where its first line stands. */
+/* Sets the rows: those of --lines, with a group where its first line is, else at the end. Without
+ * --lines, the groups, then all other visible lines with events. */
 static bool choose_rows(const struct command *command, struct event_diagram *p,
                         struct command_source *subject)
 {
@@ -129,14 +130,14 @@ static bool choose_rows(const struct command *command, struct event_diagram *p,
     return true;
 }
 
-#define ROWS_MOST 1000u /* of more lines only those with events in the window are drawn */
+#define ROWS_MOST 1000u /* if there are more, only lines with events in the window are drawn */
 
 enum session_lines event_diagram_set_rows(const struct event_diagram *p)
 {
     return p->lines || p->cluster_count || p->view ? SESSION_ALL_LINES : SESSION_NAMED_LINES;
 }
 
-/* 4 999 940 */
+/* Formats a number with spaces between groups of three digits: 4 999 940. */
 static const char *event_diagram_format_thousands(char *s, size_t size, uint64_t n)
 {
     char digits[24];
@@ -151,7 +152,7 @@ static const char *event_diagram_format_thousands(char *s, size_t size, uint64_t
     return s;
 }
 
-/* Which lines have no row. */
+/* Formats how many lines have no row, and why. */
 static void note_lines(const struct event_diagram *p, char *text, size_t size)
 {
     uint64_t idle = p->window.idle_lines, left = p->window.left_lines;
@@ -228,7 +229,7 @@ void event_diagram_send_request(struct event_diagram *p, struct command_source *
     event_diagram_send_window_request(p, subject, &request, question);
 }
 
-/* The part with the hit, if there is one. */
+/* Keeps the first part that has a hit. */
 static void event_diagram_receive_found(void *user, const struct response_chunk *answer)
 {
     struct search_result *found = user;
@@ -239,7 +240,7 @@ static void event_diagram_receive_found(void *user, const struct response_chunk 
     decoder_finish(answer->in);
 }
 
-/* The first event with that text, or of that type. */
+/* Sets p->around to the first event with that annotation, or of that type. */
 static bool find_text(const struct command *command, struct event_diagram *p,
                       struct command_source *subject)
 {
@@ -274,7 +275,7 @@ static const struct event_info *find_event(const struct event_diagram *p, struct
     return NULL;
 }
 
-/* Leaves out what is right of a column. */
+/* Removes the events to the right of a column. */
 static void event_diagram_trim_right(struct event_diagram *p, int32_t column)
 {
     struct window_info *w = &p->window;
@@ -320,8 +321,8 @@ static void event_diagram_receive_duration(void *user, const struct response_chu
     stat_info_free(&stat);
 }
 
-/* So many columns to either side of the event, or from it on, or up to the end; else the whole
- * run. */
+/* Turns the request into one with columns of equal duration: p->column_ns, by default such that
+ * the whole run has about TIME_COLUMNS columns. */
 static bool by_time(const struct command *command, struct event_diagram *p,
                     struct command_source *subject, struct window_request *request)
 {
@@ -341,6 +342,8 @@ static bool by_time(const struct command *command, struct event_diagram *p,
     return true;
 }
 
+/* Requests the columns around an event, the last ones, those from an event on, or the whole run;
+ * the latter again with repeats collapsed if it has FOLD_ABOVE columns or more. */
 static bool get_range(const struct command *command, struct event_diagram *p,
                       struct command_source *subject)
 {
@@ -394,15 +397,15 @@ static void event_diagram_receive_chain(void *user, const struct response_chunk 
         p->chain[p->chain_count] = decode_event_id(answer->in);
 }
 
-/* What ties the two selected events of a view together, whichever is first. */
+/* Requests the causal chain between the two selected events of a view, whichever is first. */
 static bool get_chain(const struct command *command, struct event_diagram *p,
                       struct command_source *subject)
 {
     struct event_id ends[2] = {p->place.selected, p->place.second};
-    for (int way = 0; way < 2 && ends[0].line && ends[1].line && !p->chain_count; way++) {
+    for (int from = 0; from < 2 && ends[0].line && ends[1].line && !p->chain_count; from++) {
         struct encoder body = {0};
-        encode_event_id(&body, ends[way]);
-        encode_event_id(&body, ends[!way]);
+        encode_event_id(&body, ends[from]);
+        encode_event_id(&body, ends[!from]);
         if (!command_source_request(command, subject, REQUEST_CAUSAL_CHAIN, &body,
                                     event_diagram_receive_chain, p))
             return false;
@@ -415,7 +418,7 @@ static void event_diagram_receive_stands(void *user, const struct response_chunk
     relation_query_receive(user, answer);
 }
 
-/* How all that is seen stands to the selected event. */
+/* Requests the relation of each event in the window to the selected event. */
 static bool get_stands(const struct command *command, struct event_diagram *p,
                        struct command_source *subject)
 {
@@ -437,7 +440,8 @@ bool event_diagram_columns(const struct command *command, struct event_diagram *
     return command_source_request_done(command, &question) && get_stands(command, p, subject);
 }
 
-/* Another part of the run was asked for than what the view shows, with its rows and its look. */
+/* Returns whether the options request another part of the run than the saved view shows; then only
+ * its rows and its style are used. */
 static bool event_diagram_is_partial(const struct event_diagram *p)
 {
     return p->all || p->from.line || p->to.line || p->around.line || p->last || p->text;
@@ -453,7 +457,8 @@ static bool event_diagram_request_part(const struct command *command, struct eve
            (!p->text || find_text(command, p, subject)) && get_range(command, p, subject);
 }
 
-/* The window of a view.  One in another run has rows only, and the whole run is shown with them. */
+/* Requests the window of a saved view. A view of another run only has rows: the whole run is shown
+ * with them. */
 static bool get_view(const struct command *command, struct event_diagram *p,
                      struct command_source *subject)
 {
@@ -481,7 +486,7 @@ static bool get_view(const struct command *command, struct event_diagram *p,
     return got && get_stands(command, p, subject) && get_chain(command, p, subject);
 }
 
-/* What cannot be read is said, and the picture drawn without. */
+/* Reads the notes. If they are unreadable, reports it; the diagram is drawn without them. */
 static void get_notes(const struct command *command, struct event_diagram *p,
                       const struct command_source *subject)
 {

@@ -32,7 +32,7 @@ struct event_diagram {
     uint32_t chain_count;
     /* pairs: a thread in a deadlock, and what it waits for; as in a paint_selection */
     struct event_id *stuck;
-    uint32_t stuck_count; /* of refs */
+    uint32_t stuck_count; /* of events */
     struct view_style look;
     struct window_request request; /* the last request */
     struct window_info window; /* the response */

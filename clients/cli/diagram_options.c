@@ -17,7 +17,7 @@ static int diagram_options_parse_event(const struct command *command, struct eve
     return command_usage(command, "%s: not an event (LINE:NUMBER, as in 2:17)", value);
 }
 
-/* Microseconds to a column, or none: the whole run on 300 columns. */
+/* value: microseconds per column; NULL: such that the whole run has about 300 columns. */
 static int diagram_options_parse_time(const struct command *command, struct event_diagram *p,
                                       const char *value)
 {
@@ -88,8 +88,7 @@ static const struct argp_option options[] = {
      "collapse repeated patterns (xN); default: with more than 400 columns", 4},
     {"no-fold", OPTION_NO_FOLD, NULL, 0, "never collapse", 4},
     {"vertical", OPTION_VERTICAL, NULL, 0, "time runs downwards (not in text)", 4},
-    {"description", OPTION_DESCRIPTION, "NAME", 0, "use this target description (name or file)",
-     4},
+    {"description", OPTION_DESCRIPTION, "NAME", 0, "use this target description (name or file)", 4},
     {"caption", OPTION_CAPTION, "TEXT", 0, "add a caption below the diagram", 4},
     {"no-order-arrows", OPTION_NO_ORDER_ARROWS, NULL, 0, "hide wake-up, create and join arrows", 4},
     {"no-title", OPTION_NO_TITLE, NULL, 0, "omit the title", 4},
@@ -126,7 +125,7 @@ static int diagram_options_parse_group(const struct command *command, struct eve
     return 0;
 }
 
-/* 0 taken, -1 not one of these, 2 bad (said so). */
+/* Returns 0; -1 if the option is not one of these; EXIT_USAGE after reporting an invalid value. */
 static int diagram_options_parse_any(struct event_diagram *p, int option, const char *value)
 {
     const struct command *command = p->command;

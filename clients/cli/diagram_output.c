@@ -30,7 +30,7 @@ enum diagram_format diagram_output_format(const char *file)
     return DIAGRAM_NO_FORMAT;
 }
 
-/* ---- as text ---- */
+/* ---- text ---- */
 
 int diagram_output_write_text(const struct command *command, struct event_diagram *p,
                               struct command_source *subject, const char *file)
@@ -51,7 +51,7 @@ int diagram_output_write_text(const struct command *command, struct event_diagra
     return EXIT_DONE;
 }
 
-/* ---- as a web page ---- */
+/* ---- web page ---- */
 
 static void diagram_output_receive_waits(void *user, const struct response_chunk *answer)
 {
@@ -75,12 +75,12 @@ int diagram_output_add_page(const struct command *command, struct event_diagram 
             command, "the diagram has more than %u events, the limit of a web page; " PAPER_CHOOSE,
             WEBPAGE_EVENTS);
     struct encoder judged = {0};
-    encode_u8(&judged, 1); /* with verdicts */
+    encode_u8(&judged, 1); /* with diagnoses */
     if (!command_source_request(command, subject, REQUEST_WAITS, &judged,
                                 diagram_output_receive_waits, &waits))
         return EXIT_FAILED;
     char *part = strstr(p->title, " (part)");
-    if (part && !p->window.more_left && !p->window.more_right) /* no longer */
+    if (part && !p->window.more_left && !p->window.more_right) /* it is the whole run by now */
         memmove(part, part + 7, strlen(part + 7) + 1);
     struct scene *scene = diagram_scene_options(p, &subject->source.book, true, 0);
     struct html_data data = {p, subject, scene, blocked_json(subject, &waits), source};
@@ -92,7 +92,7 @@ int diagram_output_add_page(const struct command *command, struct event_diagram 
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* ---- as pages, one after the other ---- */
+/* ---- PDF, page by page ---- */
 
 #define COLUMNS_AT_ONCE 3000u
 
@@ -104,8 +104,8 @@ static void diagram_output_report_progress(const struct event_diagram *p)
                 100.0 * (double)w->events[w->event_count - 1].position / (double)w->count);
 }
 
-/* Paints the window; the next one, if there is one, is asked for first.  Placed by time, a window
- * may hold nothing. */
+/* Paints the window, after requesting the next one, if any; returns whether it did. With columns
+ * of equal duration, a window may have no events. */
 static bool add_pages(struct document_file *pages, struct event_diagram *p,
                       struct command_source *subject, double legend_width_pt,
                       struct command_request *next)
@@ -128,8 +128,8 @@ static bool add_pages(struct document_file *pages, struct event_diagram *p,
     return more;
 }
 
-/* A long run, page by page: never all of it at once, and the server works on what comes next
- * meanwhile. */
+/* Writes a long run window by window, so that not all of it must be in memory; the server prepares
+ * the next window while one is painted. */
 static int write_pages(const struct command *command, struct event_diagram *p,
                        struct command_source *subject, const struct document_options *page,
                        const char *file)
@@ -153,9 +153,9 @@ static int write_pages(const struct command *command, struct event_diagram *p,
     return why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
 }
 
-/* ---- as one picture ---- */
+/* ---- PDF, SVG and PNG in one piece ---- */
 
-/* The whole run is drawn by time, at the default scale, and would not fit. */
+/* Returns whether to draw state bands: the whole run, at the default time scale, does not fit. */
 static bool states_instead(const struct event_diagram *p, const struct scene *scene)
 {
     return p->by_time && !p->scaled && !event_diagram_has_range(p) && !p->all &&
@@ -163,7 +163,7 @@ static bool states_instead(const struct event_diagram *p, const struct scene *sc
             scene->width_pt > PAGE_LIMIT_PT);
 }
 
-/* What a mark says where a browser shows titles. */
+/* Returns the title of a mark, which browsers show as a tooltip, in new memory. */
 static char *title_of(void *context, const struct scene_mark *mark)
 {
     struct command_source *subject = context;

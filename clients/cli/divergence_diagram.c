@@ -13,23 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_MOST 2000000u /* of each run: about 200 bytes of memory are needed for one */
+#define EVENTS_MOST 2000000u /* of each run; an event takes about 200 bytes of memory */
 
 struct divergence_state {
     const struct divergence *apart;
     struct command_source subjects[2];
-    unsigned opened; /* of them */
+    unsigned opened; /* number of opened subjects */
     struct trace_alignment *beside;
     struct event_id at[2];
-    uint64_t left_out; /* events that are not compared, of both */
-    bool before; /* the place that was named is behind the first one */
+    uint64_t left_out; /* events of both runs that are not compared */
+    bool before; /* the runs differ before the named event */
     char *texts[2], *headings[2]; /* of the halves */
     struct two_run_diagram halves;
-    unsigned run; /* that is read now */
-    bool prints; /* where it is, on standard output */
+    unsigned run; /* the run that is being received */
+    bool prints; /* print the divergence on standard output */
 };
 
-/* ---- where ---- */
+/* ---- divergence ---- */
 
 static void divergence_receive_aligned(void *user, const struct response_chunk *answer)
 {
@@ -84,9 +84,9 @@ static bool divergence_align_runs(struct divergence_state *c)
     return true;
 }
 
-/* What the recorded run has there, if all before it is equal, else what it has first that the other
- * one has not; and what the same thread did in the other one instead, or what that one has
- * first. */
+/* Finds where each run diverges; false: nowhere. In the recorded run this is the named event, if
+ * all events before it match, else the first one without a match; in the other run, what the same
+ * thread did instead, else the first one without a match. */
 static bool divergence_find_events(struct divergence_state *c)
 {
     const struct event_id named = c->apart->named;
@@ -100,9 +100,9 @@ static bool divergence_find_events(struct divergence_state *c)
     return c->at[0].line || c->at[1].line;
 }
 
-/* ---- what is drawn ---- */
+/* ---- diagram ---- */
 
-/* "M:a", or "M:a to M:b" where a thread goes from the one to the other and neither is its own; new
+/* Returns the object of an event, "M:a"; or, for a sync pair of two objects, "M:a to M:b"; in new
  * memory. */
 static char *divergence_object_text(const struct trace_metadata *book, const struct event_info *e)
 {
@@ -124,11 +124,11 @@ static char *divergence_event_text(struct divergence_state *c, const struct even
     struct command_source *subject = &c->subjects[c->run];
     const struct trace_metadata *book = &subject->source.book;
     const char *site = command_source_site(subject, e);
-    char *of = divergence_object_text(book, e);
+    char *object = divergence_object_text(book, e);
     char *text = xasprintf("%s performed %s on %s%s%s",
                            metadata_label(book, e->thread ? e->thread : e->at.line),
-                           metadata_type_name(book, e->type), of, *site ? ", " : "", site);
-    free(of);
+                           metadata_type_name(book, e->type), object, *site ? ", " : "", site);
+    free(object);
     return text;
 }
 
@@ -146,7 +146,7 @@ static void divergence_receive_drawn(void *user, const struct response_chunk *an
     event_info_free(&e);
 }
 
-/* Who waits in a deadlock, in either run. */
+/* Requests the events of deadlocks of both runs. */
 static bool divergence_receive_stuck(struct divergence_state *c)
 {
     struct two_run_diagram *h = &c->halves;
@@ -175,8 +175,7 @@ static char *divergence_run_heading(const char *word, const char *file)
                              : xasprintf("%s: %s", word, name);
 }
 
-/* In words. */
-static void divergence_format_place(const struct divergence_state *c)
+static void divergence_print_place(const struct divergence_state *c)
 {
     char at[48];
     printf("the runs diverge after %llu matching event%s\n",
@@ -201,13 +200,13 @@ static bool divergence_draw_diagram(struct divergence_state *c)
         c->headings[run] =
             divergence_run_heading(divergence_run_word(c, run), c->subjects[run].source.name);
     if (c->prints)
-        divergence_format_place(c);
+        divergence_print_place(c);
     two_run_diagram_finish(&c->halves, (const char *const *)c->headings, c->texts);
     c->texts[0] = c->texts[1] = NULL;
     return divergence_receive_stuck(c);
 }
 
-/* ---- where it goes ---- */
+/* ---- output ---- */
 
 static char *title_of(void *context, const struct scene_mark *mark)
 {
@@ -232,8 +231,8 @@ static const char *write_text(const struct two_run_diagram *h, const struct scen
     return fclose(f) != 0 || bad ? strerror(errno) : NULL;
 }
 
-/* What came of it, and what is to be known of the picture.  A replay knows objects by who uses
- * them, not by what they are called. */
+/* Returns the caption, in new memory: the result, and what the diagram lacks. Line names may differ
+ * in matching events, since a replay identifies objects by their use, not by name. */
 static char *caption_of(const struct divergence_state *c)
 {
     char *caption = NULL;
@@ -288,7 +287,7 @@ static int write_file(struct divergence_state *c, const char *file)
     return why ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* ---- the whole ---- */
+/* ---- interface ---- */
 
 bool divergence_format_is_supported(const struct command *command, const char *file)
 {
@@ -310,7 +309,7 @@ static int divergence_write_diagram(struct divergence_state *c, const char *file
     return divergence_draw_diagram(c) ? write_file(c, file) : EXIT_FAILED;
 }
 
-/* False: one of them cannot be read. */
+/* Returns false after reporting the error if one of them cannot be read. */
 static bool open_both(struct divergence_state *c)
 {
     const char *const traces[] = {c->apart->recorded, c->apart->again};
@@ -341,7 +340,7 @@ int divergence_draw(const struct divergence *apart, const char *file)
     return status;
 }
 
-#define EXIT_TROUBLE 2 /* as cmp and diff have it */
+#define EXIT_TROUBLE 2 /* as in cmp and diff */
 
 static int divergence_print_comparison(struct divergence_state *c, const char *file)
 {

@@ -56,7 +56,7 @@ static void line_to_json(struct command_source *subject, uint32_t number)
     json_print(o);
 }
 
-/* The functions that it was made in, the innermost first. */
+/* Returns the functions on the call stack of an event, innermost first. */
 static json_object *calls_json(struct command_source *subject, const struct event_info *e)
 {
     const struct table_names names = {&subject->source.book, subject->sites};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 12u /* rows; and sentences below them */
+#define MOST 12u /* maximum number of rows, and of notes below them */
 
 enum { WHAT, THREAD, ABOUT, HELD_BY, TAKEN_AT, WAITED, WHERE, EVENT, COLUMNS };
 
@@ -43,7 +43,8 @@ static bool in_cycle(const struct wait_list *w, uint32_t thread)
     return false;
 }
 
-/* Of a program that ended by itself, and in no cycle, nor behind one. */
+/* Returns whether the thread's program exited by itself, and the thread neither hangs nor is in a
+ * deadlock cycle. */
 static bool is_neutral(const struct wait_list *w, const struct wait_info *wait)
 {
     return wait->at_exit && wait->fate == OUTCOME_OPEN && !in_cycle(w, wait->thread);
@@ -91,8 +92,7 @@ static void add_row(const struct wait_list *w, const struct wait_info *wait, str
     set_cells(w, wait, result_table_cells(t, t->row_count - 1));
 }
 
-/* Locks whose holder has exited, and what is known of objects that no thread may ever signal again:
- * a note for each sentence. */
+/* Adds a note for each lock whose holder has exited, and for each line of a diagnosis. */
 static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
                       struct result_table *t)
 {
@@ -111,7 +111,7 @@ static void add_notes(const struct trace_metadata *book, const struct wait_list 
     }
 }
 
-/* Deadlocks first: the others may wait for their threads. */
+/* Adds deadlocked threads first, since the others may wait for them. */
 static void add_rows(const struct trace_metadata *book, const struct wait_list *w,
                      struct result_table *t)
 {
@@ -184,7 +184,7 @@ static bool hang_table_request_waits(const struct table_settings *o, struct comm
                                   hang_table_receive_waits, waits);
 }
 
-/* A table of some of the threads that wait, which `fill` chooses. */
+/* Makes a table of the blocked threads that `fill` selects. */
 static int hangs_table(const struct table_settings *o, struct command_source *subject,
                        struct result_table *t, const char *title,
                        void (*fill)(const struct trace_metadata *book,

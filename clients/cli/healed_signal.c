@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One that is of the signal's type: where it was made does not matter yet. */
+/* An event of the signal's type, at any call site. */
 struct healed_signal {
     struct event_id at;
     uint32_t thread, about;
     struct table_place place;
     int64_t time_ns;
-    bool there; /* it was made at the point, */
-    bool woke;  /* and woke a thread */
+    bool there; /* its call site is that of the point */
+    bool woke; /* it woke a thread */
 };
 
 struct healed_wait {
     uint32_t thread, about;
-    int64_t before_ns, began_ns; /* the thread's event before it; it */
+    int64_t before_ns, began_ns; /* of the thread's event before the wait; of the wait */
     bool over, uncertain;
     int64_t over_ns;
-    struct event_id waker; /* line 0: none is recorded */
+    struct event_id waker; /* line 0: not recorded */
 };
 
 struct healed {
@@ -41,7 +41,7 @@ struct healed {
     uint32_t time_count;
 };
 
-/* ---- what the trace has ---- */
+/* ---- events of the trace ---- */
 
 static bool healed_signal_is_at(const struct healed *h, const struct event_info *e,
                                 const struct hold_point *point)
@@ -74,7 +74,8 @@ static struct healed_signal *healed_signal_index(struct healed *h, struct event_
     return index ? &h->signals[index - 1] : NULL;
 }
 
-/* Notes which signal an event shows to have been delivered. */
+/* Ends the thread's wait, if any, by its next event; notes the signals that this event shows to
+ * have been delivered. */
 static void healed_signal_end_wait(struct healed *h, const struct event_info *e, uint32_t thread)
 {
     uintptr_t index = (uintptr_t)map_remove(&h->waits_now, thread, 0);
@@ -136,9 +137,10 @@ static void healed_signal_receive(void *user, const struct response_chunk *answe
     event_info_free(&event);
 }
 
-/* ---- what it shows ---- */
+/* ---- search ---- */
 
-/* (All of one machine, by one clock: a run that is led is.) */
+/* Returns whether a signal was sent while the thread was about to wait. Times can be compared,
+ * since a controlled run is on one host. */
 static bool healed_signal_is_lost(const struct healed_signal *s, const struct healed_wait *w)
 {
     bool came = s->there && !s->woke && s->about == w->about && s->thread != w->thread;
@@ -146,7 +148,7 @@ static bool healed_signal_is_lost(const struct healed_signal *s, const struct he
            (!w->over || w->waker.line);
 }
 
-/* "T:main at main (f.c:12) (event 1:2)", new memory. */
+/* Returns "T:main at main (f.c:12) (event 1:2)", in new memory. */
 static char *healed_signal_report_signal(struct healed *h, const struct healed_signal *s)
 {
     const struct table_names names = {&h->subject.source.book, h->subject.sites};

@@ -114,7 +114,8 @@ struct hold_points_builder {
     const char *why;
 };
 
-/* A point of an event of a row, "request", "second" or "" the first; its bit, 0 with a reason. */
+/* Adds a point for an event of a row: "request", "second", or "" for the first one. Returns its
+ * bit; 0 with the reason in m->why. */
 static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t row,
                                       const char *which, enum hold_until until)
 {
@@ -144,7 +145,8 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
     return 1u << h->point_count++;
 }
 
-/* Who comes there is held until what these bits point at was done, or is being waited at. */
+/* Adds a point that holds threads until the events of the points `others` (bits) were performed, or
+ * threads wait there. */
 static void hold_points_set_hold(struct hold_points_builder *m, uint32_t row, const char *which,
                                  enum hold_until until, uint32_t others, uint32_t count,
                                  uint32_t most)
@@ -158,8 +160,7 @@ static void hold_points_set_hold(struct hold_points_builder *m, uint32_t row, co
         }
 }
 
-/* Notes the points of a signal, whose bit this is, and of its wait, the next point that was
- * made. */
+/* Notes the points of a signal (its bit) and of its wait (its index). */
 static void note_signal(struct hold_points_builder *m, uint32_t signal, uint32_t wait)
 {
     const struct schedule_control *h = &m->s->head;
@@ -171,7 +172,8 @@ static void note_signal(struct hold_points_builder *m, uint32_t signal, uint32_t
             m->s->signal = h->points[i];
 }
 
-/* Of two that wait the other one first: at times, since it is not known which is called. */
+/* Holds one of two waiters until the other one waits; not in each attempt, since it is not known
+ * which of them the signal wakes. */
 static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t other,
                            uint32_t rule)
 {
@@ -182,7 +184,8 @@ static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t
         m->s->head.points[i].at_times = 1;
 }
 
-/* (The first rule is the one by which it is seen whether it happened.) */
+/* The first point that holds threads must be the one that decides whether the interleaving
+ * occurred: see hold_points_order_occurred(). */
 static void make_points(struct hold_points_builder *m, const char *kind, uint32_t first,
                         uint32_t end)
 {
@@ -232,7 +235,8 @@ bool hold_points_make(struct hold_points *s, const struct trace_metadata *book,
     return !m.why;
 }
 
-/* (If the event ends the program immediately, its release is not recorded.) */
+/* Counts `done` as well as `freed`: if the awaited event ends the program immediately, `freed` is
+ * not set any more. */
 bool hold_points_order_occurred(const struct schedule_control *h)
 {
     uint32_t done = 0;

@@ -1,5 +1,5 @@
-/* poet import: logs of other tools as trace files.  What they hold is sent over the wire to a
- * private server, as a program would. */
+/* poet import: converts logs of other tools to trace files. It sends their events to a private
+ * server, as a program would. */
 #define _GNU_SOURCE
 #include "clients/cli/command.h"
 #include "clients/connection/install_paths.h"
@@ -75,7 +75,7 @@ static void send_lines(struct import_output *s, const struct shiviz_log *log)
 {
     for (uint32_t h = 0; h < log->host_count; h++) {
         if (!log->numbers[h])
-            continue; /* named in clocks only, with nothing */
+            continue; /* appears in clocks only, has no events */
         encoder_begin_message(&s->out, MESSAGE_LINE);
         encode_line(&s->out, &(struct line_message){.code = h + 1,
                                                     .low = h + 1,
@@ -135,8 +135,8 @@ static void send_text(struct import_output *s, const struct shiviz_event *e, con
     encoder_end_message(&s->out);
 }
 
-/* From its first event on, by index, in new memory.  Where the log has no times, its order of
- * lines stands for them, a microsecond a line. */
+/* Returns the times of all events, by index, in ns since the first one, in new memory. If the log
+ * has no times, the order of its lines replaces them, 1 us each. */
 static uint64_t *times_of(const struct shiviz_log *log, uint64_t unit)
 {
     uint64_t *times = shiviz_times(log, unit), first = UINT64_MAX;
@@ -160,7 +160,7 @@ static void send_log(struct import_output *s, const struct shiviz_log *log, cons
     send_lines(s, log);
     uint64_t *sent = xcalloc(log->host_count, sizeof *sent);
     for (size_t i = 0; i < log->event_count && !s->failed; i++) {
-        /* A host's events in the order of its own clock, wherever they stand in the log. */
+        /* Send a host's events in the order of its own clock, whatever their order in the log. */
         uint32_t host = log->events[i].host;
         size_t index = log->by_host[host][sent[host]++];
         const struct shiviz_event *e = &log->events[index];
@@ -177,7 +177,7 @@ static void send_log(struct import_output *s, const struct shiviz_log *log, cons
 
 /* ---- the server ---- */
 
-/* Its process id; -1 after a complaint. */
+/* Returns its process id; -1 after reporting an error. */
 static pid_t start_server(const struct command *command, const char *output, int *fd)
 {
     char program[PATH_MAX], descriptor[16];
@@ -207,7 +207,7 @@ static pid_t start_server(const struct command *command, const char *output, int
     return child;
 }
 
-/* Waits for what the server has to say against it, and for its end. */
+/* Reports the errors that the server sends, and waits until it exits. */
 static int import_finish_server(const struct command *command, struct import_output *s, int child)
 {
     uint8_t bytes[4096];
@@ -240,11 +240,11 @@ static int import_finish_server(const struct command *command, struct import_out
     encoder_free(&answer);
     encoder_free(&s->out);
     if (waitpid(child, &status, 0) == child && status != 0 && result == EXIT_DONE)
-        result = EXIT_FAILED; /* it has said why */
+        result = EXIT_FAILED; /* the server printed why */
     return result;
 }
 
-/* FILE, then FILE-2, FILE-3, ... */
+/* Formats the name of the file of execution i: FILE.poet, FILE-2.poet, FILE-3.poet, ... */
 static void name_output(const char *output, size_t i, char *name, size_t size)
 {
     const char *dot = strrchr(output, '.'), *slash = strrchr(output, '/');
@@ -258,10 +258,11 @@ static void name_output(const char *output, size_t i, char *name, size_t size)
 
 struct import_options {
     const char *output, *parser, *split, *unit_name;
-    uint64_t unit; /* of times that are numbers, in ns; 0: not said */
+    uint64_t unit; /* of times that are numbers, in ns; 0: not given */
 };
 
-/* Not half of them: what has its time would stand beside what has none. */
+/* Warns if an event has no time: then the times of no event are used, since times and log order
+ * cannot be compared. */
 static void import_warn_untimed(const struct command *command, const struct shiviz_log *log)
 {
     if (!log->has_times || log->untimed >= log->event_count)
@@ -318,7 +319,7 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
     return status;
 }
 
-/* A byte 0 ends no text: it is shown. */
+/* Replaces NUL bytes, which would end the text, by U+2400; frees the text if it returns another. */
 static char *without_zeros(char *text, size_t *size)
 {
     static const char shown[] = "\u2400";
@@ -339,7 +340,7 @@ static char *without_zeros(char *text, size_t *size)
     return better;
 }
 
-/* Lines of other systems end as expressions have it. */
+/* Turns CR LF into LF, which expressions expect. */
 static void import_close_lines(char *text, size_t *size)
 {
     size_t n = 0;
@@ -376,8 +377,8 @@ static char *read_file(const char *path, size_t *size)
     return without_zeros(text, size);
 }
 
-/* So many logs of one execution, each with a text of its own; frees what was read where one cannot
- * be. */
+/* Reads the logs of one execution into `texts`, which the caller frees in any case. Returns false
+ * after reporting an error. */
 static bool read_logs(const struct command *command, char **files, size_t count,
                       const struct import_options *o, struct shiviz_text *texts)
 {
@@ -396,7 +397,7 @@ static bool read_logs(const struct command *command, char **files, size_t count,
     return true;
 }
 
-/* A trace can be written there. */
+/* Returns whether the directory of `output` is writable; reports an error if not. */
 static bool can_write(const struct command *command, const char *output)
 {
     const char *slash = strrchr(output, '/');
