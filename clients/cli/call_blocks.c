@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "flow.c:17" -> "17"; "" where there is no line. */
+/* Returns the line of a place, "17" of "flow.c:17"; "" if it is unknown. */
 static const char *line_of(struct command_source *subject, const struct table_cell *cell,
                            char line[16])
 {
@@ -21,8 +21,8 @@ static const char *line_of(struct command_source *subject, const struct table_ce
     return line;
 }
 
-/* Another block of the same code begins in between, or it goes back: not all of the lines are in
- * this one. */
+/* Returns whether some lines between begin and end are not part of this block: another block begins
+ * in between, or the end is not behind the begin. */
 static bool call_blocks_skip_matches(const struct result_table *t, uint32_t from,
                                      const struct table_cell *begin, const struct table_cell *end)
 {

@@ -22,7 +22,7 @@ static struct symbol_location site_of(const struct callgrind_writer *w,
     return (struct symbol_location){"", "", "", 0};
 }
 
-/* A line with its file and its function; the line number where it begins. */
+/* Prints the file and the name of a function; returns the line where it begins. */
 static int print_function(const struct callgrind_writer *w, const char *file_key, const char *key,
                           uint32_t row)
 {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Of all states, whatever table of them was asked for; of the critical path, with that over
+/* Draws all states, whatever table of them was requested; for the critical path, with the path over
  * them. */
 static int run_chart(const struct table_settings *o, struct command_source *subject,
                      const char *what)
@@ -19,17 +19,17 @@ static int run_chart(const struct table_settings *o, struct command_source *subj
     struct table_settings plain = *o;
     struct table_section section = {.what = "states"}, path = {.what = "path"};
     struct result_table table = {0}, pieces = {0};
-    bool way = strcmp(what, "path") == 0;
+    bool critical = strcmp(what, "path") == 0;
     if (!state_charts_known(o->chart))
         return command_usage(o->command, "--chart %s: transitions or gantt", o->chart);
     plain.sort = plain.by = NULL;
     plain.top = 0;
     int status = table_request_run(&plain, &section, subject, &table);
     plain.by = "piece";
-    if (status == EXIT_DONE && way)
+    if (status == EXIT_DONE && critical)
         status = table_request_run(&plain, &path, subject, &pieces);
     if (status == EXIT_DONE)
-        status = state_charts_write(o, subject, &table, way ? &pieces : NULL);
+        status = state_charts_write(o, subject, &table, critical ? &pieces : NULL);
     result_table_free(&table);
     result_table_free(&pieces);
     return status;
@@ -46,7 +46,7 @@ static int run_star(const struct table_settings *o, struct command_source *subje
     return status;
 }
 
-/* Bars of waits: by default the twenty longest. */
+/* Draws waits as bars, by default the twenty longest. */
 static int run_bars(const struct table_settings *o, struct command_source *subject,
                     const struct table_section *section)
 {
@@ -98,7 +98,7 @@ static int run_curves(const struct table_settings *o, struct command_source *sub
     return status;
 }
 
-/* Which tables have any. */
+/* Returns whether a table has charts of thread states. */
 static bool has_charts(const char *what)
 {
     static const char *const all[] = {"states", "tasks", "created", "intervals", "path", NULL};

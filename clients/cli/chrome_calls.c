@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE "50000" /* calls of one question */
-#define TRACK (1u << 30) /* numbers of their tracks are above those of lines */
+#define AT_ONCE "50000" /* maximum number of entries and returns per request */
+#define TRACK (1u << 30) /* added to a line for its track of calls: above the tracks of lines */
 
 struct chrome_calls_writer {
     const struct chrome_list *list;
@@ -22,7 +22,7 @@ struct chrome_calls_writer {
     int64_t last_ns;
 };
 
-/* ---- what is written ---- */
+/* ---- writing calls ---- */
 
 static struct json_object *chrome_calls_make_object(const struct chrome_calls_writer *w,
                                                     const char *kind, const char *name,
@@ -76,7 +76,7 @@ static void chrome_calls_append_row(struct chrome_calls_writer *w, const struct 
     uint32_t line = cells[w->thread].line;
     const char *is = cells[w->is].is == CELL_TEXT ? cells[w->is].text : "open";
     if (cells[w->thread].is != CELL_LINE || !line || line > w->line_count || *is == 'o')
-        return; /* what was open when this part began is written */
+        return; /* "open": it began in an earlier part, and was written then */
     struct calls_line *l = &w->lines[line - 1];
     if (!l->named)
         name_track(w, line);
@@ -97,7 +97,7 @@ static void chrome_calls_append_row(struct chrome_calls_writer *w, const struct 
     free(name);
 }
 
-/* What is open at the end. */
+/* Ends the calls that are open at the end. */
 static void close_all(const struct chrome_calls_writer *w, int64_t end_ns)
 {
     int64_t at_ns = end_ns > w->last_ns ? end_ns : w->last_ns;
@@ -111,9 +111,10 @@ static void close_all(const struct chrome_calls_writer *w, int64_t end_ns)
         }
 }
 
-/* ---- part by part ---- */
+/* ---- requests ---- */
 
-/* When the next part begins, as a note says; false: there is none. */
+/* Sets *from_ns to the start of the next part, which a note of the table names; returns false if
+ * there is none. */
 static bool chrome_calls_call_continues(const struct result_table *t, int64_t *from_ns)
 {
     for (uint32_t i = 0; i < t->note_count; i++) {
@@ -137,7 +138,7 @@ static bool has_columns(struct chrome_calls_writer *w, const struct result_table
            w->thread < t->column_count;
 }
 
-/* False: with a complaint. */
+/* Returns false after reporting an error. */
 static bool chrome_calls_receive_part(struct chrome_calls_writer *w, struct table_settings *tables,
                                       bool *more)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 struct chrome_line {
-    int64_t now_ns; /* its latest event: along a track times do not go back */
-    bool begun;     /* the slice around all of it is open */
-    int64_t *times;          /* by number - first */
+    int64_t now_ns; /* its latest event: times along a track must not decrease */
+    bool begun; /* the slice around all of it is open */
+    int64_t *times; /* of its events, by number - first */
     uint64_t first, count;
     size_t room;
 };
@@ -21,7 +21,7 @@ struct chrome {
     struct chrome_line *lines;
     uint32_t line_count;
     struct thread_slices *tracks;
-    int64_t now_ns; /* of the event that is written */
+    int64_t now_ns; /* of the current event */
     uint64_t flows;
     bool comma;
 };
@@ -42,7 +42,7 @@ static uint32_t pid_of(const struct trace_metadata *book, uint32_t line)
     return pid ? pid : 1 + process;
 }
 
-/* An object of the list: of this kind ("ph"), on this line's track. */
+/* Returns a new object of the list, of this kind ("ph"), on this line's track. */
 static struct json_object *chrome_object(const struct order_format *format, const char *kind,
                                          const char *name, uint32_t line)
 {
@@ -56,7 +56,7 @@ static struct json_object *chrome_object(const struct order_format *format, cons
     return o;
 }
 
-/* Times are microseconds there; three digits behind the point keep the nanoseconds. */
+/* The format has times in microseconds; three decimals keep the nanoseconds. */
 static void add_time(struct json_object *object, const char *key, int64_t ns)
 {
     char text[32];
@@ -64,7 +64,7 @@ static void add_time(struct json_object *object, const char *key, int64_t ns)
     json_object_object_add(object, key, json_object_new_double_s((double)ns / 1000, text));
 }
 
-/* What something is called: its args have one entry. */
+/* Writes a metadata event, such as the name of a track; its args have one entry. */
 static void chrome_write_metadata(struct order_format *format, const char *what, uint32_t line,
                                   const char *key, struct json_object *value)
 {
@@ -90,7 +90,7 @@ static void chrome_track(struct order_format *format, uint32_t line, const char 
 
 /* ---- slices ---- */
 
-/* Begins one on a line's track, now; name NULL: ends the innermost. */
+/* Begins a slice on a line's track, now; name NULL: ends the innermost one. */
 static void chrome_slice(struct order_format *format, uint32_t line, const char *name)
 {
     struct chrome *c = format->state;
@@ -101,7 +101,7 @@ static void chrome_slice(struct order_format *format, uint32_t line, const char 
     chrome_put(format, o);
 }
 
-/* The one around all others of a track. */
+/* Begins the slice around all others of a track, if it has not begun. */
 static void chrome_life(struct order_format *format, uint32_t line)
 {
     struct chrome *c = format->state;
@@ -176,7 +176,7 @@ static void chrome_flow(struct order_format *format, struct event_id from,
     if (from.number < l->first || from.number - l->first >= l->count)
         return;
     int64_t begin = l->times[from.number - l->first], end = c->lines[to->at.line - 1].now_ns;
-    c->flows++; /* clocks of several hosts may contradict it: it does not end before it begins */
+    c->flows++; /* clocks of hosts may disagree, but a flow must not end before it begins */
     chrome_flow_end(format, "s", name, from.line, begin < end ? begin : end);
     chrome_flow_end(format, "f", name, to->at.line, end);
 }
@@ -216,8 +216,8 @@ void chrome_event(struct order_format *format, struct event_info *e)
         chrome_flow(format, e->after[i], e, "order");
 }
 
-/* The slice around all of a track ends behind its last event, so that flows from there are within
- * it; what its thread does at the end lasts to the end of the run. */
+/* Ends the slice around each track after its last event, so that flows from there are within it;
+ * what a thread does at last extends to the end of the run. */
 void chrome_end(struct order_format *format)
 {
     struct chrome *c = format->state;

@@ -45,7 +45,7 @@ void command_source_label_lines(struct command_source *subject)
     subject->labelled = book->generation;
 }
 
-/* "3 min ago". */
+/* Formats ", 3 min ago". */
 static void age_text(char *s, size_t size, int64_t seconds)
 {
     static const struct {
@@ -71,7 +71,7 @@ char *command_source_begin_named(const struct session *source, bool age)
     return xasprintf("%s%s", when, ago);
 }
 
-/* Who did not name it wants to know which it is; who pipes it on has chosen. */
+/* Prints which run `latest` is, if standard output is a terminal. */
 static void command_source_report_which(const struct command *command, const struct session *source)
 {
     if (!isatty(STDOUT_FILENO))
@@ -119,13 +119,13 @@ static bool damaged;
 
 bool command_source_damaged(void) { return damaged; }
 
-/* Whatever the command was about: what could not be read of it is said. */
+/* Reports the part of the source that was unreadable, even if the command did not need it. */
 static void command_source_report_damage(const struct command *command,
                                          struct command_source *subject)
 {
     struct error ignored;
     session_wait(&subject->source, session_send(&subject->source, REQUEST_RUNS, NULL, NULL, NULL),
-                 &ignored); /* brings what was found out since */
+                 &ignored); /* brings damage that was found since the source was opened */
     const struct trace_metadata *book = &subject->source.book;
     if (!book->damage)
         return;
@@ -142,7 +142,7 @@ void command_source_close(struct command_source *subject)
     symbolizer_free(subject->sites);
 }
 
-/* Lines that were told with this part have their labels when it is looked at. */
+/* Labels the lines that arrived before this part, then passes it on. */
 static void command_source_receive_labelled(void *user, const struct response_chunk *answer)
 {
     const struct command_request *l = user;
@@ -180,7 +180,7 @@ bool command_source_request(const struct command *command, struct command_source
     return command_source_request_done(command, &question);
 }
 
-/* Says what the run has instead of an event. */
+/* Formats what the run has instead of a missing event. */
 static void command_source_print_missing(char *s, size_t size, const struct trace_metadata *book,
                                          struct event_id at)
 {

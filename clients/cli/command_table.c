@@ -6,7 +6,7 @@
 
 #define NAMES_MOST 64
 
-/* ---- those that are programs of their own, and help, which main() runs ---- */
+/* ---- commands that are other programs, and help, which main() runs ---- */
 
 static const struct command command_view = {.name = "view",
                                             .summary =

@@ -1,4 +1,4 @@
-/* Completions: what is completed, from the tables; complete_SHELL.c write it down. */
+/* Completions: collects commands and options from their tables; completion_SHELL.c write them. */
 #define _GNU_SOURCE
 #include "clients/cli/completion.h"
 
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is taken ---- */
+/* ---- kinds of values ---- */
 
-/* Options whose values are known; of the others what the value is called says it. */
+/* Options whose kind of value is known; for others it follows from the name of the value. */
 static const struct {
     const char *option;
     enum complete_kind kind;
     const char *words;
-    const char *command; /* of others it is something else; NULL: of all */
+    const char *command; /* the only command with this meaning; NULL: all */
 } known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz", "export"},
              {"--format", TAKES_WORDS, "callgrind folded pprof", "calls"},
              {"--paper", TAKES_WORDS, "a4 a3 letter legal", NULL},
@@ -42,7 +42,7 @@ static void set_kind(const char *command, struct complete_option *o)
         }
 }
 
-/* A command's arguments are what its --help calls them. */
+/* Derives the kind of a command's arguments from their names in --help. */
 static void set_arguments(struct complete_command *c, const char *args)
 {
     c->words = strncmp(args, "shiviz ", 7) == 0 ? "shiviz" : ""; /* or a file */
@@ -52,9 +52,9 @@ static void set_arguments(struct complete_command *c, const char *args)
                                                               : TAKES_FILE;
 }
 
-/* ---- from the tables ---- */
+/* ---- commands and options ---- */
 
-/* The first words of a sentence: up to what explains more, 60 characters at most. */
+/* Returns a description without what explains more, at most 60 characters, in new memory. */
 static char *in_few_words(const char *doc)
 {
     size_t n = strcspn(doc, ";(");
@@ -68,7 +68,7 @@ static char *in_few_words(const char *doc)
     return xstrndup(doc, n);
 }
 
-/* A line as options_list() prints it. */
+/* Parses a line that options_list() printed. */
 static void completion_receive_line(struct complete_command *c, char *line)
 {
     char *fields[4];
@@ -108,7 +108,7 @@ static void add_command(struct complete *all, const struct command *command)
     ARRAY_PUSH(all->commands, all->count, c);
 }
 
-/* One that is not there is left out. */
+/* Adds a command that is another program, if that is installed. */
 static void add_program(struct complete *all, const struct command *program)
 {
     char path[PATH_MAX];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What _poet_reply is called with. */
+/* Prints the arguments for _poet_reply. */
 static void print_kind(enum complete_kind kind, const char *words, FILE *f)
 {
     static const char *const kinds[] = {"nothing",     "file",     "run",     "program", "type",
@@ -66,8 +66,7 @@ static void print_commands(const struct complete *all, FILE *f)
 static const char begin[] =
     "# bash completion for poet and poetcc, made by: poet --completion bash\n\n";
 
-/* A word may have ':' and '=' in it, at which bash breaks it: what stands before them is not
- * replied. */
+/* Bash breaks words at ':' and '=': replies must omit the part of the word before them. */
 static const char rest[] =
     "_poet_reply() {\n"
     "    local words=\n"

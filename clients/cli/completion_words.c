@@ -30,7 +30,7 @@ static void print_word(void *user, const char *word)
 
 static void print_base(void *user, const char *path) { print_word(user, base_name(path)); }
 
-/* A socket whose server is gone is no run. */
+/* Prints an endpoint, unless it is a socket that does not exist any more. */
 static void print_endpoint(void *user, const char *endpoint)
 {
     struct stat st;
@@ -57,7 +57,7 @@ static void print_libraries(void)
     preload_print(library);
 }
 
-/* Each type once for each description that has it: shells take care of that. */
+/* Prints the event types of a description; shells remove those that others have, too. */
 static void print_types_of(void *user, const char *name)
 {
     (void)user;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Between single quotes, in what _arguments or _describe take apart at ':' and '['. */
+/* Prints text inside single quotes, for _arguments and _describe, which split at ':' and '['. */
 static void print_quoted(const char *s, FILE *f)
 {
     for (; *s; s++)
@@ -80,31 +80,30 @@ static void print_command(const struct complete_command *c, FILE *f)
 
 void completion_zsh_write(const struct complete *all, FILE *f)
 {
-    fputs(
-        "#compdef poet poetcc poetcc++\n# made by: poet --completion zsh\n\n"
-        "_poet_words() {\n    local -a words_\n"
-        "    words_=(${(fu)\"$(poet --complete $1 2>/dev/null)\"})\n    compadd -a words_\n}\n"
-        "_poet_runs() { _poet_words runs; _files -g '*.(poet|conf)' }\n"
-        "_poet_types() { _poet_words types }\n"
-        "_poet_descriptions() { _poet_words descriptions; _files -g '*.conf' }\n"
-        "_poet_endpoints() { _poet_words endpoints }\n"
-        "_poet_libraries() { _poet_words libraries }\n"
-        "_poet_program() { # -- may stand before it\n"
-        "    local at_=${words[(i)--]}\n"
-        "    (( at_ < CURRENT )) && shift at_ words && (( CURRENT -= at_ ))\n"
-        "    _normal\n}\n"
-        "_poet_sources() {\n    local -a words_\n"
-        "    words_=(${(f)\"$(poet source $words[2] --csv --columns file 2>/dev/null |\n"
-        "        sed '1d;s/\\r$//;s|.*/||')\"})\n    compadd -a words_\n}\n\n"
-        "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
-        "    if [[ $service == poetcc* ]]; then\n"
-        "        _arguments '-trace[tell Poet what the threads do]' "
-        "'-profile[and measure the calls of functions]' "
-        "'-processes[and what processes do with each other]' \\\n"
-        "            '--poet-flags[print what -trace adds]' '*:file:_files'\n"
-        "        return\n    fi\n"
-        "    local -a commands_\n    commands_=(\n",
-        f);
+    fputs("#compdef poet poetcc poetcc++\n# made by: poet --completion zsh\n\n"
+          "_poet_words() {\n    local -a words_\n"
+          "    words_=(${(fu)\"$(poet --complete $1 2>/dev/null)\"})\n    compadd -a words_\n}\n"
+          "_poet_runs() { _poet_words runs; _files -g '*.(poet|conf)' }\n"
+          "_poet_types() { _poet_words types }\n"
+          "_poet_descriptions() { _poet_words descriptions; _files -g '*.conf' }\n"
+          "_poet_endpoints() { _poet_words endpoints }\n"
+          "_poet_libraries() { _poet_words libraries }\n"
+          "_poet_program() { # -- may stand before it\n"
+          "    local at_=${words[(i)--]}\n"
+          "    (( at_ < CURRENT )) && shift at_ words && (( CURRENT -= at_ ))\n"
+          "    _normal\n}\n"
+          "_poet_sources() {\n    local -a words_\n"
+          "    words_=(${(f)\"$(poet source $words[2] --csv --columns file 2>/dev/null |\n"
+          "        sed '1d;s/\\r$//;s|.*/||')\"})\n    compadd -a words_\n}\n\n"
+          "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
+          "    if [[ $service == poetcc* ]]; then\n"
+          "        _arguments '-trace[tell Poet what the threads do]' "
+          "'-profile[and measure the calls of functions]' "
+          "'-processes[and what processes do with each other]' \\\n"
+          "            '--poet-flags[print what -trace adds]' '*:file:_files'\n"
+          "        return\n    fi\n"
+          "    local -a commands_\n    commands_=(\n",
+          f);
     for (size_t i = 0; i < all->count; i++) {
         fprintf(f, "        '%s:", all->commands[i].name);
         print_quoted(all->commands[i].summary, f);

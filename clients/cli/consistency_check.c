@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 1000000000 /* after that people want to know how far it is */
+#define PATIENCE_NS 1000000000 /* progress is shown after this time */
 
 struct consistency_request {
     const struct command *command;
     struct result_table table;
     struct timespec begun;
-    bool printed; /* how far it is */
+    bool printed; /* progress was shown */
 };
 
 static bool is_long(const struct consistency_request *a)
@@ -36,12 +36,13 @@ static void consistency_check_receive_table(void *user, const struct response_ch
     a->printed = true;
 }
 
-/* What is, and should be: a time, or how many. */
+/* Returns "ACTUAL, not EXPECTED" of two columns, in new memory; NULL if the row lacks a value. */
 static char *consistency_check_figures_text(const struct result_table *t,
-                                            const struct table_cell *cells, const char *is,
-                                            const char *should, const char *unit)
+                                            const struct table_cell *cells, const char *actual,
+                                            const char *expected, const char *unit)
 {
-    uint32_t column = result_table_find_column(t, is), other = result_table_find_column(t, should);
+    uint32_t column = result_table_find_column(t, actual),
+             other = result_table_find_column(t, expected);
     if (column == t->column_count || other == t->column_count || cells[column].is != CELL_NUMBER ||
         cells[other].is != CELL_NUMBER)
         return NULL;

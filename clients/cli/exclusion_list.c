@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OFTEN 100000 /* calls that cost little in sum, whatever they are of */
-#define WAITS                                                                                      \
-    8 /* so many times its processor time: it is not only others that take the processor */
+#define OFTEN 100000 /* up to this number, calls cost little in all */
+#define WAITS 8 /* self time above this multiple of CPU time: it waits, is not just preempted */
 
-struct measuring {
-    int64_t calls, ns; /* of all */
+struct measuring { /* what measuring all functions cost */
+    int64_t calls, ns;
 };
 
 static struct measuring measuring_of(const struct result_table *t)
@@ -26,8 +25,8 @@ static struct measuring measuring_of(const struct result_table *t)
     return all;
 }
 
-/* Less than twice the hooks' cost.  Time in which others had the processor is not the
- * function's. */
+/* Returns whether calls take less than twice the hooks' cost, in CPU time if known: time in which a
+ * thread was preempted is not the function's. */
 static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, double call_ns)
 {
     int64_t self = profile_format_number(t, row, "self_ns", -1),
@@ -36,8 +35,8 @@ static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, 
     return self >= 0 && self / WAITS <= own && (double)own < 2 * call_ns * (double)calls;
 }
 
-/* As the compiler's list has them: without the arguments of C++, or what was made of a part of a
- * function. */
+/* Returns the name as in the compiler's list, in new memory: without the arguments of C++, and the
+ * suffix of a part of a function (".part.0"); "" if the list cannot have it. */
 static char *listed_name(const struct table_names *names, const struct table_cell *cell)
 {
     char *name = profile_format_scope(names, cell);
@@ -54,7 +53,7 @@ static double exclusion_list_percent_of(double ns, int64_t of)
     return of > 0 ? 100 * ns / (double)of : 0;
 }
 
-/* Its name, after what it costs as a comment; where no list can have its name that is said. */
+/* Writes what measuring a function costs, as a comment, and its name, if the list can have it. */
 static void write_one(FILE *f, const char *name, const char *shown, int64_t calls, double cost_ns)
 {
     if (*name)
@@ -86,10 +85,9 @@ void exclusion_list_write(FILE *f, const struct table_names *names, const struct
         free(shown);
     }
     if (!all.calls)
-        fprintf(
-            f,
-            "# no call was timed (POET_MEASURE=calls times them): what measuring cost is not "
-            "known\n");
+        fprintf(f,
+                "# no call was timed (POET_MEASURE=calls times them): what measuring cost is not "
+                "known\n");
     else
         fprintf(f,
                 "# %u function%s of more than %d calls that take less than twice the %.1f ns that "

@@ -10,21 +10,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 enum { OPTION_SOURCE = 1000, OPTION_WRAP, OPTION_NO_WRAP, OPTION_TRANSPARENT };
 
 struct export_options {
     struct event_diagram picture;
     struct document_options page;
-    const struct order_format *other; /* not a picture */
+    const struct order_format *other; /* of another tool; NULL: a diagram */
     const char *file;
     const struct command *command;
     enum wrap wrap;
-    bool source; /* in a web page: the lines around call sites, too */
+    bool source; /* in a web page: include the source lines around call sites */
 };
 
-#define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
+#define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* EINVAL ends argp */
 
 static error_t parse_export(int key, char *value, struct argp_state *state)
 {
@@ -68,9 +68,9 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
     }
 }
 
-/* ---- where it goes ---- */
+/* ---- output ---- */
 
-/* The whole run in a format of another tool. */
+/* Writes the whole run in a format of another tool. */
 static int export_other(const struct command *command, const char *source,
                         const struct order_format *format, const char *file)
 {
@@ -82,7 +82,7 @@ static int export_other(const struct command *command, const char *source,
     return written ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Ctrl-C leaves no half file behind. */
+/* Removed on an interrupt, so that no incomplete file remains. */
 static char part_file[4200];
 
 static void on_interrupt(int number)
@@ -110,7 +110,7 @@ static int export_picture(const struct command *command, const char *source,
     signal(SIGTERM, on_interrupt);
     int status = EXIT_FAILED;
     if (format == DIAGRAM_HTML && o->picture.fold < 0)
-        o->picture.fold = 0; /* a page answers for each event */
+        o->picture.fold = 0; /* a page shows the relations of each event */
     if (event_diagram_request(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
             fprintf(stderr, "poet export: no events; compile the program with -trace\n");

@@ -1,6 +1,6 @@
 #include "clients/cli/fisher_test.h"
 
-/* How many ways there are to choose k of n, as a real number: n is small. */
+/* Returns the binomial coefficient "n choose k"; n is small enough for a double. */
 static double fisher_test_binomial(unsigned n, unsigned k)
 {
     double product = 1;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define WIDTH_LETTERS 100u /* where there is no terminal */
+#define WIDTH_LETTERS 100u /* without a terminal */
 
 static bool icicle_chart_has_suffix(const char *file, const char *ending)
 {
@@ -33,7 +33,7 @@ static bool is_tree(const struct table_section *section)
     return false;
 }
 
-/* Columns that are chosen, and differences to another run, are a table. */
+/* Selected columns, and differences to another run, need a table. */
 bool icicle_chart_wanted(const struct table_settings *o, const struct table_section *sections,
                          size_t count)
 {

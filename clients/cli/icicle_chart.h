@@ -7,8 +7,8 @@
 /* Returns whether it was requested, by --tree with an image file, or by --chart icicle. */
 bool icicle_chart_wanted(const struct table_settings *tables, const struct table_section *sections,
                          size_t count);
-bool icicle_chart_form(
-    const struct table_settings *tables); /* returns whether the format of the file is supported */
+/* Returns whether the format of the file is supported. */
+bool icicle_chart_form(const struct table_settings *tables);
 /* Returns the settings for requesting the table: as a tree, by the column for the widths. */
 struct table_settings icicle_chart_tables(const struct table_settings *tables);
 /* Returns an exit status, after reporting errors. */

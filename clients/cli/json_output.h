@@ -10,7 +10,7 @@ struct json_object;
 
 /* Writes an object without spaces or the end of a line, and frees it. */
 void json_write(FILE *f, struct json_object *object);
-void json_write_text(FILE *f, const char *text); /* as a string of JSON */
+void json_write_text(FILE *f, const char *text); /* as a JSON string */
 /* Prints an object on one line of standard output, and frees it. */
 void json_print(struct json_object *object);
 /* Adds a text to an object; NULL: null. */

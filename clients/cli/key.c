@@ -1,4 +1,4 @@
-/* poet key: makes the key that lets machines speak with each other. */
+/* poet key: creates the pre-shared key for connections between hosts. */
 #include "clients/cli/command.h"
 
 #include "wire/network_key.h"

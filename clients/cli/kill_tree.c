@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 100u /* who starts others that fast is not waited for */
+#define ROUNDS 100u /* searches, if each finds processes created since the previous one */
 
 struct kill_tree_processes {
     pid_t *items;
@@ -25,7 +25,7 @@ static bool is_found(const struct kill_tree_processes *f, pid_t pid)
     return false;
 }
 
-/* It is stopped: so it cannot end and leave others without a parent, nor start more. */
+/* Stops a process, so that it can neither exit and orphan its children nor create more. */
 static void kill_tree_stop_and_add(struct kill_tree_processes *f, pid_t pid)
 {
     f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);
@@ -33,7 +33,7 @@ static void kill_tree_stop_and_add(struct kill_tree_processes *f, pid_t pid)
     kill(pid, SIGSTOP);
 }
 
-/* 0: there is no such process. */
+/* Returns 0 if there is no such process. */
 static pid_t parent_of(pid_t pid)
 {
     char path[40], text[512];
@@ -43,10 +43,11 @@ static pid_t parent_of(pid_t pid)
     text[n] = 0;
     if (f)
         fclose(f);
-    const char *name_end = strrchr(text, ')'); /* a name may have brackets in it */
+    const char *name_end = strrchr(text, ')'); /* the name may contain parentheses */
     return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : 0;
 }
 
+/* Adds the children of the processes found so far; returns whether there are new ones. */
 static bool add_children(struct kill_tree_processes *f)
 {
     size_t before = f->count;

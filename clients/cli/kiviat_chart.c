@@ -32,8 +32,8 @@ static bool number_of(const struct result_table *t, uint32_t row, const char *na
     return isfinite(*value) && *value >= 0;
 }
 
-/* Where an axis ends: of a share at 1, of per cent at 100.  What has no such end has no place on
- * one: however good it is, it would look as it was scaled.  0: it has none. */
+/* Returns the end of an axis: 1 for a share, 100 for a percentage; 0 for other values, which have
+ * no natural end: an arbitrary scale would decide how good they look. */
 static double end_of(double value, const char *unit)
 {
     bool percent = strcmp(unit, "%") == 0;

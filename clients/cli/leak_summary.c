@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS_MOST 4 /* of a path, the innermost */
+#define CALLS_MOST 4 /* innermost calls of a path that are shown */
 
 static int64_t leak_summary_cell_number(const struct result_table *t,
                                         const struct table_cell *cells, const char *name)
@@ -23,7 +23,7 @@ static char *leak_summary_amount_text(const struct result_table *t, const struct
                      (long long)bytes, bytes == 1 ? "" : "s");
 }
 
-/* Calls of a path in words, the innermost first; how many. */
+/* Fills in the calls of a path, innermost first; returns how many. *all: whether all fit. */
 static uint32_t leak_summary_report_calls(const struct table_names *names,
                                           const struct table_row *row, char *calls[CALLS_MOST],
                                           bool *all)
@@ -43,7 +43,7 @@ static uint32_t leak_summary_report_calls(const struct table_names *names,
     return count;
 }
 
-/* "main (leak.c:20) > keep (leak.c:6)": the caller first. */
+/* Returns "main (leak.c:20) > keep (leak.c:6)", the caller first, in new memory. */
 static char *path_of(const struct table_names *names, const struct table_row *row)
 {
     char *calls[CALLS_MOST];
@@ -59,7 +59,7 @@ static char *path_of(const struct table_names *names, const struct table_row *ro
     return path;
 }
 
-/* The place of which most is left stands first. */
+/* Describes the first row: rows are sorted by what was not freed. */
 static char *leak_summary_largest_leak_text(const struct table_names *names,
                                             const struct result_table *t)
 {

@@ -7,9 +7,10 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000u
-#define LONGEST 63u /* a text that is longer is no time */
+#define LONGEST 63u /* maximum length of a time */
 
-/* The digits behind a point or comma, as many as count; *at is behind them. */
+/* Parses the digits after a point or comma, if any; returns them in 1e-9, and moves *at behind
+ * them. */
 static uint32_t logtime_fraction(const char **at)
 {
     uint32_t fraction = 0, unit = SECOND_NS;
@@ -35,7 +36,7 @@ static struct logtime logtime_number(const char *text)
     return *at || at == text ? (struct logtime){0} : time;
 }
 
-/* Z, +hh:mm, +hhmm or +hh, or nothing; false: something else stands there. */
+/* Parses Z, UTC, +hh:mm, +hhmm, +hh, or nothing; returns false for anything else. */
 static bool logtime_zone(const char *at, int64_t *seconds)
 {
     *seconds = 0;

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- as text ---- */
+/* ---- text ---- */
 
 static const char *bytes_text(char *s, size_t size, uint64_t bytes)
 {
@@ -59,7 +59,7 @@ static const char *ending_begin(enum run_ending ending)
 static void print_ending(const struct run_list_entry *l)
 {
     printf("%s%s%s", ending_begin(l->ending), run_ending_text(l->ending), terminal_color_end());
-    if (l->ending == ENDING_STOPPED) /* the recorded events say no more */
+    if (l->ending == ENDING_STOPPED) /* the recorded events cannot tell which */
         fputs(" (or exited in an untraced call)", stdout);
     if (l->deadlock)
         printf(", %sdeadlock%s", terminal_color_begin(COLOR_BAD), terminal_color_end());
@@ -111,7 +111,7 @@ static void print_text(const struct run_list *listing)
            terminal_color_end());
 }
 
-/* ---- as JSON ---- */
+/* ---- JSON ---- */
 
 static void print_json(const struct run_list *listing)
 {
