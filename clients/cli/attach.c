@@ -24,7 +24,7 @@ struct attach_options {
 
 /* Sets the endpoint: that of the server that the program started for itself, if its socket exists,
  * else the user's default. */
-static bool find_source(const struct command *command, struct attach_options *a, int pid)
+static bool attach_find_source(const struct command *command, struct attach_options *a, int pid)
 {
     char directory[256];
     struct error error;
@@ -45,7 +45,8 @@ static bool find_source(const struct command *command, struct attach_options *a,
 }
 
 /* Returns whether the server's socket exists, if it is a local one; reports an error if not. */
-static bool has_server(const struct command *command, const struct attach_options *a, int pid)
+static bool attach_has_server(const struct command *command, const struct attach_options *a,
+                              int pid)
 {
     if (strncmp(a->source, "unix:/", 6) != 0 || access(a->source + strlen("unix:"), F_OK) == 0)
         return true;
@@ -55,7 +56,7 @@ static bool has_server(const struct command *command, const struct attach_option
     return false;
 }
 
-static bool has_process(const struct trace_metadata *book, int pid)
+static bool attach_has_process(const struct trace_metadata *book, int pid)
 {
     for (uint32_t i = 0; i < book->process_count; i++)
         if (book->processes[i].pid == (uint32_t)pid)
@@ -215,10 +216,10 @@ static int attach_run(const struct command *command, int argc, char **argv)
         return command_usage(command, argc == first ? "missing operand: PID" : "expected one PID");
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return command_fail(command, "%ld: no such process", pid);
-    if (!find_source(command, &a, (int)pid) || !has_server(command, &a, (int)pid) ||
+    if (!attach_find_source(command, &a, (int)pid) || !attach_has_server(command, &a, (int)pid) ||
         !command_source_open(command, &subject, a.source, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    if (!has_process(&subject.source.book, (int)pid))
+    if (!attach_has_process(&subject.source.book, (int)pid))
         status = command_fail(command, "process %ld is not in the run of %s", pid, a.source);
     else
         status = attach_write_lines(command, &a, &subject, (int)pid)

@@ -63,7 +63,7 @@ static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
 
 /* Opens the run at the program's own server; if it uses another one, the part of its file that is
  * written. */
-static bool open_run(const struct attempt *trial, pid_t program, struct session *source)
+static bool attempt_open_run(const struct attempt *trial, pid_t program, struct session *source)
 {
     char directory[256], endpoint[400];
     struct error error;
@@ -95,7 +95,7 @@ static void attempt_check_hang(const struct attempt *trial, pid_t program, struc
     struct session source;
     struct error error;
     struct encoder judged = {0};
-    if (!open_run(trial, program, &source))
+    if (!attempt_open_run(trial, program, &source))
         return;
     h->waits = (struct wait_list){0};
     encode_u8(&judged, 1);
@@ -134,12 +134,12 @@ static int attempt_exec_program(const struct attempt *trial, int out, int errors
  * since it has a process group of its own. */
 static volatile sig_atomic_t asked_to_end;
 
-static void note_end(int number) { asked_to_end = number; }
+static void attempt_note_signal(int number) { asked_to_end = number; }
 
 static void attempt_install_signal_handlers(void)
 {
     static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_end};
+    struct sigaction action = {.sa_handler = attempt_note_signal};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaction(numbers[i], &action, NULL);
 }
@@ -174,7 +174,7 @@ static void attempt_wait_program(const struct attempt *trial, pid_t child,
     kill(-child, SIGKILL); /* processes of its group that remain */
 }
 
-static char *read_all(int fd, size_t *bytes)
+static char *attempt_read_output(int fd, size_t *bytes)
 {
     off_t size = lseek(fd, 0, SEEK_END);
     *bytes = size < 0 ? 0 : size > READ_MOST ? READ_MOST : (size_t)size;
@@ -197,8 +197,8 @@ bool attempt_run(const struct attempt *trial, struct attempt_result *end)
         setpgid(child, child);
         attempt_wait_program(trial, child, end);
         recorded_program_is_complete(child);
-        end->output = read_all(out, &end->output_bytes);
-        end->errors = read_all(errors, &end->error_bytes);
+        end->output = attempt_read_output(out, &end->output_bytes);
+        end->errors = attempt_read_output(errors, &end->error_bytes);
     } else {
         command_fail(trial->command, "%s", strerror(errno));
         end->status = EXIT_FAILED << 8;

@@ -31,7 +31,7 @@ struct blocked_report {
 
 /* ---- text ---- */
 
-static void one_text(const struct blocked_report *r, const struct wait_info *w)
+static void blocked_print_wait(const struct blocked_report *r, const struct wait_info *w)
 {
     const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
     struct event_text wait = wait_text(r->book, w);
@@ -69,7 +69,7 @@ static void blocked_print_tag(const char *text)
     }
 }
 
-static void cycle_text(const struct blocked_report *r, const struct cycle_info *cycle)
+static void blocked_print_cycle(const struct blocked_report *r, const struct cycle_info *cycle)
 {
     char *text = deadlock_text(cycle);
     blocked_print_tag(text);
@@ -82,7 +82,8 @@ static void cycle_text(const struct blocked_report *r, const struct cycle_info *
     }
 }
 
-static void verdict_text(const struct blocked_report *r, const struct diagnosis_info *verdict)
+static void blocked_print_diagnosis(const struct blocked_report *r,
+                                    const struct diagnosis_info *verdict)
 {
     char *text = diagnosis_text(r->book, verdict);
     if (text)
@@ -90,7 +91,7 @@ static void verdict_text(const struct blocked_report *r, const struct diagnosis_
     free(text);
 }
 
-static void abandoned_locks_text(const struct blocked_report *r)
+static void blocked_print_abandoned_locks(const struct blocked_report *r)
 {
     const struct wait_info *w = NULL;
     while ((w = wait_list_abandoned_lock(r->waits, w)) != NULL) {
@@ -101,7 +102,7 @@ static void abandoned_locks_text(const struct blocked_report *r)
 }
 
 /* Prints the waits of threads whose program exited by itself: these are no hangs. */
-static void at_exit_text(const struct blocked_report *r)
+static void blocked_print_at_exit(const struct blocked_report *r)
 {
     bool any = false;
     for (size_t i = 0; i < r->waits->count; i++) {
@@ -110,12 +111,12 @@ static void at_exit_text(const struct blocked_report *r)
         if (!any)
             puts("waiting at exit (the program exited by itself):");
         any = true;
-        one_text(r, &r->waits->items[i]);
+        blocked_print_wait(r, &r->waits->items[i]);
     }
 }
 
 /* Returns the PID of the process of the first sleeper; 0 if the run is over. */
-static uint32_t pid_of(const struct blocked_report *r)
+static uint32_t blocked_sleeper_pid(const struct blocked_report *r)
 {
     uint32_t process = metadata_line(r->book, r->waits->sleepers[0].thread)
                            ? metadata_line(r->book, r->waits->sleepers[0].thread)->is.process
@@ -126,7 +127,7 @@ static uint32_t pid_of(const struct blocked_report *r)
 
 /* Prints threads that sleep in untraced calls: on a futex of a library, in the loader, in file I/O,
  * until a time. */
-static void sleepers_text(const struct blocked_report *r)
+static void blocked_print_sleepers(const struct blocked_report *r)
 {
     size_t n = r->waits->sleeper_count;
     char since[100], at[48], *all = wait_list_sleepers(r->waits);
@@ -134,8 +135,8 @@ static void sleepers_text(const struct blocked_report *r)
         return;
     fputs(all, stdout);
     free(all);
-    if (pid_of(r))
-        printf("; stacks: poet attach %u", pid_of(r));
+    if (blocked_sleeper_pid(r))
+        printf("; stacks: poet attach %u", blocked_sleeper_pid(r));
     puts(":");
     for (size_t i = 0; i < n; i++) {
         const struct sleeper_info *s = &r->waits->sleepers[i];
@@ -166,34 +167,34 @@ static enum blocked_rank blocked_rank(const struct blocked_report *r, const stru
     return w->holder_count || (kind && kind->away) ? BLOCKED_KEPT : BLOCKED_IDLE;
 }
 
-static void waits_text(const struct blocked_report *r)
+static void blocked_print_waits(const struct blocked_report *r)
 {
     for (unsigned rank = 0; rank < BLOCKED_RANKS; rank++)
         for (size_t i = 0; i < r->waits->count; i++) {
             const struct wait_info *w = &r->waits->items[i];
             if (!w->at_exit && blocked_rank(r, w) == rank)
-                one_text(r, w);
+                blocked_print_wait(r, w);
         }
 }
 
 /* Prints problems first, then all blocked threads. */
-static void print_text(const struct blocked_report *r)
+static void blocked_print(const struct blocked_report *r)
 {
     if (r->waits->count == 0 && r->waits->sleeper_count == 0)
         puts("no thread is blocked");
     for (size_t i = 0; i < r->waits->cycle_count; i++)
-        cycle_text(r, &r->waits->cycles[i]);
-    abandoned_locks_text(r);
+        blocked_print_cycle(r, &r->waits->cycles[i]);
+    blocked_print_abandoned_locks(r);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
-        verdict_text(r, &r->waits->verdicts[i]);
-    waits_text(r);
-    sleepers_text(r);
-    at_exit_text(r);
+        blocked_print_diagnosis(r, &r->waits->verdicts[i]);
+    blocked_print_waits(r);
+    blocked_print_sleepers(r);
+    blocked_print_at_exit(r);
 }
 
 /* ---- JSON ---- */
 
-static struct json_object *line_json(const struct blocked_report *r, uint32_t line)
+static struct json_object *blocked_line_json(const struct blocked_report *r, uint32_t line)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "line", json_object_new_int64(line));
@@ -201,12 +202,13 @@ static struct json_object *line_json(const struct blocked_report *r, uint32_t li
     return o;
 }
 
-static struct json_object *one_json(const struct blocked_report *r, const struct wait_info *w)
+static struct json_object *blocked_wait_json(const struct blocked_report *r,
+                                             const struct wait_info *w)
 {
     struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
     const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
-    json_object_object_add(o, "thread", line_json(r, w->thread));
-    json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
+    json_object_object_add(o, "thread", blocked_line_json(r, w->thread));
+    json_object_object_add(o, "waits_for", w->about ? blocked_line_json(r, w->about) : NULL);
     const char *type = w->end ? "awaits end" : metadata_type_name(r->book, w->event.type);
     json_object_object_add(o, "type", json_object_new_string(type));
     json_object_object_add(o, "event", json_event_id(w->event.at));
@@ -214,7 +216,7 @@ static struct json_object *one_json(const struct blocked_report *r, const struct
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         struct event_id since = w->holders[i].since;
-        struct json_object *h = line_json(r, w->holders[i].thread);
+        struct json_object *h = blocked_line_json(r, w->holders[i].thread);
         const char *taken =
             command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
         json_object_object_add(h, "acquired_event", since.number ? json_event_id(since) : NULL);
@@ -227,12 +229,12 @@ static struct json_object *one_json(const struct blocked_report *r, const struct
     return o;
 }
 
-static struct json_object *sleeper_json(const struct blocked_report *r,
-                                        const struct sleeper_info *s)
+static struct json_object *blocked_sleeper_json(const struct blocked_report *r,
+                                                const struct sleeper_info *s)
 {
     struct json_object *o = json_object_new_object();
     const char *site = command_source_site(r->subject, &s->event);
-    json_object_object_add(o, "thread", line_json(r, s->thread));
+    json_object_object_add(o, "thread", blocked_line_json(r, s->thread));
     json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
     json_object_object_add(o, "call",
                            s->call ? json_object_new_string(sleep_call_name(s->call)) : NULL);
@@ -241,23 +243,24 @@ static struct json_object *sleeper_json(const struct blocked_report *r,
     return o;
 }
 
-static struct json_object *able_json(const struct blocked_report *r, const struct waker_info *able)
+static struct json_object *blocked_waker_json(const struct blocked_report *r,
+                                              const struct waker_info *able)
 {
     static const char *const states[WAKER_COUNT] = {
         [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
-    struct json_object *o = line_json(r, able->thread);
+    struct json_object *o = blocked_line_json(r, able->thread);
     json_object_object_add(o, "state", json_object_new_string(states[able->state]));
     json_object_object_add(o, "last", json_event_id(able->last));
     return o;
 }
 
-static struct json_object *verdict_json(const struct blocked_report *r,
-                                        const struct diagnosis_info *v)
+static struct json_object *blocked_diagnosis_json(const struct blocked_report *r,
+                                                  const struct diagnosis_info *v)
 {
     static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
                        *able = json_object_new_array(), *runs = json_object_new_array();
-    json_object_object_add(o, "object", line_json(r, v->about));
+    json_object_object_add(o, "object", blocked_line_json(r, v->about));
     json_object_object_add(o, "outcome", json_object_new_string(outcome_name(v->fate)));
     for (unsigned bit = 1; bit; bit <<= 1)
         if (v->doubts & bit && uncertainty_text(bit))
@@ -275,10 +278,10 @@ static struct json_object *verdict_json(const struct blocked_report *r,
                                ? NULL
                                : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
     for (uint32_t i = 0; i < v->able_count; i++)
-        json_object_array_add(able, able_json(r, &v->able[i]));
+        json_object_array_add(able, blocked_waker_json(r, &v->able[i]));
     json_object_object_add(o, "candidates", able);
     for (uint32_t i = 0; i < v->run_count; i++)
-        json_object_array_add(runs, line_json(r, v->runs[i]));
+        json_object_array_add(runs, blocked_line_json(r, v->runs[i]));
     json_object_object_add(o, "running", runs);
     char *text = diagnosis_text(r->book, v);
     json_object_object_add(o, "text", text ? json_object_new_string(text) : NULL);
@@ -286,13 +289,13 @@ static struct json_object *verdict_json(const struct blocked_report *r,
     return o;
 }
 
-static struct json_object *step_json(const struct blocked_report *r, const struct cycle_info *cycle,
-                                     uint32_t i)
+static struct json_object *blocked_step_json(const struct blocked_report *r,
+                                             const struct cycle_info *cycle, uint32_t i)
 {
     const struct cycle_step_info *step = &cycle->steps[i];
     char *text = deadlock_edge_text(r->book, cycle, i);
-    struct json_object *o = line_json(r, step->thread);
-    json_object_object_add(o, "waits_for", line_json(r, step->about));
+    struct json_object *o = blocked_line_json(r, step->thread);
+    json_object_object_add(o, "waits_for", blocked_line_json(r, step->about));
     json_object_object_add(o, "event", json_event_id(step->at));
     json_object_object_add(o, "acquired_event",
                            step->since.number ? json_event_id(step->since) : NULL);
@@ -307,21 +310,21 @@ struct json_object *blocked_json(struct command_source *subject, const struct wa
     struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
                        *cycles = json_object_new_array(), *verdicts = json_object_new_array();
     for (size_t i = 0; i < r->waits->count; i++)
-        json_object_array_add(list, one_json(r, &r->waits->items[i]));
+        json_object_array_add(list, blocked_wait_json(r, &r->waits->items[i]));
     for (size_t i = 0; i < r->waits->cycle_count; i++) {
         struct json_object *cycle = json_object_new_array();
         for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
-            json_object_array_add(cycle, step_json(r, &r->waits->cycles[i], k));
+            json_object_array_add(cycle, blocked_step_json(r, &r->waits->cycles[i], k));
         json_object_array_add(cycles, cycle);
     }
     struct json_object *asleep = json_object_new_array();
     for (size_t i = 0; i < r->waits->sleeper_count; i++)
-        json_object_array_add(asleep, sleeper_json(r, &r->waits->sleepers[i]));
+        json_object_array_add(asleep, blocked_sleeper_json(r, &r->waits->sleepers[i]));
     json_object_object_add(o, "blocked", list);
     json_object_object_add(o, "asleep", asleep);
     json_object_object_add(o, "cycles", cycles);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
-        json_object_array_add(verdicts, verdict_json(r, &r->waits->verdicts[i]));
+        json_object_array_add(verdicts, blocked_diagnosis_json(r, &r->waits->verdicts[i]));
     json_object_object_add(o, "diagnoses", verdicts);
     const struct trace_time_info *now = &r->waits->now;
     json_object_object_add(o, "live", json_object_new_boolean(now->live));
@@ -350,7 +353,7 @@ static int blocked_run(const struct command *command, int argc, char **argv)
     if (ok && json)
         json_print(blocked_json(&subject, &waits));
     else if (ok)
-        print_text(&report);
+        blocked_print(&report);
     wait_list_free(&waits);
     command_source_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;

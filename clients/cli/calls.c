@@ -46,7 +46,7 @@ static const struct calls_format dialects[] = {{"callgrind", true, callgrind_wri
 static const struct calls_format suggested = {"suggest", false, exclusion_list_write};
 
 struct calls_options {
-    struct table_settings tables; /* must be first: make_blocks() and others cast it */
+    struct table_settings tables; /* must be first: calls_make_blocks() and others cast it */
     struct table_option options[2];
     const char *what; /* the table */
     const char *with; /* name of a function; NULL: none */
@@ -101,7 +101,7 @@ static error_t calls_set_view(struct calls_options *w, const char *key)
     return 0;
 }
 
-static error_t calls_receive_format(struct calls_options *w, const char *value)
+static error_t calls_parse_format(struct calls_options *w, const char *value)
 {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
         if (strcmp(dialects[i].name, value) == 0) {
@@ -153,7 +153,7 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
         w->dialect = &suggested;
         return 0;
     case 'f':
-        return calls_receive_format(w, value);
+        return calls_parse_format(w, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -162,8 +162,8 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
 /* ---- formats of other tools ---- */
 
 /* Writes under a temporary name first, so that an error leaves no incomplete file. */
-static int write_file(const struct calls_options *w, const struct table_names *names,
-                      const struct result_table *t)
+static int calls_write_file(const struct calls_options *w, const struct table_names *names,
+                            const struct result_table *t)
 {
     const char *file = w->tables.file;
     char *part = xasprintf("%s.part", file);
@@ -196,7 +196,7 @@ static int calls_convert_profile(struct calls_options *w, struct command_source 
     w->tables.top = 0;
     int status = table_request_run(&w->tables, &section, subject, &t);
     if (status == EXIT_DONE && w->tables.file)
-        status = write_file(w, &names, &t);
+        status = calls_write_file(w, &names, &t);
     else if (status == EXIT_DONE)
         w->dialect->write(stdout, &names, &t);
     result_table_free(&t);
@@ -207,7 +207,8 @@ static int calls_convert_profile(struct calls_options *w, struct command_source 
 
 /* Finds the address of the function named w->with: the server knows addresses only, so this
  * requests the functions and compares their names here. Returns an exit status. */
-static int name_place(struct calls_options *w, struct command_source *subject, char **place)
+static int calls_find_function(struct calls_options *w, struct command_source *subject,
+                               char **place)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     struct table_settings plain = {.command = w->tables.command};
@@ -231,8 +232,8 @@ static int name_place(struct calls_options *w, struct command_source *subject, c
 }
 
 /* tables: the first member of a struct calls_options. */
-static int make_blocks(const struct table_settings *tables, struct command_source *subject,
-                       struct result_table *t)
+static int calls_make_blocks(const struct table_settings *tables, struct command_source *subject,
+                             struct result_table *t)
 {
     const struct calls_options *w = (const struct calls_options *)(const void *)tables;
     struct table_section section = {.what = "blocks", .options = w->place};
@@ -241,16 +242,16 @@ static int make_blocks(const struct table_settings *tables, struct command_sourc
     return status;
 }
 
-static int show_entered(struct calls_options *w, struct command_source *subject)
+static int calls_show_function(struct calls_options *w, struct command_source *subject)
 {
     bool every = strcmp(w->what, "entries") == 0, blocks = strcmp(w->what, "blocks") == 0;
     char *value = NULL, key[] = "with", scope[] = "scope", most[] = "most";
     struct table_option option[] = {{blocks ? scope : w->with ? key : most, NULL}, {0}};
     struct table_section section = {
-        .what = w->what, .options = option, .make = blocks ? make_blocks : NULL};
+        .what = w->what, .options = option, .make = blocks ? calls_make_blocks : NULL};
     int status = EXIT_DONE;
     if (w->with)
-        status = name_place(w, subject, &value);
+        status = calls_find_function(w, subject, &value);
     else
         value = xasprintf("%u", every ? w->tables.top : 0);
     option[0].value = value;
@@ -263,8 +264,8 @@ static int show_entered(struct calls_options *w, struct command_source *subject)
     return status;
 }
 
-static int run_on(struct calls_options *w, int argc, char **argv, int first,
-                  int (*does)(struct calls_options *w, struct command_source *subject))
+static int calls_run_source(struct calls_options *w, int argc, char **argv, int first,
+                            int (*does)(struct calls_options *w, struct command_source *subject))
 {
     struct command_source subject;
     const char *source = command_source_name(argc, argv, &first);
@@ -279,15 +280,15 @@ static int run_on(struct calls_options *w, int argc, char **argv, int first,
     return status;
 }
 
-static int make_threaded(const struct table_settings *tables, struct command_source *subject,
-                         struct result_table *t)
+static int calls_make_threaded(const struct table_settings *tables, struct command_source *subject,
+                               struct result_table *t)
 {
     const struct calls_options *w = (const struct calls_options *)(const void *)tables;
     return calls_by_thread_make(tables, w->over, subject, t);
 }
 
-static int make_grouped(const struct table_settings *o, struct command_source *subject,
-                        struct result_table *t)
+static int calls_make_grouped(const struct table_settings *o, struct command_source *subject,
+                              struct result_table *t)
 {
     struct table_names names = {&subject->source.book, subject->sites};
     struct call_groups_options how = {o->by, o->tree, o->sort, o->backwards, o->top};
@@ -311,7 +312,7 @@ static int make_grouped(const struct table_settings *o, struct command_source *s
     return status;
 }
 
-static int judge_grouped(const struct calls_options *w)
+static int calls_check_grouped(const struct calls_options *w)
 {
     const struct table_settings *o = &w->tables;
     if (w->over || w->options[0].key)
@@ -323,7 +324,7 @@ static int judge_grouped(const struct calls_options *w)
 
 /* Returns whether calls are grouped by where they ran. That needs a table of its own, since it is
  * known for each call, not for sums. */
-static bool is_placed(const char *by)
+static bool calls_is_placement(const char *by)
 {
     return by &&
            (strcmp(by, "processor") == 0 || strcmp(by, "cluster") == 0 || strcmp(by, "cpu") == 0);
@@ -336,19 +337,19 @@ static int calls_run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (w.dialect)
-        return run_on(&w, argc, argv, first, calls_convert_profile);
+        return calls_run_source(&w, argc, argv, first, calls_convert_profile);
     if (strcmp(w.what, "calls") != 0)
-        return run_on(&w, argc, argv, first, show_entered);
+        return calls_run_source(&w, argc, argv, first, calls_show_function);
     bool grouped = call_groups_is_grouping(w.tables.by);
-    if (grouped && (status = judge_grouped(&w)) != EXIT_DONE)
+    if (grouped && (status = calls_check_grouped(&w)) != EXIT_DONE)
         return status;
-    bool placed = is_placed(w.tables.by);
+    bool placed = calls_is_placement(w.tables.by);
     if (placed && (w.over || w.options[0].key || w.tables.tree))
         return command_usage(command, "--by %s: it is a table of its own", w.tables.by);
     struct table_section section = {.what = placed ? "callson" : "calls",
                                     .options = w.options,
-                                    .make = grouped  ? make_grouped
-                                            : w.over ? make_threaded
+                                    .make = grouped  ? calls_make_grouped
+                                            : w.over ? calls_make_threaded
                                                      : NULL};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }

@@ -46,7 +46,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Returns the lines of all threads in ascending order, in new memory. */
-static uint32_t *lines_of(const struct calls_by_thread_builder *m, uint32_t *count)
+static uint32_t *calls_by_thread_lines(const struct calls_by_thread_builder *m, uint32_t *count)
 {
     uint32_t *lines = xcalloc(m->from->row_count + 1, sizeof *lines);
     *count = 0;
@@ -60,7 +60,7 @@ static uint32_t *lines_of(const struct calls_by_thread_builder *m, uint32_t *cou
 static void calls_by_thread_begin_table(struct calls_by_thread_builder *m)
 {
     const struct table_column *what = &m->from->columns[m->what];
-    uint32_t count, *lines = lines_of(m, &count);
+    uint32_t count, *lines = calls_by_thread_lines(m, &count);
     m->to->title = xasprintf("%s, by thread", m->from->title);
     add_column(m, "function", xstrdup("function"), TABLE_TEXT);
     add_column(m, what->name, xstrdup(what->title), what->kind);
@@ -74,7 +74,7 @@ static void calls_by_thread_begin_table(struct calls_by_thread_builder *m)
 }
 
 /* Returns the column of a thread; 0 if it has none. */
-static uint32_t column_of(const struct calls_by_thread_builder *m, uint32_t line)
+static uint32_t calls_by_thread_column(const struct calls_by_thread_builder *m, uint32_t line)
 {
     char name[24];
     snprintf(name, sizeof name, "line_%u", line);
@@ -84,7 +84,7 @@ static uint32_t column_of(const struct calls_by_thread_builder *m, uint32_t line
 
 /* Returns the row of the functions of this name, which it frees; linear search, since a readable
  * table has some hundred rows at most. */
-static struct table_cell *row_of(struct calls_by_thread_builder *m, char *scope)
+static struct table_cell *calls_by_thread_row(struct calls_by_thread_builder *m, char *scope)
 {
     struct result_table *t = m->to;
     for (uint32_t i = 0; i < t->row_count; i++)
@@ -114,10 +114,10 @@ static void add_rows(struct calls_by_thread_builder *m)
     for (uint32_t i = 0; i < m->from->row_count; i++) {
         const struct table_cell *cells = result_table_cells(m->from, i);
         if (is_thread(m, i)) {
-            m->thread = column_of(m, cells[m->scope].line);
+            m->thread = calls_by_thread_column(m, cells[m->scope].line);
             continue;
         }
-        struct table_cell *row = row_of(
+        struct table_cell *row = calls_by_thread_row(
             m, result_table_cell_text(m->names, &m->from->columns[m->scope], &cells[m->scope]));
         calls_by_thread_add_cell(&row[SUM], &cells[m->what]);
         if (m->thread)
@@ -176,7 +176,7 @@ static int calls_by_thread_build(const struct table_settings *o, struct calls_by
 }
 
 /* Returns whether the values of a column can be added over threads. */
-static bool is_sum(const char *name)
+static bool calls_by_thread_is_sum(const char *name)
 {
     static const char *const sums[] = {"calls",  "concurrent", "self_ns",
                                        "net_ns", "total_ns",   "cpu_ns"};
@@ -206,7 +206,7 @@ int calls_by_thread_make(const struct table_settings *o, const char *column,
     *t = (struct result_table){0};
     if (status == EXIT_DONE && m.what == from.column_count)
         status = table_request_missing_column(o, &from, "--per-thread", column);
-    else if (status == EXIT_DONE && !is_sum(from.columns[m.what].name))
+    else if (status == EXIT_DONE && !calls_by_thread_is_sum(from.columns[m.what].name))
         status = command_usage(o->command, "--per-thread %s: this column has no sum", column);
     else if (status == EXIT_DONE)
         status = calls_by_thread_build(o, &m);

@@ -13,8 +13,8 @@
 
 /* Draws all states, whatever table of them was requested; for the critical path, with the path over
  * them. */
-static int run_chart(const struct table_settings *o, struct command_source *subject,
-                     const char *what)
+static int chart_output_run_states(const struct table_settings *o, struct command_source *subject,
+                                   const char *what)
 {
     struct table_settings plain = *o;
     struct table_section section = {.what = "states"}, path = {.what = "path"};
@@ -35,8 +35,8 @@ static int run_chart(const struct table_settings *o, struct command_source *subj
     return status;
 }
 
-static int run_star(const struct table_settings *o, struct command_source *subject,
-                    const struct table_section *section)
+static int chart_output_run_kiviat(const struct table_settings *o, struct command_source *subject,
+                                   const struct table_section *section)
 {
     struct result_table table = {0};
     int status = table_request_run(o, section, subject, &table);
@@ -47,8 +47,8 @@ static int run_star(const struct table_settings *o, struct command_source *subje
 }
 
 /* Draws waits as bars, by default the twenty longest. */
-static int run_bars(const struct table_settings *o, struct command_source *subject,
-                    const struct table_section *section)
+static int chart_output_run_waits(const struct table_settings *o, struct command_source *subject,
+                                  const struct table_section *section)
 {
     struct table_section most = *section;
     struct result_table table = {0};
@@ -62,8 +62,8 @@ static int run_bars(const struct table_settings *o, struct command_source *subje
     return status;
 }
 
-static int run_tree(const struct table_settings *o, struct command_source *subject,
-                    const struct table_section *section)
+static int chart_output_run_icicle(const struct table_settings *o, struct command_source *subject,
+                                   const struct table_section *section)
 {
     struct table_settings tree = icicle_chart_tables(o);
     struct result_table table = {0};
@@ -76,7 +76,8 @@ static int run_tree(const struct table_settings *o, struct command_source *subje
     return status;
 }
 
-static int run_graph(const struct table_settings *o, struct command_source *subject)
+static int chart_output_run_call_graph(const struct table_settings *o,
+                                       struct command_source *subject)
 {
     struct table_section section = call_graph_chart_section();
     struct result_table table = {0};
@@ -87,8 +88,8 @@ static int run_graph(const struct table_settings *o, struct command_source *subj
     return status;
 }
 
-static int run_curves(const struct table_settings *o, struct command_source *subject,
-                      const char *what)
+static int chart_output_run_metrics(const struct table_settings *o, struct command_source *subject,
+                                    const char *what)
 {
     struct table_request named = {0};
     int status = EXIT_USAGE;
@@ -99,7 +100,7 @@ static int run_curves(const struct table_settings *o, struct command_source *sub
 }
 
 /* Returns whether a table has charts of thread states. */
-static bool has_charts(const char *what)
+static bool chart_output_has_states(const char *what)
 {
     static const char *const all[] = {"states", "tasks", "created", "intervals", "path", NULL};
     size_t i = 0;
@@ -119,20 +120,20 @@ int chart_output_run(const struct table_settings *o, struct command_source *subj
                      const struct table_section *sections, size_t count)
 {
     if (call_graph_chart_wanted(o, sections, count))
-        return run_graph(o, subject);
+        return chart_output_run_call_graph(o, subject);
     if (icicle_chart_wanted(o, sections, count))
-        return run_tree(o, subject, sections);
+        return chart_output_run_icicle(o, subject, sections);
     if (count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
-        return run_bars(o, subject, sections);
+        return chart_output_run_waits(o, subject, sections);
     if (count == 1 && strcmp(o->chart, "kiviat") == 0 && sections->what &&
         strcmp(sections->what, "metrics") == 0)
-        return run_star(o, subject, sections);
+        return chart_output_run_kiviat(o, subject, sections);
     if (count == 1 && metric_chart_is_available(sections->what))
-        return run_curves(o, subject, sections->what);
-    if (count != 1 || !has_charts(sections->what))
+        return chart_output_run_metrics(o, subject, sections->what);
+    if (count != 1 || !chart_output_has_states(sections->what))
         return command_usage(
             o->command, "--chart: available for poet states, waits and path; icicle for calls, "
                         "waits and memory; curves for usage, memory and metrics; kiviat for "
                         "metrics");
-    return run_chart(o, subject, sections->what);
+    return chart_output_run_states(o, subject, sections->what);
 }

@@ -23,7 +23,8 @@
 static bool json; /* --json */
 
 /* Prints one problem; line: label, or NULL if it is on no line. */
-static void mistake_json(const char *file, struct event_id at, const char *line, const char *what)
+static void check_print_problem(const char *file, struct event_id at, const char *line,
+                                const char *what)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "file", json_object_new_string(file));
@@ -33,7 +34,7 @@ static void mistake_json(const char *file, struct event_id at, const char *line,
     json_print(o);
 }
 
-static void good_json(const char *file, const char *counted, uint64_t count)
+static void check_print_ok(const char *file, const char *counted, uint64_t count)
 {
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "file", json_object_new_string(file));
@@ -51,7 +52,7 @@ static int check_measure(const char *text, const char *file)
     char *list = measurement_spec_list(&measure);
     measurement_spec_free(&measure);
     if (json)
-        good_json(file, "rate", measure.rate);
+        check_print_ok(file, "rate", measure.rate);
     else
         printf("%s: %s: OK\n", file, list);
     free(list);
@@ -82,7 +83,7 @@ static int check_description(const struct command *command, const char *file)
     }
     struct target *target = target_read(text, file, stderr);
     if (target && json)
-        good_json(file, "event_types", target->event_count);
+        check_print_ok(file, "event_types", target->event_count);
     else if (target)
         printf("%s: %zu line type%s, %zu event type%s: OK\n", file, target->kind_count,
                plural_suffix(target->kind_count), target->event_count,
@@ -133,13 +134,13 @@ static void check_report_problem(struct checker *c, struct event_id at, const ch
     va_end(ap);
     event_id_print(s, sizeof s, at);
     if (json)
-        mistake_json(c->file, at, at.line ? metadata_label(c->book, at.line) : NULL, what);
+        check_print_problem(c->file, at, at.line ? metadata_label(c->book, at.line) : NULL, what);
     else
         printf("%s: %s: %s: %s\n", c->file, metadata_label(c->book, at.line), s, what);
     free(what);
 }
 
-static void make_room(struct checker *c)
+static void check_reserve_lines(struct checker *c)
 {
     uint32_t need = c->book->line_count;
     if (need <= c->room)
@@ -151,7 +152,7 @@ static void make_room(struct checker *c)
     c->room = need;
 }
 
-static void begin_wait(struct check_last_event *thread, uint32_t type)
+static void check_begin_wait(struct check_last_event *thread, uint32_t type)
 {
     struct open_wait *place = NULL;
     if (!thread->waits)
@@ -164,8 +165,8 @@ static void begin_wait(struct check_last_event *thread, uint32_t type)
 }
 
 /* Ends an open wait of one of the types, and returns whether there was one. */
-static bool end_wait(const struct checker *c, struct check_last_event *thread,
-                     const struct target_names *allowed)
+static bool check_end_wait(const struct checker *c, struct check_last_event *thread,
+                           const struct target_names *allowed)
 {
     for (size_t i = 0; thread->waits && i < OPEN_WAITS; i++)
         if (thread->waits[i].count &&
@@ -178,10 +179,10 @@ static bool end_wait(const struct checker *c, struct check_last_event *thread,
 
 /* handlers: the event may also end an earlier wait of the thread, with events of signal handlers
  * in between. */
-static bool may_follow(const struct checker *c, struct check_last_event *last,
-                       const struct target_names *allowed, bool handlers)
+static bool check_may_follow(const struct checker *c, struct check_last_event *last,
+                             const struct target_names *allowed, bool handlers)
 {
-    bool waited = handlers && end_wait(c, last, allowed);
+    bool waited = handlers && check_end_wait(c, last, allowed);
     return waited || target_has_line_type(allowed, metadata_type_name(c->book, last->type)) ||
            (last->other && target_has_line_type(allowed, metadata_type_name(c->book, last->other)));
 }
@@ -195,7 +196,8 @@ static void check_succession(struct checker *c, const struct event_info *e,
     const struct line_metadata *own =
         metadata_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its first events were discarded */
-    if (last->broken || (last->at.line ? may_follow(c, last, allowed, handlers) : first || !begin))
+    if (last->broken ||
+        (last->at.line ? check_may_follow(c, last, allowed, handlers) : first || !begin))
         return;
     char s[48];
     event_id_print(s, sizeof s, last->at);
@@ -218,7 +220,7 @@ static void check_numbers(struct checker *c, const struct event_info *e,
 }
 
 /* Returns whether an event and the previous one are a sync pair: a dump has both in sequence. */
-static bool ends_pair(const struct checker *c, const struct event_info *e)
+static bool check_ends_pair(const struct checker *c, const struct event_info *e)
 {
     return e->relation == RELATION_SYNC && e->partner_count == 1 &&
            event_id_equal(e->partners[0], c->previous.at);
@@ -228,7 +230,7 @@ static void check_pair(struct checker *c, const struct event_info *e,
                        const struct target_event *look)
 {
     const struct event_info *p = &c->previous;
-    if (!ends_pair(c, e))
+    if (!check_ends_pair(c, e))
         return;
     const char *other = metadata_type_name(c->book, p->type);
     if (p->partner_count != 1 || !event_id_equal(p->partners[0], e->at))
@@ -242,7 +244,7 @@ static void check_event(struct checker *c, struct event_info *e)
 {
     if (e->at.line & HIDDEN_LINE)
         return;
-    make_room(c);
+    check_reserve_lines(c);
     c->events++;
     if (e->at.line > c->room) {
         check_report_problem(c, e->at, "is on a nonexistent line");
@@ -251,7 +253,7 @@ static void check_event(struct checker *c, struct event_info *e)
     struct check_last_event *line = &c->lines[e->at.line - 1];
     struct check_last_event *thread =
         e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
-    bool second = ends_pair(c, e);
+    bool second = check_ends_pair(c, e);
     if (thread && second) /* both ends are one action of the thread, after the same event */
         thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other;
     else if (thread)
@@ -285,7 +287,7 @@ static void check_event(struct checker *c, struct event_info *e)
         thread->type = e->type;
         thread->other = second ? c->previous.type : 0;
         if (look && look->waits_checked && look->interrupted)
-            begin_wait(thread, e->type);
+            check_begin_wait(thread, e->type);
     }
     event_info_free(&c->previous);
     c->previous = *e;
@@ -309,7 +311,7 @@ static void check_receive_chunk(void *user, const struct response_chunk *answer)
 }
 
 /* Reports a broken rule of time at its event, else at its thread. */
-static void check_report_unsound(void *user, struct event_id at, uint32_t thread, const char *what)
+static void check_report_timing(void *user, struct event_id at, uint32_t thread, const char *what)
 {
     struct checker *c = user;
     if (at.line)
@@ -320,8 +322,8 @@ static void check_report_unsound(void *user, struct event_id at, uint32_t thread
 
 /* Returns whether a file was cut short before its first complete event; then reports that there is
  * nothing to check. */
-static bool nothing_whole(const struct command *command, const struct checker *c,
-                          const struct session *source)
+static bool check_is_empty(const struct command *command, const struct checker *c,
+                           const struct session *source)
 {
     if (c->events || !source->book.run.unfinished)
         return false;
@@ -339,11 +341,11 @@ static int check_trace(const struct command *command, const char *file)
         command_source_request(command, &subject, REQUEST_STAT, NULL, NULL,
                                NULL) && /* reads all of the file */
         command_source_request(command, &subject, REQUEST_DUMP, NULL, check_receive_chunk, &c) &&
-        consistency_check_request(command, &subject, check_report_unsound, &c);
-    if (ok && nothing_whole(command, &c, &subject.source))
+        consistency_check_request(command, &subject, check_report_timing, &c);
+    if (ok && check_is_empty(command, &c, &subject.source))
         ok = false;
     if (ok && !c.breaks && !c.book->damage && json)
-        good_json(c.file, "events", c.events);
+        check_print_ok(c.file, "events", c.events);
     else if (ok && !c.breaks && !c.book->damage)
         printf("%s: %llu event%s: OK\n", c.file, (unsigned long long)c.events,
                plural_suffix(c.events));

@@ -43,7 +43,7 @@ static void chrome_calls_write_metadata(const struct chrome_calls_writer *w, con
     w->list->put(w->list->format, o);
 }
 
-static void name_track(const struct chrome_calls_writer *w, uint32_t line)
+static void chrome_calls_name_track(const struct chrome_calls_writer *w, uint32_t line)
 {
     const struct trace_metadata *book = &w->list->format->subject->source.book;
     char *name = xasprintf("%s: calls", metadata_label(book, line));
@@ -79,7 +79,7 @@ static void chrome_calls_append_row(struct chrome_calls_writer *w, const struct 
         return; /* "open": it began in an earlier part, and was written then */
     struct calls_line *l = &w->lines[line - 1];
     if (!l->named)
-        name_track(w, line);
+        chrome_calls_name_track(w, line);
     l->named = true;
     int64_t at_ns = cells[w->at].number > l->now_ns ? cells[w->at].number : l->now_ns;
     l->now_ns = at_ns;
@@ -98,7 +98,7 @@ static void chrome_calls_append_row(struct chrome_calls_writer *w, const struct 
 }
 
 /* Ends the calls that are open at the end. */
-static void close_all(const struct chrome_calls_writer *w, int64_t end_ns)
+static void chrome_calls_close(const struct chrome_calls_writer *w, int64_t end_ns)
 {
     int64_t at_ns = end_ns > w->last_ns ? end_ns : w->last_ns;
     for (uint32_t line = 1; line <= w->line_count; line++)
@@ -115,7 +115,7 @@ static void close_all(const struct chrome_calls_writer *w, int64_t end_ns)
 
 /* Sets *from_ns to the start of the next part, which a note of the table names; returns false if
  * there is none. */
-static bool chrome_calls_call_continues(const struct result_table *t, int64_t *from_ns)
+static bool chrome_calls_next_part(const struct result_table *t, int64_t *from_ns)
 {
     for (uint32_t i = 0; i < t->note_count; i++) {
         const char *text = strstr(t->notes[i], "continue with --from ");
@@ -151,7 +151,7 @@ static bool chrome_calls_receive_part(struct chrome_calls_writer *w, struct tabl
     bool known = good && has_columns(w, &t);
     for (uint32_t i = 0; known && i < t.row_count; i++)
         chrome_calls_append_row(w, &t, result_table_cells(&t, i));
-    *more = known && chrome_calls_call_continues(&t, &from_ns);
+    *more = known && chrome_calls_next_part(&t, &from_ns);
     if (*more)
         tables->from = (struct table_end){.is = TABLE_AT_NS, .at = from_ns};
     result_table_free(&t);
@@ -169,7 +169,7 @@ bool chrome_calls_write(const struct chrome_list *list, int64_t end_ns)
     bool more = true, good = true;
     while (good && more)
         good = chrome_calls_receive_part(&w, &tables, &more);
-    close_all(&w, end_ns);
+    chrome_calls_close(&w, end_ns);
     free(w.lines);
     return good;
 }

@@ -102,7 +102,7 @@ static void chrome_slice(struct order_format *format, uint32_t line, const char 
 }
 
 /* Begins the slice around all others of a track, if it has not begun. */
-static void chrome_life(struct order_format *format, uint32_t line)
+static void chrome_begin_track(struct order_format *format, uint32_t line)
 {
     struct chrome *c = format->state;
     struct chrome_line *l = &c->lines[line - 1];
@@ -116,7 +116,7 @@ static void chrome_life(struct order_format *format, uint32_t line)
 
 static void on_slice(void *context, uint32_t line, const char *name)
 {
-    chrome_life(context, line);
+    chrome_begin_track(context, line);
     chrome_slice(context, line, name);
 }
 
@@ -181,7 +181,7 @@ static void chrome_flow(struct order_format *format, struct event_id from,
     chrome_flow_end(format, "f", name, to->at.line, end);
 }
 
-static void chrome_note(struct chrome_line *l, const struct event_info *e)
+static void chrome_note_time(struct chrome_line *l, const struct event_info *e)
 {
     if (!l->count)
         l->first = e->at.number;
@@ -204,11 +204,11 @@ void chrome_event(struct order_format *format, struct event_info *e)
         return;
     struct chrome_line *l = &c->lines[e->at.line - 1];
     c->now_ns = e->time_ns;
-    chrome_life(format, e->at.line);
+    chrome_begin_track(format, e->at.line);
     l->now_ns = e->time_ns > l->now_ns ? e->time_ns : l->now_ns;
     chrome_instant(format, e, l->now_ns);
     thread_slices_add_event(c->tracks, e);
-    chrome_note(l, e);
+    chrome_note_time(l, e);
     bool async = e->relation == RELATION_RECEIVE, pair = e->relation == RELATION_SYNC;
     for (uint32_t i = 0; (async || pair) && i < e->partner_count; i++)
         chrome_flow(format, e->partners[i], e, pair ? "pair" : "message");

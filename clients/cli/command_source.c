@@ -46,7 +46,7 @@ void command_source_label_lines(struct command_source *subject)
 }
 
 /* Formats ", 3 min ago". */
-static void age_text(char *s, size_t size, int64_t seconds)
+static void command_source_format_age(char *s, size_t size, int64_t seconds)
 {
     static const struct {
         int64_t seconds;
@@ -67,12 +67,12 @@ char *command_source_begin_named(const struct session *source, bool age)
         return xstrdup("an unknown time");
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
     if (age && now >= begin)
-        age_text(ago, sizeof ago, (int64_t)(now - begin));
+        command_source_format_age(ago, sizeof ago, (int64_t)(now - begin));
     return xasprintf("%s%s", when, ago);
 }
 
 /* Prints which run `latest` is, if standard output is a terminal. */
-static void command_source_report_which(const struct command *command, const struct session *source)
+static void command_source_print_latest(const struct command *command, const struct session *source)
 {
     if (!isatty(STDOUT_FILENO))
         return;
@@ -98,7 +98,7 @@ bool command_source_open(const struct command *command, struct command_source *s
         return false;
     }
     if (!what)
-        command_source_report_which(command, &subject->source);
+        command_source_print_latest(command, &subject->source);
     if (session_warning(&subject->source))
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
                 session_warning(&subject->source));
@@ -181,8 +181,8 @@ bool command_source_request(const struct command *command, struct command_source
 }
 
 /* Formats what the run has instead of a missing event. */
-static void command_source_print_missing(char *s, size_t size, const struct trace_metadata *book,
-                                         struct event_id at)
+static void command_source_format_missing(char *s, size_t size, const struct trace_metadata *book,
+                                          struct event_id at)
 {
     const struct line_metadata *line = metadata_line(book, at.line);
     unsigned long long last = line ? line->is.last : 0, first = line ? line->is.first : 0;
@@ -208,7 +208,7 @@ bool command_source_has_event(struct command_source *subject, struct event_id at
         return true;
     char s[48], instead[100];
     event_id_print(s, sizeof s, at);
-    command_source_print_missing(instead, sizeof instead, book, at);
+    command_source_format_missing(instead, sizeof instead, book, at);
     error_set(why, "no event %s in this run (%s)", s, instead);
     return false;
 }

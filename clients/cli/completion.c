@@ -29,7 +29,7 @@ static const struct {
              {"--description", TAKES_DESCRIPTION, "", NULL},
              {"--listen", TAKES_ENDPOINT, "", NULL}};
 
-static void set_kind(const char *command, struct complete_option *o)
+static void completion_set_kind(const char *command, struct complete_option *o)
 {
     o->kind =
         strstr(o->value, "FILE") || strstr(o->value, "DIR") ? TAKES_FILE : TAKES_NOTHING_KNOWN;
@@ -43,7 +43,7 @@ static void set_kind(const char *command, struct complete_option *o)
 }
 
 /* Derives the kind of a command's arguments from their names in --help. */
-static void set_arguments(struct complete_command *c, const char *args)
+static void completion_set_arguments(struct complete_command *c, const char *args)
 {
     c->words = strncmp(args, "shiviz ", 7) == 0 ? "shiviz" : ""; /* or a file */
     c->kind = strstr(args, "PROGRAM")                         ? TAKES_PROGRAM
@@ -55,7 +55,7 @@ static void set_arguments(struct complete_command *c, const char *args)
 /* ---- commands and options ---- */
 
 /* Returns a description without what explains more, at most 60 characters, in new memory. */
-static char *in_few_words(const char *doc)
+static char *completion_shorten(const char *doc)
 {
     size_t n = strcspn(doc, ";(");
     const char *colon = strstr(doc, ": ");
@@ -69,7 +69,7 @@ static char *in_few_words(const char *doc)
 }
 
 /* Parses a line that options_list() printed. */
-static void completion_receive_line(struct complete_command *c, char *line)
+static void completion_parse_line(struct complete_command *c, char *line)
 {
     char *fields[4];
     for (int i = 0; i < 4; i++) {
@@ -77,18 +77,22 @@ static void completion_receive_line(struct complete_command *c, char *line)
         if (!fields[i])
             return;
     }
-    struct complete_option o = {
-        xstrdup(fields[0]), xstrdup(fields[1]), xstrdup(fields[2]), in_few_words(fields[3]), 0, ""};
-    set_kind(c->name, &o);
+    struct complete_option o = {xstrdup(fields[0]),
+                                xstrdup(fields[1]),
+                                xstrdup(fields[2]),
+                                completion_shorten(fields[3]),
+                                0,
+                                ""};
+    completion_set_kind(c->name, &o);
     ARRAY_PUSH(c->options, c->count, o);
 }
 
-static void completion_receive_lines(struct complete_command *c, FILE *f)
+static void completion_parse_lines(struct complete_command *c, FILE *f)
 {
     char *line = NULL;
     size_t room = 0;
     while (f && getline(&line, &room, f) > 0)
-        completion_receive_line(c, line);
+        completion_parse_line(c, line);
     free(line);
 }
 
@@ -101,10 +105,10 @@ static void add_command(struct complete *all, const struct command *command)
     options_list(command->argp, f);
     fclose(f);
     f = fmemopen(text, size, "r");
-    completion_receive_lines(&c, f);
+    completion_parse_lines(&c, f);
     fclose(f);
     free(text);
-    set_arguments(&c, command->argp->args_doc);
+    completion_set_arguments(&c, command->argp->args_doc);
     ARRAY_PUSH(all->commands, all->count, c);
 }
 
@@ -117,11 +121,11 @@ static void add_program(struct complete *all, const struct command *program)
         return;
     char *command = xasprintf("'%s' --list-options", path);
     FILE *f = popen(command, "re");
-    completion_receive_lines(&c, f);
+    completion_parse_lines(&c, f);
     if (f)
         pclose(f);
     free(command);
-    set_arguments(&c, program->operands);
+    completion_set_arguments(&c, program->operands);
     ARRAY_PUSH(all->commands, all->count, c);
 }
 

@@ -104,7 +104,7 @@ static void confirm_set_hold_points(struct confirm_run *p, unsigned try)
             p->led->points[i].until = HOLD_UNTIL_NOT_HELD;
 }
 
-static bool is_same_output(const struct attempt_result *a, const struct attempt_result *b)
+static bool confirm_output_equal(const struct attempt_result *a, const struct attempt_result *b)
 {
     return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
 }
@@ -113,17 +113,17 @@ static bool is_same_output(const struct attempt_result *a, const struct attempt_
 static bool confirm_outcome_differs(const struct confirm_run *p, const struct attempt_result *end)
 {
     return end->hangs || end->slow || end->status != p->usual.status ||
-           (p->same_output && !is_same_output(end, &p->usual));
+           (p->same_output && !confirm_output_equal(end, &p->usual));
 }
 
 /* Runs the program twice without schedule control, to learn its usual outcome. */
-static bool run_freely(struct confirm_run *p, const struct attempt *trial)
+static bool confirm_run_uncontrolled(struct confirm_run *p, const struct attempt *trial)
 {
     struct attempt_result first;
     unsetenv("POET_SCHEDULE_CONTROL");
     if (!attempt_run(trial, &first) || !attempt_run(trial, &p->usual))
         return false;
-    p->same_output = is_same_output(&first, &p->usual);
+    p->same_output = confirm_output_equal(&first, &p->usual);
     p->free_differs = confirm_outcome_differs(p, &first);
     p->usual.slow |= first.slow;
     attempt_end_free(&first);
@@ -158,12 +158,12 @@ static const char *confirm_judge_attempt(const struct confirm_run *p,
     confirm_format_status(is, sizeof is, end->status);
     if (end->status != p->usual.status)
         return snprintf(text, size, "it %s; an uncontrolled run %s", is, was), text;
-    if (p->same_output && !is_same_output(end, &p->usual))
+    if (p->same_output && !confirm_output_equal(end, &p->usual))
         return "its output differs";
     return "";
 }
 
-static void show_hang(const struct confirm_run *p)
+static void confirm_print_blocked(const struct confirm_run *p)
 {
     char *arguments[] = {(char[]){"blocked"}, (char *)(uintptr_t)p->output, NULL};
     fflush(stdout);
@@ -196,7 +196,7 @@ static bool confirm_repeat_controlled(struct confirm_run *p, const struct attemp
     return true;
 }
 
-/* Includes the two runs of run_freely(); the second is the usual outcome and cannot differ. */
+/* Includes the two runs of confirm_run_uncontrolled(), the second of which is the usual outcome. */
 static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct attempt *trial,
                                         struct confirm_series *s)
 {
@@ -217,8 +217,8 @@ static bool confirm_repeat_uncontrolled(struct confirm_run *p, const struct atte
 
 /* Repeats the run with and without control. The attempt that differed first is not counted, since
  * it was selected for that; its trace is kept. Returns false if interrupted. */
-static bool try_again(struct confirm_run *p, const struct attempt *trial, unsigned try,
-                      struct confirm_series *s)
+static bool confirm_repeat_runs(struct confirm_run *p, const struct attempt *trial, unsigned try,
+                                struct confirm_series *s)
 {
     char kept[PATH_MAX];
     *s = (struct confirm_series){0};
@@ -254,7 +254,7 @@ static void confirm_report_confirmed(struct confirm_run *p, const struct attempt
              chance);
     command_fail(p->command, "%s; trace: %s", p->came, p->output);
     if (end->hangs || end->slow)
-        show_hang(p);
+        confirm_print_blocked(p);
 }
 
 static void confirm_report_harmless(struct confirm_run *p, unsigned try)
@@ -324,7 +324,7 @@ static int confirm_report_healed(struct confirm_run *p)
 }
 
 /* slow: number of attempts that were killed after the timeout. */
-static int give_up(const struct confirm_run *p, bool freed, unsigned slow)
+static int confirm_report_failure(const struct confirm_run *p, bool freed, unsigned slow)
 {
     char ended[100] = "";
     unlink(p->output);
@@ -347,7 +347,7 @@ static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt
         confirm_report_harmless(p, try);
     } else if (end->hangs) {
         confirm_report_confirmed(p, end, try, shows, NULL);
-    } else if (!try_again(p, trial, try, &s)) {
+    } else if (!confirm_repeat_runs(p, trial, try, &s)) {
         return false;
     } else if (s.chance <= CHANCE) {
         confirm_report_confirmed(p, end, try, shows, &s);
@@ -359,7 +359,7 @@ static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt
 
 /* Makes attempts until the finding is confirmed, or the interleaving occurred ENOUGH times without
  * a visible effect. Returns an exit status. */
-static int try_all(struct confirm_run *p, const struct attempt *trial)
+static int confirm_make_attempts(struct confirm_run *p, const struct attempt *trial)
 {
     unsigned happened = 0, slow = 0;
     bool freed = false;
@@ -386,10 +386,10 @@ static int try_all(struct confirm_run *p, const struct attempt *trial)
         }
         attempt_end_free(&end);
     }
-    return p->healed ? confirm_report_healed(p) : give_up(p, freed, slow);
+    return p->healed ? confirm_report_healed(p) : confirm_report_failure(p, freed, slow);
 }
 
-static int try_it(struct confirm_run *p)
+static int confirm_try_finding(struct confirm_run *p)
 {
     static const char *const compared[] = {"message-race", "atomicity-violation", "order-violation",
                                            NULL};
@@ -402,10 +402,10 @@ static int try_it(struct confirm_run *p)
     target_hang_make(&p->aim, &p->subject.source.book, &p->table, p->row);
     for (size_t i = 0; compared[i]; i++)
         p->compares |= strcmp(finding_text_kind(&p->table, p->row), compared[i]) == 0;
-    if (p->compares && !run_freely(p, &trial))
+    if (p->compares && !confirm_run_uncontrolled(p, &trial))
         return EXIT_FAILED;
     setenv("POET_SCHEDULE_CONTROL", p->file, 1);
-    int status = try_all(p, &trial);
+    int status = confirm_make_attempts(p, &trial);
     if (*p->healed_file)
         unlink(p->healed_file);
     free(p->healed_how);
@@ -416,7 +416,7 @@ static int try_it(struct confirm_run *p)
 
 /* ---- the command ---- */
 
-static bool read_number(const char *value, unsigned most, unsigned *number)
+static bool confirm_read_number(const char *value, unsigned most, unsigned *number)
 {
     char *end;
     unsigned long n = strtoul(value, &end, 10);
@@ -429,7 +429,7 @@ static bool read_number(const char *value, unsigned most, unsigned *number)
 static error_t confirm_parse_count(const struct confirm_run *p, const char *option,
                                    const char *value, unsigned most, unsigned *number)
 {
-    if (read_number(value, most, number))
+    if (confirm_read_number(value, most, number))
         return 0;
     command_usage(p->command, "--%s %s: must be a number from 1 to %u", option, value, most);
     return EINVAL;
@@ -499,7 +499,7 @@ static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **w
         if (!p->quiet)
             confirm_print_finding(p);
         variables_restore(p->command, &p->subject.source.book, p->quiet);
-        status = try_it(p);
+        status = confirm_try_finding(p);
     }
     free(recorded);
     return status;
@@ -570,7 +570,7 @@ static int confirm_run(const struct command *command, int argc, char **argv)
         return command_usage(command, "expected TRACE");
     const char *trace = argv[first];
     bool one = argc - first > 1 && isdigit((unsigned char)*argv[first + 1]);
-    if (one && !read_number(argv[first + 1], UINT_MAX, &number))
+    if (one && !confirm_read_number(argv[first + 1], UINT_MAX, &number))
         return command_usage(command, "%s: not the number of a finding", argv[first + 1]);
     argc -= first + one, argv += first + one; /* options may follow them, too */
     status = command_read(command, argc, argv, &p, &first);

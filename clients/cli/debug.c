@@ -142,7 +142,7 @@ static struct json_object *debug_make_break_list(const struct debug_options *d, 
 }
 
 /* Returns the path of the trace file, whatever the operand is ("latest" is a trace, too). */
-static const char *file_of(const struct debug_options *d, char *path, const char *trace)
+static const char *debug_trace_path(const struct debug_options *d, char *path, const char *trace)
 {
     const char *file = d->replaying.subject.source.book.run.file;
     if ((file && realpath(file, path)) || realpath(trace, path))
@@ -158,7 +158,7 @@ static bool debug_write_gdb_input(const struct command *command, struct debug_op
     struct debug_places places = {0};
     struct json_object *o = json_object_new_object();
     char self[PATH_MAX] = "", path[PATH_MAX];
-    const char *file = file_of(d, path, trace);
+    const char *file = debug_trace_path(d, path, trace);
     debug_visit_schedule(r, debug_collect_place, &places);
     sort_places(&places);
     install_path_find("bin/poet", X_OK, self, sizeof self);
@@ -285,18 +285,18 @@ static error_t debug_parse_option(int key, char *value, struct argp_state *state
     }
 }
 
-static bool is_event(struct command_source *subject, const char *word, struct error *why)
+static bool debug_has_event(struct command_source *subject, const char *word, struct error *why)
 {
     struct event_id at;
     return event_id_parse(word, &at) && command_source_has_event(subject, at, why);
 }
 
-static int debug_trace(const struct command *command, struct debug_options *d, const char *trace,
-                       char **argv)
+static int debug_replay_trace(const struct command *command, struct debug_options *d,
+                              const char *trace, char **argv)
 {
     struct replay_run *r = &d->replaying;
     struct error why;
-    if (d->event && !is_event(&r->subject, d->event, &why))
+    if (d->event && !debug_has_event(&r->subject, d->event, &why))
         return command_fail(command, "%s", why.text);
     char **recorded = NULL, **words = argv;
     int status = EXIT_FAILED;
@@ -337,7 +337,7 @@ static int debug_run(const struct command *command, int argc, char **argv)
             d.replaying.output = d.replaying.again;
     if (!command_source_open(command, &d.replaying.subject, trace, SESSION_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    status = debug_trace(command, &d, trace, argv);
+    status = debug_replay_trace(command, &d, trace, argv);
     if (*d.file)
         unlink(d.file);
     replay_free(&d.replaying);

@@ -153,7 +153,7 @@ static const char *event_diagram_format_thousands(char *s, size_t size, uint64_t
 }
 
 /* Formats how many lines have no row, and why. */
-static void note_lines(const struct event_diagram *p, char *text, size_t size)
+static void event_diagram_note_lines(const struct event_diagram *p, char *text, size_t size)
 {
     uint64_t idle = p->window.idle_lines, left = p->window.left_lines;
     char a[40], b[40];
@@ -171,7 +171,7 @@ void event_diagram_note(const struct event_diagram *p, char *text, size_t size)
 {
     uint64_t discarded = p->window.discarded;
     char lines[EVENT_DIAGRAM_NOTE_BYTES], a[40];
-    note_lines(p, lines, sizeof lines);
+    event_diagram_note_lines(p, lines, sizeof lines);
     if (discarded)
         snprintf(text, size, "%s oldest event%s discarded (ring-buffer mode: --keep)%s%s",
                  event_diagram_format_thousands(a, sizeof a, discarded),
@@ -241,8 +241,8 @@ static void event_diagram_receive_found(void *user, const struct response_chunk 
 }
 
 /* Sets p->around to the first event with that annotation, or of that type. */
-static bool find_text(const struct command *command, struct event_diagram *p,
-                      struct command_source *subject)
+static bool event_diagram_find_text(const struct command *command, struct event_diagram *p,
+                                    struct command_source *subject)
 {
     const struct trace_metadata *book = &subject->source.book;
     uint32_t *types = xcalloc(book->type_count, sizeof *types);
@@ -291,8 +291,8 @@ static void event_diagram_trim_right(struct event_diagram *p, int32_t column)
 }
 
 /* Cuts the window to the columns up to that of `to`. */
-static bool cut_at(const struct command *command, struct event_diagram *p,
-                   struct window_request *request, struct command_source *subject)
+static bool event_diagram_cut_at(const struct command *command, struct event_diagram *p,
+                                 struct window_request *request, struct command_source *subject)
 {
     const struct event_info *e = find_event(p, p->to);
     if (!e) {
@@ -323,8 +323,9 @@ static void event_diagram_receive_duration(void *user, const struct response_chu
 
 /* Turns the request into one with columns of equal duration: p->column_ns, by default such that
  * the whole run has about TIME_COLUMNS columns. */
-static bool by_time(const struct command *command, struct event_diagram *p,
-                    struct command_source *subject, struct window_request *request)
+static bool event_diagram_scale_by_time(const struct command *command, struct event_diagram *p,
+                                        struct command_source *subject,
+                                        struct window_request *request)
 {
     uint64_t duration = 1;
     if (!p->column_ns && !command_source_request(command, subject, REQUEST_STAT, NULL,
@@ -344,8 +345,8 @@ static bool by_time(const struct command *command, struct event_diagram *p,
 
 /* Requests the columns around an event, the last ones, those from an event on, or the whole run;
  * the latter again with repeats collapsed if it has FOLD_ABOVE columns or more. */
-static bool get_range(const struct command *command, struct event_diagram *p,
-                      struct command_source *subject)
+static bool event_diagram_request_range(const struct command *command, struct event_diagram *p,
+                                        struct command_source *subject)
 {
     struct window_request request = {.anchor = ANCHOR_START,
                                      .columns = p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
@@ -360,11 +361,11 @@ static bool get_range(const struct command *command, struct event_diagram *p,
         request.anchor = ANCHOR_EVENT;
         request.event = p->from;
     }
-    if (p->by_time && !by_time(command, p, subject, &request))
+    if (p->by_time && !event_diagram_scale_by_time(command, p, subject, &request))
         return false;
     if (!event_diagram_request_window(command, p, subject, &request))
         return false;
-    if (p->to.line && !cut_at(command, p, &request, subject))
+    if (p->to.line && !event_diagram_cut_at(command, p, &request, subject))
         return false;
     bool whole = !p->around.line && !p->last && p->fold < 0;
     if (whole && p->window.event_count && p->window.last - p->window.first >= FOLD_ABOVE) {
@@ -375,8 +376,8 @@ static bool get_range(const struct command *command, struct event_diagram *p,
     return true;
 }
 
-static bool check_exists(const struct command *command, struct command_source *subject,
-                         struct event_id at)
+static bool event_diagram_check_exists(const struct command *command,
+                                       struct command_source *subject, struct event_id at)
 {
     struct error error;
     if (!at.line || command_source_has_event(subject, at, &error))
@@ -398,8 +399,8 @@ static void event_diagram_receive_chain(void *user, const struct response_chunk 
 }
 
 /* Requests the causal chain between the two selected events of a view, whichever is first. */
-static bool get_chain(const struct command *command, struct event_diagram *p,
-                      struct command_source *subject)
+static bool event_diagram_request_chain(const struct command *command, struct event_diagram *p,
+                                        struct command_source *subject)
 {
     struct event_id ends[2] = {p->place.selected, p->place.second};
     for (int from = 0; from < 2 && ends[0].line && ends[1].line && !p->chain_count; from++) {
@@ -413,21 +414,21 @@ static bool get_chain(const struct command *command, struct event_diagram *p,
     return true;
 }
 
-static void event_diagram_receive_stands(void *user, const struct response_chunk *answer)
+static void event_diagram_receive_relations(void *user, const struct response_chunk *answer)
 {
     relation_query_receive(user, answer);
 }
 
 /* Requests the relation of each event in the window to the selected event. */
-static bool get_stands(const struct command *command, struct event_diagram *p,
-                       struct command_source *subject)
+static bool event_diagram_request_relations(const struct command *command, struct event_diagram *p,
+                                            struct command_source *subject)
 {
     struct event_relations stands = {&p->window, 0};
     struct encoder body = {0};
     while (p->place.stands && p->place.selected.line &&
            relation_query_send(&stands, p->place.selected, &body))
         if (!command_source_request(command, subject, REQUEST_RELATIONS, &body,
-                                    event_diagram_receive_stands, &stands))
+                                    event_diagram_receive_relations, &stands))
             return false;
     return true;
 }
@@ -437,7 +438,8 @@ bool event_diagram_columns(const struct command *command, struct event_diagram *
 {
     struct command_request question;
     event_diagram_send_request(p, subject, from, columns, &question);
-    return command_source_request_done(command, &question) && get_stands(command, p, subject);
+    return command_source_request_done(command, &question) &&
+           event_diagram_request_relations(command, p, subject);
 }
 
 /* Returns whether the options request another part of the run than the saved view shows; then only
@@ -452,15 +454,17 @@ static bool event_diagram_request_part(const struct command *command, struct eve
 {
     p->fold = p->fold < 0 ? p->place.fold : p->fold;
     p->by_time = p->scaled = p->column_ns > 0;
-    return check_exists(command, subject, p->from) && check_exists(command, subject, p->to) &&
-           check_exists(command, subject, p->around) &&
-           (!p->text || find_text(command, p, subject)) && get_range(command, p, subject);
+    return event_diagram_check_exists(command, subject, p->from) &&
+           event_diagram_check_exists(command, subject, p->to) &&
+           event_diagram_check_exists(command, subject, p->around) &&
+           (!p->text || event_diagram_find_text(command, p, subject)) &&
+           event_diagram_request_range(command, p, subject);
 }
 
 /* Requests the window of a saved view. A view of another run only has rows: the whole run is shown
  * with them. */
-static bool get_view(const struct command *command, struct event_diagram *p,
-                     struct command_source *subject)
+static bool event_diagram_request_view(const struct command *command, struct event_diagram *p,
+                                       struct command_source *subject)
 {
     struct error error;
     struct window_request request;
@@ -483,12 +487,13 @@ static bool get_view(const struct command *command, struct event_diagram *p,
     bool got = event_diagram_is_partial(p)
                    ? event_diagram_request_part(command, p, subject)
                    : event_diagram_request_window(command, p, subject, &request);
-    return got && get_stands(command, p, subject) && get_chain(command, p, subject);
+    return got && event_diagram_request_relations(command, p, subject) &&
+           event_diagram_request_chain(command, p, subject);
 }
 
 /* Reads the notes. If they are unreadable, reports it; the diagram is drawn without them. */
-static void get_notes(const struct command *command, struct event_diagram *p,
-                      const struct command_source *subject)
+static void event_diagram_read_notes(const struct command *command, struct event_diagram *p,
+                                     const struct command_source *subject)
 {
     struct error error;
     if (p->no_notes)
@@ -504,16 +509,18 @@ bool event_diagram_request(const struct command *command, struct event_diagram *
                            struct command_source *subject)
 {
     command_source_warn_updated(command, subject);
-    if (p->view && !get_view(command, p, subject))
+    if (p->view && !event_diagram_request_view(command, p, subject))
         return false;
-    if (!p->view &&
-        (!choose_rows(command, p, subject) || !check_exists(command, subject, p->from) ||
-         !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
-         (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
+    if (!p->view && (!choose_rows(command, p, subject) ||
+                     !event_diagram_check_exists(command, subject, p->from) ||
+                     !event_diagram_check_exists(command, subject, p->to) ||
+                     !event_diagram_check_exists(command, subject, p->around) ||
+                     (p->text && !event_diagram_find_text(command, p, subject)) ||
+                     !event_diagram_request_range(command, p, subject)))
         return false;
     if (p->processors && !placement_rows_request(command, p, subject))
         return false;
-    get_notes(command, p, subject);
+    event_diagram_read_notes(command, p, subject);
     if (!command_source_deadlock_events(command, subject, &p->stuck, &p->stuck_count))
         return false;
     const struct trace_metadata *book = &subject->source.book;

@@ -106,9 +106,9 @@ static void diagram_output_report_progress(const struct event_diagram *p)
 
 /* Paints the window, after requesting the next one, if any; returns whether it did. With columns
  * of equal duration, a window may have no events. */
-static bool add_pages(struct document_file *pages, struct event_diagram *p,
-                      struct command_source *subject, double legend_width_pt,
-                      struct command_request *next)
+static bool diagram_output_add_pages(struct document_file *pages, struct event_diagram *p,
+                                     struct command_source *subject, double legend_width_pt,
+                                     struct command_request *next)
 {
     bool more = p->window.more_right;
     int32_t from = p->request.from + (int32_t)COLUMNS_AT_ONCE;
@@ -130,9 +130,9 @@ static bool add_pages(struct document_file *pages, struct event_diagram *p,
 
 /* Writes a long run window by window, so that not all of it must be in memory; the server prepares
  * the next window while one is painted. */
-static int write_pages(const struct command *command, struct event_diagram *p,
-                       struct command_source *subject, const struct document_options *page,
-                       const char *file)
+static int diagram_output_write_pages(const struct command *command, struct event_diagram *p,
+                                      struct command_source *subject,
+                                      const struct document_options *page, const char *file)
 {
     const char *why;
     struct document_file *pages = document_open(page, file, &why);
@@ -145,7 +145,7 @@ static int write_pages(const struct command *command, struct event_diagram *p,
             document_abandon(pages);
             return EXIT_FAILED;
         }
-    } while (add_pages(pages, p, subject, text_size_legend_pt(page), &next));
+    } while (diagram_output_add_pages(pages, p, subject, text_size_legend_pt(page), &next));
     if (isatty(STDERR_FILENO))
         fputs("\r      \r", stderr);
     why = document_close(pages);
@@ -156,7 +156,7 @@ static int write_pages(const struct command *command, struct event_diagram *p,
 /* ---- PDF, SVG and PNG in one piece ---- */
 
 /* Returns whether to draw state bands: the whole run, at the default time scale, does not fit. */
-static bool states_instead(const struct event_diagram *p, const struct scene *scene)
+static bool diagram_output_needs_states(const struct event_diagram *p, const struct scene *scene)
 {
     return p->by_time && !p->scaled && !event_diagram_has_range(p) && !p->all &&
            (p->window.more_right || scene->column_count > PAPER_COLUMNS ||
@@ -164,7 +164,7 @@ static bool states_instead(const struct event_diagram *p, const struct scene *sc
 }
 
 /* Returns the title of a mark, which browsers show as a tooltip, in new memory. */
-static char *title_of(void *context, const struct scene_mark *mark)
+static char *diagram_output_mark_title(void *context, const struct scene_mark *mark)
 {
     struct command_source *subject = context;
     char *text = event_text(&subject->source.book, mark->event);
@@ -179,7 +179,7 @@ int diagram_output_write(const struct command *command, struct event_diagram *p,
                          enum wrap wrap, const char *file)
 {
     const struct trace_metadata *book = &subject->source.book;
-    page->title_of = title_of;
+    page->title_of = diagram_output_mark_title;
     page->context = subject;
     page->title = p->title;
     page->selection = diagram_scene_selection(p);
@@ -193,15 +193,15 @@ int diagram_output_write(const struct command *command, struct event_diagram *p,
     if (page->format == DOCUMENT_PDF && p->all && p->window.more_right && page->width_pt <= 0) {
         if (page->paper_width_pt <= 0)
             paper_size_default(page);
-        return write_pages(command, p, subject, page, file);
+        return diagram_output_write_pages(command, p, subject, page, file);
     }
     if (!diagram_scene_all(command, p, subject))
         return EXIT_FAILED;
     struct scene *scene = diagram_scene_options(p, book, true, 0);
     int status = EXIT_FAILED;
-    if (!states_instead(p, scene))
+    if (!diagram_output_needs_states(p, scene))
         text_size_choose_wrap(scene, page, wrap);
-    if (states_instead(p, scene)) {
+    if (diagram_output_needs_states(p, scene)) {
         fprintf(stderr,
                 "poet export: too many events to draw individually: drew state bands; select a "
                 "range or a scale (--time=US) to see single events\n");

@@ -44,7 +44,7 @@ static void divergence_receive_aligned(void *user, const struct response_chunk *
     event_info_free(&e);
 }
 
-static bool too_many(const struct divergence_state *c)
+static bool divergence_is_too_large(const struct divergence_state *c)
 {
     for (unsigned run = 0; run < 2; run++) {
         const struct session *source = &c->subjects[run].source;
@@ -58,7 +58,8 @@ static bool too_many(const struct divergence_state *c)
     return false;
 }
 
-static void name_lines(const struct divergence_state *c, const struct trace_metadata *book)
+static void divergence_name_lines(const struct divergence_state *c,
+                                  const struct trace_metadata *book)
 {
     for (uint32_t i = 1; i <= book->line_count; i++) {
         if (!metadata_line(book, i))
@@ -78,7 +79,7 @@ static bool divergence_align_runs(struct divergence_state *c)
         if (!command_source_request(c->apart->command, subject, REQUEST_DUMP, NULL,
                                     divergence_receive_aligned, c))
             return false;
-        name_lines(c, &subject->source.book);
+        divergence_name_lines(c, &subject->source.book);
     }
     align_traces(c->beside);
     return true;
@@ -208,7 +209,7 @@ static bool divergence_draw_diagram(struct divergence_state *c)
 
 /* ---- output ---- */
 
-static char *title_of(void *context, const struct scene_mark *mark)
+static char *divergence_mark_title(void *context, const struct scene_mark *mark)
 {
     struct divergence_state *c = context;
     unsigned run = merged_metadata_run(&c->halves.both, mark->event->at.line);
@@ -219,8 +220,8 @@ static char *title_of(void *context, const struct scene_mark *mark)
     return title;
 }
 
-static const char *write_text(const struct two_run_diagram *h, const struct scene *scene,
-                              const char *caption, const char *file)
+static const char *divergence_write_text(const struct two_run_diagram *h, const struct scene *scene,
+                                         const char *caption, const char *file)
 {
     FILE *f = fopen(file, "we");
     if (!f)
@@ -233,7 +234,7 @@ static const char *write_text(const struct two_run_diagram *h, const struct scen
 
 /* Returns the caption, in new memory: the result, and what the diagram lacks. Line names may differ
  * in matching events, since a replay identifies objects by their use, not by name. */
-static char *caption_of(const struct divergence_state *c)
+static char *divergence_caption(const struct divergence_state *c)
 {
     char *caption = NULL;
     size_t size = 0;
@@ -256,28 +257,29 @@ static char *caption_of(const struct divergence_state *c)
     return caption;
 }
 
-static int write_file(struct divergence_state *c, const char *file)
+static int divergence_write_file(struct divergence_state *c, const char *file)
 {
     const struct trace_metadata *book = &c->subjects[0].source.book;
     enum diagram_format format = diagram_output_format(file);
     char *title = xasprintf("%s, %s and %s", book->run.name, divergence_run_word(c, 0),
                             divergence_run_word(c, 1));
-    char *caption = caption_of(c);
+    char *caption = divergence_caption(c);
     struct scene_options options = {.title = title,
                                     .caption = caption,
                                     .measure = format == DIAGRAM_TEXT ? NULL : text_cache_width};
     struct document_options page = {.format = format == DIAGRAM_SVG   ? DOCUMENT_SVG
                                               : format == DIAGRAM_PNG ? DOCUMENT_PNG
                                                                       : DOCUMENT_PDF,
-                                    .title_of = title_of,
+                                    .title_of = divergence_mark_title,
                                     .context = c,
                                     .title = title,
                                     .date = (time_t)(book->run.wall_ns / 1000000000u),
                                     .selection = two_run_diagram_selection(&c->halves)};
     two_run_diagram_options(&c->halves, &options);
     struct scene *scene = scene_build(&c->halves.window, &c->halves.both.book, &options);
-    const char *why = format == DIAGRAM_TEXT ? write_text(&c->halves, scene, caption, file)
-                                             : document_write(scene, &page, file);
+    const char *why = format == DIAGRAM_TEXT
+                          ? divergence_write_text(&c->halves, scene, caption, file)
+                          : document_write(scene, &page, file);
     if (why)
         command_fail(c->apart->command, "%s: %s", file, why);
     scene_free(scene);
@@ -300,17 +302,17 @@ bool divergence_format_is_supported(const struct command *command, const char *f
 
 static int divergence_write_diagram(struct divergence_state *c, const char *file)
 {
-    if (too_many(c) || !divergence_align_runs(c))
+    if (divergence_is_too_large(c) || !divergence_align_runs(c))
         return EXIT_FAILED;
     if (!divergence_find_events(c)) {
         command_fail(c->apart->command, "no divergence; no diagram written");
         return EXIT_DONE;
     }
-    return divergence_draw_diagram(c) ? write_file(c, file) : EXIT_FAILED;
+    return divergence_draw_diagram(c) ? divergence_write_file(c, file) : EXIT_FAILED;
 }
 
 /* Returns false after reporting the error if one of them cannot be read. */
-static bool open_both(struct divergence_state *c)
+static bool divergence_open(struct divergence_state *c)
 {
     const char *const traces[] = {c->apart->recorded, c->apart->again};
     while (c->opened < 2 && command_source_open(c->apart->command, &c->subjects[c->opened],
@@ -319,7 +321,7 @@ static bool open_both(struct divergence_state *c)
     return c->opened == 2;
 }
 
-static void close_both(struct divergence_state *c)
+static void divergence_close(struct divergence_state *c)
 {
     free(c->halves.stuck);
     two_run_diagram_free(&c->halves);
@@ -335,8 +337,8 @@ static void close_both(struct divergence_state *c)
 int divergence_draw(const struct divergence *apart, const char *file)
 {
     struct divergence_state c = {.apart = apart};
-    int status = open_both(&c) ? divergence_write_diagram(&c, file) : EXIT_FAILED;
-    close_both(&c);
+    int status = divergence_open(&c) ? divergence_write_diagram(&c, file) : EXIT_FAILED;
+    divergence_close(&c);
     return status;
 }
 
@@ -344,10 +346,10 @@ int divergence_draw(const struct divergence *apart, const char *file)
 
 static int divergence_print_comparison(struct divergence_state *c, const char *file)
 {
-    if (too_many(c) || !divergence_align_runs(c))
+    if (divergence_is_too_large(c) || !divergence_align_runs(c))
         return EXIT_TROUBLE;
     if (divergence_find_events(c))
-        return divergence_draw_diagram(c) && (!file || write_file(c, file) == EXIT_DONE)
+        return divergence_draw_diagram(c) && (!file || divergence_write_file(c, file) == EXIT_DONE)
                    ? EXIT_FAILED
                    : EXIT_TROUBLE;
     if (c->prints)
@@ -361,7 +363,7 @@ static int divergence_print_comparison(struct divergence_state *c, const char *f
 int divergence_compare(const struct divergence *apart, const char *file, bool quiet)
 {
     struct divergence_state c = {.apart = apart, .prints = !quiet};
-    int status = open_both(&c) ? divergence_print_comparison(&c, file) : EXIT_TROUBLE;
-    close_both(&c);
+    int status = divergence_open(&c) ? divergence_print_comparison(&c, file) : EXIT_TROUBLE;
+    divergence_close(&c);
     return status;
 }

@@ -16,7 +16,7 @@
 static const char *const states[] = {"ordered", "pending", "inconsistent"};
 static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};
 
-static struct json_object *refs_json(const struct event_id *refs, uint32_t count)
+static struct json_object *dump_event_list_json(const struct event_id *refs, uint32_t count)
 {
     struct json_object *list = json_object_new_array();
     for (uint32_t i = 0; i < count; i++)
@@ -24,7 +24,7 @@ static struct json_object *refs_json(const struct event_id *refs, uint32_t count
     return list;
 }
 
-static struct json_object *line_json(uint32_t line)
+static struct json_object *dump_line_json(uint32_t line)
 {
     char s[16];
     if (!line)
@@ -35,14 +35,14 @@ static struct json_object *line_json(uint32_t line)
     return json_object_new_string(s);
 }
 
-static void line_to_json(struct command_source *subject, uint32_t number)
+static void dump_print_line(struct command_source *subject, uint32_t number)
 {
     struct trace_metadata *book = &subject->source.book;
     const struct line_info *line = &metadata_line(book, number)->is;
     struct json_object *o = json_object_new_object();
     char object[24];
     snprintf(object, sizeof object, "0x%llx", (unsigned long long)line->object);
-    json_object_object_add(o, "line", line_json(number));
+    json_object_object_add(o, "line", dump_line_json(number));
     json_object_object_add(o, "kind", json_object_new_string(line->kind));
     json_object_object_add(o, "letter", json_object_new_string(metadata_line_letter(book, number)));
     json_object_object_add(
@@ -57,7 +57,7 @@ static void line_to_json(struct command_source *subject, uint32_t number)
 }
 
 /* Returns the functions on the call stack of an event, innermost first. */
-static json_object *calls_json(struct command_source *subject, const struct event_info *e)
+static json_object *dump_calls_json(struct command_source *subject, const struct event_info *e)
 {
     const struct table_names names = {&subject->source.book, subject->sites};
     json_object *calls = json_object_new_array();
@@ -70,7 +70,7 @@ static json_object *calls_json(struct command_source *subject, const struct even
     return calls;
 }
 
-static void event_to_json(struct command_source *subject, const struct event_info *e)
+static void dump_print_event_json(struct command_source *subject, const struct event_info *e)
 {
     struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
     const char *site = command_source_site(subject, e);
@@ -81,17 +81,18 @@ static void event_to_json(struct command_source *subject, const struct event_inf
     json_object_object_add(o, "state", json_object_new_string(states[e->state]));
     json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
     json_object_object_add(o, "partner",
-                           e->partner_count == 0   ? NULL
-                           : e->partner_count == 1 ? json_event_id(e->partners[0])
-                                                   : refs_json(e->partners, e->partner_count));
+                           e->partner_count == 0 ? NULL
+                           : e->partner_count == 1
+                               ? json_event_id(e->partners[0])
+                               : dump_event_list_json(e->partners, e->partner_count));
     json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
-    json_object_object_add(o, "order_after", refs_json(e->after, e->after_count));
-    json_object_object_add(o, "object", line_json(e->about));
-    json_object_object_add(o, "thread", line_json(e->thread));
+    json_object_object_add(o, "order_after", dump_event_list_json(e->after, e->after_count));
+    json_object_object_add(o, "object", dump_line_json(e->about));
+    json_object_object_add(o, "thread", dump_line_json(e->thread));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     json_object_object_add(o, "context", e->context ? json_object_new_int64(e->context) : NULL);
     if (e->call_count)
-        json_object_object_add(o, "calls", calls_json(subject, e));
+        json_object_object_add(o, "calls", dump_calls_json(subject, e));
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "annotations", texts);
@@ -101,7 +102,7 @@ static void event_to_json(struct command_source *subject, const struct event_inf
     json_print(o);
 }
 
-static void event_to_text(struct command_source *subject, const struct event_info *e)
+static void dump_print_event(struct command_source *subject, const struct event_info *e)
 {
     const struct trace_metadata *book = &subject->source.book;
     char at[48], other[48];
@@ -154,9 +155,9 @@ static void print_lines(struct command_source *subject, struct printed *printed)
     const struct trace_metadata *book = &subject->source.book;
     line_labels_assign(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
     while (printed->lines < book->line_count)
-        line_to_json(subject, ++printed->lines);
+        dump_print_line(subject, ++printed->lines);
     while (printed->hidden < book->hidden_count)
-        line_to_json(subject, HIDDEN_LINE | ++printed->hidden);
+        dump_print_line(subject, HIDDEN_LINE | ++printed->hidden);
 }
 
 static void print_lost(struct decoder *in, bool json)
@@ -195,9 +196,9 @@ static void dump_receive_chunk(void *user, const struct response_chunk *answer)
         ;
     } else if (dump->json) {
         print_lines(dump->subject, &dump->printed);
-        event_to_json(dump->subject, &event);
+        dump_print_event_json(dump->subject, &event);
     } else if (!(event.at.line & HIDDEN_LINE)) {
-        event_to_text(dump->subject, &event);
+        dump_print_event(dump->subject, &event);
     }
     event_info_free(&event);
 }

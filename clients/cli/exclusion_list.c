@@ -14,7 +14,7 @@ struct measuring { /* what measuring all functions cost */
     int64_t calls, ns;
 };
 
-static struct measuring measuring_of(const struct result_table *t)
+static struct measuring exclusion_list_overhead(const struct result_table *t)
 {
     struct measuring all = {0};
     for (uint32_t i = 0; i < t->row_count; i++) {
@@ -27,7 +27,8 @@ static struct measuring measuring_of(const struct result_table *t)
 
 /* Returns whether calls take less than twice the hooks' cost, in CPU time if known: time in which a
  * thread was preempted is not the function's. */
-static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, double call_ns)
+static bool exclusion_list_is_short(const struct result_table *t, uint32_t row, int64_t calls,
+                                    double call_ns)
 {
     int64_t self = profile_format_number(t, row, "self_ns", -1),
             cpu = profile_format_number(t, row, "cpu_ns", -1),
@@ -37,7 +38,7 @@ static bool is_short(const struct result_table *t, uint32_t row, int64_t calls, 
 
 /* Returns the name as in the compiler's list, in new memory: without the arguments of C++, and the
  * suffix of a part of a function (".part.0"); "" if the list cannot have it. */
-static char *listed_name(const struct table_names *names, const struct table_cell *cell)
+static char *exclusion_list_name(const struct table_names *names, const struct table_cell *cell)
 {
     char *name = profile_format_scope(names, cell);
     name[strcspn(name, "(.")] = 0;
@@ -54,7 +55,8 @@ static double exclusion_list_percent_of(double ns, int64_t of)
 }
 
 /* Writes what measuring a function costs, as a comment, and its name, if the list can have it. */
-static void write_one(FILE *f, const char *name, const char *shown, int64_t calls, double cost_ns)
+static void exclusion_list_write_function(FILE *f, const char *name, const char *shown,
+                                          int64_t calls, double cost_ns)
 {
     if (*name)
         fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls,
@@ -68,17 +70,17 @@ static void write_one(FILE *f, const char *name, const char *shown, int64_t call
 
 void exclusion_list_write(FILE *f, const struct table_names *names, const struct result_table *t)
 {
-    struct measuring all = measuring_of(t);
+    struct measuring all = exclusion_list_overhead(t);
     double call_ns = all.calls ? (double)all.ns / (double)all.calls : 0, cost_ns = 0;
     uint32_t scope = result_table_find_column(t, "function");
     unsigned count = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
         int64_t calls = profile_format_number(t, i, "calls", 0);
-        if (calls <= OFTEN || !is_short(t, i, calls, call_ns))
+        if (calls <= OFTEN || !exclusion_list_is_short(t, i, calls, call_ns))
             continue;
         const struct table_cell *cell = &result_table_cells(t, i)[scope];
-        char *name = listed_name(names, cell), *shown = profile_format_scope(names, cell);
-        write_one(f, name, shown, calls, (double)calls * call_ns);
+        char *name = exclusion_list_name(names, cell), *shown = profile_format_scope(names, cell);
+        exclusion_list_write_function(f, name, shown, calls, (double)calls * call_ns);
         cost_ns += (double)calls * call_ns;
         count++;
         free(name);

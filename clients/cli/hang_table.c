@@ -34,7 +34,7 @@ static void add_columns(struct result_table *t, const char *title)
     }
 }
 
-static bool in_cycle(const struct wait_list *w, uint32_t thread)
+static bool hang_table_is_in_cycle(const struct wait_list *w, uint32_t thread)
 {
     for (size_t i = 0; i < w->cycle_count; i++)
         for (uint32_t k = 0; k < w->cycles[i].count; k++)
@@ -45,9 +45,9 @@ static bool in_cycle(const struct wait_list *w, uint32_t thread)
 
 /* Returns whether the thread's program exited by itself, and the thread neither hangs nor is in a
  * deadlock cycle. */
-static bool is_neutral(const struct wait_list *w, const struct wait_info *wait)
+static bool hang_table_is_at_exit(const struct wait_list *w, const struct wait_info *wait)
 {
-    return wait->at_exit && wait->fate == OUTCOME_OPEN && !in_cycle(w, wait->thread);
+    return wait->at_exit && wait->fate == OUTCOME_OPEN && !hang_table_is_in_cycle(w, wait->thread);
 }
 
 static void set_place(struct table_cell *cell, uint32_t process, uint64_t address)
@@ -65,10 +65,10 @@ static void set_holder(const struct holder_info *holder, struct table_cell *cell
 static void set_cells(const struct wait_list *w, const struct wait_info *wait,
                       struct table_cell *cells)
 {
-    const char *what = in_cycle(w, wait->thread)     ? "deadlock"
-                       : is_neutral(w, wait)         ? "waiting"
-                       : wait->fate == OUTCOME_NEVER ? "never resumes"
-                                                     : "likely never resumes";
+    const char *what = hang_table_is_in_cycle(w, wait->thread) ? "deadlock"
+                       : hang_table_is_at_exit(w, wait)        ? "waiting"
+                       : wait->fate == OUTCOME_NEVER           ? "never resumes"
+                                                               : "likely never resumes";
     int64_t waited = w->now.now_ns - wait->since_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
     cells[THREAD] = table_cell_line(wait->thread);
@@ -118,21 +118,21 @@ static void add_rows(const struct trace_metadata *book, const struct wait_list *
     t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (unsigned cycles = 2; cycles-- > 0;)
         for (size_t i = 0; i < w->count && t->row_count < MOST; i++)
-            if (in_cycle(w, w->items[i].thread) == (cycles > 0) &&
+            if (hang_table_is_in_cycle(w, w->items[i].thread) == (cycles > 0) &&
                 (cycles || w->items[i].fate != OUTCOME_OPEN))
                 add_row(w, &w->items[i], t);
     if (t->row_count)
         add_notes(book, w, t);
 }
 
-static void add_neutral(const struct trace_metadata *book, const struct wait_list *w,
-                        struct result_table *t)
+static void hang_table_add_at_exit(const struct trace_metadata *book, const struct wait_list *w,
+                                   struct result_table *t)
 {
     (void)book;
     size_t count = 0;
     t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (size_t i = 0; i < w->count; i++)
-        if (is_neutral(w, &w->items[i]) && count++ < MOST)
+        if (hang_table_is_at_exit(w, &w->items[i]) && count++ < MOST)
             add_row(w, &w->items[i], t);
     if (count > MOST)
         ARRAY_PUSH(t->notes, t->note_count,
@@ -185,10 +185,10 @@ static bool hang_table_request_waits(const struct table_settings *o, struct comm
 }
 
 /* Makes a table of the blocked threads that `fill` selects. */
-static int hangs_table(const struct table_settings *o, struct command_source *subject,
-                       struct result_table *t, const char *title,
-                       void (*fill)(const struct trace_metadata *book,
-                                    const struct wait_list *waits, struct result_table *table))
+static int hang_table_make(const struct table_settings *o, struct command_source *subject,
+                           struct result_table *t, const char *title,
+                           void (*fill)(const struct trace_metadata *book,
+                                        const struct wait_list *waits, struct result_table *table))
 {
     struct wait_list waits;
     bool ok = hang_table_request_waits(o, subject, &waits);
@@ -202,17 +202,17 @@ static int hangs_table(const struct table_settings *o, struct command_source *su
 int hang_table_at_exit(const struct table_settings *o, struct command_source *subject,
                        struct result_table *t)
 {
-    return hangs_table(o, subject, t, "Waiting at exit", add_neutral);
+    return hang_table_make(o, subject, t, "Waiting at exit", hang_table_add_at_exit);
 }
 
 int hang_table_sleepers(const struct table_settings *o, struct command_source *subject,
                         struct result_table *t)
 {
-    return hangs_table(o, subject, t, "Asleep in untraced calls", add_sleepers);
+    return hang_table_make(o, subject, t, "Asleep in untraced calls", add_sleepers);
 }
 
 int hang_table_request(const struct table_settings *o, struct command_source *subject,
                        struct result_table *t)
 {
-    return hangs_table(o, subject, t, "Deadlocks and hangs", add_rows);
+    return hang_table_make(o, subject, t, "Deadlocks and hangs", add_rows);
 }

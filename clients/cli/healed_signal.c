@@ -68,7 +68,7 @@ static void healed_signal_add(struct healed *h, const struct event_info *e, uint
     map_put(&h->signal_of, e->at.line, e->at.number, (void *)(uintptr_t)h->signal_count);
 }
 
-static struct healed_signal *healed_signal_index(struct healed *h, struct event_id at)
+static struct healed_signal *healed_signal_at(struct healed *h, struct event_id at)
 {
     uintptr_t index = (uintptr_t)map_get(&h->signal_of, at.line, at.number);
     return index ? &h->signals[index - 1] : NULL;
@@ -81,7 +81,7 @@ static void healed_signal_end_wait(struct healed *h, const struct event_info *e,
     uintptr_t index = (uintptr_t)map_remove(&h->waits_now, thread, 0);
     struct healed_wait *w = index ? &h->waits[index - 1] : NULL;
     for (uint32_t i = 0; i < e->after_count; i++) {
-        struct healed_signal *s = healed_signal_index(h, e->after[i]);
+        struct healed_signal *s = healed_signal_at(h, e->after[i]);
         if (s && s->about == e->about)
             s->woke = true;
         if (w && s && s->about == w->about)
@@ -149,7 +149,7 @@ static bool healed_signal_is_lost(const struct healed_signal *s, const struct he
 }
 
 /* Returns "T:main at main (f.c:12) (event 1:2)", in new memory. */
-static char *healed_signal_report_signal(struct healed *h, const struct healed_signal *s)
+static char *healed_signal_place_text(struct healed *h, const struct healed_signal *s)
 {
     const struct table_names names = {&h->subject.source.book, h->subject.sites};
     char at[48], *place = result_table_place_text(&names, s->place, "");
@@ -160,14 +160,14 @@ static char *healed_signal_report_signal(struct healed *h, const struct healed_s
     return text;
 }
 
-static char *healed_signal_report(struct healed *h, const struct healed_signal *lost,
-                                  const struct healed_wait *w)
+static char *healed_signal_text(struct healed *h, const struct healed_signal *lost,
+                                const struct healed_wait *w)
 {
     const struct trace_metadata *book = &h->subject.source.book;
-    struct healed_signal *later = healed_signal_index(h, w->waker);
-    char *signal = healed_signal_report_signal(h, lost), *text;
+    struct healed_signal *later = healed_signal_at(h, w->waker);
+    char *signal = healed_signal_place_text(h, lost), *text;
     if (w->over) {
-        char *by = healed_signal_report_signal(h, later);
+        char *by = healed_signal_place_text(h, later);
         text = xasprintf("the signal of %s was lost; a later signal of %s woke %s after %.3f ms",
                          signal, by, metadata_label(book, w->thread),
                          (double)(w->over_ns - w->began_ns) / 1e6);
@@ -185,7 +185,7 @@ static char *healed_signal_check_waits(struct healed *h)
     for (uint32_t i = 0; i < h->wait_count; i++)
         for (uint32_t k = 0; k < h->signal_count; k++)
             if (healed_signal_is_lost(&h->signals[k], &h->waits[i]))
-                return healed_signal_report(h, &h->signals[k], &h->waits[i]);
+                return healed_signal_text(h, &h->signals[k], &h->waits[i]);
     return NULL;
 }
 

@@ -42,8 +42,8 @@ unsigned *hold_points_numbers(const struct result_table *t, unsigned *count)
     return numbers;
 }
 
-static const struct module_info *module_of(const struct trace_metadata *book,
-                                           struct table_place place)
+static const struct module_info *hold_points_module(const struct trace_metadata *book,
+                                                    struct table_place place)
 {
     if (place.process >= book->process_count)
         return NULL;
@@ -59,7 +59,7 @@ static const struct module_info *module_of(const struct trace_metadata *book,
 bool hold_points_point(struct hold_point *p, const struct trace_metadata *book,
                        struct table_place place, const char *type)
 {
-    const struct module_info *module = module_of(book, place);
+    const struct module_info *module = hold_points_module(book, place);
     if (!module)
         return false;
     const char *slash = strrchr(module->path, '/');
@@ -132,7 +132,7 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
         return 0;
     }
     const char *program = m->book->processes[w->place.process].path;
-    m->s->libraries |= strcmp(module_of(m->book, w->place)->path, program) != 0;
+    m->s->libraries |= strcmp(hold_points_module(m->book, w->place)->path, program) != 0;
     for (uint32_t i = 0; i < h->point_count; i++)
         if (strcmp(h->points[i].type, p.type) == 0 && strcmp(h->points[i].file, p.file) == 0 &&
             h->points[i].address == p.address && h->points[i].until == p.until)
@@ -161,7 +161,7 @@ static void hold_points_set_hold(struct hold_points_builder *m, uint32_t row, co
 }
 
 /* Notes the points of a signal (its bit) and of its wait (its index). */
-static void note_signal(struct hold_points_builder *m, uint32_t signal, uint32_t wait)
+static void hold_points_note_signal(struct hold_points_builder *m, uint32_t signal, uint32_t wait)
 {
     const struct schedule_control *h = &m->s->head;
     if (m->why || wait >= h->point_count)
@@ -174,8 +174,8 @@ static void note_signal(struct hold_points_builder *m, uint32_t signal, uint32_t
 
 /* Holds one of two waiters until the other one waits; not in each attempt, since it is not known
  * which of them the signal wakes. */
-static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t other,
-                           uint32_t rule)
+static void hold_points_hold_waiter(struct hold_points_builder *m, uint32_t row, uint32_t other,
+                                    uint32_t rule)
 {
     uint32_t before = m->s->head.point_count;
     hold_points_set_hold(m, row, "request", HOLD_UNTIL_WAITING,
@@ -186,8 +186,8 @@ static void let_come_first(struct hold_points_builder *m, uint32_t row, uint32_t
 
 /* The first point that holds threads must be the one that decides whether the interleaving
  * occurred: see hold_points_order_occurred(). */
-static void make_points(struct hold_points_builder *m, const char *kind, uint32_t first,
-                        uint32_t end)
+static void hold_points_make_points(struct hold_points_builder *m, const char *kind, uint32_t first,
+                                    uint32_t end)
 {
     uint32_t second = first + 1 < end ? first + 1 : first, others = 0;
     if (strcmp(kind, "lock-order-inversion") == 0) {
@@ -197,7 +197,7 @@ static void make_points(struct hold_points_builder *m, const char *kind, uint32_
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         uint32_t signal = m->s->head.point_count;
         hold_points_set_hold(m, first, "second", HOLD_UNTIL_DONE, others, 1, 0);
-        note_signal(m, others, signal);
+        hold_points_note_signal(m, others, signal);
     } else if (strcmp(kind, "signal-not-broadcast") == 0) {
         for (uint32_t i = second; i < end; i++)
             if (hold_points_find_cell(m->table, i, "second_event")->is == CELL_EVENT)
@@ -206,7 +206,7 @@ static void make_points(struct hold_points_builder *m, const char *kind, uint32_
         hold_points_set_hold(m, first, "request", HOLD_UNTIL_WAITING, others, end - second, 1);
         if (!m->why && end - second == 2 &&
             hold_points_find_cell(m->table, end - 1, "second_event")->is == CELL_EVENT)
-            let_come_first(m, second, end - 1, rule);
+            hold_points_hold_waiter(m, second, end - 1, rule);
     } else if (strcmp(kind, "message-race") == 0) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_DONE, others, 1, 1);
@@ -230,7 +230,7 @@ bool hold_points_make(struct hold_points *s, const struct trace_metadata *book,
     while (end < t->row_count && t->rows[end].depth)
         end++;
     *s = (struct hold_points){.head = hold_points_unresolved()};
-    make_points(&m, hold_points_find_cell(t, row, "kind")->text, row + 1, end);
+    hold_points_make_points(&m, hold_points_find_cell(t, row, "kind")->text, row + 1, end);
     *why = m.why;
     return !m.why;
 }

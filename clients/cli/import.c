@@ -137,7 +137,7 @@ static void send_text(struct import_output *s, const struct shiviz_event *e, con
 
 /* Returns the times of all events, by index, in ns since the first one, in new memory. If the log
  * has no times, the order of its lines replaces them, 1 us each. */
-static uint64_t *times_of(const struct shiviz_log *log, uint64_t unit)
+static uint64_t *import_times(const struct shiviz_log *log, uint64_t unit)
 {
     uint64_t *times = shiviz_times(log, unit), first = UINT64_MAX;
     bool has = times != NULL;
@@ -154,7 +154,7 @@ static uint64_t *times_of(const struct shiviz_log *log, uint64_t unit)
 static void send_log(struct import_output *s, const struct shiviz_log *log, const char *run,
                      const char *file, uint64_t unit)
 {
-    uint64_t *times = times_of(log, unit);
+    uint64_t *times = import_times(log, unit);
     send_hello(s, run, file);
     send_types(s);
     send_lines(s, log);
@@ -178,7 +178,7 @@ static void send_log(struct import_output *s, const struct shiviz_log *log, cons
 /* ---- the server ---- */
 
 /* Returns its process id; -1 after reporting an error. */
-static pid_t start_server(const struct command *command, const char *output, int *fd)
+static pid_t import_start_server(const struct command *command, const char *output, int *fd)
 {
     char program[PATH_MAX], descriptor[16];
     int pair[2];
@@ -245,7 +245,7 @@ static int import_finish_server(const struct command *command, struct import_out
 }
 
 /* Formats the name of the file of execution i: FILE.poet, FILE-2.poet, FILE-3.poet, ... */
-static void name_output(const char *output, size_t i, char *name, size_t size)
+static void import_name_output(const char *output, size_t i, char *name, size_t size)
 {
     const char *dot = strrchr(output, '.'), *slash = strrchr(output, '/');
     if (!dot || (slash && dot < slash))
@@ -299,9 +299,9 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
         struct import_output s = {0};
         if (!logs[i].event_count)
             continue;
-        name_output(output, written++, name, sizeof name);
+        import_name_output(output, written++, name, sizeof name);
         snprintf(run, sizeof run, "%s", logs[i].name && *logs[i].name ? logs[i].name : base);
-        pid_t child = start_server(command, name, &s.fd);
+        pid_t child = import_start_server(command, name, &s.fd);
         if (child < 0)
             return EXIT_FAILED;
         import_warn_untimed(command, &logs[i]);
@@ -320,7 +320,7 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
 }
 
 /* Replaces NUL bytes, which would end the text, by U+2400; frees the text if it returns another. */
-static char *without_zeros(char *text, size_t *size)
+static char *import_show_zeros(char *text, size_t *size)
 {
     static const char shown[] = "\u2400";
     size_t zeros = 0, n = 0;
@@ -341,7 +341,7 @@ static char *without_zeros(char *text, size_t *size)
 }
 
 /* Turns CR LF into LF, which expressions expect. */
-static void import_close_lines(char *text, size_t *size)
+static void import_unify_lines(char *text, size_t *size)
 {
     size_t n = 0;
     for (size_t i = 0; i < *size; i++)
@@ -373,8 +373,8 @@ static char *read_file(const char *path, size_t *size)
         free(text);
         return NULL;
     }
-    import_close_lines(text, size);
-    return without_zeros(text, size);
+    import_unify_lines(text, size);
+    return import_show_zeros(text, size);
 }
 
 /* Reads the logs of one execution into `texts`, which the caller frees in any case. Returns false
@@ -398,7 +398,7 @@ static bool read_logs(const struct command *command, char **files, size_t count,
 }
 
 /* Returns whether the directory of `output` is writable; reports an error if not. */
-static bool can_write(const struct command *command, const char *output)
+static bool import_can_write(const struct command *command, const char *output)
 {
     const char *slash = strrchr(output, '/');
     char *directory = slash ? xstrndup(output, (size_t)(slash - output)) : xstrdup(".");
@@ -450,7 +450,8 @@ static int import_run(const struct command *command, int argc, char **argv)
     size_t files_count = (size_t)(argc - first - 1), count;
     struct shiviz_text *texts = xcalloc(files_count, sizeof *texts);
     struct shiviz_log *logs;
-    if (!can_write(command, o.output) || !read_logs(command, files, files_count, &o, texts)) {
+    if (!import_can_write(command, o.output) ||
+        !read_logs(command, files, files_count, &o, texts)) {
         status = EXIT_FAILED;
     } else if (shiviz_read(texts, &logs, &count, error, sizeof error)) {
         status = write_logs(command, logs, count, texts[0].file, &o);

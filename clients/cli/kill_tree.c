@@ -17,7 +17,7 @@ struct kill_tree_processes {
     size_t count, room;
 };
 
-static bool is_found(const struct kill_tree_processes *f, pid_t pid)
+static bool kill_tree_has(const struct kill_tree_processes *f, pid_t pid)
 {
     for (size_t i = 0; i < f->count; i++)
         if (f->items[i] == pid)
@@ -34,7 +34,7 @@ static void kill_tree_stop_and_add(struct kill_tree_processes *f, pid_t pid)
 }
 
 /* Returns 0 if there is no such process. */
-static pid_t parent_of(pid_t pid)
+static pid_t kill_tree_parent(pid_t pid)
 {
     char path[40], text[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -48,13 +48,13 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* Adds the children of the processes found so far; returns whether there are new ones. */
-static bool add_children(struct kill_tree_processes *f)
+static bool kill_tree_add_children(struct kill_tree_processes *f)
 {
     size_t before = f->count;
     DIR *d = opendir("/proc");
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid > 0 && !is_found(f, pid) && is_found(f, parent_of(pid)))
+        if (pid > 0 && !kill_tree_has(f, pid) && kill_tree_has(f, kill_tree_parent(pid)))
             kill_tree_stop_and_add(f, pid);
     }
     if (d)
@@ -66,7 +66,7 @@ void kill_tree_run(pid_t child)
 {
     struct kill_tree_processes f = {0};
     kill_tree_stop_and_add(&f, child);
-    for (unsigned round = 0; round < ROUNDS && add_children(&f); round++)
+    for (unsigned round = 0; round < ROUNDS && kill_tree_add_children(&f); round++)
         ;
     kill(-child, SIGKILL);
     for (size_t i = 0; i < f.count; i++)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct table_cell *cell_of(const struct result_table *t, uint32_t row,
-                                        const char *name)
+static const struct table_cell *kiviat_chart_cell(const struct result_table *t, uint32_t row,
+                                                  const char *name)
 {
     uint32_t column = result_table_find_column(t, name);
     const struct table_cell *cell =
@@ -17,15 +17,17 @@ static const struct table_cell *cell_of(const struct result_table *t, uint32_t r
     return cell && cell->is != CELL_NULL ? cell : NULL;
 }
 
-static const char *text_view_of(const struct result_table *t, uint32_t row, const char *name)
+static const char *kiviat_chart_cell_text(const struct result_table *t, uint32_t row,
+                                          const char *name)
 {
-    const struct table_cell *cell = cell_of(t, row, name);
+    const struct table_cell *cell = kiviat_chart_cell(t, row, name);
     return cell && cell->is == CELL_TEXT ? cell->text : "";
 }
 
-static bool number_of(const struct result_table *t, uint32_t row, const char *name, double *value)
+static bool kiviat_chart_number(const struct result_table *t, uint32_t row, const char *name,
+                                double *value)
 {
-    const struct table_cell *cell = cell_of(t, row, name);
+    const struct table_cell *cell = kiviat_chart_cell(t, row, name);
     if (!cell || (cell->is != CELL_NUMBER && cell->is != CELL_REAL))
         return false;
     *value = cell->is == CELL_NUMBER ? (double)cell->number : cell->real;
@@ -34,7 +36,7 @@ static bool number_of(const struct result_table *t, uint32_t row, const char *na
 
 /* Returns the end of an axis: 1 for a share, 100 for a percentage; 0 for other values, which have
  * no natural end: an arbitrary scale would decide how good they look. */
-static double end_of(double value, const char *unit)
+static double kiviat_chart_axis_end(double value, const char *unit)
 {
     bool percent = strcmp(unit, "%") == 0;
     double end = percent ? 100 : 1;
@@ -43,13 +45,14 @@ static double end_of(double value, const char *unit)
 
 static void kiviat_chart_add_axis(struct kiviat *k, const struct result_table *t, uint32_t row)
 {
-    const char *good = text_view_of(t, row, "better"), *unit = text_view_of(t, row, "unit");
+    const char *good = kiviat_chart_cell_text(t, row, "better"),
+               *unit = kiviat_chart_cell_text(t, row, "unit");
     double value, end;
-    bool formula = !cell_of(t, row, "count");
-    if (!*good || !formula || !number_of(t, row, "total", &value) ||
-        (end = end_of(value, unit)) <= 0)
+    bool formula = !kiviat_chart_cell(t, row, "count");
+    if (!*good || !formula || !kiviat_chart_number(t, row, "total", &value) ||
+        (end = kiviat_chart_axis_end(value, unit)) <= 0)
         return;
-    struct kiviat_axis axis = {.name = xstrdup(text_view_of(t, row, "metric")),
+    struct kiviat_axis axis = {.name = xstrdup(kiviat_chart_cell_text(t, row, "metric")),
                                .amount = xasprintf("%.4g%s%s", value, *unit ? " " : "", unit),
                                .end = xasprintf("%.4g%s%s", end, *unit ? " " : "", unit),
                                .value = value / end,
@@ -64,7 +67,7 @@ static bool kiviat_chart_has_suffix(const char *file, const char *ending)
     return n > e && strcasecmp(file + n - e, ending) == 0;
 }
 
-static int write_letters(const struct table_settings *o, const struct kiviat *k)
+static int kiviat_chart_print(const struct table_settings *o, const struct kiviat *k)
 {
     FILE *f = o->file ? fopen(o->file, "we") : stdout;
     if (!f)
@@ -74,8 +77,8 @@ static int write_letters(const struct table_settings *o, const struct kiviat *k)
     return good ? EXIT_DONE : command_fail(o->command, "%s: cannot be written", o->file);
 }
 
-static int write_star(const struct table_settings *o, const struct command_source *subject,
-                      const struct kiviat *k)
+static int kiviat_chart_draw(const struct table_settings *o, const struct command_source *subject,
+                             const struct kiviat *k)
 {
     struct document_options page = o->page;
     bool pdf = kiviat_chart_has_suffix(o->file, ".pdf"),
@@ -88,7 +91,7 @@ static int write_star(const struct table_settings *o, const struct command_sourc
             "\"high\" or \"low\": there %s %u (docs/config.md)",
             KIVIAT_AXES_LEAST, k->count == 1 ? "is" : "are", k->count);
     if (!o->file || kiviat_chart_has_suffix(o->file, ".txt"))
-        return write_letters(o, k);
+        return kiviat_chart_print(o, k);
     if (!pdf && !svg && !png)
         return command_usage(o->command, "--chart kiviat: -o FILE.pdf, .svg, .png or .txt");
     page.format = pdf ? DOCUMENT_PDF : svg ? DOCUMENT_SVG : DOCUMENT_PNG;
@@ -109,7 +112,7 @@ int kiviat_chart_write(const struct table_settings *o, const struct command_sour
         if (t->rows[i].depth == 0)
             kiviat_chart_add_axis(&k, t, i);
     kiviat_arrange(&k);
-    int status = write_star(o, subject, &k);
+    int status = kiviat_chart_draw(o, subject, &k);
     for (unsigned i = 0; i < k.count; i++) {
         free(k.axes[i].name);
         free(k.axes[i].amount);

@@ -24,9 +24,9 @@ static char *leak_summary_amount_text(const struct result_table *t, const struct
 }
 
 /* Fills in the calls of a path, innermost first; returns how many. *all: whether all fit. */
-static uint32_t leak_summary_report_calls(const struct table_names *names,
-                                          const struct table_row *row, char *calls[CALLS_MOST],
-                                          bool *all)
+static uint32_t leak_summary_list_calls(const struct table_names *names,
+                                        const struct table_row *row, char *calls[CALLS_MOST],
+                                        bool *all)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < row->context_count; i++) {
@@ -44,11 +44,11 @@ static uint32_t leak_summary_report_calls(const struct table_names *names,
 }
 
 /* Returns "main (leak.c:20) > keep (leak.c:6)", the caller first, in new memory. */
-static char *path_of(const struct table_names *names, const struct table_row *row)
+static char *leak_summary_path_text(const struct table_names *names, const struct table_row *row)
 {
     char *calls[CALLS_MOST];
     bool all;
-    uint32_t n = leak_summary_report_calls(names, row, calls, &all);
+    uint32_t n = leak_summary_list_calls(names, row, calls, &all);
     char *path = xstrdup(all ? "" : "... > ");
     for (uint32_t i = n; i-- > 0;) {
         char *longer = xasprintf("%s%s%s", path, calls[i], i ? " > " : "");
@@ -68,7 +68,8 @@ static char *leak_summary_largest_leak_text(const struct table_names *names,
     const char *name = thread < t->column_count && cells[thread].is == CELL_LINE
                            ? metadata_label(names->book, cells[thread].line)
                            : "";
-    char *most = leak_summary_amount_text(t, cells), *path = path_of(names, &t->rows[0]),
+    char *most = leak_summary_amount_text(t, cells),
+         *path = leak_summary_path_text(names, &t->rows[0]),
          *text = xasprintf("%s%s%s, %s", most, *name ? " by " : "", name, path);
     free(most);
     free(path);

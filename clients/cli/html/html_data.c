@@ -79,7 +79,7 @@ static bool html_data_request_causes(const struct command *command, struct html_
     return false;
 }
 
-static void find_kinds(struct html_scene *w)
+static void html_data_find_kinds(struct html_scene *w)
 {
     w->kind_of = xmalloc((w->count + 1) * sizeof *w->kind_of);
     for (uint32_t i = 0; i < w->count; i++) {
@@ -108,7 +108,8 @@ static void find_sites(struct html_scene *w)
 
 typedef long html_data_value(const struct html_scene *w, uint32_t i);
 
-static void write_numbers(const struct html_scene *w, const char *name, html_data_value *value)
+static void html_data_write_numbers(const struct html_scene *w, const char *name,
+                                    html_data_value *value)
 {
     fprintf(w->f, ",\n\"%s\":[", name);
     for (uint32_t i = 0; i < w->count; i++)
@@ -117,7 +118,8 @@ static void write_numbers(const struct html_scene *w, const char *name, html_dat
 }
 
 /* Writes the values that are not 0, by the index of their mark. */
-static void write_few(const struct html_scene *w, const char *name, html_data_value *value)
+static void html_data_write_nonzero(const struct html_scene *w, const char *name,
+                                    html_data_value *value)
 {
     bool comma = false;
     fprintf(w->f, ",\n\"%s\":{", name);
@@ -134,39 +136,39 @@ static const struct event_info *html_data_event_at(const struct html_scene *w, u
 {
     return w->marks[i]->event;
 }
-static long its_row(const struct html_scene *w, uint32_t i) { return w->marks[i]->row; }
-static long its_column(const struct html_scene *w, uint32_t i) { return w->marks[i]->column; }
-static long its_slot(const struct html_scene *w, uint32_t i) { return w->marks[i]->slot; }
-static long its_line(const struct html_scene *w, uint32_t i)
+static long html_data_row(const struct html_scene *w, uint32_t i) { return w->marks[i]->row; }
+static long html_data_column(const struct html_scene *w, uint32_t i) { return w->marks[i]->column; }
+static long html_data_slot(const struct html_scene *w, uint32_t i) { return w->marks[i]->slot; }
+static long html_data_line(const struct html_scene *w, uint32_t i)
 {
     return html_data_event_at(w, i)->at.line;
 }
-static long its_kind(const struct html_scene *w, uint32_t i) { return w->kind_of[i]; }
-static long its_about(const struct html_scene *w, uint32_t i)
+static long html_data_kind(const struct html_scene *w, uint32_t i) { return w->kind_of[i]; }
+static long html_data_object(const struct html_scene *w, uint32_t i)
 {
     return html_data_event_at(w, i)->about;
 }
-static long its_thread(const struct html_scene *w, uint32_t i)
+static long html_data_thread(const struct html_scene *w, uint32_t i)
 {
     return html_data_event_at(w, i)->thread;
 }
-static long its_state(const struct html_scene *w, uint32_t i) { return w->marks[i]->state; }
-static long its_doubt(const struct html_scene *w, uint32_t i)
+static long html_data_state(const struct html_scene *w, uint32_t i) { return w->marks[i]->state; }
+static long html_data_doubt(const struct html_scene *w, uint32_t i)
 {
     return html_data_event_at(w, i)->doubt;
 }
-static long its_site(const struct html_scene *w, uint32_t i) { return w->sites[i]; }
-static long its_undelivered(const struct html_scene *w, uint32_t i)
+static long html_data_site(const struct html_scene *w, uint32_t i) { return w->sites[i]; }
+static long html_data_undelivered(const struct html_scene *w, uint32_t i)
 {
     return w->marks[i]->undelivered;
 }
-static long its_fold(const struct html_scene *w, uint32_t i)
+static long html_data_fold(const struct html_scene *w, uint32_t i)
 {
     return html_data_event_at(w, i)->fold;
 }
 
 /* Returns the time since the previous mark, in ns. */
-static long its_time(const struct html_scene *w, uint32_t i)
+static long html_data_time_step(const struct html_scene *w, uint32_t i)
 {
     int64_t before = html_data_event_at(w, i ? i - 1 : 0)->time_ns;
     return (long)(html_data_event_at(w, i)->time_ns - before);
@@ -179,20 +181,20 @@ static const struct causal_edge_info *html_data_cause_at(const struct html_scene
 
 /* Returns how much later than its recorded time an event is shown, in ns, so that it is not before
  * one of its causes. */
-static long its_move(const struct html_scene *w, uint32_t i)
+static long html_data_delay(const struct html_scene *w, uint32_t i)
 {
     const struct causal_edge_info *c = html_data_cause_at(w, i);
     bool moved = c && c->chain != NO_CHAIN && c->time_ns > html_data_event_at(w, i)->time_ns;
     return moved ? (long)(c->time_ns - html_data_event_at(w, i)->time_ns) : 0;
 }
 
-static long its_chain(const struct html_scene *w, uint32_t i)
+static long html_data_chain(const struct html_scene *w, uint32_t i)
 {
     const struct causal_edge_info *c = html_data_cause_at(w, i);
     return c && c->chain != NO_CHAIN ? (long)c->chain : -1;
 }
 
-static long its_doubts(const struct html_scene *w, uint32_t i)
+static long html_data_doubts(const struct html_scene *w, uint32_t i)
 {
     const struct causal_edge_info *c = html_data_cause_at(w, i);
     return !c                        ? (long)UNTRACED_BIT(UNANSWERED_PENDING)
@@ -201,7 +203,7 @@ static long its_doubts(const struct html_scene *w, uint32_t i)
 }
 
 /* Returns the first mark of each requested event, in new memory. */
-static uint32_t *marks_of_events(const struct html_scene *w)
+static uint32_t *html_data_first_marks(const struct html_scene *w)
 {
     uint32_t *first = xcalloc(w->asked + 1u, sizeof *first);
     for (uint32_t i = w->count; i-- > 0;)
@@ -213,7 +215,7 @@ static uint32_t *marks_of_events(const struct html_scene *w)
 /* Writes synchronization points and immediate causes, as indices of marks. */
 static void write_order(const struct html_scene *w)
 {
-    uint32_t *mark = marks_of_events(w);
+    uint32_t *mark = html_data_first_marks(w);
     fputs(",\n\"point\":[", w->f);
     for (uint32_t i = 0; i < w->count; i++)
         fprintf(w->f, "%s%u", i ? "," : "",
@@ -284,22 +286,22 @@ static void write_texts(struct html_scene *w)
 static void write_events(struct html_scene *w)
 {
     write_event_numbers(w);
-    write_numbers(w, "lines_of", its_line);
-    write_numbers(w, "row", its_row);
-    write_numbers(w, "col", its_column);
-    write_few(w, "slot", its_slot);
-    write_numbers(w, "type", its_kind);
-    write_numbers(w, "time", its_time);
-    write_few(w, "moved", its_move);
-    write_few(w, "about", its_about);
-    write_numbers(w, "thread", its_thread);
-    write_numbers(w, "site", its_site);
-    write_few(w, "state", its_state);
-    write_few(w, "doubt", its_doubt);
-    write_few(w, "unheard", its_undelivered);
-    write_few(w, "fold", its_fold);
-    write_numbers(w, "chain", its_chain);
-    write_numbers(w, "doubts", its_doubts);
+    html_data_write_numbers(w, "lines_of", html_data_line);
+    html_data_write_numbers(w, "row", html_data_row);
+    html_data_write_numbers(w, "col", html_data_column);
+    html_data_write_nonzero(w, "slot", html_data_slot);
+    html_data_write_numbers(w, "type", html_data_kind);
+    html_data_write_numbers(w, "time", html_data_time_step);
+    html_data_write_nonzero(w, "moved", html_data_delay);
+    html_data_write_nonzero(w, "about", html_data_object);
+    html_data_write_numbers(w, "thread", html_data_thread);
+    html_data_write_numbers(w, "site", html_data_site);
+    html_data_write_nonzero(w, "state", html_data_state);
+    html_data_write_nonzero(w, "doubt", html_data_doubt);
+    html_data_write_nonzero(w, "unheard", html_data_undelivered);
+    html_data_write_nonzero(w, "fold", html_data_fold);
+    html_data_write_numbers(w, "chain", html_data_chain);
+    html_data_write_numbers(w, "doubts", html_data_doubts);
     write_order(w);
     write_texts(w);
     write_stuck(w);
@@ -362,7 +364,7 @@ static void write_tables(struct html_scene *w)
 /* ---- the page's object ---- */
 
 /* Writes any JSON, escaped for a script element. */
-static void write_object(FILE *f, struct json_object *o)
+static void html_data_write_json(FILE *f, struct json_object *o)
 {
     struct json_object_iterator i, end;
     bool comma = false;
@@ -374,7 +376,7 @@ static void write_object(FILE *f, struct json_object *o)
         fputs("[", f);
         for (size_t k = 0; k < json_object_array_length(o); k++) {
             fputs(k ? "," : "", f);
-            write_object(f, json_object_array_get_idx(o, k));
+            html_data_write_json(f, json_object_array_get_idx(o, k));
         }
         fputs("]", f);
         break;
@@ -386,7 +388,7 @@ static void write_object(FILE *f, struct json_object *o)
             fputs(comma ? "," : "", f);
             html_text_json(f, json_object_iter_peek_name(&i));
             fputs(":", f);
-            write_object(f, json_object_iter_peek_value(&i));
+            html_data_write_json(f, json_object_iter_peek_value(&i));
         }
         fputs("}", f);
         break;
@@ -445,7 +447,7 @@ static void write_legend(FILE *f)
     fputs("}", f);
 }
 
-static void free_web(struct html_scene *w)
+static void html_data_free_scene(struct html_scene *w)
 {
     free(w->marks);
     free(w->place_of);
@@ -468,7 +470,7 @@ bool html_data_write(const struct command *command, const struct html_data *data
     sort_marks(&w);
     bool good = html_data_request_causes(command, &w);
     if (good) {
-        find_kinds(&w);
+        html_data_find_kinds(&w);
         find_sites(&w);
         html_scene_write(&w);
         write_events(&w);
@@ -482,12 +484,12 @@ bool html_data_write(const struct command *command, const struct html_data *data
         fputs(",\n\"notes\":", f);
         write_notes(&data->picture->notes, f);
         fputs(",\n\"blocked\":", f);
-        write_object(f, data->blocked);
+        html_data_write_json(f, data->blocked);
         write_tables(&w);
         fputs(",\n\"legend\":", f);
         write_legend(f);
         fputs("}\n", f);
     }
-    free_web(&w);
+    html_data_free_scene(&w);
     return good;
 }

@@ -38,7 +38,7 @@ static void sort_by_x(struct html_scene *w)
 }
 
 /* Returns the index in by_x of the first mark of any row at x or to the right of it. */
-static uint32_t first_from(const struct html_scene *w, double x)
+static uint32_t html_scene_first_mark(const struct html_scene *w, double x)
 {
     uint32_t low = 0, high = w->count;
     while (low < high) {
@@ -53,10 +53,11 @@ static uint32_t first_from(const struct html_scene *w, double x)
 
 /* Returns the mark of a row at x; with `any`, else a mark of another row there, preferably one of
  * the row's own thread; -1: none. */
-static long mark_at(const struct html_scene *w, uint32_t row, double x, bool any)
+static long html_scene_mark_at(const struct html_scene *w, uint32_t row, double x, bool any)
 {
     const struct scene_mark *best = NULL;
-    for (uint32_t i = first_from(w, x - 0.01); i < w->count && w->by_x[i]->x_pt < x + 0.01; i++) {
+    for (uint32_t i = html_scene_first_mark(w, x - 0.01);
+         i < w->count && w->by_x[i]->x_pt < x + 0.01; i++) {
         const struct scene_mark *m = w->by_x[i];
         if (m->row == row)
             return (long)w->place_of[m - w->scene->marks];
@@ -66,7 +67,7 @@ static long mark_at(const struct html_scene *w, uint32_t row, double x, bool any
     return best ? (long)w->place_of[best - w->scene->marks] : -1;
 }
 
-static uint32_t nearest_row(const struct html_scene *w, double y)
+static uint32_t html_scene_nearest_row(const struct html_scene *w, double y)
 {
     double row = (y - w->scene->top_pt - w->scene->line_pt) / w->scene->row_pt;
     double last = w->scene->row_count ? w->scene->row_count - 1 : 0;
@@ -84,10 +85,10 @@ static long place_of(const struct html_scene *w, uint32_t row, double x, long *r
         return -1;
     if (x >= w->scene->width_pt - 4.01)
         return -2;
-    long mark = mark_at(w, row, x, true);
+    long mark = html_scene_mark_at(w, row, x, true);
     if (mark >= 0)
         return mark;
-    uint32_t next = first_from(w, x);
+    uint32_t next = html_scene_first_mark(w, x);
     const struct scene_mark *before = NULL;
     for (uint32_t i = next; i-- > 0 && !before && next - i < 100;)
         before = w->by_x[i]->row == row ? w->by_x[i] : NULL;
@@ -124,11 +125,12 @@ static void write_rows(struct html_scene *w)
 /* ---- arrows ---- */
 
 /* Returns an end of an arrow: a mark, or -1 minus the index of a point, which it appends. */
-static long end_of(const struct html_scene *w, FILE *ends, uint32_t *count, double x, double y)
+static long html_scene_arrow_end(const struct html_scene *w, FILE *ends, uint32_t *count, double x,
+                                 double y)
 {
-    uint32_t row = nearest_row(w, y);
+    uint32_t row = html_scene_nearest_row(w, y);
     double off = w->scene->row_count ? y - w->scene->rows[row].y_pt : 0;
-    long mark = fabs(off) < 0.01 ? mark_at(w, row, x, false) : -1;
+    long mark = fabs(off) < 0.01 ? html_scene_mark_at(w, row, x, false) : -1;
     if (mark >= 0)
         return mark;
     fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", html_scene_to_tenths(x + w->shift_pt), row,
@@ -145,8 +147,8 @@ static void write_links(struct html_scene *w)
     fputs(",\n\"links\":[", w->f);
     for (uint32_t i = 0; i < w->scene->link_count; i++) {
         const struct scene_link *l = &w->scene->links[i];
-        long a = end_of(w, ends, &count, l->x0_pt, l->y0_pt),
-             b = end_of(w, ends, &count, l->x1_pt, l->y1_pt);
+        long a = html_scene_arrow_end(w, ends, &count, l->x0_pt, l->y0_pt),
+             b = html_scene_arrow_end(w, ends, &count, l->x1_pt, l->y1_pt);
         fprintf(w->f, "%s[%u,%u,%ld,%ld,%u", i ? "," : "", l->kind,
                 (unsigned)l->head | (unsigned)l->contradictory << 1, a, b,
                 html_scene_color_index(w, l->color));
@@ -162,7 +164,8 @@ static void write_links(struct html_scene *w)
 /* ---- texts ---- */
 
 /* Returns the last mark of a row at x or to the left of it, else its first; NULL: it has none. */
-static const struct scene_mark *mark_near(const struct scene *s, uint32_t row, double x)
+static const struct scene_mark *html_scene_nearest_mark(const struct scene *s, uint32_t row,
+                                                        double x)
 {
     uint32_t low = 0, high = s->mark_count;
     while (low < high) {
@@ -182,8 +185,8 @@ static const struct scene_mark *mark_near(const struct scene *s, uint32_t row, d
  * of that, and below the row, in tenths of a point. */
 static void write_text(struct html_scene *w, const struct scene_text *t)
 {
-    uint32_t row = nearest_row(w, t->y_pt + t->height_pt / 2 + 6);
-    const struct scene_mark *m = mark_near(w->scene, row, t->x_pt);
+    uint32_t row = html_scene_nearest_row(w, t->y_pt + t->height_pt / 2 + 6);
+    const struct scene_mark *m = html_scene_nearest_mark(w->scene, row, t->x_pt);
     long place = m ? (long)w->place_of[m - w->scene->marks] : -1 - (long)row;
     double x = m ? m->x_pt : -w->shift_pt;
     fprintf(w->f, "[%ld,%ld,%ld,%u,%g,%u]", place, html_scene_to_tenths(t->x_pt - x),

@@ -12,7 +12,7 @@
 #define LINE_MOST 300u       /* maximum bytes of a line */
 
 /* Returns the start of a line of the text, counted from 1; NULL if there are fewer lines. */
-static const char *line_begin(const char *text, int line)
+static const char *html_source_line(const char *text, int line)
 {
     for (; text && line > 1; line--) {
         text = strchr(text, '\n');
@@ -23,7 +23,7 @@ static const char *line_begin(const char *text, int line)
 
 static void write_lines(FILE *f, const char *text, int first, int last)
 {
-    const char *line = line_begin(text, first);
+    const char *line = html_source_line(text, first);
     for (int n = first; line && *line && n <= last; n++) {
         size_t bytes = strcspn(line, "\r\n");
         char *part = xstrndup(line, bytes < LINE_MOST ? bytes : LINE_MOST);
@@ -39,7 +39,7 @@ struct html_source_file { /* the file that was read last */
     char *path, *text;
 };
 
-static const char *text_view_of(struct html_source_file *kept, const char *path)
+static const char *html_source_text(struct html_source_file *kept, const char *path)
 {
     if (!kept->path || strcmp(kept->path, path) != 0) {
         free(kept->path);
@@ -60,8 +60,8 @@ void html_source_write(struct command_source *subject, const struct scene_mark *
             continue;
         struct symbol_location site =
             symbolize(subject->sites, marks[i]->event->process, marks[i]->event->site);
-        const char *text = site.line > 0 && *site.path ? text_view_of(&kept, site.path) : NULL;
-        if (!text || !line_begin(text, site.line))
+        const char *text = site.line > 0 && *site.path ? html_source_text(&kept, site.path) : NULL;
+        if (!text || !html_source_line(text, site.line))
             continue;
         int first = site.line > AROUND ? site.line - AROUND : 1;
         fprintf(f, "%s\"%u\":{\"first\":%d,\"line\":%d,\"lines\":[", written.count ? "," : "",

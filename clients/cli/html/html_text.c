@@ -9,7 +9,7 @@
 #define REPLACEMENT 0xfffdu
 
 /* Returns the length of a UTF-8 sequence by its first byte; 0: no sequence begins with it. */
-static unsigned bytes_of(unsigned char c)
+static unsigned html_text_sequence_bytes(unsigned char c)
 {
     return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
 }
@@ -19,7 +19,7 @@ static uint32_t html_text_decode_character(const char **text)
 {
     const unsigned char *s = (const unsigned char *)*text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned n = bytes_of(*s);
+    unsigned n = html_text_sequence_bytes(*s);
     uint32_t c = n == 1 ? *s : *s & (0xffu >> (n + 1));
     for (unsigned i = 1; i < n; i++) {
         if ((s[i] & 0xc0) != 0x80)
@@ -33,7 +33,7 @@ static uint32_t html_text_decode_character(const char **text)
 
 /* Returns whether it is a control character, noncharacter, or invisible character, such as those
  * that change the order in which a text is displayed. */
-static bool is_trick(uint32_t c)
+static bool html_text_is_hidden(uint32_t c)
 {
     return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7f && c < 0xa0) ||
            (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
@@ -66,7 +66,7 @@ void html_text_json(FILE *f, const char *text)
     fputc('"', f);
     while (*text) {
         uint32_t c = html_text_decode_character(&text);
-        c = is_trick(c) ? REPLACEMENT : c;
+        c = html_text_is_hidden(c) ? REPLACEMENT : c;
         if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
             c == 0x2029)
             fprintf(f, "\\u%04x", c);
@@ -80,7 +80,7 @@ void html_text_html(FILE *f, const char *text)
 {
     while (*text) {
         uint32_t c = html_text_decode_character(&text);
-        c = is_trick(c) ? REPLACEMENT : c;
+        c = html_text_is_hidden(c) ? REPLACEMENT : c;
         if (c == '"' || c == '\'' || c == '<' || c == '>' || c == '&')
             fprintf(f, "&#%u;", c);
         else
@@ -90,7 +90,7 @@ void html_text_html(FILE *f, const char *text)
 
 /* ---- distinct strings ---- */
 
-static uint64_t hash_of(const char *text)
+static uint64_t html_text_hash(const char *text)
 {
     uint64_t h = 14695981039346656037u;
     for (; *text; text++)
@@ -100,7 +100,7 @@ static uint64_t hash_of(const char *text)
 
 uint32_t html_text_number(struct html_text_strings *strings, const char *text)
 {
-    uint64_t h = hash_of(text), i = 0;
+    uint64_t h = html_text_hash(text), i = 0;
     for (uintptr_t known; (known = (uintptr_t)map_get(&strings->index, h, i)) != 0; i++)
         if (strcmp(strings->items[known - 1], text) == 0)
             return (uint32_t)(known - 1);
