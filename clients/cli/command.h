@@ -19,8 +19,10 @@ struct command {
     const char *operands;
 };
 
+/* Prints "poet COMMAND: MESSAGE" on standard error. Returns EXIT_FAILED. */
 int command_fail(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Prints the error, and a reference to poet help. Returns EXIT_USAGE. */
 int command_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Parses the options with `input` as the input of the parser of command->argp. Returns

@@ -43,8 +43,8 @@ void command_source_warn_updated(const struct command *command,
 bool command_source_request(const struct command *command, struct command_source *subject,
                             enum request_type what, struct encoder *body, source_take *take,
                             void *user);
-/* The same in two steps, for callers with other work meanwhile. The request must stay in place
- * until it is answered. */
+/* A request in two steps, for callers with other work until the response: send, then done, which
+ * waits. The struct must stay in place between them. */
 struct command_request {
     struct command_source *subject;
     source_take *take;
@@ -67,7 +67,7 @@ bool command_source_deadlock_events(const struct command *command, struct comman
                                     struct event_id **pairs, uint32_t *count);
 /* Returns "file:line", or "" without a site. */
 const char *command_source_site(struct command_source *subject, const struct event_info *event);
-/* The same for any place. The result of either is valid until the next call. */
+/* Returns "file:line" of any place. The result of either is valid until the next call. */
 const char *command_source_place(struct command_source *subject, uint32_t process, uint64_t site);
 /* Returns whether part of a requested source was unreadable; it was reported when the source was
  * closed. */

@@ -548,7 +548,7 @@ static int confirm_run_all(const struct confirm_run *wanted, const char *trace, 
             fprintf(stderr, "poet confirm: finding %u:\n", numbers[i]);
         status = confirm_run_finding(wanted, trace, numbers[i], true, words);
         done += status == EXIT_DONE;
-        if (status != EXIT_DONE && status != EXIT_FAILED) /* other findings would fail alike */
+        if (status != EXIT_DONE && status != EXIT_FAILED) /* no start, or interrupted */
             break;
     }
     if (count && (status == EXIT_DONE || status == EXIT_FAILED)) {

@@ -48,7 +48,7 @@ struct event_diagram {
 /* Requests other columns of the same diagram. */
 bool event_diagram_columns(const struct command *command, struct event_diagram *picture,
                            struct command_source *subject, int32_t from, uint32_t columns);
-/* The same in two steps: the current window remains until command_source_request_done() is
+/* Sends that request only: the current window remains until command_source_request_done() is
  * called. */
 void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject,
                                 int32_t from, uint32_t columns, struct command_request *question);

@@ -1,4 +1,4 @@
-/* poet export: the diagram as a file. */
+/* poet export: writes the diagram, or the run in a format of another tool, to a file. */
 #define _GNU_SOURCE
 #include "clients/cli/order_formats.h"
 #include "clients/cli/diagram_output.h"

@@ -13,6 +13,7 @@ int hang_table_at_exit(const struct table_settings *tables, struct command_sourc
 /* Threads that sleep in untraced calls. */
 int hang_table_sleepers(const struct table_settings *tables, struct command_source *subject,
                         struct result_table *table);
+/* Threads in a deadlock cycle, and threads that no thread can wake. */
 int hang_table_request(const struct table_settings *tables, struct command_source *subject,
                        struct result_table *table);
 

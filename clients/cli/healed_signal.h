@@ -1,4 +1,4 @@
-/* A signal that was lost in a run whose waiter was woken by something else. */
+/* Lost signals without a hang: another signal woke the waiter later, or the program ended. */
 #ifndef CLIENTS_CLI_HEALED_SIGNAL_H
 #define CLIENTS_CLI_HEALED_SIGNAL_H
 

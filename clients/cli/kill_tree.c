@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 100u /* searches, if each finds processes created since the previous one */
+#define ROUNDS 100u /* maximum number of searches for processes that were created meanwhile */
 
 struct kill_tree_processes {
     pid_t *items;

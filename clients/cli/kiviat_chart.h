@@ -7,6 +7,6 @@
 
 /* Draws the table of metrics. Returns an exit status, after reporting errors. */
 int kiviat_chart_write(const struct table_settings *tables, const struct command_source *subject,
-                       const struct result_table *meters);
+                       const struct result_table *metrics);
 
 #endif
