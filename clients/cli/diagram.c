@@ -344,7 +344,7 @@ static bool event_diagram_scale_by_time(const struct command *command, struct ev
 }
 
 /* Requests the columns around an event, the last ones, those from an event on, or the whole run;
- * the latter again with repeats collapsed if it has FOLD_ABOVE columns or more. */
+ * in the latter two cases again, with repeats collapsed, if they span FOLD_ABOVE columns. */
 static bool event_diagram_request_range(const struct command *command, struct event_diagram *p,
                                         struct command_source *subject)
 {
