@@ -18,7 +18,7 @@ char *breakpoint_marks_trace_file(struct view *view)
     return NULL;
 }
 
-/* Of those for the n-th arrival only the debugger knows which that is. */
+/* Ignores breakpoints for the n-th arrival, which only the debugger can count. */
 static bool breakpoint_marks_is_breakpoint(struct view *view, const struct breakpoint_spec *b,
                                            const struct event_info *e)
 {

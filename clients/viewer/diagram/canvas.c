@@ -41,10 +41,10 @@ struct paint_selection canvas_selection(const struct view *view)
     };
 }
 
-/* What tiles are of: rows that scroll, or those that are pinned. */
+/* What a tile belongs to: the scrolling rows, or the pinned ones above them. */
 struct canvas_layer {
     bool pinned;
-    double above_pt; /* of the scene, at the top of the canvas */
+    double above_pt; /* y in the scene of the top of the canvas */
     int height;
 };
 
@@ -56,7 +56,7 @@ static bool canvas_tile_is_valid(const struct view *view, const struct tile *t, 
            t->zoom == view->viewport.place.zoom;
 }
 
-/* The rows that are seen of a layer. */
+/* Sets the visible rows of the layer. */
 static void layer_rows(const struct view *view, const struct canvas_layer *layer,
                        struct paint_part *part)
 {
@@ -75,7 +75,7 @@ static int height_on_screen(const struct canvas_layer *layer, double scale)
     return (int)ceil(layer->height * scale);
 }
 
-/* Scene pixels from index * TILE_PX on, at the zoom. */
+/* Paints TILE_PX pixels of the zoomed scene, from pixel index * TILE_PX. */
 static void paint_tile(struct view *view, struct tile *t, int index,
                        const struct canvas_layer *layer, double scale)
 {
@@ -118,7 +118,7 @@ static struct tile *canvas_get_tile(struct view *view, int index, const struct c
     return t;
 }
 
-/* Over the tiles: where words stand depends on where the left edge is. */
+/* Draws over the tiles, not into them: these labels move with the left edge. */
 static void canvas_draw_sticky_labels(struct view *view, cairo_t *cr,
                                       const struct canvas_layer *layer, int width)
 {
@@ -139,7 +139,7 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct c
     double names = viewport_names_px(&view->viewport),
            left = viewport_left_pt(&view->viewport) * view->viewport.place.zoom;
     double begin =
-        view->scene_cache.scene->names_pt * view->viewport.place.zoom; /* nothing is left of it */
+        view->scene_cache.scene->names_pt * view->viewport.place.zoom; /* of the columns */
     double scale = gtk_widget_get_scale_factor(view->canvas) * view->viewport.unit_px;
     int first = (int)floor(left / TILE_PX), last = (int)floor((left + width - names) / TILE_PX);
     cairo_save(cr);
@@ -156,7 +156,7 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct c
     cairo_restore(cr);
 }
 
-/* Those that are pinned stand over those that scroll. */
+/* Draws the pinned rows over the scrolling ones. */
 static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
 {
     double band = viewport_band_px(&view->viewport);
@@ -172,7 +172,6 @@ static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
 
 /* ---- names ---- */
 
-/* A pin at the right of the name. */
 static void draw_pin(cairo_t *cr, double x, double y)
 {
     cairo_set_source_rgb(cr, 0.45, 0.45, 0.5);
@@ -182,16 +181,16 @@ static void draw_pin(cairo_t *cr, double x, double y)
     cairo_fill(cr);
 }
 
-static void draw_arrow(cairo_t *cr, double x, double y, int way)
+static void draw_arrow(cairo_t *cr, double x, double y, int direction)
 {
-    cairo_move_to(cr, x + way * 3.5, y);
-    cairo_line_to(cr, x - way * 3.5, y - 4.5);
-    cairo_line_to(cr, x - way * 3.5, y + 4.5);
+    cairo_move_to(cr, x + direction * 3.5, y);
+    cairo_line_to(cr, x - direction * 3.5, y - 4.5);
+    cairo_line_to(cr, x - direction * 3.5, y + 4.5);
     cairo_close_path(cr);
     cairo_fill(cr);
 }
 
-/* The arrows that scroll the line under the pointer, at the right of the names. */
+/* Draws the arrows that slide the line under the pointer, at the right of its name. */
 static void draw_line_arrows(struct view *view, cairo_t *cr, double names, int row)
 {
     double y = viewport_y_px(&view->viewport, (uint32_t)row);
@@ -212,7 +211,7 @@ static void draw_drop(struct view *view, cairo_t *cr, double names)
     cairo_fill(cr);
 }
 
-/* Of rows first to end - 1, between two heights of the canvas. */
+/* Draws the names of rows first to end - 1, clipped to y from top_px to height. */
 static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint32_t end,
                             double top_px, double height)
 {
@@ -286,7 +285,7 @@ static void draw_names(struct view *view, cairo_t *cr, int width, int height)
         draw_line_arrows(view, cr, names, row);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole canvas ---- */
 
 static void draw_all(struct view *view, cairo_t *cr, int width, int height)
 {

@@ -16,12 +16,12 @@ static void on_closed(GtkPopover *popover, gpointer data)
 {
     struct view *view = data;
     gtk_widget_grab_focus(view->canvas);
-    g_idle_add(context_menu_free_popover, popover); /* after its action */
+    g_idle_add(context_menu_free_popover, popover); /* after its action has run */
 }
 
 struct context_menu_item {
     const char *title, *action;
-    const char *key; /* of several that do it, the one to be told; NULL: there is one, or none */
+    const char *key; /* which of several keys to display; NULL: the only one, or none */
 };
 
 static void context_menu_append_items(GMenu *menu, const struct context_menu_item *items,
@@ -97,7 +97,7 @@ static void add_line(GMenu *menu, const struct view *view, uint32_t row)
     g_free(target);
 }
 
-/* GTK 4.8 measures it before its separators have their style, and would cut its last line off. */
+/* Measures again: GTK 4.8 does so before separators are styled, and cuts the last line off. */
 static gboolean context_menu_fit_popover(gpointer popover)
 {
     gtk_widget_queue_resize(popover);

@@ -19,8 +19,8 @@ static int crossing_reduction_compare_weight(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sweeps of the barycentre (Sugiyama, Tagawa and Toda 1981): each row goes to the mean place of
- * those that it exchanges arrows with in the picture. */
+/* One sweep of the barycenter method (Sugiyama, Tagawa and Toda 1981): moves each row halfway to
+ * the mean place of the rows that arrows connect it with. */
 static void crossing_reduction_reorder_sweep(const struct scene *s, struct crossing_weight *rows,
                                              uint32_t *place_of)
 {

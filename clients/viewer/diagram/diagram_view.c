@@ -22,9 +22,9 @@
 
 #include <math.h>
 
-/* ---- a scene of the window ---- */
+/* ---- scene ---- */
 
-/* Where all rows fit, they grow into the room that is left. */
+/* Returns the height of a row; if all rows fit, they share the remaining space. */
 static double diagram_view_row_height_pt(const struct view *view)
 {
     const struct scene_cache *stage = &view->scene_cache;
@@ -74,9 +74,9 @@ void diagram_view_rebuild(struct view *view)
     gtk_widget_queue_draw(view->canvas);
 }
 
-/* From here on it is a fixed place, unless it is the end.  By time its columns are counted from a
- * time, which stays the same whatever rows are drawn: that of an event may be repaired otherwise
- * with other rows, and the run may begin before its first event in the log. */
+/* Anchors the view at a fixed position or time, unless it is at the end. A time and not an event,
+ * since the time of an event may be corrected differently with other rows, and the run may begin
+ * before its first event in the log. */
 static void diagram_view_fix_place(struct view *view)
 {
     struct view_state *p = &view->viewport.place;
@@ -95,7 +95,7 @@ void picture_tell_much(struct view *view)
                  view->scene_cache.window.unresolved && p->column_ns && !p->overview, TOO_MUCH);
 }
 
-/* window: ours from now on. */
+/* Takes ownership of window. */
 static void diagram_view_show_window(struct view *view, struct window_info *window)
 {
     struct scene_cache *stage = &view->scene_cache;
@@ -117,9 +117,9 @@ static void diagram_view_show_window(struct view *view, struct window_info *wind
     picture_tell_much(view);
 }
 
-/* ---- asking for it ---- */
+/* ---- requests ---- */
 
-/* The window that is wanted now, with room on either side to scroll into. */
+/* Fills in the visible window and its width again on either side, for scrolling. */
 static void diagram_view_fill_request(struct view *view, struct window_request *request)
 {
     uint32_t columns = viewport_columns(&view->viewport), beside = columns;
@@ -142,11 +142,11 @@ static void diagram_view_fill_request(struct view *view, struct window_request *
 
 #define ROUNDS_MOST 4
 
-static void ask(struct view *view);
+static void diagram_view_request_window(struct view *view);
 
-/* By time what a place means is known only where its window reaches: one that was asked for
- * elsewhere, and moved the place, is asked for once more there. */
-static bool ask_there(struct view *view)
+/* Requests the window again if showing it has moved the view: by time, a place is exact only within
+ * its window. Returns whether it did. */
+static bool diagram_view_request_again(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
     struct diagram_view *picture = &view->diagram_view;
@@ -154,7 +154,7 @@ static bool ask_there(struct view *view)
     if (!moved || !p->column_ns || p->overview || p->follow || picture->rounds >= ROUNDS_MOST)
         return false;
     picture->rounds++;
-    ask(view);
+    diagram_view_request_window(view);
     return true;
 }
 
@@ -174,11 +174,11 @@ static void diagram_view_receive_window(void *user, const struct response_chunk 
     }
     if (request_slot_resend_needed(&view->diagram_view.placing, answer))
         diagram_view_request(view);
-    else if (answer->last && !ask_there(view))
+    else if (answer->last && !diagram_view_request_again(view))
         selection_request_colors(view);
     diagram_view_keep_current(view);
     if (here && row_requests_by_events(view) && !view->overview_map.density.row_count)
-        overview_map_request(view); /* of the lines that are known by now */
+        overview_map_request(view); /* for the lines known by now */
 }
 
 void diagram_view_keep_current(struct view *view)
@@ -196,18 +196,19 @@ void diagram_view_request(struct view *view)
     if (view->viewport.place.overview)
         overview_request(view);
     else
-        ask(view);
+        diagram_view_request_window(view);
 }
 
-static void ask(struct view *view)
+static void diagram_view_request_window(struct view *view)
 {
     struct window_request request;
     if (view->scene_cache.scene &&
         fabs(view->scene_cache.scene->row_pt - diagram_view_row_height_pt(view)) > 0.01)
-        diagram_view_rebuild(view); /* it is zoomed, or has another size */
+        diagram_view_rebuild(view); /* the zoom or the size has changed */
     if (!request_slot_try_acquire(&view->server_link, &view->diagram_view.placing))
         return;
-    request_slot_cancel(&view->server_link, &view->selection_colors.slot); /* of another picture */
+    request_slot_cancel(&view->server_link,
+                        &view->selection_colors.slot); /* for the previous window */
     diagram_view_fill_request(view, &request);
     view->diagram_view.from = view->viewport.place.from;
     view->diagram_view.shift_pt = view->viewport.place.shift_pt;

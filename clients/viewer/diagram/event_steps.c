@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-/* into: the line that it is on may be in a cluster, which is opened then. */
+/* Goes to the event in the answer; into: ungroups the line group that contains it. */
 static void event_step_receive_neighbor(struct view *view, const struct response_chunk *answer,
                                         bool into)
 {
@@ -54,7 +54,7 @@ void event_step_to(struct view *view, enum neighbor_step step)
                       event_step_receive, view);
 }
 
-/* The next event of the log; shown: on a line that is. */
+/* Requests the next event of the log; shown: only on visible lines. */
 static void event_step_request_recorded(struct view *view, uint64_t from, bool back, bool shown)
 {
     const struct window_info *w = &view->scene_cache.window;
@@ -126,7 +126,7 @@ void event_step_partner(struct view *view)
         go_to_neighbor(view, at, NO_POSITION);
 }
 
-/* Are both ends of a pair, or members of a group: one step? */
+/* Returns whether they are one synchronization point: a sync pair, or in one group. */
 static bool same_point(const struct event_info *a, const struct event_info *b)
 {
     if (a->group && a->group == b->group)
@@ -135,8 +135,8 @@ static bool same_point(const struct event_info *a, const struct event_info *b)
            event_id_equal(a->partners[0], b->at);
 }
 
-/* The next point on a line that is shown, in the order of the recording; over clusters and
- * folds, whose inner events are not drawn, and into what is opened. */
+/* Goes to the next synchronization point that is drawn, in the order of the log: not to events
+ * inside line groups or collapsed repeats. */
 void event_step_recorded(struct view *view, int step)
 {
     const struct scene_mark *m =
@@ -157,7 +157,7 @@ void event_step_recorded(struct view *view, int step)
     }
     if (best)
         go_to_neighbor(view, best->event->at, best->event->position);
-    else if (m->event->position != NO_POSITION) /* beyond what is here */
+    else if (m->event->position != NO_POSITION) /* beyond the window */
         event_step_request_recorded(view, m->event->position + (step > 0), step < 0, true);
 }
 

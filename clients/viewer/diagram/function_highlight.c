@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define EVERY_US 250000
-#define STRETCHES_MOST 5000u /* in one picture */
-#define NAME_CHARS 40 /* in the key */
+#define STRETCHES_MOST 5000u /* in one request */
+#define NAME_CHARS 40 /* longest name in the key */
 
 struct function_highlight_stretch {
     int row;
@@ -23,14 +23,14 @@ struct function_highlight_stretch {
 };
 
 struct function_highlight {
-    struct table_model table; /* of what is in the scene */
-    char *of; /* what was asked about */
+    struct table_model table; /* of the time span of the scene */
+    char *of; /* function of the last request */
     GArray *drawn;
     bool made, stale;
     guint soon;
 };
 
-/* ---- which function ---- */
+/* ---- the function ---- */
 
 void function_highlight_set(struct view *view, const char *lit, bool marks)
 {
@@ -50,7 +50,7 @@ bool function_highlight_is_shown(const struct view *view)
     return view->viewport.place.lit && view->viewer_settings.drawer;
 }
 
-/* One that is too long for the key is cut in its middle, as names are. */
+/* Shortens a name that is too long for the key in its middle. */
 char *function_highlight_name(const struct view *view)
 {
     const char *lit = view->viewport.place.lit;
@@ -87,7 +87,7 @@ struct table_request function_highlight_request(const struct view *view, const c
     return request;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void function_highlight_on_table(void *user)
 {
@@ -198,11 +198,11 @@ void function_highlight_clear(struct view *view)
     l->stale = true;
 }
 
-/* ---- what of it is in the scene ---- */
+/* ---- intervals in the scene ---- */
 
 enum function_highlight_column { THREAD, FROM, UNTIL, SHARE, UNTIL_EVENT, COLUMNS };
 
-/* An event that is not here (of a line that is hidden) is where its time is. */
+/* Returns the x of an event; that of its time if it is not in the scene (its line is hidden). */
 static double x_of(const struct time_axis *axis, struct event_id at, int64_t ns)
 {
     const struct scene_mark *m = at.line ? time_axis_find_mark(axis, at) : NULL;
@@ -226,7 +226,7 @@ static void function_highlight_add_stretch(struct view *view, struct function_hi
         g_array_append_val(l->drawn, s);
 }
 
-/* False: there is nothing to be drawn. */
+/* Returns false if there is nothing to draw. */
 static bool function_highlight_build(struct view *view)
 {
     struct function_highlight *l = function_highlight_state(view);
@@ -271,7 +271,7 @@ static void draw_stretch(struct view *view, cairo_t *cr, const struct function_h
     cairo_fill(cr);
 }
 
-#define SHADES 5 /* in the key: 0.2 to 1 */
+#define SHADES 5 /* in the key: shares 0.2 to 1 */
 #define SHADE_PX 9
 
 static char *key_text(const struct view *view, const char *about)
@@ -301,7 +301,7 @@ double function_highlight_key(struct view *view, cairo_t *cr, double x, double y
     return x;
 }
 
-/* In the corner, left of the others. */
+/* Draws the key in the lower right corner, left of those of the path and of waits. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);

@@ -11,7 +11,7 @@
 #include "clients/viewer/diagram/viewer.h"
 #include "render/scene.h"
 
-#define AROUND_PX 60 /* a selected event is kept so far from the edges */
+#define AROUND_PX 60 /* least distance of a selected event from the edges */
 
 static void go_to_scroll_into_view(struct view *view, const struct scene_mark *m)
 {
@@ -33,11 +33,11 @@ static void go_to_scroll_into_view(struct view *view, const struct scene_mark *m
 }
 
 static void go_to_select_and_show(struct view *view, struct event_id at, uint64_t position,
-                                  bool centre)
+                                  bool center)
 {
     const struct scene_mark *m =
         view->viewport.place.overview ? NULL : scene_cache_find_mark(&view->scene_cache, at);
-    bool stays = m && (!centre || viewport_sees(&view->viewport, m));
+    bool stays = m && (!center || viewport_sees(&view->viewport, m));
     view->diagram_view.leaving = !stays;
     selection_set(view, at, false);
     if (stays) {

@@ -31,7 +31,7 @@ static uint32_t keep_used(struct window_info *w, const bool *used)
     return kept;
 }
 
-/* Not of very many rows, which come in parts. */
+/* Keeps all of very many rows, since these are requested in parts. */
 bool idle_rows_remove(struct view *view)
 {
     struct scene_cache *stage = &view->scene_cache;

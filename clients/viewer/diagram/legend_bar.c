@@ -8,10 +8,10 @@
 #include "render/scene_paint.h"
 #include "render/scene.h"
 
-#define SCALE 1.25 /* on the canvas */
-#define STANDING_PX 20
+#define SCALE 1.25 /* of the symbols */
+#define STANDING_PX 20 /* height of the line about relations */
 
-/* From the first line of keys to the last, downwards. */
+/* Sets the y of the first and of the last line of keys. */
 static void legend_bar_keys_extent(const struct scene *s, double *least, double *most)
 {
     *least = s->key_count ? 1e9 : 0;
@@ -23,7 +23,7 @@ static void legend_bar_keys_extent(const struct scene *s, double *least, double 
     }
 }
 
-/* What colors and bars say of how marks stand to the selected one. */
+/* Draws the key of the colors that tell how events are related to the selected one. */
 static void legend_bar_draw_relations(GtkWidget *area, cairo_t *cr, int y)
 {
     PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
@@ -65,7 +65,7 @@ static void legend_bar_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, i
     scene_paint(cr, s, &theme, &part, NULL);
 }
 
-/* As high as it was while the picture was as wide: it does not move the picture. */
+/* Returns the greatest height since the width changed, so that the diagram does not move. */
 static int legend_bar_max_height(struct view *view, int height)
 {
     GObject *legend = G_OBJECT(view->legend);
@@ -76,7 +76,7 @@ static int legend_bar_max_height(struct view *view, int height)
     return MAX(height, had);
 }
 
-#define ROOM_PX 640 /* of a window in which a picture, its legend and a drawer have room */
+#define ROOM_PX 640 /* least height of a window for diagram, legend and analysis pane */
 
 static bool has_room(const struct view *view)
 {
@@ -87,11 +87,11 @@ static bool has_room(const struct view *view)
 void legend_bar_show(struct view *view)
 {
     bool on = view->viewer_settings.look.legend &&
-              !view->viewport.place.overview && /* bands have their own */
+              !view->viewport.place.overview && /* state bands have their own */
               has_room(view);
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
-        diagram_view_rebuild(view); /* with its symbols, or without */
+        diagram_view_rebuild(view); /* with or without its symbols */
     }
     const struct scene *s = view->scene_cache.scene;
     double least, most;

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#define USUAL_PT 11.0 /* up to this size what is drawn has its own */
+#define USUAL_PT 11.0 /* drawings are not scaled for fonts up to this size */
 #define USUAL_DPI 96.0
 #define MOST 4.0
-#define STEPS 16.0 /* of a unit: tiles of the canvas end at whole pixels of the screen */
+#define STEPS 16.0 /* per unit, so that tiles of the canvas end at whole screen pixels */
 
 static double size_of(GtkSettings *settings)
 {

@@ -14,7 +14,7 @@ void line_arrangement_show_all(struct view *view)
 {
     row_requests_begin(view, "all");
     if (view_metadata(view)->some)
-        view->viewport.place.row_count = 0; /* those that have events, again */
+        view->viewport.place.row_count = 0; /* back to lines with events */
     for (uint32_t i = 0; i < view->viewport.place.row_count; i++)
         view->viewport.place.rows[i].hidden = false;
     row_requests_done(view);
@@ -67,7 +67,7 @@ void line_arrangement_hide_pattern(struct view *view, const char *pattern)
     row_requests_done(view);
 }
 
-/* Only lines that the selected event is tied to, in the picture. */
+/* Hides rows that have no visible event ordered with the selected one. */
 void line_arrangement_show_tied(struct view *view)
 {
     struct view_state *p = &view->viewport.place;

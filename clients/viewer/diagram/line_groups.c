@@ -39,9 +39,9 @@ void line_groups_split(struct view *view, uint32_t line)
     row_requests_done(view);
 }
 
-/* ---- by a rule ---- */
+/* ---- grouping by rules ---- */
 
-/* "worker" of "worker 3", "worker-12", "worker[7]", "worker#2" */
+/* Returns the length of "worker" in "worker 3", "worker-12", "worker[7]", "worker#2". */
 static size_t line_groups_name_stem_length(const char *name)
 {
     size_t n = strlen(name);
@@ -56,7 +56,7 @@ static const struct target_line_group *line_groups_described_group(struct view *
                                line_label_text(view_metadata(view), view->server_link.sites, line));
 }
 
-/* Do two lines belong to one cluster? */
+/* Returns whether the rule puts two lines into one group. */
 static bool line_groups_same_group(struct view *view, enum line_group_rule rule, uint32_t a,
                                    uint32_t b)
 {
@@ -105,7 +105,7 @@ void line_groups_by(struct view *view, enum line_group_rule rule)
     row_requests_done(view);
 }
 
-/* All lines whose names match become one row, where the first of them stands. */
+/* Joins all lines whose names match into one row, at the first of them. */
 void line_groups_by_pattern(struct view *view, const char *pattern)
 {
     struct view_state *p = &view->viewport.place;
@@ -137,7 +137,7 @@ void line_groups_use_default(struct view *view)
 {
     const struct trace_metadata *book = view_metadata(view);
     if (book->some)
-        return; /* not all are known */
+        return; /* not all lines are known */
     GHashTable *members = g_hash_table_new(NULL, NULL);
     bool any = false;
     for (uint32_t line = 1; line <= book->line_count; line++) {

@@ -12,7 +12,7 @@
 #include "wire/layout_results.h"
 #include "wire/trace_view.h"
 
-/* How many events of a line are left of a column. */
+/* Returns the number of events of a line left of a column. */
 static int64_t line_slide_left_neighbor(const struct window_info *w, uint32_t line, uint64_t left,
                                         int32_t column)
 {
@@ -22,8 +22,7 @@ static int64_t line_slide_left_neighbor(const struct window_info *w, uint32_t li
     return n;
 }
 
-static void line_slide_report_edge(struct view_state *p, const struct window_info *w,
-                                   int32_t column)
+static void line_slide_set_edge(struct view_state *p, const struct window_info *w, int32_t column)
 {
     uint32_t count = 0, room = 1;
     for (uint32_t i = 0; i < w->row_count; i++)
@@ -46,8 +45,8 @@ static void line_slide_report_edge(struct view_state *p, const struct window_inf
     p->move_count = count;
 }
 
-/* Makes an edge of what is seen the anchor: the left one right of the anchor, the right one left
- * of it.  That changes nothing in the picture (docs/order.md). */
+/* If the anchor is not visible, makes the nearer edge of the visible part the anchor, which leaves
+ * the diagram unchanged (docs/order.md). */
 static void anchor_at_edge(struct view *view)
 {
     struct view_state *p = &view->viewport.place;
@@ -55,7 +54,7 @@ static void anchor_at_edge(struct view *view)
     int32_t columns = (int32_t)viewport_columns(&view->viewport),
             edge = p->from > 0 ? p->from : p->from + columns;
     if (p->from <= 0 && edge >= 0)
-        return; /* the anchor is in the picture */
+        return; /* the anchor is visible */
     uint64_t position = p->from > 0 ? UINT64_MAX : 0;
     for (uint32_t i = 0; i < w->event_count; i++) {
         const struct event_info *e = &w->events[i];
@@ -66,7 +65,7 @@ static void anchor_at_edge(struct view *view)
     }
     if (position == UINT64_MAX)
         return;
-    line_slide_report_edge(p, w, edge);
+    line_slide_set_edge(p, w, edge);
     p->anchor = ANCHOR_POSITION;
     p->position = position;
     p->from -= edge;

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY_US 250000 /* of a run that grows */
-#define MOVED_US 100000 /* where another part of it is seen */
+#define EVERY_US 250000 /* between requests, while the run grows */
+#define MOVED_US 100000 /* after the visible range changed */
 
 struct measured_states {
     struct request_slot asking;
     struct state_bands strip;
     char *problem;
-    uint64_t of; /* the serial of the strip that it was asked for */
+    uint64_t of; /* serial of the state bands of the last request */
     gint64 asked_us;
     guint soon;
 };
@@ -37,7 +37,7 @@ static bool measured_states_is_needed(const struct view *view)
     return view->viewport.place.overview && view->overview.strip.row_count && (s->tints || states);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void measured_states_receive_part(struct view *view, const struct response_chunk *answer)
 {
@@ -87,7 +87,7 @@ static void measured_states_request(struct view *view, struct measured_states *l
                       measured_states_receive, view);
 }
 
-/* Is another part seen than that which is here? */
+/* Returns whether the visible range is not that of the answer. */
 static bool has_moved(struct view *view, const struct measured_states *l)
 {
     return !measured_states_of(view) || l->strip.from != view->overview.strip.from ||
@@ -144,7 +144,7 @@ void measured_states_clear(struct view *view)
     l->of = 0;
 }
 
-/* ---- what is here ---- */
+/* ---- results ---- */
 
 const struct state_bands *measured_states_of(struct view *view)
 {

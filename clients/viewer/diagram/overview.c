@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_EVENTS 50.0 /* across the picture, before it is one of marks again */
+#define LEAST_EVENTS 50.0 /* across the canvas; with fewer, zooming in shows marks */
 
 double overview_width_px(const struct view *view)
 {
     return MAX(viewport_along_px(&view->viewport) - viewport_names_px(&view->viewport), 16);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void overview_pinned_count(struct view *view)
 {
@@ -78,14 +78,14 @@ GArray *overview_rows_of_lines(const struct view *view)
         note_row(rows, s->rows[i], i + 1);
     for (uint32_t i = 0, row = 0; i < l->count; i++) {
         if (row < s->row_count && l->lines[i] == s->rows[row])
-            row++; /* (a row is identified by the first of its lines that exists) */
+            row++; /* a row is identified by the first of its lines that exists */
         if (row)
             note_row(rows, l->lines[i], row);
     }
     return rows;
 }
 
-/* "{T:producer… ×3}" where they have several names; numbers of twins are none. */
+/* Returns "{T:producer… ×3}"; the ellipsis if the names differ, apart from "#2". */
 static char *cluster_label(struct view *view, const uint32_t *lines, uint32_t count)
 {
     const char *first = metadata_label(view_metadata(view), lines[0]);
@@ -125,7 +125,7 @@ static void overview_receive_bands(void *user, const struct response_chunk *answ
         overview_replace_bands(&view->overview, &strip);
         view->scene_cache.row_total = strip.row_count;
         overview_pinned_count(view);
-        /* (one that was asked for before the axis was changed has its range in other units) */
+        /* requested before the axis was changed, the range is in other units */
         bool fits = strip.by_time == (p->column_ns > 0);
         if (fits && p->overview_to <= p->overview_from && strip.known == strip.count) {
             p->overview_from = (double)strip.from;
@@ -160,9 +160,9 @@ void overview_request(struct view *view)
                       overview_receive_bands, view);
 }
 
-/* ---- moving ---- */
+/* ---- zooming and panning ---- */
 
-/* Of the whole run, as the map knows it. */
+/* Clamps the range, which gets this span, to the run, whose bounds the overview map knows. */
 static void clamp_range(struct view *view, double span)
 {
     struct view_state *p = &view->viewport.place;
@@ -222,7 +222,7 @@ void overview_zoom_into_marks(struct view *view, double x_px)
     notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
 
-/* How much there is on a picture of marks, of the smallest ones: so many events, or ns. */
+/* Returns the span, in events or ns, below which zooming in shows marks. */
 static double overview_min_span(const struct view *view)
 {
     double columns = overview_width_px(view) / VIEWPORT_MIN_ZOOM / SCENE_COLUMN_PT;

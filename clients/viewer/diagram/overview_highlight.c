@@ -11,17 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-#define EVERY_US 250000 /* of a run that grows */
-#define VEIL 0.6 /* how much paler the strips are below it */
+#define EVERY_US 250000 /* between requests, while the run grows */
+#define VEIL 0.6 /* opacity of the background over the state bands */
 
 struct overview_highlight {
     struct table_model table;
-    char *of; /* what was asked about, */
-    uint64_t serial; /* and for which strip; */
-    int64_t from, to; /* its range, */
+    char *of; /* of the last request: the function, */
+    uint64_t serial; /* the serial of the state bands, */
+    int64_t from, to; /* their range and pixels */
     uint32_t pixels;
     bool by_time;
-    float *shares; /* by row and pixel of it; NULL: not made */
+    float *shares; /* by row and pixel; NULL: outdated */
     uint32_t rows;
     guint soon;
 };
@@ -52,7 +52,7 @@ static bool is_wanted(const struct view *view)
            view->overview.strip.row_count && view->overview.strip.to > view->overview.strip.from;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void overview_highlight_request(struct view *view, struct overview_highlight *l)
 {
@@ -110,7 +110,7 @@ static gboolean on_soon(gpointer data)
 void overview_highlight_on_notification(struct view *view, enum notification news)
 {
     if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART ||
-        news == NOTIFY_ROWS) /* there may be other rows */
+        news == NOTIFY_ROWS) /* the rows may be others */
         g_clear_pointer(&overview_highlight_state(view)->shares, g_free);
     overview_highlight_request_soon(view, overview_highlight_state(view));
 }
@@ -139,17 +139,17 @@ void overview_highlight_clear(struct view *view)
     l->soon = 0;
 }
 
-/* ---- by row and pixel ---- */
+/* ---- shares by row and pixel ---- */
 
 enum overview_highlight_column { THREAD, FROM, UNTIL, SHARE, COLUMNS };
 
-/* How many lines a row stands for. */
+/* Returns the number of lines of each row, by 1 + row. */
 static uint32_t *count_lines(const GArray *row_of, uint32_t rows)
 {
     uint32_t *lines = g_new0(uint32_t, rows + 1);
     for (guint i = 0; i < row_of->len; i++)
         lines[MIN(g_array_index(row_of, guint, i), rows)]++;
-    return lines; /* by 1 + row */
+    return lines;
 }
 
 static void overview_highlight_add_share(struct overview_highlight *l, const struct table_cell *c,
@@ -167,7 +167,7 @@ static void overview_highlight_add_share(struct overview_highlight *l, const str
             (float)(c[SHARE].real / MAX(lines[row], 1));
 }
 
-/* False: there is nothing to be drawn. */
+/* Returns false if there is nothing to draw. */
 static bool overview_highlight_build(struct view *view)
 {
     struct overview_highlight *l = overview_highlight_state(view);
@@ -190,7 +190,7 @@ static bool overview_highlight_build(struct view *view)
 
 /* ---- drawing ---- */
 
-/* Where a pixel of what was asked for is on the canvas. */
+/* Returns where a pixel of the answer begins on the canvas. */
 static double x_of(struct view *view, const struct overview_highlight *l, uint32_t pixel)
 {
     const struct state_bands *s = &view->overview.strip;

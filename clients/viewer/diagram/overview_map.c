@@ -11,7 +11,7 @@
 #include "render/scene_paint.h"
 #include "wire/layout_results.h"
 
-/* Which strip each line is in. */
+/* Notes the band of each line; joined NULL: one line each. */
 static void note_strips(struct view *view, const uint32_t *lines, const uint8_t *joined,
                         uint32_t count)
 {
@@ -46,7 +46,7 @@ static void overview_map_receive(void *user, const struct response_chunk *answer
 
 #define MAP_STRIPS 24u
 
-/* All lines, in as many strips as can be seen. */
+/* Requests the density of all lines, several of them in a band if there are too many. */
 void overview_map_request(struct view *view)
 {
     int width = gtk_widget_get_width(view->overview_map.widget);
@@ -66,7 +66,7 @@ void overview_map_request(struct view *view)
     event_density_request(view, &view->overview_map.asked, &request, &rows, overview_map_receive);
 }
 
-/* What is seen from a place to another of one strip. */
+/* Adds the box of a visible range, in one band or over all. */
 static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr, double from,
                                             double to, int width, cairo_rectangle_t box)
 {
@@ -76,8 +76,7 @@ static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr
     cairo_rectangle(cr, left, box.y, MAX(right - left, 2), box.height);
 }
 
-/* By order, each row has its own part: what is seen of it may be long ago in one and just now in
- * another. */
+/* By order, each row has its own visible range: early in the run for one, late for another. */
 static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
 {
     const struct scene *s = view->scene_cache.scene;
@@ -104,7 +103,7 @@ static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
     g_free(last);
 }
 
-/* Where in the run that lies which is seen. */
+/* Frames the visible part of the run. */
 static void overview_map_draw_frame(struct view *view, cairo_t *cr, int width, double high)
 {
     const struct view_state *p = &view->viewport.place;
@@ -137,7 +136,7 @@ static void paint_strips(struct view *view, cairo_t *cr, int width, int height)
                             theme.dark, 0, i * high, width, MAX(high - 0.5, 0.5));
 }
 
-/* It is painted once: what moves is the frame over it. */
+/* Returns the painted bands, which are cached: only the frame over them moves. */
 static cairo_surface_t *image_of(struct view *view, int width, int height)
 {
     bool dark = viewer_settings_theme(&view->viewer_settings).dark;

@@ -25,8 +25,8 @@ static void set_ink(struct view *view, cairo_t *cr)
     cairo_set_source_rgb(cr, ink, ink, ink);
 }
 
-/* What is still looked for, or cannot be had, of what is switched on; the caller's; NULL:
- * nothing. */
+/* Returns which enabled overlay is still computed, or unavailable; the caller frees it; NULL:
+ * none. */
 static char *overlay_missing_text(struct view *view)
 {
     const char *problem = view->viewer_settings.tints ? measured_states_problem(view) : NULL;
@@ -55,7 +55,7 @@ static double path_key(struct view *view, cairo_t *cr, double x, double y)
     return x;
 }
 
-/* Above that of the strips. */
+/* Draws the key above that of the state bands. */
 static void draw_key(struct view *view, cairo_t *cr, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
@@ -94,7 +94,7 @@ void overview_overlay_draw(struct view *view, cairo_t *cr, int height)
     cairo_restore(cr);
 }
 
-/* ---- in words ---- */
+/* ---- text ---- */
 
 char *overview_overlay_describe(struct view *view, double x, double y)
 {
@@ -130,7 +130,7 @@ void overview_overlay_print(struct view *view, FILE *f)
     overview_highlight_print(view, f);
 }
 
-/* ---- news ---- */
+/* ---- notifications ---- */
 
 void overview_overlay_on_notification(struct view *view, enum notification news)
 {

@@ -10,36 +10,36 @@
 
 #include <math.h>
 
-#define EVERY_US 1000000 /* of a run that grows */
-#define MOVED_US 250000  /* where another part of it is seen */
+#define EVERY_US 1000000 /* between requests, while the run grows */
+#define MOVED_US 250000  /* after the visible range changed */
 #define WIDE_PX 4.0
 
-/* What its pixels are of. */
+/* The range of a request, in ns or positions, and the number of pixels that divide it. */
 struct overview_path_range {
     bool by_time;
     int64_t from, to;
     uint32_t pixels;
 };
 
-struct overview_path_piece { /* of a row, or of none that is seen: row -1 */
+struct overview_path_piece { /* row -1: its line is not displayed */
     int row, after; /* after: the row that the path came from; -1: none */
     uint32_t first, end, hops;
-    bool alone; /* no other hop is near the one that it begins with */
+    bool alone; /* it begins with one hop, and no other is near */
     double share;
 };
 
 struct overview_path {
     struct table_model path;
     struct overview_path_range asked, shown;
-    uint64_t of; /* the serial of the strip that it was asked for */
-    uint64_t made_of; /* the same, of which the pieces are */
-    bool stale; /* of the run there is more */
+    uint64_t of; /* serial of the state bands of the last request */
+    uint64_t made_of; /* serial of the state bands that the pieces are for */
+    bool stale; /* the run has grown since the request */
     GArray *pieces;
-    double hidden, all; /* pixels of it: on rows that are not there; of all */
+    double hidden, all; /* pixels on the path: on rows that are not displayed; all */
     guint soon;
 };
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void overview_path_on_table(void *user)
 {
@@ -94,7 +94,7 @@ static bool overview_path_is_needed(const struct view *view)
            view->overview.strip.row_count;
 }
 
-/* Is another part seen than that which is here? */
+/* Returns whether the visible range is not that of the answer. */
 static bool has_moved(const struct view *view, const struct overview_path *t)
 {
     const struct state_bands *s = &view->overview.strip;
@@ -157,7 +157,7 @@ bool overview_path_is_running(struct view *view)
     return overview_path_is_needed(view) && !t->path.has_answer && table_model_is_running(&t->path);
 }
 
-/* ---- on which rows ---- */
+/* ---- pieces by row ---- */
 
 struct overview_path_columns {
     uint32_t thread, from, until, share, hops, after;
@@ -215,7 +215,7 @@ static void find_lone_hops(GArray *pieces)
     }
 }
 
-/* The pieces of the strip that is seen. */
+/* Returns the pieces on the current rows; NULL: unknown. */
 static const GArray *pieces_of(struct view *view)
 {
     struct overview_path *t = overview_path_state(view);
@@ -240,7 +240,7 @@ static const GArray *pieces_of(struct view *view)
 
 /* ---- drawing ---- */
 
-/* Where a border of its pixels is on the canvas; the strips may have moved on meanwhile. */
+/* Returns where a pixel of the answer begins on the canvas, whose range may have changed since. */
 static double x_of(struct view *view, uint32_t pixel)
 {
     const struct overview_path_range *r = &overview_path_state(view)->shown;
@@ -250,8 +250,7 @@ static double x_of(struct view *view, uint32_t pixel)
     return viewport_names_px(&view->viewport) + share * overview_width_px(view);
 }
 
-/* All of it is thick; of a pixel that several have, each has its share of that, and a hair at
- * least. */
+/* Adds a bar of WIDE_PX times its share of the path, at least one pixel high. */
 static void add_along(struct view *view, cairo_t *cr, const struct overview_path_piece *p,
                       int height)
 {
@@ -273,8 +272,7 @@ static bool is_hop(const struct overview_path_piece *p)
     return p->hops && p->row >= 0 && p->after >= 0 && p->after != p->row;
 }
 
-/* Where hops stand close together they are a veil over all the rows that they cross, behind the
- * rest. */
+/* Draws hops that are too close to be distinguished as a translucent area, behind the rest. */
 static void draw_veil(struct view *view, cairo_t *cr, const GArray *pieces)
 {
     for (guint i = 0; i < pieces->len; i++) {

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY_US 1000000 /* of a run that grows */
-#define BEYOND_US 100000 /* where what is seen is not here yet */
+#define EVERY_US 1000000 /* between requests, while the run grows */
+#define BEYOND_US 100000 /* if the visible range was not requested yet */
 
-/* What of it is in the scene: along a row, from a row to another one where they differ. */
+/* A piece of the path in the scene: along row, after a hop from from_row if that is another one. */
 struct path_overlay_stretch {
     int from_row, row;
     double from_pt, to_pt;
@@ -24,19 +24,19 @@ struct path_overlay_stretch {
 
 struct path_overlay {
     struct table_model path;
-    uint32_t *order; /* rows of its table, by time */
+    uint32_t *order; /* rows of its table, sorted by time */
     GArray *stretches;
-    int64_t from_ns, to_ns; /* the pieces that are here, or asked for, are all of those between */
-    bool stale; /* of the run there is more; made: the stretches are of this scene */
-    bool made;
+    int64_t from_ns, to_ns; /* range of the last request */
+    bool stale; /* the run has grown since the request */
+    bool made; /* the stretches are those of this scene */
     guint soon;
-    struct table_cell marks; /* the step whose events are to be marked; CELL_NULL: none */
+    struct table_cell marks; /* the code segment whose events are to be marked; CELL_NULL: none */
 };
 
-/* Of the path, piece by piece; others may come behind them. */
+/* The first columns of the table "path" by pieces; more may follow. */
 enum path_overlay_column { THREAD, TOOK, STEP, FROM, IS, UNTIL, COLUMNS };
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static const struct table_cell *cell_of(const struct path_overlay *k, uint32_t row,
                                         enum path_overlay_column column)
@@ -114,7 +114,7 @@ static void path_overlay_set_ns_option(struct table_request *request, const char
     table_model_set_option(request, key, text);
 }
 
-/* What is seen and as much again on both sides; all of it, where its events are to be marked. */
+/* Requests the visible range and as much on either side; the whole path to mark its events. */
 static void path_overlay_request(struct view *view, struct path_overlay *k)
 {
     struct table_request request = table_model_request("path", "piece");
@@ -131,7 +131,7 @@ static void path_overlay_request(struct view *view, struct path_overlay *k)
     table_model_send(&k->path, &request);
 }
 
-/* Does what is seen lie beyond the pieces that are here? */
+/* Returns whether the visible range exceeds that of the last request. */
 static bool is_beyond(struct view *view, const struct path_overlay *k)
 {
     const struct time_axis *axis = time_axis_of(view);
@@ -209,10 +209,9 @@ bool path_overlay_is_busy(struct view *view)
                       (k->soon && (!k->path.has_answer || is_beyond(view, k))));
 }
 
-/* ---- what of it is in the scene ---- */
+/* ---- pieces in the scene ---- */
 
-/* Placed by order, columns tell nothing of times: there a piece is where the event is that it ends
- * with. */
+/* By order, columns have no times: a piece is placed by the event that ends it. */
 static void path_overlay_add_piece(struct view *view, struct path_overlay *k,
                                    const struct time_axis *axis, uint32_t piece)
 {
@@ -285,7 +284,7 @@ static const char key_text[] = "critical path";
 
 double path_overlay_key_px(void) { return text_cache_width(NULL, key_text, 8, false) + 36; }
 
-/* In the corner, beside that of the tints. */
+/* Draws the key in the lower right corner, left of that of waits. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);

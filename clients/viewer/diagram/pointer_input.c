@@ -41,7 +41,7 @@ static gboolean on_scroll(GtkEventControllerScroll *controller, double dx, doubl
     return TRUE;
 }
 
-/* From the widget's coordinates to along and across, in pixels of the canvas. */
+/* Converts widget coordinates to canvas pixels along and across the lines. */
 static void pointer_to_line_axes(const struct view *view, double *x, double *y)
 {
     double along = (viewport_vertical(&view->viewport) ? *y : *x) / view->viewport.unit_px,
@@ -115,7 +115,7 @@ static void on_release(GtkGestureClick *gesture, int presses, double x, double y
                                      row < 0 ? 0 : view->scene_cache.scene->rows[row].line);
     if (view->viewport.place.overview && view->pointer.drag.what == DRAG_DIAGRAM &&
         x >= viewport_names_px(&view->viewport) && fabs(x - view->pointer.pressed_px) < 4)
-        overview_zoom_into_marks(view, x); /* it was not dragged */
+        overview_zoom_into_marks(view, x); /* a click, not a drag */
     view->pointer.drag.what = DRAG_NOTHING;
     gtk_widget_queue_draw(view->canvas);
 }
@@ -153,7 +153,7 @@ static void on_leave(GtkEventControllerMotion *controller, gpointer data)
     gtk_widget_queue_draw(view->canvas);
 }
 
-/* ---- what is said under it ---- */
+/* ---- tooltips ---- */
 
 static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keyboard,
                            GtkTooltip *tooltip, gpointer data)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- asking for them ---- */
+/* ---- rows of a request ---- */
 
 static bool is_shown(const struct view *view, uint32_t line)
 {
@@ -25,7 +25,8 @@ static bool is_shown(const struct view *view, uint32_t line)
     return false;
 }
 
-/* Lines that nothing happened on are not worth a row. */
+/* Returns whether a line has a row by default; without events only in a live run, or if it already
+ * has one. */
 static bool row_requests_line_has_row(struct view *view, uint32_t line)
 {
     const struct line_metadata *l = metadata_line(view_metadata(view), line);
@@ -39,8 +40,7 @@ static void row_requests_append_row(struct view_state *p, uint32_t line)
     p->rows[p->row_count++] = (struct view_state_row){.line = line};
 }
 
-/* Of very many lines the server knows, for all of them at once, which have something in a
- * window. */
+/* Of very many lines, the server finds those with events in a window for all of them at once. */
 bool row_requests_by_events(const struct view *view)
 {
     const struct trace_metadata *book = &view->server_link.source.book;
@@ -55,7 +55,6 @@ void row_requests_on_window(struct view *view, const struct window_info *window)
         view->scene_cache.row_total = window->row_count;
 }
 
-/* In default order. */
 uint32_t *row_requests_all(struct view *view, uint32_t *count)
 {
     const struct trace_metadata *book = view_metadata(view);
@@ -92,7 +91,7 @@ uint32_t row_requests_index(const struct view_state *p, uint32_t line)
     return i;
 }
 
-/* Lines that are new come last. */
+/* Appends lines that have appeared since the rows were arranged. */
 static void add_new(struct view *view)
 {
     struct view_state *p = &view->viewport.place;
@@ -111,7 +110,7 @@ static void row_requests_request_all(struct view *view, struct window_request *r
     memset(r->joined, 0, r->row_count + 1);
 }
 
-/* How many rows of the request are pinned ones, the first of them. */
+/* Counts the pinned rows, with which the request begins; end: the index after their lines. */
 static uint32_t pinned_of(const struct view_state *p, const struct window_request *r, uint32_t *end)
 {
     uint32_t count = 0;
@@ -123,8 +122,7 @@ static uint32_t pinned_of(const struct view_state *p, const struct window_reques
     return count;
 }
 
-/* Of very many rows only those that are seen and as many on either side, and those that are
- * pinned. */
+/* Limits very many rows to the pinned ones, the visible ones and a page on either side. */
 static void row_requests_limit_rows(struct view *view, struct window_request *r)
 {
     double page = viewport_across_px(&view->viewport) / view->viewport.place.zoom /
@@ -163,7 +161,7 @@ void row_requests_for_request(struct view *view, struct window_request *r)
         r->most_rows = ROWS_AT_ONCE;
         return;
     }
-    r->most_rows = LIMIT_LINES_SENT; /* that there are more may not be known yet */
+    r->most_rows = LIMIT_LINES_SENT; /* more lines may exist than are known */
     if (r->row_count == 0 && view_metadata(view)->line_count > ROWS_AT_ONCE)
         row_requests_request_all(view, r);
     for (uint32_t i = 0; i < r->row_count; i++)

@@ -32,9 +32,10 @@ void row_scrollbar_update(struct view *view)
                              MAX(height, page), viewport_row_pt(&view->viewport), page, page);
     if (!view->row_scrollbar.orienting)
         view->row_scrollbar.orienting =
-            g_idle_add(row_scrollbar_update_orientation, view); /* not while sizes are given out */
-    gtk_widget_set_opacity(view->row_scrollbar.widget,
-                           height > page + 1); /* it keeps its room: the picture must not move */
+            g_idle_add(row_scrollbar_update_orientation, view); /* not during size allocation */
+    gtk_widget_set_opacity(
+        view->row_scrollbar.widget,
+        height > page + 1); /* invisible, it keeps its space: the diagram must not move */
     view->row_scrollbar.moving = false;
 }
 

@@ -15,20 +15,20 @@
 #include <string.h>
 
 struct row_search_hit {
-    uint32_t line; /* the first of its row */
-    uint32_t row; /* counted from the first of all */
+    uint32_t line; /* the first one of its row */
+    uint32_t row; /* index among all rows */
 };
 
 struct row_search {
     GtkWidget *box, *entry, *label;
     GArray *hits;
-    guint at; /* the one that was gone to */
+    guint at; /* index of the current hit */
 };
 
-/* ---- what is called so ---- */
+/* ---- matching ---- */
 
-/* Anywhere in its label, whether large or small; with * or ? all of what stands behind the letter
- * of its kind. */
+/* Matches part of the label, ignoring case; text with * or ? is a pattern for the whole label, or
+ * for the part after the colon. */
 static bool row_search_name_matches(struct view *view, uint32_t line, const char *text)
 {
     const char *label = metadata_label(view_metadata(view), line), *colon = strchr(label, ':');
@@ -36,10 +36,10 @@ static bool row_search_name_matches(struct view *view, uint32_t line, const char
         return fnmatch(text, colon ? colon + 1 : label, FNM_CASEFOLD) == 0 ||
                fnmatch(text, label, FNM_CASEFOLD) == 0;
     char *in = g_utf8_casefold(label, -1), *what = g_utf8_casefold(text, -1);
-    bool is = strstr(in, what) != NULL;
+    bool matches = strstr(in, what) != NULL;
     g_free(in);
     g_free(what);
-    return is;
+    return matches;
 }
 
 static void row_search_add_hit(struct row_search *seek, uint32_t line, uint32_t row)
@@ -55,29 +55,29 @@ static void search_place(struct view *view, struct row_search *seek, const char 
     uint32_t row = 0, end;
     for (uint32_t first = 0; first < p->row_count; first = end) {
         uint32_t head = 0;
-        bool is = false;
+        bool matches = false;
         end = row_requests_end(p, first);
         for (uint32_t i = first; i < end; i++) {
             if (p->rows[i].hidden)
                 continue;
             head = head ? head : p->rows[i].line;
-            is |= row_search_name_matches(view, p->rows[i].line, text);
+            matches |= row_search_name_matches(view, p->rows[i].line, text);
         }
-        if (is)
+        if (matches)
             row_search_add_hit(seek, head, row);
         row += head != 0;
     }
 }
 
-/* Of those that are in the picture: all that are known, where there are very many. */
+/* Searches the rows of the window; of very many lines, no others are known. */
 static void search_scene(struct view *view, struct row_search *seek, const char *text)
 {
     const struct window_info *w = &view->scene_cache.window;
     for (uint32_t i = 0; view->scene_cache.scene && i < w->row_count; i++) {
-        bool is = row_search_name_matches(view, w->rows[i].line, text);
+        bool matches = row_search_name_matches(view, w->rows[i].line, text);
         for (uint32_t k = 0; k < w->rows[i].member_count; k++)
-            is |= row_search_name_matches(view, w->rows[i].members[k], text);
-        if (is)
+            matches |= row_search_name_matches(view, w->rows[i].members[k], text);
+        if (matches)
             row_search_add_hit(seek, w->rows[i].line, view->scene_cache.row_base + i);
     }
 }
@@ -118,7 +118,7 @@ bool row_search_is_hit(const struct view *view, uint32_t line)
     return false;
 }
 
-/* ---- going there ---- */
+/* ---- navigation ---- */
 
 static void row_search_show_count(struct view *view)
 {
@@ -137,7 +137,7 @@ static void row_search_show_count(struct view *view)
         gtk_widget_remove_css_class(seek->entry, "error");
 }
 
-/* Its row is seen, in the middle if it was not. */
+/* Scrolls to the row of the current hit, to the middle if it was not visible. */
 static void row_search_scroll_to_hit(struct view *view)
 {
     const struct row_search *seek = view->row_search;

@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-/* As in OLT: an event that leaves the picture hands over to the next one of its line. */
+/* As in OLT: if the selected event is not visible, selects the nearest one of its row that is. */
 static gboolean on_reselect(gpointer data)
 {
     struct view *view = data;
@@ -35,8 +35,7 @@ static gboolean on_reselect(gpointer data)
             best = o;
     }
     if (best)
-        selection_set_silently(view, best->event->at,
-                               false); /* not a change that anyone made: nothing to undo */
+        selection_set_silently(view, best->event->at, false); /* no user action, nothing to undo */
     return G_SOURCE_REMOVE;
 }
 

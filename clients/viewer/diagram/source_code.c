@@ -11,13 +11,13 @@
 #define LINES_AROUND 3
 #define SOURCE_BYTES (8u << 20)
 
-/* ---- lines of text ---- */
+/* ---- source lines ---- */
 
 static char *source_code_path(const struct symbol_location *site)
 {
     if (*site->path && g_file_test(site->path, G_FILE_TEST_IS_REGULAR))
         return g_canonicalize_filename(site->path,
-                                       NULL); /* "-x" would be an option of the editor's */
+                                       NULL); /* as "-x" would be an option of the editor */
     char *name = g_path_get_basename(site->path);
     bool here = *site->path && g_file_test(name, G_FILE_TEST_IS_REGULAR);
     char *path = here ? g_canonicalize_filename(name, NULL) : NULL;
@@ -51,7 +51,7 @@ void source_code_append_lines(GString *s, const struct symbol_location *site)
 
 /* ---- in an editor ---- */
 
-/* +LINE is what vi, emacs, nano, gedit and others understand. */
+/* Passes +LINE, which vi, emacs, nano, gedit and others understand. */
 static void source_code_spawn_editor(struct view *view, const char *editor, const char *path,
                                      int line)
 {

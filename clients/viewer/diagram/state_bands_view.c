@@ -35,7 +35,7 @@ double bands_view_y_px(const struct view *view, uint32_t row)
     return row_y(view, row) + viewport_row_pt(&view->viewport) / 2;
 }
 
-/* Above the key, and above that of what lies over the rows. */
+/* The rows end above the key, and above that of overlays. */
 double bands_view_bottom_px(const struct view *view, int height)
 {
     return height - (view->viewer_settings.tints || view->viewer_settings.path ||
@@ -64,7 +64,7 @@ cairo_rectangle_t bands_view_row_box(struct view *view, uint32_t row)
     return state_band_row_box(row_y(view, row), &look);
 }
 
-/* Rows end above the key. */
+/* Covers what rows have drawn below their end, where the key follows. */
 static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
@@ -75,7 +75,7 @@ static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
     cairo_restore(cr);
 }
 
-/* Rows that are pinned do not scroll, the others pass below them. */
+/* Paints rows first to end - 1, clipped: scrolling rows do not show through pinned ones. */
 static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t end, double top_px,
                        double bottom_px)
 {
@@ -107,7 +107,6 @@ static void paint_all_rows(struct view *view, cairo_t *cr, double height)
     paint_rows(view, cr, pinned, rows, band + (pinned ? 1 : 0), height);
 }
 
-/* The row at a place of the canvas; row_count: none is there. */
 uint32_t bands_view_row_at(const struct view *view, double y_px)
 {
     uint32_t rows = view->overview.strip.row_count, i = 0;
@@ -117,7 +116,7 @@ uint32_t bands_view_row_at(const struct view *view, double y_px)
     return i;
 }
 
-/* ---- how far the run is known ---- */
+/* ---- progress and hits ---- */
 
 static void paint_unknown(struct view *view, cairo_t *cr, int height)
 {
@@ -131,7 +130,7 @@ static void paint_unknown(struct view *view, cairo_t *cr, int height)
     g_free(text);
 }
 
-/* Hits of the finder. */
+/* Draws a vertical line for each search hit. */
 static void paint_hits(struct view *view, cairo_t *cr, double height)
 {
     const struct viewer_search *f = &view->search;
@@ -165,7 +164,7 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
                          viewport_names_px(&view->viewport), overview_width_px(view));
 }
 
-/* ---- in words ---- */
+/* ---- text ---- */
 
 static void bands_view_append_shares(struct view *view, GString *text, const double *shares,
                                      uint32_t about)

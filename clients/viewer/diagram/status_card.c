@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* When one of the two selected events was: it may be far from what is on the stage by now. */
+/* The time of one of the selected events, kept in case it is no longer in the scene. */
 struct status_card_moment {
     struct event_id at;
     int64_t time_ns;
@@ -21,7 +21,7 @@ struct status_card_moment {
 
 struct status_card {
     struct status_card_moment first, second;
-    char *text; /* last; NULL: nothing that still holds */
+    char *text; /* shown last; NULL: none, or cleared */
 };
 
 static struct status_card *status_card_state(struct view *view)
@@ -31,7 +31,7 @@ static struct status_card *status_card_state(struct view *view)
     return view->status_card;
 }
 
-/* "5.5 ms": three digits are enough for people. */
+/* Returns "5.5 ms": three significant digits. */
 static char *status_card_duration_text(int64_t ns)
 {
     static const struct {
@@ -46,7 +46,7 @@ static char *status_card_duration_text(int64_t ns)
     return g_strdup_printf(v < 1000 ? "%.3g %s" : "%.0f %s", v, units[u].unit);
 }
 
-/* The event, if anything that is here has it. */
+/* Returns the event, if the causal chain or the scene contains it. */
 static const struct event_info *known_event(const struct view *view, struct event_id at)
 {
     for (uint32_t i = 0; i < view->selection_relations.chain_count; i++)
@@ -55,7 +55,7 @@ static const struct event_info *known_event(const struct view *view, struct even
     return scene_cache_find_event(&view->scene_cache, at);
 }
 
-/* False: it is not known yet. */
+/* Returns false if the time is not known yet. */
 static bool status_card_update_moment(const struct view *view, struct status_card_moment *moment,
                                       struct event_id at)
 {
@@ -65,7 +65,7 @@ static bool status_card_update_moment(const struct view *view, struct status_car
     return event_id_equal(moment->at, at);
 }
 
-/* "T:main: signal (1:5) about CV:more — 3.71 ms, crawler.c:19"; NULL: it is not known yet. */
+/* Returns "T:main: signal (1:5) about CV:more — 3.71 ms, crawler.c:19"; NULL: not known yet. */
 static char *status_card_event_text(struct view *view, struct event_id at)
 {
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
@@ -83,7 +83,8 @@ static char *status_card_event_text(struct view *view, struct event_id at)
     return text;
 }
 
-/* "1:5 is before 7:29 — 5.5 ms, 3 steps" */
+/* Returns how the selected events are related, their distance in time, and the hops of the chain;
+ * NULL: not known yet. */
 static char *status_card_pair_text(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
@@ -115,7 +116,7 @@ void status_card_clear(struct view *view)
     status_line_show(&view->status_line, "%s", "");
 }
 
-/* Once each: what others say meanwhile is not talked over. */
+/* Shows each text only once, so as not to overwrite later messages. */
 static void status_card_show_text(struct view *view)
 {
     struct status_card *card = status_card_state(view);

@@ -11,8 +11,8 @@ struct time_axis {
     const struct scene_mark **marks; /* by line and number */
     uint32_t mark_count;
     bool made;
-    const struct scene *of; /* it borrows the marks of this one, */
-    uint64_t serial; /*   which may be gone: another may lie in its place */
+    const struct scene *of; /* the scene whose marks it borrows */
+    uint64_t serial; /* of that scene: a later one may have its address */
 };
 
 static int time_axis_compare_ref(struct event_id a, struct event_id b)
@@ -88,8 +88,8 @@ const struct scene_mark *time_axis_find_mark(const struct time_axis *a, struct e
         else
             high = middle;
     }
-    bool is = low < a->mark_count && event_id_equal(a->marks[low]->event->at, at);
-    return is ? a->marks[low] : NULL;
+    bool found = low < a->mark_count && event_id_equal(a->marks[low]->event->at, at);
+    return found ? a->marks[low] : NULL;
 }
 
 int time_axis_row_of_line(struct view *view, uint32_t line)

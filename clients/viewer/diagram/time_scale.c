@@ -17,7 +17,7 @@ static void on_scale(GtkRange *range, gpointer data)
         time_scale_set(view, v);
 }
 
-/* From pure order, at 0, over fine to coarse time: the logarithm of the nanoseconds to a column. */
+/* Creates the scale: logical order at 0, then up to 10^10 ns per column. */
 GtkWidget *time_scale_new(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);

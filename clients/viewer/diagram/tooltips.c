@@ -43,7 +43,7 @@ char *tooltip_event_text(struct view *view, const struct event_info *e)
     return g_string_free(s, FALSE);
 }
 
-/* Where the row's thread is meanwhile; NULL: at home. */
+/* Returns where the row's thread is, and what it waits for; NULL: it is on its own line. */
 static char *tooltip_overview_text(struct view *view, uint32_t row, double x_pt)
 {
     const struct trace_metadata *book = view_metadata(view);

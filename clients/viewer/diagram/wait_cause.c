@@ -15,9 +15,9 @@
 
 struct wait_cause {
     struct table_model why;
-    struct event_id of, cause; /* of: the event that was asked about; line 0: none */
+    struct event_id of, cause; /* of: the event of the request; line 0: none */
     char *text; /* NULL: not known (yet) */
-    bool goes; /* to the cause, once it is known */
+    bool goes; /* whether to go to the cause once it is known */
 };
 
 static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)

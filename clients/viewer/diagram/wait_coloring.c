@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define EVERY_US 250000
-#define WAITS_MOST 5000u /* in one picture, the longest */
+#define WAITS_MOST 5000u /* in one request: the longest */
 
 static const struct class
 {
@@ -21,7 +21,7 @@ static const struct class
                                     {"contention", 0.84, 0.37, 0, false},
                                     {"timeout", 0, 0.62, 0.45, false},
                                     {"unattributed", 0.4, 0.4, 0.4, true}};
-enum { UNEXPLAINED = 3, CLASSES = WAIT_COLORING_CLASSES };
+enum { UNATTRIBUTED = 3, CLASSES = WAIT_COLORING_CLASSES };
 
 struct wait_coloring_wait {
     unsigned class;
@@ -30,7 +30,7 @@ struct wait_coloring_wait {
 };
 
 struct wait_coloring {
-    struct table_model waits; /* of what is in the scene */
+    struct table_model waits; /* of the time span of the scene */
     GArray *drawn;
     bool made, stale;
     guint soon;
@@ -56,7 +56,7 @@ static struct wait_coloring *wait_coloring_state(struct view *view)
     return view->wait_coloring;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void wait_coloring_request(struct view *view, struct wait_coloring *t)
 {
@@ -115,21 +115,21 @@ void wait_coloring_clear(struct view *view)
     t->stale = true;
 }
 
-/* ---- what of it is in the scene ---- */
+/* ---- waits in the scene ---- */
 
 struct wait_coloring_columns {
-    uint32_t waited, thread, class, unexplained, from, until;
+    uint32_t waited, thread, class, unattributed, from, until;
 };
 
 static unsigned class_of(const struct table_cell *cells, const struct wait_coloring_columns *c)
 {
-    const struct table_cell *not = &cells[c->unexplained], *class = &cells[c->class];
-    if (not ->is == CELL_NUMBER && not ->number > 0)
-        return UNEXPLAINED;
-    for (unsigned i = 0; class->is == CELL_TEXT && i < UNEXPLAINED; i++)
+    const struct table_cell *unattributed = &cells[c->unattributed], *class = &cells[c->class];
+    if (unattributed->is == CELL_NUMBER && unattributed->number > 0)
+        return UNATTRIBUTED;
+    for (unsigned i = 0; class->is == CELL_TEXT && i < UNATTRIBUTED; i++)
         if (strcmp(class->text, classes[i].name) == 0)
             return i;
-    return UNEXPLAINED;
+    return UNATTRIBUTED;
 }
 
 static double x_of(const struct time_axis *axis, struct event_id at, int64_t ns)
@@ -153,7 +153,7 @@ static void wait_coloring_add_wait(struct view *view, struct wait_coloring *t,
     bool timed = view->viewport.place.column_ns > 0,
          begins = begin.line && time_axis_find_mark(axis, begin),
          ends = until.line && time_axis_find_mark(axis, until);
-    /* Placed by order, columns tell nothing of times: what is not seen is beyond the edge. */
+    /* By order, columns have no times: an event outside of the scene is beyond its edge. */
     struct wait_coloring_wait w = {
         class_of(cells, c), time_axis_row_of_line(view, cells[c->thread].line),
         x_of(axis, begin, timed ? from : INT64_MIN), x_of(axis, until, timed ? to : INT64_MAX)};
@@ -174,7 +174,7 @@ static void wait_coloring_build(struct view *view, struct wait_coloring *t)
     uint32_t n = table->column_count;
     t->made = true;
     g_array_set_size(t->drawn, 0);
-    if (!axis || c.waited == n || c.thread == n || c.class == n || c.unexplained == n ||
+    if (!axis || c.waited == n || c.thread == n || c.class == n || c.unattributed == n ||
         c.from == n || c.until == n)
         return;
     for (uint32_t i = 0; i < table->row_count; i++)
@@ -208,7 +208,7 @@ static void wait_coloring_fill_box(cairo_t *cr, const struct class *class, doubl
 
 const char *wait_coloring_class_name(unsigned class) { return classes[class].name; }
 
-/* Lines from the lower left to the upper right, again and again. */
+/* Returns a repeated pattern of lines from lower left to upper right. */
 static cairo_pattern_t *wait_coloring_new_hatch_pattern(double ink, double ground)
 {
     cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 5, 5);
@@ -229,7 +229,7 @@ static cairo_pattern_t *wait_coloring_new_hatch_pattern(double ink, double groun
     return pattern;
 }
 
-/* Lighter than what runs, on a dark ground, too. */
+/* Uses lighter colors than running states have, also on a dark background. */
 void wait_coloring_fill_class(cairo_t *cr, unsigned class, const struct paint_theme *theme)
 {
     const struct class *c = &classes[class];
@@ -276,7 +276,7 @@ static void draw_wait(struct view *view, cairo_t *cr, const struct wait_coloring
         wait_coloring_fill_box(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
 }
 
-#define KEY_SIGN_PX 28 /* beside a word */
+#define KEY_SIGN_PX 28 /* beside a name in the key */
 
 double wait_coloring_key_px(void)
 {
@@ -286,7 +286,7 @@ double wait_coloring_key_px(void)
     return wide;
 }
 
-/* What the tints stand for, in the corner. */
+/* Draws the key of the tints in the lower right corner. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);

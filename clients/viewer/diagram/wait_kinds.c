@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* By class of wait_coloring.h. */
+/* States by wait class (wait_coloring.h). */
 static const uint8_t states[WAIT_COLORING_CLASSES] = {BAND_LIVING_MEETING, BAND_LIVING_EXCLUSION,
                                                       BAND_LIVING_TIMER, BAND_LIVING_UNKNOWN};
 
-/* What a pixel of a row is filled by: below it is what does not wait. */
+/* Shares of a pixel of a row, of 255: of each wait class, and of the other states below them. */
 struct wait_kind_shares {
     uint8_t below, share[WAIT_COLORING_CLASSES];
 };
@@ -33,13 +33,14 @@ static struct wait_kind_shares wait_kinds_shares_at(const struct state_bands *se
     unsigned below = cell->share[BAND_RUNS] + cell->share[BAND_INSIDE], all = 0;
     for (unsigned i = 0; i < WAIT_COLORING_CLASSES; i++)
         all += f.share[i] = share[states[i]];
-    f.below = (uint8_t)MIN(below, 255 - MIN(all, 255)); /* rounded, they may be more than all */
+    f.below =
+        (uint8_t)MIN(below, 255 - MIN(all, 255)); /* due to rounding, the sum may exceed 255 */
     return f;
 }
 
 /* ---- drawing ---- */
 
-/* Pixels that are alike are one box. */
+/* Adds the part of a class to the path, one box for adjacent equal pixels. */
 static void add_class(const struct wait_kind_shares *filled, uint32_t pixels, unsigned class,
                       cairo_t *cr, cairo_rectangle_t box)
 {
@@ -87,7 +88,7 @@ void wait_kinds_draw(struct view *view, cairo_t *cr, int height)
     cairo_restore(cr);
 }
 
-/* ---- in words ---- */
+/* ---- text ---- */
 
 char *wait_kinds_describe(struct view *view, uint32_t row, double share)
 {

@@ -12,8 +12,7 @@
 #include "clients/viewer/diagram/viewer.h"
 #include "render/scene.h"
 
-/* All of the run is here, and of its rows: a zoom that shows it, and no emptiness beyond it.  0:
- * more lies further on. */
+/* Returns the zoom at which the whole run fits the canvas; 0: the window does not contain it. */
 static double zoom_of_all(const struct view *view)
 {
     const struct scene *s = view->scene_cache.scene;
@@ -25,7 +24,7 @@ static double zoom_of_all(const struct view *view)
     return MIN(across / MAX(high, 1), along / MAX(viewport_run_pt(&view->viewport), 1));
 }
 
-/* Zooming out ends where the whole run is seen.  1: it does already. */
+/* Limits zooming out to the whole run. Returns 1 if it is visible already. */
 static double zoom_clamp_factor(const struct view *view, double factor)
 {
     double all = zoom_of_all(view), zoom = view->viewport.place.zoom;
@@ -76,7 +75,7 @@ void zoom_fit(struct view *view)
     history_mark(&view->history, "fit");
     scroll_anchor_leave_follow(&view->viewport);
     p->overview = true;
-    p->overview_from = p->overview_to = 0; /* all of it */
+    p->overview_from = p->overview_to = 0; /* the whole run */
     overview_request(view);
     notify_listener(&view->listener, NOTIFY_ACTIONS);
 }
