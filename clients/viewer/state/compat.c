@@ -2,13 +2,13 @@
 
 #define ASKED "compat-asked"
 
-/* A dialog that is open: freed when it has ended. */
+/* An open dialog; freed when it ends. */
 struct compat_dialog {
-    GtkWindow *parent; /* bears it as ASKED; NULL: destroyed */
+    GtkWindow *parent; /* refers to this by ASKED; NULL: destroyed */
     void (*answer)(void *user, const char *path);
     void *user;
     gulong parent_gone;
-    /* What ends the dialog: a GCancellable, before GTK 4.10 the dialog itself. */
+    /* closes the dialog: a GCancellable; before GTK 4.10, the dialog itself */
     GObject *dialog;
 };
 

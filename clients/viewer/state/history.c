@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define PLACES_MOST 4000u
-#define ONE_STEP_US 700000 /* small steps of one sort that follow each other so soon are one */
+#define ONE_STEP_US                                                                                \
+    700000 /* small changes of one kind are merged if they follow each other within this time */
 
 static bool is_small(const char *what)
 {

@@ -9,7 +9,7 @@
 #define FLAG_HIGH_PX 9
 #define PLACED_MOST 2000u /* the overview map omits further ones */
 
-/* ---- where they are: asked one after the other ---- */
+/* ---- positions, requested one after the other ---- */
 
 static void run_notes_request_next(struct run_notes *noted);
 
@@ -48,7 +48,7 @@ static void run_notes_request_next(struct run_notes *noted)
                                 noted);
 }
 
-/* Searches all of them again: there are few, and their indices have changed. */
+/* Requests all positions again: there are few notes, and their indices have changed. */
 static void place_all(struct run_notes *noted)
 {
     request_slot_cancel(noted->link, &noted->slot);
@@ -62,7 +62,7 @@ static void place_all(struct run_notes *noted)
     run_notes_request_next(noted);
 }
 
-/* ---- what is written ---- */
+/* ---- reading and writing ---- */
 
 bool run_notes_open(struct run_notes *noted, struct error *error)
 {

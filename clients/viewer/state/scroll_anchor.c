@@ -36,7 +36,7 @@ void scroll_anchor_at_event(struct viewport *camera, struct event_id at, double 
     p->overview = false;
 }
 
-/* In the middle of the columns. */
+/* Returns the middle of the columns. */
 static double middle_px(const struct viewport *camera)
 {
     double names = viewport_names_px(camera);
@@ -78,7 +78,7 @@ void scroll_anchor_keep_selected(struct viewport *camera)
     scroll_anchor_at_event(camera, m->event->at, x);
 }
 
-/* ---- a window came ---- */
+/* ---- arrival of a window ---- */
 
 static void scroll_anchor_apply(struct viewport *camera)
 {

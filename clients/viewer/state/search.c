@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is to be said of it; text: ours from now on. */
+/* Takes ownership of text. */
 static void search_update_summary(struct viewer_search *f, char *text)
 {
     g_free(f->summary);
     f->summary = text;
 }
 
-/* ---- names here ---- */
+/* ---- matching of names ---- */
 
 struct search_pattern {
     const char *plain;
@@ -103,7 +103,7 @@ static void add_sites(struct viewer_search *f, const struct search_pattern *p,
     }
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void search_reset_hits(struct viewer_search *f)
 {
@@ -141,7 +141,7 @@ static bool empty_of(const struct search_request *r)
 static void search_receive_hits(void *user, const struct response_chunk *answer);
 static void search_receive_nearest(void *user, const struct response_chunk *answer);
 
-/* The first one from where the search begins, which may be long before all are counted. */
+/* Requests the first hit from the start of the search: it is known long before all are counted. */
 static void search_request_nearest(struct viewer_search *f, const struct search_request *all)
 {
     struct search_request r = *all;
@@ -199,7 +199,7 @@ static void search_restart(struct viewer_search *f)
         if (!request_slot_is_running(f->link, &f->listing_sites))
             request_slot_send(f->link, &f->listing_sites, REQUEST_SITES, NULL, search_receive_sites,
                               f);
-        return; /* it continues when they arrive */
+        return; /* the search continues when they arrive */
     }
     if (!begin_pattern(f, &p, f->search.text, f->search.expression))
         return;

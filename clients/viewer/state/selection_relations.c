@@ -6,7 +6,7 @@
 #include "wire/event_id.h"
 #include "wire/trace_view.h"
 
-#define CLICK_MS 100u /* what the counts of a click may cost the server */
+#define CLICK_MS 100u /* limit of the server's time for the counts of a click */
 
 static void relations_receive_order(void *user, const struct response_chunk *answer)
 {
@@ -93,7 +93,7 @@ static void relations_request_between(struct selection_relations *ties, struct e
                       relations_receive_between, ties);
 }
 
-/* The chain is asked for in either direction: it may go either way. */
+/* Requests the chain in both directions, since either event may be the earlier one. */
 void selection_relations_request(struct selection_relations *ties, struct event_id selected,
                                  struct event_id second)
 {
@@ -113,11 +113,11 @@ void selection_relations_request(struct selection_relations *ties, struct event_
     relations_request_between(ties, selected, second);
     request_slot_send(ties->link, &ties->ordering, REQUEST_ORDER, &body, relations_receive_order,
                       ties);
-    for (int way = 0; way < 2; way++) {
+    for (int direction = 0; direction < 2; direction++) {
         body = (struct encoder){0};
-        encode_event_id(&body, ends[way]);
-        encode_event_id(&body, ends[!way]);
-        request_slot_send(ties->link, &ties->chaining[way], REQUEST_CAUSAL_CHAIN, &body,
+        encode_event_id(&body, ends[direction]);
+        encode_event_id(&body, ends[!direction]);
+        request_slot_send(ties->link, &ties->chaining[direction], REQUEST_CAUSAL_CHAIN, &body,
                           relations_receive_chain, ties);
     }
 }

@@ -23,7 +23,7 @@ struct selection_relations {
     /* pairs: the event by which a thread of a deadlock waits, and that by which the next one
      * entered */
     struct event_id *stuck;
-    uint32_t stuck_count; /* of refs */
+    uint32_t stuck_count; /* events in `stuck`, two a pair */
 };
 
 void selection_relations_clear(struct selection_relations *ties); /* forgets everything */

@@ -56,7 +56,7 @@ void server_link_rename_all_lines(struct server_link *link, enum labels labels)
 
 static void server_link_on_run_selected(struct server_link *link)
 {
-    session_forget_request(&link->source); /* what was asked about another run */
+    session_forget_request(&link->source); /* requests about the previous run */
     symbolizer_free(link->sites);
     link->sites = symbolizer_new();
     link->named = 0;
@@ -84,7 +84,7 @@ static void server_link_on_run_updated(struct server_link *link, struct decoder 
     link->callbacks->updated(link->user);
 }
 
-/* False: an answer was damaged. */
+/* Returns false if a response was damaged. */
 static bool server_link_handle_message(struct server_link *link, unsigned type, struct decoder *in,
                                        struct error *error)
 {
@@ -98,7 +98,7 @@ static bool server_link_handle_message(struct server_link *link, unsigned type, 
     return type != MESSAGE_RESPONSE || session_request_done(&link->source, in, error);
 }
 
-/* ---- the line itself ---- */
+/* ---- connection ---- */
 
 static void server_link_on_lost(struct server_link *link, const char *why)
 {
@@ -108,9 +108,10 @@ static void server_link_on_lost(struct server_link *link, const char *why)
     link->callbacks->lost(link->user, why);
 }
 
-#define TURN_US 8000 /* then what was drawn is to be seen */
+#define TURN_US 8000 /* of processing, before GTK draws */
 
-/* Takes what there is; false when the connection is over. */
+/* Processes received messages for TURN_US at most; more: some may be left. Returns false if the
+ * connection was lost. */
 static gboolean server_link_process_messages(struct server_link *link, bool *more)
 {
     unsigned type;
@@ -175,7 +176,7 @@ void server_link_close(struct server_link *link)
 static void server_link_connect(struct server_link *link, struct session *source, const char *what)
 {
     server_link_close(link);
-    source->last_id = link->last_id; /* no inquiry of before is taken for one of now */
+    source->last_id = link->last_id; /* so that earlier ids are not used again */
     link->source = *source;
     link->source.book.named = true;
     link->connected = true;
@@ -189,7 +190,8 @@ static void server_link_connect(struct server_link *link, struct session *source
 
 /* ---- opening ---- */
 
-/* It may take a while (a large file, another host, a password): not in GTK's thread. */
+/* A source that a separate thread opens: a large file, another host or a password may take a
+ * while. */
 struct server_link_opening {
     char *what;
     struct session source;
@@ -223,13 +225,13 @@ static void on_opened(GObject *object, GAsyncResult *result, gpointer data)
     struct server_link_opening *o = g_task_get_task_data(task);
     (void)object;
     if (g_cancellable_is_cancelled(g_task_get_cancellable(task)))
-        return; /* another was opened meanwhile */
+        return; /* given up, or another source was opened */
     link->opening = false;
     if (!o->ok) {
         link->callbacks->failed(link->user, o->error.text);
         return;
     }
-    o->ok = false; /* it is ours now */
+    o->ok = false; /* the link owns the session now */
     server_link_connect(link, &o->source, o->what);
 }
 
@@ -244,7 +246,7 @@ void server_link_open(struct server_link *link, const char *what)
 {
     struct server_link_opening *o = g_new0(struct server_link_opening, 1);
     o->what = g_strdup(what);
-    char *again = g_strdup(what); /* `what` may be ours */
+    char *again = g_strdup(what); /* `what` may be link->source_name */
     g_free(link->source_name);
     link->source_name = again;
     if (link->cancel) {

@@ -2,11 +2,11 @@
 
 #include <stdarg.h>
 
-/* ---- the line at the foot ---- */
+/* ---- status line ---- */
 
-#define BEHIND_NS 1000000000u /* what an order may be behind without a word */
+#define BEHIND_NS 1000000000u /* shorter delays of the order are not shown */
 
-/* What was said last; and how far the order is behind, as long as it is. */
+/* Shows the last text, and the delay of the order if it is long. */
 static void status_line_show_text(struct status_line *status)
 {
     const char *sentence = status->text ? status->text : "";
@@ -57,7 +57,7 @@ void status_line_free(struct status_line *status)
     g_clear_pointer(&status->what, g_free);
 }
 
-/* In words, once a second: whatever moves has the window drawn at every frame. */
+/* Shows the elapsed time once a second: an animation would redraw the window at every frame. */
 static gboolean on_second(gpointer data)
 {
     struct status_line *status = data;
@@ -139,7 +139,7 @@ GtkWidget *status_line_line_new(struct status_line *status, GtkWidget *beside)
     return row;
 }
 
-/* ---- the banner ---- */
+/* ---- banner ---- */
 
 static void show_banner(struct status_line *status, const char *button, const char *text,
                         bool offers)

@@ -1,7 +1,7 @@
 /* A table that a part of the viewer keeps: requested, received part by part, and complete until the
  * next one is.
  *
- * Zeroed except `link`, `told` and `user`: never requested. One request is pending at a time. */
+ * Zeroed except `link`, `on_table` and `user`: never requested. At most one request is pending. */
 #ifndef CLIENTS_VIEWER_STATE_TABLE_MODEL_H
 #define CLIENTS_VIEWER_STATE_TABLE_MODEL_H
 

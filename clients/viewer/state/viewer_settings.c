@@ -32,7 +32,7 @@ void viewer_settings_load(struct viewer_settings *s)
 {
     GKeyFile *file = g_key_file_new();
     char *name = file_name();
-    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
+    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* no file: defaults */
     *s = (struct viewer_settings){
         .tint = settings_read_flag(file, "tint", true),
         .reselect = settings_read_flag(file, "reselect", true),
@@ -101,7 +101,7 @@ void viewer_settings_save(const struct viewer_settings *s)
         g_key_file_set_string_list(file, GROUP, "recent", (const char *const *)s->recent,
                                    g_strv_length(s->recent));
     g_mkdir_with_parents(directory, 0700);
-    g_key_file_save_to_file(file, name, NULL); /* a full disk costs no more than the settings */
+    g_key_file_save_to_file(file, name, NULL); /* an error loses only settings */
     g_key_file_free(file);
     g_free(directory);
     g_free(name);

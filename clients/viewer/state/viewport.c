@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define FAR_ROOM_PX 58.0 /* above and below the rows: ruler and key */
+#define FAR_ROOM_PX 58.0 /* of the overview, for ruler and key */
 #define FAR_ROW_LEAST_PX 4.0
 
 /* ---- the screen ---- */
@@ -59,7 +59,7 @@ double viewport_names_px(const struct viewport *camera)
     double width = viewport_along_px(camera);
     if (viewport_vertical(camera))
         return SCENE_NAME_PT * 2.6 * MIN(camera->place.zoom, 1.6) + VIEWPORT_GAP_PX;
-    double zoom = camera->place.overview ? 1 : MIN(camera->place.zoom, 1.6); /* of the letters */
+    double zoom = camera->place.overview ? 1 : MIN(camera->place.zoom, 1.6); /* of the text */
     double own = camera->scene_cache->scene ? camera->scene_cache->scene->names_pt * zoom : 140;
     double names = camera->settings->names_px ? camera->settings->names_px : MIN(own, width * 0.3);
     return MIN(names, width * 0.6) + VIEWPORT_GAP_PX;
@@ -98,7 +98,7 @@ double viewport_band_px(const struct viewport *camera)
     return (stage->scene->top_pt + stage->pinned * viewport_row_pt(camera)) * camera->place.zoom;
 }
 
-/* From the canvas to the scene, across the lines. */
+/* Converts a position across the lines from the canvas to the scene. */
 static double scene_y_pt(const struct viewport *camera, double y_px)
 {
     double y = y_px / camera->place.zoom;
@@ -111,9 +111,9 @@ static double scene_y_pt(const struct viewport *camera, double y_px)
 
 static double column_left(const struct scene_column *c) { return c->x_pt - c->left_pt; }
 
-/* The first column of the scene that holds a column of the window, or one further right;
- * column_count: it is beyond all.  Placed by time several have one number, and a long empty stretch
- * has the number of its first. */
+/* Returns the index of the first column of the scene with this number, or a greater one;
+ * column_count: none. By time, several columns may have one number, and a long empty stretch has
+ * only that of its first column. */
 static uint32_t column_at(const struct scene *s, int64_t number)
 {
     uint32_t low = 0, high = s->column_count;
@@ -125,7 +125,7 @@ static uint32_t column_at(const struct scene *s, int64_t number)
             high = middle;
     }
     if (low && low < s->column_count && s->columns[low].column > number)
-        low = column_at(s, s->columns[low - 1].column); /* it lies in an empty stretch */
+        low = column_at(s, s->columns[low - 1].column); /* in an empty stretch */
     return low;
 }
 
@@ -214,7 +214,7 @@ double viewport_end_pt(const struct viewport *camera)
                scene_begin(camera->scene_cache->scene));
 }
 
-/* ---- what is where ---- */
+/* ---- positions and hits ---- */
 
 double viewport_x_px(const struct viewport *camera, const struct scene_mark *mark)
 {
@@ -295,7 +295,7 @@ const struct scene_mark *viewport_middle(const struct viewport *camera)
                      MIN(y, s->bottom_pt), 1e6);
 }
 
-/* The time at a place of the scene. */
+/* Returns the time at a position of the scene. */
 static int64_t time_at(const struct viewport *camera, double x_pt)
 {
     const struct scene *s = camera->scene_cache->scene;
