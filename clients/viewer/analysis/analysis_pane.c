@@ -16,7 +16,7 @@ static const struct tab *const analysis_pane_tabs[] = {PAGES(ROW)};
 struct analysis_pane {
     GtkWidget *paned, *box, *stack;
     struct tab_instance *paged[PAGE_COUNT];
-    bool placed; /* it is as high as it was the last time */
+    bool placed; /* its saved height was set */
 };
 
 struct tab_instance *analysis_pane_current_tab(struct view *view)
@@ -94,7 +94,7 @@ bool analysis_pane_is_busy(struct view *view)
             metric_page_is_busy(view, tab_definition(analysis_pane_current_tab(view))->name));
 }
 
-/* ---- making it ---- */
+/* ---- construction ---- */
 
 static void analysis_pane_on_tab(GObject *object, GParamSpec *spec, gpointer data)
 {
@@ -108,12 +108,12 @@ static void analysis_pane_on_tab(GObject *object, GParamSpec *spec, gpointer dat
     tab_notify(analysis_pane_current_tab(view), NOTIFY_TAB_SHOWN, true);
 }
 
-/* Its height is kept, not that of the picture above it. */
+/* Sets the saved height of the pane; the diagram above it has the rest. */
 static void analysis_pane_on_height(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     struct analysis_pane *d = view->analysis_pane;
-    int all = gtk_widget_get_height(d->paned); /* of picture and drawer together */
+    int all = gtk_widget_get_height(d->paned); /* of diagram and pane */
     (void)spec;
     if (d->placed || !gtk_widget_get_visible(d->box) || all < 2 * HEIGHT_LEAST || all > 20000)
         return;
@@ -151,7 +151,7 @@ static GtkWidget *head_new(struct view *view, GtkWidget *stack)
     gtk_widget_set_hexpand(switcher, TRUE);
     gtk_widget_set_halign(switcher, GTK_ALIGN_START);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), view);
-    GtkWidget *along = gtk_scrolled_window_new(); /* many pages do not make the window wide */
+    GtkWidget *along = gtk_scrolled_window_new(); /* many tabs must not widen the window */
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(along), GTK_POLICY_AUTOMATIC,
                                    GTK_POLICY_NEVER);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(along), switcher);
@@ -173,7 +173,7 @@ static void add_pages(struct view *view, struct analysis_pane *d)
         gtk_stack_set_visible_child_name(GTK_STACK(d->stack), last);
 }
 
-/* Before those of GTK's that divide a window, for which F6 is another one's turn. */
+/* Handles F6 before GtkPaned does, which would move the focus. */
 static void analysis_pane_on_key(struct view *view)
 {
     GtkEventController *keys = gtk_shortcut_controller_new();

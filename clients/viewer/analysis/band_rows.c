@@ -21,17 +21,17 @@
 
 struct band_rows {
     GtkWidget *area, *scrolled;
-    struct table_model spells; /* of what is in the scene */
-    struct placement_bands *carried; /* below them */
-    gint64 asked_us; /* when they were */
+    struct table_model spells; /* of the time span of the scene */
+    struct placement_bands *carried; /* of worker threads, below the threads */
+    gint64 asked_us; /* time of the last request */
     GArray *rows; /* of struct band_row, from top to bottom */
     bool stale;
-    bool made; /* the rows are those of this picture */
+    bool made; /* the rows are those of the current diagram */
     guint soon;
 };
 
-/* A row of the picture that is a thread, and its spells: rows of their table, one after the
- * other. */
+/* A row of the diagram that is a thread, and its state intervals: rows first to end - 1 of their
+ * table. */
 struct band_row {
     int row;
     uint32_t first, end;
@@ -43,9 +43,9 @@ bool band_rows_are_shown(const struct view *view)
            view->scene_cache.scene && !viewport_vertical(&view->viewport);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* Of those rows alone: of all threads there may be more spells than a table has. */
+/* Requests the intervals of visible rows: those of all threads may be too many for a table. */
 static void band_rows_request_intervals(struct view *view, struct band_rows *b)
 {
     const struct time_axis *axis = time_axis_of(view);
@@ -127,7 +127,7 @@ static int band_rows_compare_row(const void *a, const void *b)
     return ((const struct band_row *)a)->row - ((const struct band_row *)b)->row;
 }
 
-/* The spells of a thread stand together in their table. */
+/* Makes the rows from the table, in which the intervals of a thread are adjacent. */
 static void band_rows_build_rows(struct view *view, struct band_rows *b)
 {
     const struct result_table *t = &b->spells.table;
@@ -145,7 +145,7 @@ static void band_rows_build_rows(struct view *view, struct band_rows *b)
     g_array_sort(b->rows, band_rows_compare_row);
 }
 
-/* The n-th from the top; NULL: there are not so many. */
+/* Returns the n-th row from the top; NULL: none. */
 static const struct band_row *band_at(struct view *view, int n)
 {
     struct band_rows *b = view->band_rows;
@@ -207,7 +207,7 @@ void band_rows_clear(struct view *view)
 
 /* ---- shares of pixels ---- */
 
-/* What a row of pixels shows of a thread: by state, of each pixel; the caller's. */
+/* Returns the share of each state in each pixel of the row; the caller frees it. */
 static float *band_rows_state_shares(struct view *view, const struct band_row *band, int width)
 {
     const struct result_table *t = &view->band_rows->spells.table;
@@ -261,7 +261,7 @@ static void draw_row(struct view *view, cairo_t *cr, int n, int width)
                              MIN(width, (int)viewport_along_px(&view->viewport)));
 }
 
-/* Below the rows: what the colors mean, and what is to be said of them; or why there are none. */
+/* Draws the key of colors and the notes of the table; or why there is none. */
 static void draw_key(struct view *view, cairo_t *cr, double y)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
@@ -309,7 +309,7 @@ static void band_rows_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, in
     band_rows_draw(data, cr, width);
 }
 
-/* ---- what is said of a place, and what a click does ---- */
+/* ---- tooltips and clicks ---- */
 
 static bool band_rows_interval_at(struct view *view, double x, double y,
                                   struct state_interval *spell)

@@ -37,10 +37,10 @@ static bool call_filter_name_contains(const struct table_names *names, const str
     char *name =
              result_table_cell_text(names, &t->columns[scope], &result_table_cells(t, row)[scope]),
          *folded = g_utf8_casefold(name, -1);
-    bool is = strstr(folded, text) != NULL;
+    bool contains = strstr(folded, text) != NULL;
     g_free(folded);
     free(name);
-    return is;
+    return contains;
 }
 
 bool *call_filter_rows(const struct result_table *t, const struct table_names *names,
@@ -51,15 +51,15 @@ bool *call_filter_rows(const struct result_table *t, const struct table_names *n
         return NULL;
     bool *kept = g_new0(bool, t->row_count + 1);
     char *folded = g_utf8_casefold(text, -1);
-    int inside = -1; /* the depth of a row that has it */
+    int inside = -1; /* depth of the matching row that this one is below; -1: none */
     for (uint32_t i = 0; i < t->row_count; i++) {
         int depth = t->rows[i].depth;
-        bool is = call_filter_name_contains(names, t, i, scope, folded);
+        bool matches = call_filter_name_contains(names, t, i, scope, folded);
         above[depth] = i;
         if (inside < 0 || depth <= inside)
-            inside = is ? depth : -1;
+            inside = matches ? depth : -1;
         kept[i] = inside >= 0;
-        for (int d = 0; is && d < depth; d++)
+        for (int d = 0; matches && d < depth; d++)
             kept[above[d]] = true;
     }
     g_free(folded);

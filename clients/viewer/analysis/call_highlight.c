@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of it; false: the row says nothing that there are times of. */
+/* Appends an option for a scope. Returns false if there are no times for it. */
 static bool call_highlight_append_scope(GString *lit, const struct table_cell *scope)
 {
     if (scope->is == CELL_LINE)

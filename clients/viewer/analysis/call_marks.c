@@ -20,7 +20,7 @@ static void call_marks_append_function(struct call_marks *m, const struct table_
     const struct table_cell *scope = scope_of(t, row);
     struct call_marks_function in = {{0}, NULL};
     if (!scope || scope->is == CELL_LINE || scope->is == CELL_NAME)
-        return; /* a thread; a part of a function has no address that events tell */
+        return; /* a thread, or part of a function: events have no address for it */
     if (scope->is == CELL_PLACE) {
         in.place = scope->place;
         in.name = result_table_place_text(names, scope->place, "");
@@ -55,7 +55,7 @@ void call_marks_free(struct call_marks *m)
 
 /* ---- events ---- */
 
-/* In another process the same function has another address. */
+/* Compares names if the processes differ, since addresses differ then, too. */
 static bool is_place(const struct table_names *names, const struct call_marks_function *in,
                      uint32_t process, uint64_t address)
 {
@@ -141,7 +141,7 @@ static uint32_t end_of(const struct result_table *t, uint32_t row)
     return end;
 }
 
-/* The row of a function among those one below `above`; -1: there is none. */
+/* Returns the row of a function that is one level below the row `above`; -1: none. */
 static int call_marks_find_row_below(const struct result_table *t, const struct table_names *names,
                                      int above, struct table_place place)
 {

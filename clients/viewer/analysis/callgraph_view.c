@@ -6,7 +6,7 @@
 #include "render/call_graph_drawing.h"
 #include "render/scene_paint.h"
 
-#define SCALE 1.2 /* pixels to a point */
+#define SCALE 1.2 /* pixels per point */
 
 struct callgraph_view {
     struct view *view;
@@ -14,8 +14,8 @@ struct callgraph_view {
     GtkWidget *area, *scrolled;
     struct call_graph calls;
     struct call_graph_drawing *graph; /* NULL: nothing to show, or the layout is outdated */
-    bool dark, grey; /* as it was laid out */
-    uint32_t node; /* that is selected, or CALL_GRAPH_DRAWING_NONE */
+    bool dark, grey; /* theme of the layout */
+    uint32_t node; /* the selected one, or CALL_GRAPH_DRAWING_NONE */
 };
 
 /* ---- drawing ---- */
@@ -50,20 +50,20 @@ static void callgraph_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, in
     call_graph_paint(g->graph, cr, g->node);
 }
 
-/* ---- selecting ---- */
+/* ---- selection ---- */
 
 static void callgraph_select_node(struct callgraph_view *g, uint32_t node)
 {
-    bool is = node < g->calls.count;
+    bool valid = node < g->calls.count;
     char *text =
-        is ? g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount)
-           : g_strdup("Call graph: no function selected");
-    g->node = is ? node : CALL_GRAPH_DRAWING_NONE;
+        valid ? g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount)
+              : g_strdup("Call graph: no function selected");
+    g->node = valid ? node : CALL_GRAPH_DRAWING_NONE;
     gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
                                    -1);
     g_free(text);
     gtk_widget_queue_draw(g->area);
-    g->selected(g->view, is ? (int)g->calls.nodes[node].row : -1);
+    g->selected(g->view, valid ? (int)g->calls.nodes[node].row : -1);
 }
 
 void callgraph_view_select(struct callgraph_view *g, int row)
@@ -85,7 +85,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
         callgraph_select_node(g, call_graph_drawing_at(g->graph, x / SCALE, y / SCALE));
 }
 
-/* Down: the first callee; up: the first caller; left and right: the functions in their order. */
+/* Returns the first callee for Down, the first caller for Up, the neighbor for Left and Right. */
 static uint32_t callgraph_neighbor(const struct callgraph_view *g, guint key)
 {
     if (g->node >= g->calls.count)
@@ -130,7 +130,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     return TRUE;
 }
 
-/* ---- showing ---- */
+/* ---- contents ---- */
 
 void callgraph_view_show(struct callgraph_view *g, const struct result_table *table)
 {
@@ -164,7 +164,7 @@ static void callgraph_connect_area(struct callgraph_view *g)
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(g->area), callgraph_draw_area, g, NULL);
     gtk_widget_set_has_tooltip(g->area, TRUE);
     gtk_widget_set_focusable(g->area, TRUE);
-    g_object_set_data(G_OBJECT(g->area), "keys", g->area); /* it has a use for them */
+    g_object_set_data(G_OBJECT(g->area), "keys", g->area); /* it handles keys (focus_return.c) */
     g_signal_connect(g->area, "query-tooltip", G_CALLBACK(on_tooltip), g);
     g_signal_connect(click, "pressed", G_CALLBACK(on_click), g);
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), g);

@@ -1,5 +1,5 @@
-/* How often each function was called, and what it took: as a list, a tree, or boxes; what was made
- * in one lights up. */
+/* The tab Profile: functions with their calls and times, as a list, a tree or a graph; events that
+ * were recorded in the selected function are marked. */
 #include "clients/connection/call_groups.h"
 #include "clients/viewer/analysis/icicle_view.h"
 #include "clients/viewer/analysis/call_filter.h"
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kept with the window. */
+/* Attached to the window. */
 struct calls_tab {
-    struct tab_instance *paged; /* the page */
+    struct tab_instance *paged; /* the tab */
     enum calls_shape {
         FLAT,
         TREE,
@@ -26,19 +26,19 @@ struct calls_tab {
         BY_FILE,
         BY_CATEGORY
     } shape,
-        asked; /* what there is a table of */
+        asked; /* shape of the last request */
     bool by_thread;
-    char *text; /* only what has it in its name; "": all */
+    char *text; /* filter: only names that contain it; "": all */
     struct icicle_widget *boxed;
     struct callgraph_view *graphed;
     struct call_marks marks; /* of the selected row */
-    struct event_id event; /* whose row is to be selected once there is a table; line 0: none */
-    struct table_place function; /* likewise; address 0: none */
-    guint select_idle; /* then it is selected */
-    bool quiet; /* what is selected follows from an event that is: with it, it is undone */
-    /* a place of before is back: the function that was lit there is selected, no other */
+    struct event_id event; /* its row is selected once there is a table; line 0: none */
+    struct table_place function; /* its row is selected then; address 0: none */
+    guint select_idle; /* when idle, the highlighted function is selected */
+    bool quiet; /* the selection follows that of an event, and is undone with it */
+    /* a view state was restored: its highlighted function is selected */
     bool restored;
-    struct call_filter_range range; /* that was asked about */
+    struct call_filter_range range; /* of the last request */
 };
 
 static const char *const calls_shape_names[] = {"flat",   "tree", "graph",
@@ -51,7 +51,7 @@ static struct calls_tab *calls_state(struct view *view)
 
 static bool calls_is_shown(struct view *view) { return tab_is_shown(calls_state(view)->paged); }
 
-/* ---- what is asked, and shown ---- */
+/* ---- requests and contents ---- */
 
 static bool is_grouped(enum calls_shape shape) { return shape == BY_FILE || shape == BY_CATEGORY; }
 
@@ -70,7 +70,7 @@ static void calls_extend_request(struct view *view, struct table_request *r)
     }
 }
 
-/* Of functions their files or categories, each with its functions below it. */
+/* Groups functions by files or categories. */
 static void calls_group_table(struct view *view, struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
@@ -101,14 +101,14 @@ static bool *calls_filter_rows(struct view *view, const struct result_table *t)
     return call_filter_rows(t, &names, calls_state(view)->text);
 }
 
-/* ---- selecting ---- */
+/* ---- selection ---- */
 
 static void calls_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     struct calls_tab *c = calls_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
     if (row >= (int)t->row_count)
-        row = -1; /* of a table that was there before */
+        row = -1; /* of an earlier table */
     call_marks_set_row(&c->marks, &names, t, row);
     call_marks_mark(view, &c->marks);
     char *lit = call_highlight_of_row(&names, t, row);
@@ -117,7 +117,7 @@ static void calls_on_row_selected(struct view *view, const struct result_table *
     g_free(lit);
 }
 
-/* In the boxes, whose rows are those of the whole table. */
+/* Handles a selection in a graph, whose rows are those of the whole table. */
 static void box_selected(struct view *view, int row)
 {
     highlights_clear(&view->highlights);
@@ -138,7 +138,7 @@ static void select_row(struct view *view, int row)
         tab_select(calls_state(view)->paged, row);
 }
 
-/* It follows from something else. */
+/* Selects a row because of another selection: it is no step of its own in the history. */
 static void select_quietly(struct view *view, const struct result_table *t, int row)
 {
     struct calls_tab *c = calls_state(view);
@@ -154,7 +154,7 @@ static void select_quietly(struct view *view, const struct result_table *t, int 
     c->quiet = false;
 }
 
-/* What waits to be selected, now that there is a table. */
+/* Selects the row that was to be selected once there is a table. */
 static void select_wanted(struct view *view, const struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
@@ -172,7 +172,7 @@ static void select_wanted(struct view *view, const struct result_table *t)
         select_quietly(view, t, row);
 }
 
-/* The row whose function is lit; none. */
+/* Selects the row of the highlighted function, or none. */
 static void calls_select_highlighted(struct view *view)
 {
     struct calls_tab *c = calls_state(view);
@@ -203,7 +203,7 @@ static gboolean on_later(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* Once the page shows it. */
+/* Selects when idle, after the tab shows the table. */
 static void calls_schedule_select(struct view *view, struct calls_tab *c)
 {
     if (!c->select_idle)
@@ -251,7 +251,7 @@ static void calls_clear_marks(struct view *view)
     calls_state(view)->event = (struct event_id){0};
 }
 
-/* ---- what is above it ---- */
+/* ---- controls ---- */
 
 static void on_shape(GSimpleAction *action, GVariant *wanted, gpointer data)
 {
@@ -286,7 +286,7 @@ static void calls_set_filter(struct view *view, const char *text)
         tab_filter(calls_state(view)->paged);
 }
 
-/* At once: who types is waited for. */
+/* Filters at once, unlike typing, which has a delay. */
 static void on_filter(GSimpleAction *action, GVariant *text, gpointer data)
 {
     GtkWidget *entry = g_object_get_data(G_OBJECT(action), "entry");
@@ -345,7 +345,7 @@ static void add_actions(struct view *view, GtkWidget *entry)
     g_object_set_data(G_OBJECT(text), "entry", entry);
 }
 
-/* What is wider than the drawer does not make it so wide. */
+/* Makes a widget scroll that is wider than the pane. */
 static GtkWidget *scrolled_along(GtkWidget *widget)
 {
     GtkWidget *scrolled = gtk_scrolled_window_new();
@@ -414,7 +414,7 @@ static void calls_on_tab_created(struct view *view, struct tab_instance *paged)
     calls_state(view)->paged = paged;
 }
 
-/* ---- what is done to the boxes ---- */
+/* ---- graphs ---- */
 
 static bool select_box(struct view *view, int row)
 {

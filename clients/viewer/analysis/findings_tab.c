@@ -1,5 +1,4 @@
-/* What else the run could have done: orders that did not happen, and under each what its threads
- * did. */
+/* The tab Potential Bugs: predicted bugs, and below each what its threads did. */
 #include "clients/connection/finding_text.h"
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/state/highlights.h"
@@ -7,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The rows of a finding are one row, and those below it. */
+/* Returns the index after the rows of a finding: its head, and those below it. */
 static uint32_t end_of(const struct result_table *t, uint32_t head)
 {
     uint32_t end = head + 1;
@@ -28,7 +27,7 @@ static void mark_row(struct view *view, const struct result_table *t, uint32_t r
     }
 }
 
-/* Of a finding the events of all who take part, of one of them its own. */
+/* Marks the events of all participants of a finding, or of a single participant. */
 static void findings_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     if (row < 0)
@@ -38,7 +37,7 @@ static void findings_on_row_selected(struct view *view, const struct result_tabl
         mark_row(view, t, i);
 }
 
-/* What is said in words stands in one column, instead of the parts of which it was made. */
+/* Puts the text of each row into one column, in place of the kind. */
 static void findings_reword_table(struct view *view, struct result_table *t)
 {
     struct table_names names = {view_metadata(view), view->server_link.sites};

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define OPEN_MOST 10000u /* a table of more rows is shut at first: to open all takes seconds */
+#define OPEN_MOST 10000u /* more rows begin collapsed: expanding all would take seconds */
 
 struct grid {
     struct view *view;
@@ -19,13 +19,13 @@ struct grid {
     GtkSingleSelection *selection;
     bool quiet; /* it is being filled: selection changes are not the user's */
     bool wants_focus;
-    double scroll; /* to be restored */
+    double scroll; /* position to be restored */
     guint restoring;
-    int sought, tries; /* a row that is to be seen, once that can be */
+    int sought, tries; /* row to scroll to, once that is possible */
     guint seeking;
 };
 
-#define SEEK_TRIES 250 /* of 20 ms */
+#define SEEK_TRIES 250 /* every 20 ms */
 
 /* ---- rows ---- */
 
@@ -42,7 +42,7 @@ static GridRow *row_at(struct grid *g, guint position)
     GridRow *row = at ? gtk_tree_list_row_get_item(at) : NULL;
     g_clear_object(&at);
     if (row)
-        g_object_unref(row); /* the store has it */
+        g_object_unref(row); /* the store holds a reference */
     return row;
 }
 
@@ -60,7 +60,7 @@ int grid_selected(const struct grid *g)
     return number;
 }
 
-/* ---- filling it again ---- */
+/* ---- refilling ---- */
 
 static gboolean on_restore(gpointer data)
 {
@@ -71,7 +71,7 @@ static gboolean on_restore(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* Those that are shut, by their keys. */
+/* Returns the keys of collapsed rows. */
 static GHashTable *grid_collapsed_rows(struct grid *g)
 {
     GHashTable *shut = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -127,7 +127,7 @@ static void grid_replace_rows(struct grid *g, GPtrArray *rows)
         g->restoring = g_idle_add(on_restore, g);
 }
 
-/* ---- showing ---- */
+/* ---- contents ---- */
 
 static bool is_deep(const struct result_table *table)
 {
@@ -178,7 +178,7 @@ void grid_select(struct grid *g, int row)
             gtk_single_selection_set_selected(g->selection, i);
 }
 
-/* The list within it, behind the heads of its columns. */
+/* Returns the list in the column view, below its headers. */
 static GtkWidget *list_of(struct grid *g)
 {
     GtkWidget *child = gtk_widget_get_first_child(g->widget), *list = NULL;
@@ -196,7 +196,7 @@ static int position_of(struct grid *g, int row)
     return -1;
 }
 
-/* Not before it has a height: it may not have been shown yet. */
+/* Scrolls to the row, once the list has a height: it may not have been shown yet. */
 static gboolean on_seek(gpointer data)
 {
     struct grid *g = data;
@@ -238,7 +238,7 @@ void grid_focus(struct grid *g)
         gtk_widget_child_focus(list, GTK_DIR_TAB_FORWARD);
 }
 
-/* ---- what is done to it ---- */
+/* ---- input ---- */
 
 static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data)
 {
@@ -256,7 +256,7 @@ static void on_activate(GtkColumnView *widget, guint position, gpointer data)
     g->ears->activated(g->user, (int)row_at(g, position)->row);
 }
 
-/* It has been selected by then. */
+/* The row is selected already. */
 static void on_click(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
     struct grid *g = data;

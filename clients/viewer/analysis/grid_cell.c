@@ -5,7 +5,7 @@ static bool is_figure(unsigned kind)
     return kind == TABLE_NS || kind == TABLE_FINE || kind == TABLE_COUNT || kind == TABLE_SHARE;
 }
 
-/* Figures stand below each other and are never cut; words are, in their middle. */
+/* Creates a label: numbers are aligned and never cut, texts are ellipsized in the middle. */
 static GtkWidget *label_of(const struct table_column *column)
 {
     GtkWidget *label = gtk_label_new("");
@@ -17,7 +17,7 @@ static GtkWidget *label_of(const struct table_column *column)
     } else {
         bool wide = column->kind == TABLE_STEP || column->kind == TABLE_PLACE;
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
-        bool line = column->kind == TABLE_LINE; /* of its name something is to be seen */
+        bool line = column->kind == TABLE_LINE; /* part of its name must be visible */
         gtk_label_set_width_chars(GTK_LABEL(label), wide ? 18 : line ? 14 : 9);
         gtk_label_set_max_width_chars(GTK_LABEL(label), wide ? 48 : 24);
     }
@@ -135,7 +135,7 @@ guint64 grid_cell_key(const struct table_cell *cell, unsigned kind)
     if (is_figure(kind))
         return 0;
     switch (cell->is) {
-    case CELL_TEXT: /* "imbalance 60 %" is a figure, too */
+    case CELL_TEXT: /* "imbalance 60 %" contains a number, too */
         return strchr(cell->text, '%') ? 1 : g_str_hash(cell->text);
     case CELL_LINE:
         return cell->line * 7919u + 2;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row's share, as part of the greatest. */
+/* Returns the share of a row, relative to the greatest one. */
 static double part_of(const struct grid_columns *all, uint32_t row)
 {
     uint32_t column = result_table_find_column(all->table, "share");
@@ -39,7 +39,7 @@ static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer da
         grid_cell_set_sentences(item);
 }
 
-/* Which of the table's columns stands in the cell of a row. */
+/* Returns the column of the table that a row shows: the other one if the first is empty. */
 static uint32_t column_in(const struct grid_columns *all, uint32_t row, uint32_t shown)
 {
     const struct grid_shown_column *s = &all->shown[shown];
@@ -55,7 +55,7 @@ static bool is_nothing(const struct table_cell *cell)
            (cell->is == CELL_REAL && cell->real < 0.0005);
 }
 
-/* "14", or "12-15". */
+/* Returns "14" or "12-15". */
 static char *grid_columns_format_range(const struct grid_columns *all, uint32_t row,
                                        const struct grid_shown_column *s)
 {
@@ -105,7 +105,7 @@ static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer dat
     g_signal_connect(row, "changed", G_CALLBACK(fill_cell), item);
 }
 
-/* The list may have lost the row by now. */
+/* Uses the row that is attached to the item: the list may have dropped it already. */
 static void on_unbind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
 {
     (void)factory;
@@ -138,7 +138,7 @@ static int grid_columns_compare_rows(gconstpointer a, gconstpointer b, gpointer 
     return order;
 }
 
-/* title: ours. */
+/* Takes ownership of title. */
 static void add_column(struct grid_columns *all, uint32_t shown, char *title)
 {
     const struct table_column *c = &all->table->columns[all->shown[shown].column];
@@ -192,7 +192,7 @@ static void add_all(struct grid_columns *all)
     free(chosen);
 }
 
-#define LOOKED_AT 200u /* rows, the first */
+#define LOOKED_AT 200u /* first rows, which determine the width */
 
 static glong grid_columns_longest_text(struct grid_columns *all, uint32_t shown)
 {

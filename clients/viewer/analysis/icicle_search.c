@@ -30,15 +30,15 @@ uint32_t icicle_search_find_node(const struct icicle_layout *b, GPtrArray *names
     return b->count || !exact ? node : ICICLE_SEARCH_NONE;
 }
 
-uint32_t icicle_search_sibling(const struct icicle_layout *b, uint32_t node, int way)
+uint32_t icicle_search_sibling(const struct icicle_layout *b, uint32_t node, int direction)
 {
     uint32_t parent = b->nodes[node].parent, before = ICICLE_SEARCH_NONE;
     if (parent == UINT32_MAX)
         return ICICLE_SEARCH_NONE;
     for (uint32_t i = parent + 1; i < b->nodes[parent].end; i = b->nodes[i].end) {
-        if (way < 0 && i == node)
+        if (direction < 0 && i == node)
             return before;
-        if (way > 0 && before == node)
+        if (direction > 0 && before == node)
             return i;
         before = i;
     }

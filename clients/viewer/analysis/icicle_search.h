@@ -14,8 +14,8 @@ GPtrArray *icicle_search_path_names(const struct icicle_layout *boxes, uint32_t 
 /* Returns the box with that path; if there is none, and `exact` is false, the last existing one
  * along the path. */
 uint32_t icicle_search_find_node(const struct icicle_layout *boxes, GPtrArray *names, bool exact);
-/* Returns the previous (way -1) or next (1) box with the same parent. */
-uint32_t icicle_search_sibling(const struct icicle_layout *boxes, uint32_t node, int way);
+/* Returns the previous (direction -1) or next (1) box with the same parent. */
+uint32_t icicle_search_sibling(const struct icicle_layout *boxes, uint32_t node, int direction);
 /* Returns, by node, whether its name or that of an ancestor contains the text, ignoring case; NULL:
  * no text. Free with g_free(). */
 bool *icicle_search_match_text(const struct icicle_layout *boxes, const char *text);

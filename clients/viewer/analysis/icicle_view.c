@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALE 1.2 /* pixels to a point */
+#define SCALE 1.2 /* pixels per point */
 
 struct icicle_widget {
     struct view *view;
@@ -19,26 +19,26 @@ struct icicle_widget {
     GtkWidget *area, *scrolled;
     const struct result_table *table;
     struct icicle_layout boxes;
-    uint32_t top, selected, pointed; /* nodes; top: that is looked at */
+    uint32_t top, selected, pointed; /* nodes; top: the one zoomed into */
     struct icicle_boxes places;
-    double placed_pt; /* how wide the places are; 0: not known yet */
-    guint sizing; /* its height is asked for then */
-    char *text; /* looked for */
-    bool *found; /* by node; NULL: nothing is looked for */
+    double placed_pt; /* width of the layout; 0: not known yet */
+    guint sizing; /* when idle, the height is requested */
+    char *text; /* of the search */
+    bool *found; /* by node; NULL: no search */
 };
 
-/* ---- which nodes ---- */
+/* ---- nodes ---- */
 
 static bool is_node(const struct icicle_widget *b, uint32_t node) { return node < b->boxes.count; }
 
-/* ---- where they are ---- */
+/* ---- layout ---- */
 
 static double width_pt(const struct icicle_widget *b)
 {
     return MAX(gtk_widget_get_width(b->area), 50) / SCALE;
 }
 
-/* Not while it is being drawn. */
+/* Requests the height when idle, not during drawing. */
 static gboolean on_size(gpointer data)
 {
     struct icicle_widget *b = data;
@@ -99,7 +99,7 @@ static void icicle_redraw(struct icicle_widget *b, bool placing)
     gtk_widget_queue_draw(b->area);
 }
 
-/* ---- what is said of one ---- */
+/* ---- text of a node ---- */
 
 static char *icicle_node_text(struct icicle_widget *b, uint32_t node)
 {
@@ -127,7 +127,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     return at != NULL;
 }
 
-/* ---- choosing ---- */
+/* ---- selection ---- */
 
 static void icicle_report_selection(struct icicle_widget *b)
 {
@@ -178,7 +178,7 @@ static bool is_drawn(const struct icicle_widget *b, uint32_t node, uint32_t top)
            nodes[node].size >= icicle_drawing_min_share(&b->boxes, top, width_pt(b));
 }
 
-/* What is too narrow to be seen is looked at from nearer. */
+/* Zooms such that the node is wide enough to be drawn. */
 static void show_node(struct icicle_widget *b, uint32_t node)
 {
     uint32_t parent = b->boxes.nodes[node].parent;
@@ -214,7 +214,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
                        : NULL;
     if (!at)
         return;
-    uint32_t node = at->node; /* the places are others then */
+    uint32_t node = at->node; /* zooming changes the layout */
     icicle_zoom_into(b, node);
     icicle_select_node(b, node);
 }
@@ -292,7 +292,7 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
     }
 }
 
-/* ---- showing ---- */
+/* ---- contents ---- */
 
 static void icicle_update_matches(struct icicle_widget *b)
 {
@@ -348,7 +348,7 @@ static void icicle_connect_area(struct icicle_widget *b)
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), icicle_draw_area, b, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);
     gtk_widget_set_focusable(b->area, TRUE);
-    g_object_set_data(G_OBJECT(b->area), "keys", b->area); /* it has a use for them */
+    g_object_set_data(G_OBJECT(b->area), "keys", b->area); /* it handles keys (focus_return.c) */
     g_signal_connect(b->area, "query-tooltip", G_CALLBACK(on_tooltip), b);
     g_signal_connect(click, "pressed", G_CALLBACK(on_click), b);
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), b);

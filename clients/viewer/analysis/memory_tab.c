@@ -13,7 +13,7 @@ static void memory_tab_on_row_selected(struct view *view, const struct result_ta
 {
     metric_page_select(view, METRIC_PAGE_MEMORY, t, row);
     struct event_id before = row < 0 ? (struct event_id){0} : t->rows[row].event;
-    if (before.line) /* its thread's last event before it was taken */
+    if (before.line) /* its thread's last event before the allocation */
         go_to_event(view, before, NO_POSITION);
 }
 

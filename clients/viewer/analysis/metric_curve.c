@@ -21,7 +21,7 @@
 #define HEIGHT_PX 84
 #define TOP_PX 18
 #define BELOW_PX 15
-#define LEFT_PX 64 /* where nothing else says where it begins */
+#define LEFT_PX 64 /* left end of the curve without an axis of the diagram */
 #define LINES_MOST 64u
 
 struct metric_curve {
@@ -30,16 +30,16 @@ struct metric_curve {
     enum series_group group;
     struct request_slot asking;
     struct time_series_set series;
-    char *first, *meter, *program; /* first: until one is chosen */
+    char *first, *meter, *program; /* first: metric until one is chosen */
     uint32_t thread;
     gint64 asked_us;
     guint soon;
     bool stale;
 };
 
-/* ---- which time is where ---- */
+/* ---- time axis ---- */
 
-/* Is it drawn on the axis of the picture, and from far away or from near? */
+/* Returns whether the curve has the time axis of the scene, not of the overview, or none. */
 static bool is_near(const struct view *view) { return band_rows_are_shown(view); }
 
 static bool metric_curve_is_overview(const struct view *view)
@@ -51,7 +51,7 @@ static bool metric_curve_is_overview(const struct view *view)
 static void range_of(const struct metric_curve *b, int64_t *from, int64_t *to)
 {
     const struct time_axis *axis = is_near(b->view) ? time_axis_of(b->view) : NULL;
-    *from = *to = 0; /* all of it */
+    *from = *to = 0; /* the whole run */
     if (axis)
         time_axis_span(axis, from, to);
     if (metric_curve_is_overview(b->view)) {
@@ -96,7 +96,7 @@ static double x_of(void *context, uint32_t pixel)
     return x_at(b, t->from + (int64_t)((double)(t->to - t->from) * pixel / t->pixels));
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void metric_curve_receive(void *user, const struct response_chunk *answer)
 {
@@ -169,7 +169,7 @@ void metric_curve_choose(struct metric_curve *b, const char *program, uint32_t t
     b->meter = g_strdup(meter);
     b->thread = thread;
     b->stale = true;
-    b->asked_us = 0; /* now */
+    b->asked_us = 0; /* request at once */
     metric_curve_request_soon(b);
 }
 
@@ -195,7 +195,7 @@ void metric_curve_clear(struct metric_curve *b)
 
 /* ---- drawing ---- */
 
-/* Those that are chosen, as a panel; its lines are the caller's to free. */
+/* Returns the chosen series as a panel; the caller frees its lines. */
 static struct curve_panel panel_of(struct metric_curve *b)
 {
     struct curve_panel p = {.pixels = b->series.pixels,
@@ -213,7 +213,7 @@ static struct curve_panel panel_of(struct metric_curve *b)
             c->scale, MIN(p.line_count, CURVE_LOOKS)};
         p.line_count++;
     }
-    if (!p.line_count) /* a ruler is made of it all the same */
+    if (!p.line_count) /* the ruler needs them, too */
         p.name = p.unit = "";
     return p;
 }
@@ -227,7 +227,7 @@ static double metric_curve_draw_text(cairo_t *cr, double x, double light, bool d
     return x + text_cache_width(NULL, text, 9, bold) + 8;
 }
 
-/* Its name, its unit, whose it is. */
+/* Draws the name, the unit, and the key of the lines. */
 static void draw_head(cairo_t *cr, const struct curve_panel *p, const struct curve_ruler *r,
                       double x, double right, struct curve_look look)
 {
@@ -240,7 +240,7 @@ static void draw_head(cairo_t *cr, const struct curve_panel *p, const struct cur
     }
 }
 
-/* Times, where the picture has no ruler that says them. */
+/* Draws times, if the diagram has no ruler for them. */
 static void draw_times(const struct metric_curve *b, cairo_t *cr, cairo_rectangle_t box, bool dark)
 {
     const struct time_series_set *t = &b->series;
@@ -259,7 +259,7 @@ static void draw_times(const struct metric_curve *b, cairo_t *cr, cairo_rectangl
     }
 }
 
-/* Is anything known of a pixel?  Of what grows one telling says nothing. */
+/* Returns whether any pixel is known; for a counter, a single value is not enough. */
 static bool metric_curve_has_points(const struct curve_panel *p)
 {
     for (uint32_t i = 0; i < p->line_count; i++)
@@ -315,7 +315,7 @@ static void metric_curve_draw_area(GtkDrawingArea *area, cairo_t *cr, int width,
     draw_curves(b, cr, height, (struct curve_look){.grey = theme.grey, .dark = theme.dark});
 }
 
-/* ---- what it stood at ---- */
+/* ---- tooltips ---- */
 
 static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
                            gpointer data)
@@ -368,7 +368,7 @@ void metric_curve_print(struct metric_curve *b, FILE *f)
     g_free(p.lines);
 }
 
-/* ---- making it ---- */
+/* ---- construction ---- */
 
 static void on_destroy(GtkWidget *widget, gpointer data)
 {

@@ -23,7 +23,7 @@ bool overview_states_are_shown(const struct view *view)
 
 /* ---- rows ---- */
 
-/* The row of the strips that stands at the n-th place, from 0; -1: there are not so many. */
+/* Returns the row of the state bands that is drawn as the n-th, from 0; -1: none. */
 static int row_at(const struct state_bands *lives, int n)
 {
     for (uint32_t row = 0; n >= 0 && row < lives->row_count; row++)
@@ -32,7 +32,7 @@ static int row_at(const struct state_bands *lives, int n)
     return -1;
 }
 
-/* What a pixel shows, by state. */
+/* Sets the shares of a pixel, by state. */
 static void overview_states_states_at(const struct state_bands *lives,
                                       const struct state_bands *seen, uint32_t row, uint32_t pixel,
                                       float *shares)
@@ -104,7 +104,7 @@ static void draw_key(cairo_t *cr, double x, const struct paint_theme *theme, boo
     text_cache_show(cr, x + wide, 3, sentence, 8, false);
 }
 
-/* What is there instead of bands. */
+/* Draws a text in place of bands: the problem, or that they are being computed. */
 static void draw_word(struct view *view, cairo_t *cr)
 {
     const char *problem = measured_states_problem(view);
@@ -147,7 +147,7 @@ static void overview_states_draw_area(GtkDrawingArea *area, cairo_t *cr, int wid
     overview_states_draw(data, cr, width);
 }
 
-/* ---- what is said of a place, and what a click does ---- */
+/* ---- tooltips and clicks ---- */
 
 static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
                            gpointer data)
@@ -191,7 +191,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
         overview_zoom_into_marks(view, x);
 }
 
-/* ---- making it ---- */
+/* ---- construction ---- */
 
 static GtkWidget *overview_states_create(struct view *view)
 {

@@ -1,8 +1,8 @@
-/* What decided how long the run took. */
+/* The tab Critical Path: the code segments on the critical path. */
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/diagram/path_overlay.h"
 
-/* All stretches of the path that are this step. */
+/* Marks all pieces of the path in the selected code segment. */
 static void path_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     uint32_t step = result_table_find_column(t, "segment");

@@ -16,7 +16,7 @@ struct placement_bands {
     struct view *view; /* borrowed */
     void (*changed)(void *user);
     struct table_model placements;
-    struct worker_rows is;
+    struct worker_rows workers;
 };
 
 static void placement_bands_on_table(void *user)
@@ -26,9 +26,9 @@ static void placement_bands_on_table(void *user)
         return;
     r->placements.fresh = false;
     if (r->placements.table.problem)
-        worker_rows_free(&r->is);
+        worker_rows_free(&r->workers);
     else
-        worker_rows_read(&r->is, &r->placements.table);
+        worker_rows_read(&r->workers, &r->placements.table);
     r->changed(r->view);
 }
 
@@ -58,27 +58,27 @@ bool placement_bands_is_pending(const struct placement_bands *r)
 void placement_bands_clear(struct placement_bands *r)
 {
     table_model_clear(&r->placements);
-    worker_rows_free(&r->is);
+    worker_rows_free(&r->workers);
 }
 
-int placement_bands_count(const struct placement_bands *r) { return (int)r->is.count; }
+int placement_bands_count(const struct placement_bands *r) { return (int)r->workers.count; }
 
-/* ---- where they are ---- */
+/* ---- positions ---- */
 
-/* The stays of a carrier: from the first to before the end. */
+/* Sets the placements of a worker thread: first to end - 1. */
 static void placement_bands_find_placements(const struct placement_bands *r, uint32_t carrier,
                                             uint32_t *first, uint32_t *end)
 {
-    uint32_t low = 0, high = r->is.placement_count;
+    uint32_t low = 0, high = r->workers.placement_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (r->is.placements[middle].carrier < carrier)
+        if (r->workers.placements[middle].carrier < carrier)
             low = middle + 1;
         else
             high = middle;
     }
     *first = *end = low;
-    while (*end < r->is.placement_count && r->is.placements[*end].carrier == carrier)
+    while (*end < r->workers.placement_count && r->workers.placements[*end].carrier == carrier)
         ++*end;
 }
 
@@ -91,7 +91,7 @@ static double screen_x(const struct placement_bands *r, const struct time_axis *
 
 static void draw_name(const struct placement_bands *r, cairo_t *cr, int n, double y, double row_px)
 {
-    const struct worker_row *c = &r->is.items[n];
+    const struct worker_row *c = &r->workers.items[n];
     double v = viewer_settings_theme(&r->view->viewer_settings).dark ? 0.7 : 0.35;
     char *name = *c->cluster ? g_strdup_printf("%s (%s)", c->name, c->cluster) : g_strdup(c->name);
     cairo_save(cr);
@@ -103,7 +103,7 @@ static void draw_name(const struct placement_bands *r, cairo_t *cr, int n, doubl
     g_free(name);
 }
 
-/* Neighbours differ. */
+/* Sets the color of a task: tasks with adjacent line numbers differ. */
 static void set_fill(const struct placement_bands *r, cairo_t *cr, uint32_t task)
 {
     static const double lights[][3] = {{0.62, 0.77, 0.91}, {0.98, 0.80, 0.58}, {0.72, 0.87, 0.68},
@@ -118,7 +118,7 @@ static void set_fill(const struct placement_bands *r, cairo_t *cr, uint32_t task
         cairo_set_source_rgb(cr, less * c[0], less * c[1], less * c[2]);
 }
 
-/* As much of the task's name as fits. */
+/* Draws as much of the task's name as fits. */
 static void draw_task(const struct placement_bands *r, cairo_t *cr, uint32_t task,
                       cairo_rectangle_t box)
 {
@@ -137,12 +137,13 @@ void placement_bands_draw(const struct placement_bands *r, cairo_t *cr, int n, d
 {
     const struct time_axis *axis = time_axis_of(r->view);
     double at = y + (row_px - band_px) / 2, names = viewport_names_px(&r->view->viewport);
-    float *narrow = g_new0(float, (size_t)MAX(width, 1)); /* shares of pixels */
+    float *narrow = g_new0(
+        float, (size_t)MAX(width, 1)); /* sums of placements of less than a pixel, by pixel */
     uint32_t first, end;
     draw_name(r, cr, n, y, row_px);
     placement_bands_find_placements(r, (uint32_t)n, &first, &end);
     for (uint32_t i = first; axis && i < end; i++) {
-        const struct worker_placement *s = &r->is.placements[i];
+        const struct worker_placement *s = &r->workers.placements[i];
         double from = MAX(screen_x(r, axis, s->from_ns), names),
                to = MIN(screen_x(r, axis, s->to_ns), width);
         if (to - from < 1 && from >= 0 && from < width && to >= from)
@@ -166,7 +167,7 @@ void placement_bands_draw(const struct placement_bands *r, cairo_t *cr, int n, d
     g_free(narrow);
 }
 
-/* ---- what is said ---- */
+/* ---- text ---- */
 
 char *placement_bands_describe(const struct placement_bands *r, int n, double x)
 {
@@ -176,7 +177,7 @@ char *placement_bands_describe(const struct placement_bands *r, int n, double x)
     uint32_t first, end;
     placement_bands_find_placements(r, (uint32_t)n, &first, &end);
     for (uint32_t i = first; axis && i < end; i++) {
-        const struct worker_placement *s = &r->is.placements[i];
+        const struct worker_placement *s = &r->workers.placements[i];
         double from = screen_x(r, axis, s->from_ns), to = screen_x(r, axis, s->to_ns),
                away = x < from ? from - x
                       : x > to ? x - to
@@ -188,7 +189,7 @@ char *placement_bands_describe(const struct placement_bands *r, int n, double x)
     }
     if (!best)
         return NULL;
-    const struct worker_row *c = &r->is.items[n];
+    const struct worker_row *c = &r->workers.items[n];
     return g_strdup_printf("%s, on %s%s%s\nsince %.3f ms, for %.3f ms%s",
                            metadata_label(view_metadata(r->view), best->task), c->name,
                            *c->cluster ? " of cluster " : "", c->cluster,
@@ -203,9 +204,9 @@ void placement_bands_print(const struct placement_bands *r, FILE *f)
         int64_t ns = 0;
         placement_bands_find_placements(r, (uint32_t)n, &first, &end);
         for (uint32_t i = first; i < end; i++)
-            ns += r->is.placements[i].to_ns - r->is.placements[i].from_ns;
-        fprintf(f, "processor %s of %s: %u stays, %.3f ms\n", r->is.items[n].name,
-                *r->is.items[n].cluster ? r->is.items[n].cluster : "none", end - first,
+            ns += r->workers.placements[i].to_ns - r->workers.placements[i].from_ns;
+        fprintf(f, "processor %s of %s: %u stays, %.3f ms\n", r->workers.items[n].name,
+                *r->workers.items[n].cluster ? r->workers.items[n].cluster : "none", end - first,
                 (double)ns / 1e6);
     }
 }

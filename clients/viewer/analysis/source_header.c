@@ -58,7 +58,7 @@ void source_header_show_files(struct source_header *h, const struct line_costs *
     g_strfreev(names);
 }
 
-/* ---- what is done to it ---- */
+/* ---- input ---- */
 
 static void on_file(GObject *object, GParamSpec *spec, gpointer data)
 {

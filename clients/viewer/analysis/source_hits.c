@@ -13,9 +13,9 @@
 struct source_hits {
     struct view *view;
     struct request_slot listing, searching;
-    char *path; /* wanted; NULL: nothing is */
+    char *path; /* of the lines to mark; NULL: none */
     int first, last;
-    struct search_site *sites; /* all of the run's, as they were then */
+    struct search_site *sites; /* all call sites of the run, as last listed */
     uint32_t site_count;
 };
 
@@ -26,7 +26,7 @@ struct source_hits *source_hits_new(struct view *view)
     return h;
 }
 
-/* (The link has gone by then.) */
+/* Cancels no request, as the link is closed by then. */
 void source_hits_free(struct source_hits *h)
 {
     g_free(h->path);
@@ -99,7 +99,7 @@ void source_hits_cancel(struct source_hits *h)
     g_clear_pointer(&h->path, g_free);
 }
 
-/* A run that grows may have further places each time. */
+/* Lists the call sites again each time, since a growing run may have more. */
 void source_hits_mark(struct source_hits *h, const char *path, int first, int last)
 {
     source_hits_cancel(h);

@@ -8,7 +8,7 @@ struct view;
 struct source_hits;
 
 struct source_hits *source_hits_new(struct view *view);
-void source_hits_free(struct source_hits *hits); /* cancels its requests */
+void source_hits_free(struct source_hits *hits); /* call when the link is closed */
 /* Marks the events, in addition to existing marks, as they are found. Marks of the previous call
  * are removed. */
 void source_hits_mark(struct source_hits *hits, const char *path, int first, int last);

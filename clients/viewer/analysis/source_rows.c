@@ -6,7 +6,8 @@
 #include <glib.h>
 #include <string.h>
 
-/* What was done on the way there, or after it, stands above and below it, in brackets. */
+/* Prefers the row of the line itself to those above and below it, in parentheses, for code that ran
+ * before or after it. */
 int source_rows_find_line(const struct result_table *t, int number)
 {
     uint32_t line = result_table_find_column(t, "line"), last = result_table_find_column(t, "last"),
@@ -59,7 +60,7 @@ int source_rows_find_text(const struct result_table *t, uint32_t from, const cha
     return found ? (int)((from + i) % t->row_count) : -1;
 }
 
-/* What people read stands first, then what weighs. */
+/* The text comes first, then the costs. */
 const struct grid_column source_rows_columns[] = {
     {"share", NULL, " "},           {"line", "last", NULL},   {"text", NULL, NULL},
     {"caused_wait_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},

@@ -1,4 +1,4 @@
-/* The program's source: what each line took, waited, and made others wait. */
+/* The tab Source: source lines, with the time that each ran, waited, and made others wait. */
 #include "clients/viewer/analysis/source_tab.h"
 
 #include "clients/sourcefile/line_costs.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kept with the window. */
+/* Attached to the window. */
 struct source_tab {
     struct view *view;
     GtkWidget *box;
@@ -27,9 +27,9 @@ struct source_tab {
     struct line_costs costs;
     struct result_table table; /* the lines that are shown */
     struct source_file_text written; /* the file that is shown */
-    char *path; /* of it, as debug information has it; NULL: none yet */
-    struct table_place wanted; /* its line is to be seen; address 0: none */
-    struct event_id revealed; /* the event whose line was brought to be seen last */
+    char *path; /* its path in the debug information; NULL: none yet */
+    struct table_place wanted; /* call site whose line is to be shown; address 0: none */
+    struct event_id revealed; /* the last event whose line was shown */
     struct source_hits *hits;
     bool fresh; /* the file was not shown before */
 };
@@ -53,7 +53,7 @@ static void source_tab_show_file_state(struct source_tab *s)
                                   (int64_t)view_metadata(s->view)->run.wall_ns);
 }
 
-/* ---- showing ---- */
+/* ---- contents ---- */
 
 static void show_lines(struct source_tab *s)
 {
@@ -65,7 +65,7 @@ static void show_lines(struct source_tab *s)
         annotated_source_lines(&s->table, &s->costs, file, &s->written, &wanted);
     grid_show(s->grid, &s->table);
     result_table_free(&before);
-    if (s->fresh) /* what weighs most is seen first */
+    if (s->fresh) /* show the line with the greatest share first */
         grid_seek(s->grid, source_rows_find_heaviest(&s->table));
     s->fresh = false;
     if (grid_selected(s->grid) < 0)
@@ -89,7 +89,7 @@ static void list_files(struct source_tab *s)
     source_header_show_files(&s->head, &s->costs, file ? (uint32_t)(file - s->costs.files) : 0);
 }
 
-/* What was called on the lines of a number, and waited for. */
+/* Shows what was called on these lines, and waited for. */
 static void source_tab_show_line_status(struct source_tab *s, int first, int last)
 {
     const struct line_costs_file *file = file_of(s);
@@ -151,7 +151,7 @@ static GtkWidget *source_tab_replacement_widget(struct view *view)
     return s->costs.file_count ? s->box : NULL;
 }
 
-/* ---- what is chosen ---- */
+/* ---- selection ---- */
 
 static void mark_line(struct source_tab *s, int row)
 {
@@ -214,9 +214,9 @@ static void on_file(void *user, uint32_t at)
     show_lines(s);
 }
 
-/* ---- looking for a text ---- */
+/* ---- search ---- */
 
-/* From the line behind the selected one on, and around. */
+/* Searches from the line after the selected one, and wraps around. */
 static void on_find(void *user, const char *text)
 {
     struct source_tab *s = user;
@@ -240,7 +240,7 @@ bool source_tab_find(struct view *view)
 
 static void on_left(void *user) { grid_focus(((struct source_tab *)user)->grid); }
 
-/* ---- news ---- */
+/* ---- notifications ---- */
 
 void source_tab_reveal(struct view *view, struct table_place place)
 {
@@ -249,7 +249,7 @@ void source_tab_reveal(struct view *view, struct table_place place)
     source_tab_reveal_wanted(s);
 }
 
-/* Once for each event that is selected: then it is the reader's. */
+/* Shows the line of a selected event once, so that the user can scroll away. */
 static void source_tab_on_notification(struct view *view, enum notification news)
 {
     struct source_tab *s = source_tab_state(view);
@@ -316,7 +316,7 @@ static bool source_tab_write_file(struct view *view, const struct document_optio
     return true;
 }
 
-/* ---- making it ---- */
+/* ---- construction ---- */
 
 /* A link to a place, as "PROCESS:ADDRESS". */
 static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
@@ -349,7 +349,7 @@ static void free_sourced(gpointer data)
     g_free(s);
 }
 
-/* (Nothing stands above; it is where the page is made.) */
+/* Creates the contents, which replace the table; returns an empty header. */
 static GtkWidget *source_tab_create(struct view *view)
 {
     struct source_tab *s = g_new0(struct source_tab, 1);

@@ -31,7 +31,7 @@ static unsigned state_of(const char *word)
     return INTERVAL_UNKNOWN;
 }
 
-/* The columns of the table, in their order; others may come behind them. */
+/* The first columns of the table; more may follow. */
 enum state_interval_column { THREAD, STATE, FROM, TOOK, SO_FAR, WHERE, FOR, COLUMNS };
 
 bool state_interval_read_row(const struct result_table *t, uint32_t row,
@@ -103,7 +103,7 @@ static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, dou
     style_fill(cr, state, grey, (cairo_rectangle_t){x, y, wide, high});
 }
 
-/* What is there at all is seen: at least a hair of it. */
+/* Paints each state that occurs at least one pixel high. */
 void state_interval_paint_shares(cairo_t *cr, const float *shares, double x, double y, double wide,
                                  double high, bool grey)
 {

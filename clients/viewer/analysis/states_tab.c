@@ -1,11 +1,10 @@
-/* How each thread spent its life; where the picture is placed by time, or is of strips, in bands
- * below it. */
+/* The tab Thread States: time per state; as bands if the diagram is by time or zoomed out. */
 #include "clients/viewer/analysis/band_rows.h"
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/analysis/overview_states.h"
 #include "clients/viewer/diagram/viewer.h"
 
-/* It stays in its place, but for the table. */
+/* Returns the bands that are shown in place of the table; NULL: none. */
 static GtkWidget *states_tab_replacement_widget(struct view *view)
 {
     return overview_states_are_shown(view) ? overview_states_widget(view)

@@ -10,25 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY_US 250000 /* a table of a run that grows is asked for no more often */
+#define EVERY_US 250000 /* between requests, while the run grows */
 #define ROWS_MOST 5000u
 
 struct tab_instance {
     struct view *view;
     const struct tab *page;
     struct table_model tabled;
-    struct result_table kept; /* those of its rows that are kept; columns none: all are */
-    bool seen; /* it is looked at */
-    bool unshown; /* the table is another one than the grid has */
+    struct result_table kept; /* the rows that pass the filter; no columns: all pass */
+    bool seen; /* the tab is visible */
+    bool unshown; /* the grid has an earlier table */
     struct grid *grid;
     GtkWidget *box, *stack, *message, *working, *progress, *cancel, *foot;
-    guint soon; /* it is asked for then */
-    bool stale; /* there is more to know than is shown */
+    guint soon; /* timer of the next request */
+    bool stale; /* the table is outdated */
     bool given_up; /* the user cancelled it */
     bool wants_focus;
 };
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void show_progress(struct tab_instance *p)
 {
@@ -67,7 +67,7 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* Now, or when its turn comes. */
+/* Requests the table now, or as soon as EVERY_US allows. */
 static void tab_request_soon(struct tab_instance *p)
 {
     p->stale = true;
@@ -95,9 +95,9 @@ static void on_cancel(GtkButton *button, gpointer data)
     show_progress(p);
 }
 
-/* ---- what is known ---- */
+/* ---- contents ---- */
 
-/* What stands below it: sums and remarks. */
+/* Returns the text below the table: totals and notes. */
 static char *tab_footer_text(struct tab_instance *p)
 {
     const struct result_table *t = &p->tabled.table;
@@ -109,7 +109,7 @@ static char *tab_footer_text(struct tab_instance *p)
             continue;
         char *cell = result_table_cell_text(&names, c, &t->total[i]);
         const char *unit = c->kind == TABLE_NS ? " ms" : "",
-                   *title = strcmp(c->title, "%") == 0 ? "" : c->title; /* the cell says it */
+                   *title = strcmp(c->title, "%") == 0 ? "" : c->title; /* the cell contains it */
         g_string_append_printf(s, "%s%s%s%s%s", s->len ? ", " : "Total: ", title, *title ? " " : "",
                                cell, unit);
         free(cell);
@@ -121,7 +121,7 @@ static char *tab_footer_text(struct tab_instance *p)
 
 static void show_table(struct tab_instance *p);
 
-/* Instead of rows; NULL: there are some.  That there is nothing is said once the table is here. */
+/* Returns the text in place of rows; NULL: there are rows. */
 static const char *tab_message_for(const struct tab_instance *p)
 {
     const struct result_table *t = &p->tabled.table;
@@ -154,7 +154,7 @@ static void tab_show_message(struct tab_instance *p)
     g_free(foot);
 }
 
-/* Is what is to be shown instead of the table, or the table, not what is shown? */
+/* Returns whether the tab must change between the table and what replaces it. */
 static bool is_another(const struct tab_instance *p)
 {
     GtkWidget *shown = gtk_stack_get_visible_child(GTK_STACK(p->stack));
@@ -167,7 +167,7 @@ const struct result_table *tab_table(const struct tab_instance *p)
     return p->kept.columns ? &p->kept : &p->tabled.table;
 }
 
-/* Rows and cells are arrays of their own, what is in them is the table's. */
+/* Copies the rows to keep; what their cells point to still belongs to the table. */
 static struct result_table keep_rows(const struct result_table *t, const bool *keeps)
 {
     struct result_table kept = *t;
@@ -190,7 +190,7 @@ static void free_kept(struct result_table *kept)
     g_free(kept->cells);
 }
 
-/* The grid is filled when it is seen. */
+/* Fills the grid, as soon as it is visible. */
 static void show_table(struct tab_instance *p)
 {
     const struct result_table *t = &p->tabled.table;
@@ -203,7 +203,7 @@ static void show_table(struct tab_instance *p)
     g_free(keeps);
 }
 
-/* It is not seen, and what it is of is gone. */
+/* Empties the grid, which is not visible, since its table has been freed. */
 static void empty_grid(struct tab_instance *p)
 {
     static const struct result_table none;
@@ -239,7 +239,7 @@ static struct event_id event_of(const struct tab_instance *p, int row)
     return row >= 0 && (uint32_t)row < t->row_count ? t->rows[row].event : (struct event_id){0};
 }
 
-/* A row without an event of its own belongs to the one above it. */
+/* Returns the row that has the event: this one, or one above it. */
 static int tab_header_text(const struct tab_instance *p, int row)
 {
     while (row > 0 && !event_of(p, row).line && tab_table(p)->rows[row].depth)
@@ -326,7 +326,7 @@ bool tab_has_rows(const struct tab_instance *p)
     return p->tabled.has_answer && tab_table(p)->row_count;
 }
 
-/* ---- as a picture ---- */
+/* ---- export ---- */
 
 static struct document_options options_for(struct tab_instance *p, const char *file,
                                            const char *title)
@@ -367,7 +367,7 @@ const char *tab_save(struct tab_instance *p, const char *file)
     return why;
 }
 
-/* ---- news ---- */
+/* ---- notifications ---- */
 
 void tab_notify(struct tab_instance *p, enum notification news, bool seen)
 {
@@ -440,7 +440,7 @@ bool tab_is_busy(const struct tab_instance *p)
     return table_model_is_running(&p->tabled) || (p->soon && p->stale);
 }
 
-/* ---- making it ---- */
+/* ---- construction ---- */
 
 static void build_working(struct tab_instance *p)
 {

@@ -1,7 +1,7 @@
 /* A tab of the analysis pane: a table that is requested while it is visible, and the effect of
  * selecting a row.
  *
- * A tab is a file here with a `const struct page`, and an entry in tab_list.h. */
+ * A tab is a file here with a `const struct tab`, and an entry in tab_list.h. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_TAB_H
 #define CLIENTS_VIEWER_ANALYSIS_TAB_H
 

@@ -1,4 +1,4 @@
-/* What the operating system said of processes and threads. */
+/* The tab Resources, with CPU time, memory and I/O of processes and threads. */
 #include "clients/viewer/analysis/metric_page.h"
 #include "clients/viewer/analysis/tab_list.h"
 

@@ -8,17 +8,17 @@
 
 #include <string.h>
 
-#define WAITS_MOST 5000u /* the longest, among which those of a row are looked for */
+#define WAITS_MOST 5000u /* the longest, among which those of a row are searched */
 
-/* Kept with the label. */
+/* Attached to the window. */
 struct waits_tab {
     struct view *view;
     GtkWidget *label, *button, *box;
-    struct table_model waits; /* each for itself */
-    /* what the selected row has in common, as it said it */
+    struct table_model waits; /* single waits */
+    /* what the waits of the selected row have in common */
     struct table_place where;
-    char *type, *kind; /* of the wait; of what it was for; NULL: it does not say */
-    bool wanted; /* its events are to be marked */
+    char *type, *kind; /* of the wait; of the object; NULL: none */
+    bool wanted; /* mark the events of the waits once they are known */
 };
 
 static struct waits_tab *waits_tab_state(struct view *view)
@@ -26,7 +26,7 @@ static struct waits_tab *waits_tab_state(struct view *view)
     return g_object_get_data(G_OBJECT(view->window), "single waits");
 }
 
-/* ---- which waits stand in the row ---- */
+/* ---- waits of a row ---- */
 
 static bool is_text(const struct table_cell *cell, const char *text)
 {
@@ -109,7 +109,7 @@ static void waits_tab_on_row_selected(struct view *view, const struct result_tab
     waits_tab_request_waits(s);
 }
 
-/* ---- the sentence above ---- */
+/* ---- cause ---- */
 
 static void waits_tab_show_cause(struct view *view)
 {

@@ -16,7 +16,7 @@ struct diagram_view {
     bool leaving; /* a jump to another window follows: this one is not drawn */
 };
 
-void diagram_view_request(struct view *view); /* densities, when zoomed out */
+void diagram_view_request(struct view *view); /* state bands, when zoomed out */
 void diagram_view_keep_current(
     struct view *view); /* if no window is requested, draws the present one after all */
 void picture_tell_much(struct view *view); /* warns while a column contains too many events */

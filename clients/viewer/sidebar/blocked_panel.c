@@ -24,16 +24,15 @@
 
 #define ROWS_SHOWN 500
 #define ASKED_EVERY_US 1000000
-#define SHORT_NS                                                                                   \
-    1000000000 /* in a live run who waits no longer is not worth a word in the header */
+#define SHORT_NS 1000000000 /* the header does not count shorter waits of a live run */
 
 struct blocked_panel {
     GtkWidget *list;
     struct wait_list waits, coming;
     struct request_slot asked;
-    gint64 asked_us, answered_us; /* when; the clock when the answer came */
+    gint64 asked_us, answered_us; /* times of the last request, and answer */
     guint tick; /* updates the durations in a live run */
-    bool hang_shown; /* the panel opened by itself once */
+    bool hang_shown; /* the panel has opened by itself */
     bool answered; /* there was an answer */
 };
 
@@ -46,7 +45,7 @@ static struct trace_time_info now_of(const struct blocked_panel *state)
     return now;
 }
 
-/* ---- the page ---- */
+/* ---- page ---- */
 
 static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *state,
                                     const struct cycle_info *cycle)
@@ -157,8 +156,8 @@ static void blocked_panel_add_waits(struct view *view, struct blocked_panel *sta
     }
 }
 
-/* Threads that sleep in calls that are not traced: nothing is concluded from that. */
-static void tell_sleepers(struct view *view, struct blocked_panel *state)
+/* Adds threads that sleep in untraced calls, from which nothing is concluded. */
+static void blocked_panel_add_sleepers(struct view *view, struct blocked_panel *state)
 {
     const struct wait_list *waits = &state->waits;
     struct trace_time_info now = now_of(state);
@@ -190,11 +189,11 @@ static void blocked_panel_fill_list(struct view *view, struct blocked_panel *sta
     for (size_t i = 0; i < state->waits.verdict_count && i < ROWS_SHOWN; i++)
         blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
     blocked_panel_add_waits(view, state, false);
-    tell_sleepers(view, state);
+    blocked_panel_add_sleepers(view, state);
     blocked_panel_add_waits(view, state, true);
 }
 
-/* Not while the user points at it or types in it. */
+/* Updates the durations, unless a row is selected or has the focus. */
 static gboolean on_tick(gpointer data)
 {
     struct view *view = data;
@@ -214,9 +213,9 @@ static void stop_tick(struct blocked_panel *state)
     state->tick = 0;
 }
 
-/* ---- what of it is drawn ---- */
+/* ---- deadlocks in the diagram ---- */
 
-/* The legend speaks of it. */
+/* Draws the deadlock; its legend requires another scene if it has changed. */
 static void draw_cycles(struct view *view, const struct wait_list *waits)
 {
     uint32_t count;
@@ -226,7 +225,7 @@ static void draw_cycles(struct view *view, const struct wait_list *waits)
     free(pairs);
 }
 
-/* In a hang this is the answer: it opens by itself, once. */
+/* Shows the waits. At a deadlock, the panel opens by itself, once. */
 static void show_waits(struct view *view, struct blocked_panel *state)
 {
     blocked_panel_fill_list(view, state);
@@ -266,7 +265,7 @@ static void blocked_panel_request_waits(struct view *view, struct blocked_panel 
                       blocked_panel_receive_waits, view);
 }
 
-/* While a run grows, now and then. */
+/* Returns whether another request is due while the run grows. */
 static bool is_time(struct view *view, const struct blocked_panel *state)
 {
     return !request_slot_is_running(&view->server_link, &state->asked) &&

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* NULL: the status line says why there is none. */
+/* Returns the trace file; NULL: none, as the status line says. */
 static char *trace_of(struct view *view)
 {
     char *trace = breakpoint_marks_trace_file(view);
@@ -25,8 +25,8 @@ static bool any_selected(struct view *view)
     return view->viewport.place.selected.line != 0;
 }
 
-/* $TERMINAL, which may have arguments, else Debian's; NULL: there is none.  What goes wrong the
- * status line says. */
+/* Returns the command of $TERMINAL, which may have arguments, or of Debian's default terminal;
+ * NULL: not found, as the status line says. */
 static char **find_terminal(struct view *view, const char *trace, const char *event)
 {
     const char *named = g_getenv("TERMINAL");
@@ -50,7 +50,7 @@ static char **find_terminal(struct view *view, const char *trace, const char *ev
     return NULL;
 }
 
-/* What goes wrong is to be read before the terminal closes. */
+/* Keeps the terminal open after a failure, so that its message can be read. */
 #define KEPT_OPEN                                                                                  \
     "\"$@\" || { printf '\\nExited with status %s. Press Enter to close this window. ' $?; "       \
     "read -r _; }"
@@ -63,7 +63,7 @@ static void debug_panel_start_terminal(struct view *view, char **terminal, char 
         status_line_show(&view->status_line, "bin/poet: not installed");
         return;
     }
-    /* (GNOME's takes one word after -e) */
+    /* gnome-terminal takes only one argument after -e */
     bool gnome = g_str_has_suffix(terminal[0], "/gnome-terminal");
     const char *const behind[] = {
         gnome ? "--" : "-e", "sh",  "-c", KEPT_OPEN, "poet", poet, "debug", "-x",

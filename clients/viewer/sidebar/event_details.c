@@ -12,7 +12,7 @@
 #include "wire/event_types.h"
 #include "wire/event_id.h"
 
-/* ---- words ---- */
+/* ---- fields and links ---- */
 
 static char *event_details_duration_text(int64_t ns)
 {
@@ -21,7 +21,7 @@ static char *event_details_duration_text(int64_t ns)
     return g_strdup(s);
 }
 
-/* A row of the page: what it is, and what it says, which is markup. */
+/* Adds a row: a name, and a value in markup. */
 static void add_markup(struct event_details *d, const char *name, const char *markup)
 {
     GtkWidget *left = gtk_label_new(name), *right = d->label(d->view);
@@ -49,13 +49,13 @@ static void add_link(GString *s, const char *to, struct table_place place, const
     g_free(shown);
 }
 
-/* A place of the code: a click shows its line in the drawer's page Source. */
+/* Adds a call site; a click shows its line in the tab Source. */
 static void add_place(GString *s, struct table_place place, const char *name)
 {
     add_link(s, "place", place, name);
 }
 
-/* "f (file.c:12)": its name leads to the page Calls, its place to the page Source. */
+/* Adds "f (file.c:12)": the name links to the tab Profile, the place to the tab Source. */
 static void add_function(GString *s, struct table_place place, const char *name)
 {
     const char *where = strrchr(name, '(');
@@ -70,7 +70,7 @@ static void add_function(GString *s, struct table_place place, const char *name)
     g_free(function);
 }
 
-/* By which calls it came to be made, where its thread measures them. */
+/* Adds the calls that led to the event, if they are measured. */
 static void add_calls(struct event_details *d, const struct event_info *e)
 {
     const struct table_names names = {view_metadata(d->view), d->view->server_link.sites};
@@ -89,7 +89,7 @@ static void add_calls(struct event_details *d, const struct event_info *e)
 
 #define REFS_SHOWN 20u
 
-/* Lines that only collect what comes before are nothing to people. */
+/* Adds links to events, except on hidden lines. */
 static void add_refs(struct event_details *d, const char *name, const struct event_id *refs,
                      uint32_t count)
 {
@@ -111,7 +111,7 @@ static void add_refs(struct event_details *d, const char *name, const struct eve
     g_string_free(s, TRUE);
 }
 
-/* ---- the whole ---- */
+/* ---- all fields ---- */
 
 static const char *partners_are(const struct event_info *e)
 {
@@ -120,7 +120,7 @@ static const char *partners_are(const struct event_info *e)
                                            : "Simultaneous with";
 }
 
-/* "signals CV:more, at crawler.c:19, 3.71 ms" */
+/* Shows "signals CV:more, at crawler.c:19, 3.71 ms". */
 static void describe_head(struct event_details *d, const struct event_info *e)
 {
     const struct trace_metadata *book = view_metadata(d->view);

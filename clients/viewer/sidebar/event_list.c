@@ -19,21 +19,21 @@
 
 #define PAGE 256u
 #define PAGES_KEPT 64u
-#define SORTED_MOST 4096u /* all of them are asked for, then */
+#define SORTED_MOST 4096u /* events: sorting requests all of them */
 
 struct event_list {
     struct view *view;
     GListModel *model; /* PoetRows */
     GtkWidget *list;
-    GPtrArray *labels; /* that stand in the rows that are seen */
+    GPtrArray *labels; /* of the visible rows */
     struct list_sorting sorting;
-    bool moving; /* we choose ourselves */
+    bool moving; /* a selection by the program, not by the user */
     guint refresh, later;
 };
 
-/* ---- the view of it ---- */
+/* ---- cells ---- */
 
-/* What a label stands for: a position, and a column of the table. */
+/* The cell of a label: the position of its event in the log, and the column. */
 struct label_position {
     uint64_t position;
     enum event_row_cell cell;
@@ -108,9 +108,9 @@ static void on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoi
     g_ptr_array_remove_fast(events->labels, gtk_list_item_get_child(item));
 }
 
-/* ---- sorted ---- */
+/* ---- sorting and contents ---- */
 
-/* What is sorted has to be here, all of it. */
+/* Requests all events, which sorting needs. */
 static void fetch_all(PoetRows *rows)
 {
     for (guint i = 0; i < rows->count && rows->count <= SORTED_MOST; i += rows->hits ? 1 : PAGE)
@@ -126,7 +126,7 @@ static void on_sorter(GtkSorter *sorter, GtkSorterChange change, gpointer data)
         fetch_all(POET_ROWS(events->model));
 }
 
-/* data: the column, which knows the rest. */
+/* data: the column, to which the cell and the rows are attached. */
 static int event_list_compare_rows(gconstpointer a, gconstpointer b, gpointer data)
 {
     enum event_row_cell cell =
@@ -145,7 +145,7 @@ static gboolean on_refresh(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* What happened, with what was said there: "text “step 14”". */
+/* Returns the type of an event with its annotations: "text “step 14”". */
 static char *event_list_type_text(const struct trace_metadata *book, const struct event_info *e)
 {
     GString *s = g_string_new(metadata_type_name(book, e->type));
@@ -185,7 +185,7 @@ static void add_event(struct event_list *events, struct decoder *in)
         events->refresh = g_idle_add(on_refresh, events);
 }
 
-/* A list is here, up to a position.  What it left out is of lines that are never drawn. */
+/* Fills in what a response left out of its range: events on lines that are never drawn. */
 static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
 {
     for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
@@ -251,7 +251,7 @@ static GtkSingleSelection *selection_of(const struct event_list *events)
     return GTK_SINGLE_SELECTION(gtk_column_view_get_model(GTK_COLUMN_VIEW(events->list)));
 }
 
-/* The position of what stands there; NO_POSITION: nothing does. */
+/* Returns the position of the event at an index; NO_POSITION: none. */
 static uint64_t position_at(const struct event_list *events, guint index)
 {
     PoetRow *row = g_list_model_get_item(G_LIST_MODEL(selection_of(events)), index);
@@ -260,7 +260,7 @@ static uint64_t position_at(const struct event_list *events, guint index)
     return position;
 }
 
-/* Where that event stands in the table, sorted or not; the count, if it is not there. */
+/* Returns the index of an event, sorted or not; the number of rows if it is not listed. */
 static guint index_of(const struct event_list *events, uint64_t position)
 {
     PoetRows *rows = POET_ROWS(events->model);
@@ -303,7 +303,7 @@ static void on_activate(GtkColumnView *list, guint index, gpointer data)
         go_to_event(events->view, e->at, position);
 }
 
-/* By an arrow key, or a click: then the picture follows. */
+/* Returns whether the user selects by keys or clicks; then the diagram follows. */
 static bool is_focused(const struct event_list *events)
 {
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(events->view->window));
@@ -328,7 +328,7 @@ static gboolean on_later(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* It has its size then. */
+/* Selects when idle, after the list has its size. */
 static void on_map(GtkWidget *widget, gpointer data)
 {
     struct event_list *events = data;

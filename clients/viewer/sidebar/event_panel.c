@@ -25,21 +25,21 @@
 #include "wire/event_id.h"
 #include "wire/trace_view.h"
 
-/* Buttons above it; whether there is anything for some of them to go to is asked for. */
+/* Buttons above the details; requests tell whether CAUSE and EFFECT have a target. */
 enum { PARTNER, CAUSE, EFFECT, EDITOR, BUTTONS };
 
 struct event_panel {
-    struct event_details is;
+    struct event_details details;
     GtkWidget *hint, *counts, *count_on, *relation, *event_buttons;
     GtkWidget *buttons[BUTTONS];
-    struct request_slot asked[BUTTONS]; /* is there a cause, an effect? */
+    struct request_slot asked[BUTTONS]; /* only of CAUSE and EFFECT */
     struct event_id asked_of;
     guint idle;
 };
 
 static GtkWidget *new_label(struct view *view);
 
-/* ---- is there anything to go to? ---- */
+/* ---- targets of the buttons ---- */
 
 static void event_panel_on_neighbor(struct event_panel *state, int button,
                                     const struct response_chunk *answer)
@@ -96,9 +96,9 @@ static void event_panel_refresh_details(struct view *view, struct event_panel *s
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
     gtk_widget_set_visible(state->hint, !selected.line);
     if (e || !selected.line)
-        event_details_clear(&state->is);
+        event_details_clear(&state->details);
     if (e) {
-        event_details_fill(&state->is, e);
+        event_details_fill(&state->details, e);
         char *sentence = event_text(view_metadata(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
                                        GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, sentence, -1);
@@ -155,7 +155,7 @@ static gboolean on_idle(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* The picture comes first: to look up a source may take a while. */
+/* Refreshes when idle, after the diagram: finding the source may take a while. */
 static void refresh_later(struct view *view)
 {
     struct event_panel *state = panel_state(view, &panel_event);
@@ -174,7 +174,7 @@ static void event_panel_on_notification(struct view *view, enum notification new
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
     struct event_id at;
-    /* These pages are the drawer's. */
+    /* these tabs are in the analysis pane */
     if (g_str_has_prefix(uri, "function:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
     if (g_str_has_prefix(uri, "place:"))
@@ -185,9 +185,9 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     struct event_id second = view->viewport.place.second, selected = view->viewport.place.selected;
     const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache, at);
     if (second.line && m && viewport_sees(&view->viewport, m))
-        return TRUE; /* it is seen already, and the question stays */
+        return TRUE; /* visible already; the comparison stays */
     go_to_event(view, at, NO_POSITION);
-    if (second.line) { /* show it, but keep asking */
+    if (second.line) { /* shows it, and keeps the comparison */
         view->viewport.place.selected = selected;
         view->viewport.place.second = second;
         selection_relations_request(&view->selection_relations, view->viewport.place.selected,
@@ -209,7 +209,7 @@ static GtkWidget *new_label(struct view *view)
     return label;
 }
 
-/* What is wider than the panel is scrolled, not wrapped. */
+/* Makes a widget scroll that is wider than the panel. */
 static GtkWidget *scrolled_along(GtkWidget *widget)
 {
     GtkWidget *scrolled = gtk_scrolled_window_new();
@@ -226,7 +226,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     if (state->idle)
         g_source_remove(state->idle);
     state->idle = 0;
-    event_placement_clear(&state->is.ran);
+    event_placement_clear(&state->details.ran);
 }
 
 static void on_button(GtkButton *button, gpointer data)
@@ -235,7 +235,7 @@ static void on_button(GtkButton *button, gpointer data)
     gtk_widget_activate_action(view->window, g_object_get_data(G_OBJECT(button), "does"), NULL);
 }
 
-/* Not tied to its action, which would make it sensitive whenever an event is selected. */
+/* Does not bind the button to its action, which would enable it whenever an event is selected. */
 static GtkWidget *button_for(struct view *view, const char *const *words)
 {
     GtkWidget *button = gtk_button_new_with_label(words[0]);
@@ -257,7 +257,7 @@ static GtkWidget *event_panel_create(struct view *view)
     g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
                  NULL);
     struct event_panel *state = g_new0(struct event_panel, 1);
-    state->is = (struct event_details){
+    state->details = (struct event_details){
         .view = view, .label = new_label, .ran = {.view = view, .on_table = refresh_later}};
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
@@ -270,23 +270,23 @@ static GtkWidget *event_panel_create(struct view *view)
     gtk_widget_set_halign(state->count_on, GTK_ALIGN_START);
     g_signal_connect(state->count_on, "clicked", G_CALLBACK(on_count_on), view);
     state->relation = new_label(view);
-    state->is.head = new_label(view);
-    state->is.source = new_label(view);
-    gtk_label_set_wrap(GTK_LABEL(state->is.source), FALSE); /* its lines are lines */
+    state->details.head = new_label(view);
+    state->details.source = new_label(view);
+    gtk_label_set_wrap(GTK_LABEL(state->details.source), FALSE); /* source lines do not wrap */
     state->hint = new_label(view);
     gtk_label_set_text(GTK_LABEL(state->hint),
                        "Click an event, or press an arrow key.\n\n"
                        "Ctrl+click a second event to see how the two are ordered.");
-    state->is.grid = gtk_grid_new();
-    gtk_grid_set_column_spacing(GTK_GRID(state->is.grid), 12);
-    gtk_grid_set_row_spacing(GTK_GRID(state->is.grid), 4);
+    state->details.grid = gtk_grid_new();
+    gtk_grid_set_column_spacing(GTK_GRID(state->details.grid), 12);
+    gtk_grid_set_row_spacing(GTK_GRID(state->details.grid), 4);
     GtkWidget *parts[] = {state->event_buttons,
-                          state->is.head,
+                          state->details.head,
                           state->counts,
                           state->count_on,
                           state->relation,
-                          state->is.grid,
-                          scrolled_along(state->is.source),
+                          state->details.grid,
+                          scrolled_along(state->details.source),
                           state->hint};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         gtk_box_append(GTK_BOX(box), parts[i]);
@@ -306,8 +306,8 @@ static void event_panel_clear_details(struct view *view)
 {
     struct event_panel *state = panel_state(view, &panel_event);
     state->asked_of = (struct event_id){0, 0};
-    event_placement_clear(&state->is.ran);
-    event_details_clear(&state->is);
+    event_placement_clear(&state->details.ran);
+    event_details_clear(&state->details);
 }
 
 const struct panel panel_event = {"event", "Event", event_panel_create, event_panel_on_notification,

@@ -24,7 +24,7 @@ void event_placement_clear(struct event_placement *r)
     r->of = (struct event_id){0};
 }
 
-/* What it did up to the event, and what from then on: one of both ran. */
+/* Requests the intervals of the thread that end and begin at the event: it ran in one of them. */
 void event_placement_request(struct event_placement *r, const struct event_info *e)
 {
     struct view *view = r->view;
@@ -54,7 +54,7 @@ static int column_of(const struct result_table *t, const char *name)
     return -1;
 }
 
-/* Where it came to another one just then, neither is said. */
+/* Returns NULL if the worker thread changed at the event. */
 const char *event_placement_text(const struct event_placement *r, struct event_id at)
 {
     const struct result_table *t = &r->spells.table;

@@ -12,7 +12,7 @@
 
 #define TYPES_SHOWN 8u
 
-/* "&lt;a href="event:2:17"&gt;2:17&lt;/a&gt; T:producer" */
+/* Appends <a href="event:2:17">2:17</a> T:producer */
 void event_relations_append_link(GString *s, const struct trace_metadata *book, struct event_id at)
 {
     char text[48];
@@ -26,7 +26,7 @@ void event_relations_append_link(GString *s, const struct trace_metadata *book, 
     g_free(label);
 }
 
-/* What a count that was broken off knows are lower bounds. */
+/* The numbers of an incomplete count are lower bounds. */
 char *event_relations_counts_text(const struct relation_counts *c, bool counting)
 {
     const char *least = c->whole ? "" : "at least ";
@@ -63,7 +63,7 @@ static int event_relations_compare_events(const void *a, const void *b)
                                   : (x->type > y->type) - (x->type < y->type);
 }
 
-/* What lies between them: time, and events by type, the most frequent first. */
+/* Appends the time and the events between them, by type, the most frequent first. */
 static void event_relations_append_between(struct view *view, GString *s)
 {
     struct between_info *span = &view->selection_relations.span;
@@ -102,7 +102,7 @@ static void event_relations_append_chain(struct view *view, GString *s)
     }
 }
 
-/* Why it is not known, or what else may order what is concurrent. */
+/* Appends why the order is unknown, or what else may order concurrent events. */
 static void event_relations_append_reasons(const struct view *view, GString *s)
 {
     bool known = view->selection_relations.related != ORDER_UNKNOWN;

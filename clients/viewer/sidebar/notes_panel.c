@@ -17,9 +17,9 @@ struct notes_panel {
     GtkWidget *list;
 };
 
-/* ---- keeping ---- */
+/* ---- saving ---- */
 
-/* Where it is kept, if that is not where it belongs. */
+/* Shows where the notes were saved, or why not. */
 static void notes_panel_report_location(struct view *view, enum notes_kept kept,
                                         const struct error *error)
 {
@@ -46,7 +46,7 @@ void notes_panel_set_note(struct view *view, struct event_id at, const char *tex
     notify_listener(&view->listener, NOTIFY_NOTES);
 }
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 static void on_edit(GtkButton *button, gpointer data)
 {
@@ -55,7 +55,7 @@ static void on_edit(GtkButton *button, gpointer data)
     if (!event_id_parse(g_object_get_data(G_OBJECT(button), "event"), &at))
         return;
     go_to_event(view, at, NO_POSITION);
-    gtk_widget_activate_action(view->window, "win.note", NULL); /* which asks for its words */
+    gtk_widget_activate_action(view->window, "win.note", NULL); /* asks for the text */
 }
 
 static void on_delete(GtkButton *button, gpointer data)
@@ -79,7 +79,7 @@ static GtkWidget *small_button(struct view *view, const char *icon, const char *
     return button;
 }
 
-/* Beside its words: what changes it, and what takes it away. */
+/* Adds buttons to edit and to delete the note to its row. */
 static void add_buttons(struct view *view, GtkWidget *list, uint32_t i)
 {
     char event[48];

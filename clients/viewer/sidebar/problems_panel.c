@@ -1,4 +1,4 @@
-/* What went wrong: contradictions, and what is pending. */
+/* The panel Problems: inconsistent and pending events. */
 #include "clients/metadata/trace_metadata.h"
 #include "clients/metadata/event_text.h"
 #include "clients/viewer/sidebar/row_list.h"

@@ -25,7 +25,8 @@ static struct search_panel *search_panel_state(const struct view *view)
     return panel_state(view, &panel_find);
 }
 
-/* Position of the selected event, if it is here, else of the first that is seen. */
+/* Returns the position of the selected event if it is in the scene, otherwise of the first visible
+ * one. */
 static uint64_t search_panel_start_position(const struct view *view)
 {
     const struct scene_mark *m =
@@ -37,7 +38,7 @@ static uint64_t search_panel_start_position(const struct view *view)
     return first == NO_POSITION ? 0 : first;
 }
 
-/* For what is in the entry. */
+/* Searches for the text of the entry. */
 static void search_panel_start_search(struct view *view)
 {
     const struct search_panel *f = search_panel_state(view);
@@ -86,7 +87,7 @@ void search_panel_leave(struct view *view)
         search_start(&view->search, "", SEARCH_ANYWHERE, false, 0);
 }
 
-/* The hit is selected, in the picture and in the list. */
+/* Selects the hit in the diagram and in the list. */
 static void search_panel_go_to_hit(struct view *view, struct event_id at, uint64_t position,
                                    uint32_t index)
 {
@@ -106,7 +107,7 @@ void search_panel_next(struct view *view, int step)
     if (!finder->hit_count) {
         if (!search_is_active(finder) &&
             *gtk_editable_get_text(GTK_EDITABLE(search_panel_state(view)->entry)))
-            search_panel_start_search(view); /* again, what Escape has put away */
+            search_panel_start_search(view); /* repeats the search that Escape ended */
         else
             search_panel_focus(view);
         return;
@@ -119,7 +120,7 @@ void search_panel_next(struct view *view, int step)
     search_panel_go_to_hit(view, finder->by_position[i], finder->positions[i], i);
 }
 
-/* To the first one from where the search began; if there is none from there on, from the begin. */
+/* Goes to the first hit from the start of the search on; if there is none, to the first of all. */
 static void go_first(struct view *view)
 {
     struct viewer_search *finder = &view->search;
@@ -134,7 +135,7 @@ static void go_first(struct view *view)
                                                  : 0);
 }
 
-/* ---- news ---- */
+/* ---- notifications ---- */
 
 static void search_panel_show_hits(struct view *view)
 {
@@ -165,7 +166,7 @@ static void search_panel_clear_list(struct view *view)
     gtk_label_set_text(GTK_LABEL(search_panel_state(view)->summary), "");
 }
 
-/* ---- the panel ---- */
+/* ---- panel ---- */
 
 static void on_changed(GtkWidget *widget, gpointer data)
 {

@@ -1,4 +1,4 @@
-/* The picture in words. */
+/* The panel Description: the visible part of the diagram as text. */
 #include "clients/metadata/event_text.h"
 #include "clients/viewer/sidebar/panel.h"
 #include "clients/viewer/sidebar/panels.h"
@@ -23,7 +23,7 @@ static int text_panel_compare_columns(const void *a, const void *b)
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* How an event stands to the selected one. */
+/* Returns how an event is related to the selected one. */
 static const char *text_panel_relation_text(const struct view *view, const struct event_info *e)
 {
     static const char *const words[] = {"",
@@ -39,7 +39,7 @@ static const char *text_panel_relation_text(const struct view *view, const struc
     return e->stands < G_N_ELEMENTS(words) ? words[e->stands] : "";
 }
 
-/* The events and their order as text. */
+/* Shows the visible events in the order of their columns. */
 static void text_panel_refresh_text(struct view *view)
 {
     GtkWidget *words = ((struct text_panel *)panel_state(view, &panel_text))->view;
@@ -92,7 +92,7 @@ static GtkWidget *text_panel_create(struct view *view)
     state->view = words;
     gtk_text_view_set_editable(GTK_TEXT_VIEW(words), FALSE);
     gtk_text_view_set_wrap_mode(GTK_TEXT_VIEW(words), GTK_WRAP_WORD_CHAR);
-    gtk_text_view_set_indent(GTK_TEXT_VIEW(words), -12); /* what is wrapped stands in */
+    gtk_text_view_set_indent(GTK_TEXT_VIEW(words), -12); /* indents wrapped lines */
     g_object_set(words, "left-margin", 10, "right-margin", 10, "top-margin", 8, "bottom-margin", 8,
                  NULL);
     gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(words), FALSE);

@@ -2,8 +2,8 @@
  *
  * Points (_pt) are the scene's, from its left and top; pixels (_px) are the canvas's, along the
  * lines (x) and across them (y). Lines may run down the screen: then along is downwards and across
- * is to the right. In the overview, which shows densities instead of marks, they run to the
- * right. */
+ * is to the right. In the overview, which shows state bands instead of marks, they run to
+ * the right. */
 #ifndef CLIENTS_VIEWER_STATE_VIEWPORT_H
 #define CLIENTS_VIEWER_STATE_VIEWPORT_H
 
@@ -13,7 +13,7 @@
 #include "clients/viewer/state/scene_cache.h"
 
 #define VIEWPORT_GAP_PX 18 /* next to the names: the arrows that scroll a line */
-#define VIEWPORT_MIN_ZOOM 0.3 /* below it, densities are shown */
+#define VIEWPORT_MIN_ZOOM 0.3 /* below it, the overview is shown */
 #define VIEWPORT_MAX_ZOOM 6.0
 #define VIEWPORT_INITIAL_ZOOM 1.3
 
