@@ -38,8 +38,7 @@ void about_dialog_show_help(struct view *view)
     gtk_window_present(GTK_WINDOW(window));
 }
 
-/* Its name would be selected at first, as if it was to be copied; an icon that is not installed
- * leaves a hole. */
+/* Unselects the name, which GTK selects at first, and hides the icon if it is not installed. */
 static void about_fix_widgets(GtkWidget *in, bool has_icon)
 {
     if (GTK_IS_LABEL(in) && gtk_label_get_selectable(GTK_LABEL(in)))

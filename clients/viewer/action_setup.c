@@ -24,7 +24,7 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
     focus_return_to_diagram(view);
 }
 
-/* ---- actions on the line that a menu was opened on ---- */
+/* ---- actions on lines ---- */
 
 static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
@@ -51,7 +51,7 @@ static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
     server_link_open(&view->server_link, g_variant_get_string(parameter, NULL));
 }
 
-/* ---- installing ---- */
+/* ---- installation ---- */
 
 void actions_install(struct view *view)
 {

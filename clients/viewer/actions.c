@@ -57,7 +57,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- deeds that are not a function elsewhere ---- */
+/* ---- handlers ---- */
 
 static void do_follow(struct view *v) { scroll_follow(v, true); }
 static void do_page_left(struct view *v) { scroll_page(v, -1); }
@@ -73,7 +73,7 @@ static void do_rows(struct view *v, int n)
     scroll_pan(v, 0, n * viewport_row_pt(&v->viewport) * v->viewport.place.zoom);
 }
 
-/* Keys point where they point, whichever way the lines run. */
+/* Arrow keys move in their direction on the screen, also if lines run down. */
 static bool actions_move_turned(const struct view *v) { return viewport_vertical(&v->viewport); }
 static void do_left(struct view *v) { actions_move_turned(v) ? do_rows(v, -1) : do_columns(v, -1); }
 static void do_right(struct view *v) { actions_move_turned(v) ? do_rows(v, 1) : do_columns(v, 1); }
@@ -162,7 +162,7 @@ static void do_waits(struct view *v) { analysis_pane_open(v, "waits"); }
 static void do_path(struct view *v) { analysis_pane_open(v, "path"); }
 static void do_calls(struct view *v) { analysis_pane_open(v, "calls"); }
 
-/* What has the focus. */
+/* Saves the tab that has the focus, otherwise the diagram. */
 static void do_save(struct view *v)
 {
     if (tab_export_is_possible(v))
@@ -172,7 +172,7 @@ static void do_save(struct view *v)
 }
 static void do_source(struct view *v) { analysis_pane_open(v, "source"); }
 
-/* In the source, where that has the focus. */
+/* Searches the tab Source if it has the focus, otherwise events. */
 static void do_find(struct view *v)
 {
     if (!source_tab_find(v))
@@ -184,8 +184,8 @@ static void actions_do_usage(struct view *v) { analysis_pane_open(v, "resources"
 static void actions_do_metrics(struct view *v) { analysis_pane_open(v, "meters"); }
 static void actions_do_predict(struct view *v) { analysis_pane_open(v, "predict"); }
 
-/* From a list to the picture; there, all that stands out goes; then the page that was opened, and
- * the drawer. */
+/* Returns from a panel or the analysis pane to the diagram; there, clears the selection and the
+ * search; then goes back to the first panel, and closes the analysis pane. */
 static void do_escape(struct view *v)
 {
     bool overview = focus_within(v, v->panels),
@@ -212,7 +212,7 @@ static void actions_do_first_blocked(struct view *v)
         go_to_event(v, oldest->at, oldest->position);
 }
 
-/* ---- switches: their state is in the place or the settings ---- */
+/* ---- toggles, with their state in the view state or the settings ---- */
 
 static void actions_do_collapse(struct view *v)
 {
@@ -329,7 +329,7 @@ static void do_follow_switch(struct view *v) { scroll_follow(v, !v->viewport.pla
 
 static void actions_show_shortcuts(struct view *view);
 
-/* ---- the table ---- */
+/* ---- table ---- */
 
 const struct action action_table[] = {
     {"Navigate", "event-back", "Previous event on the line", "Left", do_back, NULL},
@@ -452,7 +452,7 @@ const struct action action_table[] = {
 
 const size_t action_table_size = G_N_ELEMENTS(action_table);
 
-/* Those for the line of the selected event. */
+/* Keys for the line of the selected event. */
 const struct line_key line_keys[] = {{"win.pin-line", "Pin / unpin line", "k"},
                                      {"win.hide-line", "Hide line", "h"},
                                      {"win.line-up", "Move line up", "<Alt>Up"},

@@ -13,7 +13,7 @@
 
 #define HTML_WHOLE_MOST 20000u /* events of a run that a page holds (WEBPAGE_EVENTS) */
 
-/* ---- the command that saves ---- */
+/* ---- export command ---- */
 
 struct export
 {
@@ -42,7 +42,7 @@ static void on_exported(GObject *object, GAsyncResult *result, gpointer data)
               g_subprocess_get_if_exited(process) && g_subprocess_get_exit_status(process) == 0;
     status_line_show_progress(&e->view->status_line, NULL, 0);
     g_strstrip(complaints ? complaints : (complaints = g_strdup("")));
-    if (ok) /* it may have been warned of */
+    if (ok) /* there may be warnings */
         status_line_show(&e->view->status_line, "Saved %s%s%s", e->file, *complaints ? " — " : "",
                          diagram_export_strip_prefix(complaints));
     else if (error && !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
@@ -90,7 +90,7 @@ void save_diagram(struct view *view, const char *file, bool whole)
     diagram_export_free(&diagram);
 }
 
-/* ---- as a web page ---- */
+/* ---- web page ---- */
 
 static void save_on_html_chosen(void *user, const char *path)
 {
@@ -118,7 +118,7 @@ void save_ask_html(struct view *view)
     g_free(name);
 }
 
-/* ---- the clipboard ---- */
+/* ---- clipboard ---- */
 
 void save_copy_image(struct view *view)
 {

@@ -21,7 +21,7 @@ const struct export_paper export_papers[EXPORT_PAPERS] = {{"a4", "A4", "297 × 2
                                                           {"letter", "Letter", "279 × 216 mm"},
                                                           {"legal", "Legal", "356 × 216 mm"}};
 
-/* ---- kept from one time to the next ---- */
+/* ---- saved options ---- */
 
 #define GROUP "save"
 
@@ -55,7 +55,7 @@ void diagram_export_load(struct diagram_export *d)
 {
     GKeyFile *file = g_key_file_new();
     char *name = file_name();
-    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
+    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* no file: defaults */
     *d = (struct diagram_export){
         .format = (enum export_format)diagram_export_read_choice(file, "format", EXPORT_FORMATS),
         .range = (enum export_range)diagram_export_read_choice(file, "range", EXPORT_RANGES),
@@ -90,7 +90,7 @@ void diagram_export_save(const struct diagram_export *d)
     g_key_file_set_boolean(file, GROUP, "legend", d->legend);
     g_key_file_set_boolean(file, GROUP, "notes", d->notes);
     g_mkdir_with_parents(directory, 0700);
-    g_key_file_save_to_file(file, name, NULL); /* a full disk costs no more than the choice */
+    g_key_file_save_to_file(file, name, NULL); /* an error loses only these options */
     g_key_file_free(file);
     g_free(directory);
     g_free(name);
@@ -118,7 +118,7 @@ void diagram_export_free(struct diagram_export *d)
     *d = (struct diagram_export){0};
 }
 
-/* ---- what was chosen ---- */
+/* ---- options ---- */
 
 static const char *const diagram_export_suffixes[EXPORT_FORMATS] = {".pdf", ".svg", ".png", ".txt",
                                                                     ".html"};
@@ -162,7 +162,7 @@ const char *diagram_export_last_problem(const char *last)
                : "Enter a number of columns, as in 40";
 }
 
-/* Less than 0: it is none. */
+/* Returns a width in mm; less than 0: invalid. */
 static double width_mm(const char *width)
 {
     static const struct {
@@ -188,7 +188,7 @@ const char *diagram_export_width_problem(const char *width)
                                   : "Enter a width of 10 to 5000 mm, as in 84, 84 mm or 17 cm";
 }
 
-/* The two selected events, the one before the other first. */
+/* Gets the two selected events, the earlier one first. */
 static void selected_ends(const struct view *view, struct event_id ends[2])
 {
     const struct selection_relations *ties = &view->selection_relations;
@@ -198,7 +198,7 @@ static void selected_ends(const struct view *view, struct event_id ends[2])
     ends[!turned] = view->viewport.place.second;
 }
 
-/* ---- the command ---- */
+/* ---- export command ---- */
 
 static char *diagram_export_poet_path(void)
 {

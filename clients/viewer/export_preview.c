@@ -7,9 +7,9 @@
 #include <math.h>
 #include <signal.h>
 
-#define SOON_MS 250 /* who types on, types on */
-#define COLUMNS_MOST 120u /* of a whole run; */
-#define COLUMNS_FITTED 600u /*   of one that is fitted to a width, as small as it will be */
+#define SOON_MS 250 /* delay after a change, during which more may follow */
+#define COLUMNS_MOST 120u /* of a whole run */
+#define COLUMNS_FITTED 600u /* of one that is fitted to a width, and so becomes smaller */
 #define SIDE_MOST_PX 6000
 #define TEXT_MOST_BYTES 100000
 #define PNG_DPI 144.0
@@ -20,7 +20,7 @@ struct export_preview_job {
     GSubprocess *process;
     char *directory, *file, *view_file, *complaints;
     enum export_format format;
-    GBytes *pixels; /* of the picture, as small as it is shown */
+    GBytes *pixels; /* of the picture, scaled down for display */
     int width_px, height_px, stride;
     double width_mm, height_mm;
 };
@@ -33,7 +33,7 @@ struct export_preview {
     struct export_preview_job *job; /* NULL: none runs */
 };
 
-/* ---- one run of the command ---- */
+/* ---- jobs ---- */
 
 static void remove_files(const struct export_preview_job *job)
 {
@@ -55,7 +55,7 @@ static void free_job(struct export_preview_job *job)
     g_free(job);
 }
 
-/* It ends soon after, and frees itself then. */
+/* Stops the job, which frees itself when its process has ended. */
 static void export_preview_stop_job(struct export_preview *p)
 {
     if (p->timer)
@@ -87,9 +87,9 @@ static void export_preview_finish_job(struct export_preview_job *job)
     free_job(job);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-/* In a thread of its own: a picture may be large. */
+/* Runs in a separate thread, since the picture may be large. */
 static void read_picture(GTask *task, gpointer object, gpointer data, GCancellable *cancellable)
 {
     struct export_preview_job *job = data;
@@ -175,7 +175,7 @@ static void show_text(struct export_preview *p, const struct export_preview_job 
         fclose(f);
     char *valid = g_utf8_make_valid(text, -1);
     gtk_label_set_text(GTK_LABEL(p->text), valid);
-    name_text(p); /* it would be called like all that it says */
+    name_text(p); /* otherwise its accessible name would be the whole text */
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), "text");
     g_free(valid);
     g_free(text);
@@ -233,7 +233,7 @@ static void on_done(GObject *object, GAsyncResult *result, gpointer data)
         free_job(job);
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static gboolean on_soon(gpointer data)
 {
@@ -286,7 +286,7 @@ void export_preview_request(struct export_preview *p, const struct diagram_expor
     p->timer = g_timeout_add(SOON_MS, on_soon, p);
 }
 
-/* ---- the widget ---- */
+/* ---- widget ---- */
 
 static void on_cancel(GtkButton *button, gpointer data)
 {
@@ -329,7 +329,7 @@ static GtkWidget *stack_new(struct export_preview *p)
     GtkWidget *stack = gtk_stack_new();
     p->picture = gtk_picture_new();
     p->text = gtk_label_new(
-        ""); /* a text view asks for room while the room is shared out: GTK complains */
+        ""); /* no text view, which requests a size during size allocation: GTK warns */
     p->words = gtk_label_new("");
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->picture), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Preview of the diagram", -1);
@@ -362,7 +362,7 @@ struct export_preview *export_preview_new(struct view *view)
     gtk_widget_add_css_class(p->size, "dim-label");
     gtk_widget_add_css_class(p->warning, "warning");
     gtk_frame_set_child(GTK_FRAME(frame), p->stack);
-    gtk_widget_set_size_request(foot, -1, 36); /* nothing moves as its button comes and goes */
+    gtk_widget_set_size_request(foot, -1, 36); /* so that nothing moves when its button appears */
     gtk_box_append(GTK_BOX(foot), p->size);
     gtk_box_append(GTK_BOX(foot), p->runs);
     gtk_box_append(GTK_BOX(p->box), frame);

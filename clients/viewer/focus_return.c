@@ -4,10 +4,10 @@
 #include "clients/viewer/diagram/viewer.h"
 
 struct focus {
-    guint soon; /* it is looked at then */
-    bool home; /* then it comes back from where it has no use */
-    bool in_drawer; /* where it was last */
-    GtkWidget *at; /* whose unmapping is watched; NULL: none */
+    guint soon; /* idle source that checks the focus */
+    bool home; /* it then returns from widgets that handle no keys */
+    bool in_drawer; /* it was in the analysis pane last */
+    GtkWidget *at; /* the focused widget, whose unmapping is watched; NULL: none */
     gulong unmapping;
 };
 
@@ -29,7 +29,7 @@ bool focus_within(struct view *view, GtkWidget *widget)
     return at && (at == widget || gtk_widget_is_ancestor(at, widget));
 }
 
-/* Does it have a use for keys: something is written, chosen or marked there? */
+/* Returns whether the widget handles keys: for typing, choosing or selecting. */
 static bool is_used(struct view *view, GtkWidget *at)
 {
     if (focus_is_in_entry(view) || GTK_IS_TEXT_VIEW(at) || g_object_get_data(G_OBJECT(at), "keys"))
@@ -41,7 +41,7 @@ static bool is_used(struct view *view, GtkWidget *at)
            gtk_widget_get_ancestor(at, GTK_TYPE_POPOVER);
 }
 
-/* Keys go to nothing that is not shown: what was hidden with the focus on it keeps none of them. */
+/* Returns whether no visible widget has the focus: a hidden one may keep it, but gets no keys. */
 static bool is_lost(struct view *view)
 {
     GtkWidget *at = focus_get_widget(view);
@@ -63,7 +63,7 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* When what was done has had its way. */
+/* Checks the focus when idle, after the current action. */
 static void focus_check_soon(struct view *view)
 {
     if (!view->focus->soon)
@@ -110,7 +110,7 @@ static void on_moved(GObject *window, GParamSpec *spec, gpointer data)
         focus_check_soon(view);
 }
 
-/* What was clicked has got it by then, and has done what it does. */
+/* Gives the focus back to the diagram after a click, which its widget has handled by then. */
 static gboolean on_event(GtkEventControllerLegacy *controller, GdkEvent *event, gpointer data)
 {
     (void)controller;

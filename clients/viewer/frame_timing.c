@@ -10,8 +10,8 @@ struct frame_timing {
     char *action, *back;
     int left, count;
     bool *running;
-    bool begun; /* the action was done in this turn of the clock */
-    gint64 begin_us, cpu_us, last_us; /* last_us: the end of the one before, 0: there is none */
+    bool begun; /* the action was done in this frame */
+    gint64 begin_us, cpu_us, last_us; /* last_us: the end of the previous frame, 0: none */
     GArray *times, *cpu, *gaps; /* ms */
     gulong before, after;
     guint tick;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* So many of a unit; 0: that is no time. */
+/* Returns the nanoseconds in a unit; 0: not a unit of time. */
 static double unit_ns(const char *unit)
 {
     static const struct {
@@ -26,7 +26,7 @@ static double unit_ns(const char *unit)
 static char *go_event(struct view *view, const char *text, struct event_id at)
 {
     const struct trace_metadata *book =
-        view_metadata(view); /* of many lines not all are known yet */
+        view_metadata(view); /* with very many lines, not all are known yet */
     const struct line_metadata *line = metadata_line(book, at.line);
     bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
     if (!there || at.line & HIDDEN_LINE)
@@ -39,7 +39,7 @@ static char *go_event(struct view *view, const char *text, struct event_id at)
     return NULL;
 }
 
-/* "2:17", "40%", "1.5ms", "12345" (a position), "#3" (a note) */
+/* Goes to "2:17", "40%", "1.5ms", "12345" (a position) or "#3" (a note). */
 char *goto_entry_apply(struct view *view, const char *text)
 {
     struct event_id at;

@@ -13,8 +13,8 @@ struct header_bar {
     GtkWidget *title, *subtitle, *badge;
 };
 
-/* The source, how many events were discarded and how many lines have no row; NULL: none were,
- * and all that are drawn have one. */
+/* Returns the source, the number of discarded events, and of lines without a row; NULL: neither
+ * exists. */
 static char *header_bar_missing_data_text(const struct view *view)
 {
     const struct window_info *w = &view->scene_cache.window;
@@ -70,7 +70,7 @@ void header_bar_show_waits(struct view *view)
     g_free(text);
 }
 
-/* Says how it stands with those who wait, and leads to them. */
+/* Creates the button that shows the worst state of blocked threads, and opens their panel. */
 static GtkWidget *badge_new(void)
 {
     GtkWidget *badge = gtk_button_new_with_label("");

@@ -37,7 +37,7 @@ static void key_latency_finish(struct key_latency *p)
     *p = (struct key_latency){0};
 }
 
-/* Is the picture of the place there, whatever else is still being counted? */
+/* Returns whether the diagram has arrived completely, even if counts are still pending. */
 static bool is_whole(const struct view *view)
 {
     return !view->server_link.more &&
@@ -46,8 +46,8 @@ static bool is_whole(const struct view *view)
            !request_slot_is_running(&view->server_link, &view->event_step.asked);
 }
 
-/* Is another event selected than before the press, and seen, though more of the picture may
- * come? */
+/* Returns whether an event other than before the key press is selected and visible; parts of the
+ * diagram may still be missing. */
 static bool shows_it(const struct key_latency *p)
 {
     const struct view *view = p->view;
@@ -58,7 +58,7 @@ static bool shows_it(const struct key_latency *p)
     return m && viewport_sees(&view->viewport, m);
 }
 
-/* Draws, and says how long after the press that was done. */
+/* Draws. Returns the time since the key press in ms. */
 static double drawn_ms(const struct key_latency *p)
 {
     script_measure_draw(p->view);
@@ -73,8 +73,8 @@ static void key_latency_press_key(struct key_latency *p)
     g_action_group_activate_action(G_ACTION_GROUP(p->view->window), p->action, NULL);
 }
 
-/* The whole picture is there.  Once there is no other event to go to, the rest is not worth a
- * figure. */
+/* Records the time until the whole diagram was drawn. If a key that selects events selects no
+ * further one, ends the measurement. */
 static void key_latency_record_time(struct key_latency *p, double ms)
 {
     bool another = !event_id_equal(p->view->viewport.place.selected, p->from);

@@ -11,7 +11,7 @@ static bool with_modifier(const char *key)
            (key[0] == 'F' && g_ascii_isdigit(key[1])) || g_str_has_prefix(key, "<Shift>F");
 }
 
-/* What a plain key does, as "win.NAME" or "win.NAME::TARGET". */
+/* Activates the action of a plain key: "win.NAME" or "win.NAME::TARGET". */
 static gboolean on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
 {
     struct view *view = data;

@@ -7,7 +7,7 @@
 #define CPU (REAL | WANTED_CPU)
 #define EVERY (CPU | WANTED_EVERY)
 
-/* One level of calls excludes the others. */
+/* Levels of measuring calls, of which one is chosen. */
 static const struct {
     const char *title;
     uint32_t wanted;
@@ -57,7 +57,7 @@ static GtkWidget *frame_new(const char *title, GtkWidget *child)
     return frame;
 }
 
-/* ---- statistical ---- */
+/* ---- sampling ---- */
 
 static void on_sampled(GtkCheckButton *button, gpointer data)
 {
@@ -81,7 +81,7 @@ static GtkWidget *form_new_sampling_box(struct measurement_form *f,
     return frame_new("Statistical", box);
 }
 
-/* ---- exact ---- */
+/* ---- calls and switches ---- */
 
 static GtkWidget *form_new_calls_box(struct measurement_form *f, uint32_t wanted)
 {
@@ -180,7 +180,7 @@ struct measurement_spec measurement_form_get(const struct measurement_form *f)
         m.rate = (uint32_t)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(f->rate));
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         const char *list = f->list[i] ? gtk_editable_get_text(GTK_EDITABLE(f->list[i])) : "";
-        m.lists[i] = *list ? g_strdup(list) : NULL; /* (glib takes it by malloc) */
+        m.lists[i] = *list ? g_strdup(list) : NULL; /* GLib allocates by malloc */
     }
     return m;
 }

@@ -9,7 +9,7 @@
 static const char pattern_dialog_help_text[] =
     "Lines whose names match (* matches any characters, ? one)";
 
-/* False: no line is called so. */
+/* Returns whether the name of any line matches. */
 static bool pattern_dialog_matches_any_line(struct view *view, const char *pattern)
 {
     const struct trace_metadata *book = view_metadata(view);

@@ -34,7 +34,7 @@ static void free_start(struct program_start_job *s)
     g_free(s);
 }
 
-/* Does it name libpoet, as what was linked by poetcc -trace does? */
+/* Returns whether the file names libpoet, as programs linked by poetcc -trace do. */
 static bool is_traced(const char *path)
 {
     char *bytes;
@@ -101,7 +101,7 @@ static bool server_answers(void)
     return fd >= 0;
 }
 
-/* Its run comes to the server that the viewer looks at. */
+/* Starts the program when the viewer's server answers, or after TRIES. */
 static gboolean try_to_start(gpointer data)
 {
     struct program_start_job *s = data;
@@ -111,7 +111,7 @@ static gboolean try_to_start(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* ---- what is wrong with it ---- */
+/* ---- validation ---- */
 
 static char *path_of(const char *program, const char *directory)
 {

@@ -8,8 +8,8 @@
 
 struct progress_row {
     guint timer;
-    gint64 since_us; /* a picture is waited for; 0: it is not */
-    bool out;        /* it was shown */
+    gint64 since_us; /* since when a diagram is pending; 0: none is */
+    bool out;        /* the progress is shown */
 };
 
 static gboolean progress_row_on_timeout(gpointer data)

@@ -22,7 +22,7 @@
 
 #define CALLERS_MOST 8u
 #define BODY_BYTES (1u << 18)
-#define PATIENCE_S 10 /* for all of a message */
+#define PATIENCE_S 10 /* for a whole message */
 
 struct remote_goto_caller {
     struct view *view;
@@ -38,7 +38,7 @@ struct remote_goto {
     struct remote_goto_caller callers[CALLERS_MOST]; /* fd -1: unused */
 };
 
-/* ---- what is asked ---- */
+/* ---- messages ---- */
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -61,7 +61,7 @@ static void remote_goto_go_to_event(struct view *view, struct event_id at,
     status_line_show(&view->status_line, "The debugger stopped before %s", event);
 }
 
-/* False: that is another trace, or no such message. */
+/* Returns false if the message is invalid, or about another trace. */
 static bool remote_goto_handle_message(struct view *view, struct decoder *in)
 {
     uint32_t count = 0;
@@ -80,7 +80,7 @@ static bool remote_goto_handle_message(struct view *view, struct decoder *in)
     return shown;
 }
 
-/* ---- who asks ---- */
+/* ---- callers ---- */
 
 static void remote_goto_close_caller(struct remote_goto_caller *c)
 {
@@ -106,7 +106,7 @@ static void remote_goto_send_reply(struct remote_goto_caller *c, bool shown)
     encoder_free(&out);
 }
 
-/* False: no more of it is wanted. */
+/* Returns false if nothing more is expected from the caller. */
 static bool remote_goto_read_message(struct remote_goto_caller *c)
 {
     unsigned type;

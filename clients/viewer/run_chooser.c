@@ -9,12 +9,12 @@
 
 #include <stdlib.h>
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 struct run_chooser {
     GtkWidget *choice;
-    char *names; /* lines of the list as it comes */
-    bool moving; /* we choose ourselves */
+    char *names; /* of the runs, line by line, as received */
+    bool moving; /* a change by the program, not by the user */
 };
 
 static void add_run(struct view *view, struct decoder *in)
@@ -89,8 +89,8 @@ GtkWidget *run_chooser_new(struct view *view)
 
 /* ---- newer runs ---- */
 
-/* The view goes over to a newer run by itself only where that takes nothing away: at the end of a
- * run that it follows, with nothing selected. */
+/* Lets a newer run replace the present one only where nothing is lost: while following its end,
+ * with nothing selected. */
 void run_chooser_watch(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;

@@ -22,7 +22,7 @@ struct run_dialog {
     struct measurement_form *form;
 };
 
-/* As it was the last time, while the viewer runs. */
+/* The last input, kept while the viewer runs. */
 static struct {
     char *program, *arguments, *directory;
     struct measurement_spec measure;
@@ -70,7 +70,7 @@ static void on_start(GtkWidget *widget, gpointer data)
         gtk_window_destroy(GTK_WINDOW(r->window));
 }
 
-/* ---- as a file ---- */
+/* ---- saving as a file ---- */
 
 static void on_file(void *user, const char *path)
 {
@@ -102,9 +102,9 @@ static void on_save(GtkButton *button, gpointer data)
                        on_file, r);
 }
 
-/* ---- the window ---- */
+/* ---- window ---- */
 
-/* What descriptions count and time, whichever of them a program has. */
+/* Adds the metrics of a target description. */
 static void add_described(void *user, const char *name)
 {
     GPtrArray *names = user;
@@ -219,7 +219,7 @@ void run_dialog_show(struct view *view)
     gtk_widget_grab_focus(r->program);
 }
 
-/* ---- of a program that runs ---- */
+/* ---- settings of a running program ---- */
 
 #define CHANGEABLE                                                                                 \
     (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_METERS |     \

@@ -19,7 +19,7 @@ struct save_dialog {
     bool filling; /* the widgets are being set: changes are not the user's */
 };
 
-/* ---- from the widgets, and what is wrong there ---- */
+/* ---- reading and checking the widgets ---- */
 
 static int save_dialog_selected_index(GtkWidget *const *buttons, int count)
 {
@@ -52,7 +52,7 @@ static void read_widgets(struct save_dialog *s)
     d->notes = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->notes));
 }
 
-/* wrong: NULL, what stands there is good. */
+/* Shows what is wrong with an entry; NULL: nothing. */
 static void save_dialog_show_problem(GtkWidget *entry, GtkWidget *label, const char *wrong)
 {
     gtk_label_set_text(GTK_LABEL(label), wrong ? wrong : "");
@@ -68,7 +68,8 @@ static void save_dialog_show_problem(GtkWidget *entry, GtkWidget *label, const c
                                    wrong ? wrong : "", -1);
 }
 
-/* A text has no size and no colors; a web page has no legend of its own, either. */
+/* Enables the options of the format: a text and a web page have no size and no colors, a web page
+ * has its own legend. */
 static void follow_format(struct save_dialog *s)
 {
     bool drawn = s->diagram.format != EXPORT_TEXT && s->diagram.format != EXPORT_PAGE;
@@ -104,7 +105,8 @@ static void on_toggled(GtkCheckButton *button, gpointer data)
     GtkWidget *widget = GTK_WIDGET(button);
     bool of_group = widget != s->grey && widget != s->dark && widget != s->title &&
                     widget != s->legend && widget != s->notes;
-    if (!of_group || gtk_check_button_get_active(button)) /* one goes as another comes */
+    if (!of_group ||
+        gtk_check_button_get_active(button)) /* of a group, two buttons change: reacts once */
         save_dialog_apply_change(s);
 }
 
@@ -114,7 +116,7 @@ static void on_typed(GtkEditable *entry, gpointer data)
     save_dialog_apply_change(data);
 }
 
-/* Who types how many means that choice. */
+/* Typing a number selects its button. */
 static void on_number(GtkEditable *entry, gpointer data)
 {
     struct save_dialog *s = data;
@@ -138,7 +140,7 @@ static void on_paper(GtkDropDown *papers, GParamSpec *spec, gpointer data)
         save_dialog_apply_change(s);
 }
 
-/* ---- the file ---- */
+/* ---- file ---- */
 
 static void on_chosen(void *user, const char *path)
 {
@@ -168,7 +170,7 @@ static void on_save(GtkButton *button, gpointer data)
     g_free(name);
 }
 
-/* ---- the widgets ---- */
+/* ---- widgets ---- */
 
 static GtkWidget *save_dialog_new_heading(const char *text)
 {
@@ -215,7 +217,7 @@ static GtkWidget *entry_new(struct save_dialog *s, const char *name, const char 
     return entry;
 }
 
-/* Its key leads on to the number. */
+/* Focuses the number when the mnemonic of its button is pressed. */
 static gboolean on_mnemonic(GtkWidget *button, gboolean cycles, gpointer entry)
 {
     (void)cycles;
@@ -356,7 +358,7 @@ static GtkWidget *content_new(struct save_dialog *s)
               *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
     g_object_set(all, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14,
                  NULL);
-    gtk_widget_set_hexpand(left, FALSE); /* the preview has the room */
+    gtk_widget_set_hexpand(left, FALSE); /* the preview gets the space */
     add_formats(s, left);
     add_ranges(s, left);
     add_sizes(s, left);

@@ -16,7 +16,7 @@ struct saved_runs {
     GCancellable *cancel;
 };
 
-/* ---- one of them ---- */
+/* ---- one run ---- */
 
 static const char *text_view_of(struct json_object *o, const char *name)
 {
@@ -32,7 +32,7 @@ static int64_t number_of(struct json_object *o, const char *name)
     return json_object_object_get_ex(o, name, &v) ? json_object_get_int64(v) : 0;
 }
 
-/* "22 Nov 14:05:17, 0.138 s, 1143 events, killed" */
+/* Returns "22 Nov 14:05:17, 0.138 s, 1143 events, killed". */
 static char *saved_runs_describe_run(struct json_object *o)
 {
     GDateTime *begin = g_date_time_new_from_unix_local(number_of(o, "start_ns") / 1000000000);
@@ -72,7 +72,7 @@ static void saved_runs_add_row(struct saved_runs *t, struct json_object *o)
     g_free(words);
 }
 
-/* ---- all of them: what `poet ls` says ---- */
+/* ---- all runs, by `poet ls` ---- */
 
 static void on_listed(GObject *process, GAsyncResult *result, gpointer data)
 {
@@ -80,7 +80,7 @@ static void on_listed(GObject *process, GAsyncResult *result, gpointer data)
     struct json_object *o, *runs;
     GError *error = NULL;
     if (!g_subprocess_communicate_utf8_finish(G_SUBPROCESS(process), result, &text, NULL, &error)) {
-        g_clear_error(&error); /* the window is gone, perhaps */
+        g_clear_error(&error); /* the window may have been closed */
         return;
     }
     struct saved_runs *t = data;
@@ -106,7 +106,7 @@ static void saved_runs_request_list(struct saved_runs *t)
     g_clear_object(&process);
 }
 
-/* ---- the window ---- */
+/* ---- window ---- */
 
 static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
 {

@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Placed by time a window reaches over so many points of the order, and what is empty between
- * them. */
+/* By time, returns the number of columns of a window: synchronization points, and empty stretches
+ * between them. */
 static uint32_t columns_by_time(const struct scene *s, int32_t from, double right_pt)
 {
     uint32_t halves = 0;
@@ -31,7 +31,7 @@ static uint32_t columns_by_time(const struct scene *s, int32_t from, double righ
     return (halves + 1) / 2;
 }
 
-/* The columns that are seen, as a place that does not follow. */
+/* Gets the visible columns as a view state that does not follow the run. */
 static void saved_views_visible_place(const struct view *view, struct view_state *place)
 {
     const struct scene *s = view->scene_cache.scene;
@@ -73,7 +73,7 @@ bool saved_views_write(struct view *view, const char *file)
     return saved_views_write_as(view, file, &view->viewer_settings.look, 0);
 }
 
-/* ---- loading, and asking for a file ---- */
+/* ---- loading, and choosing a file ---- */
 
 static bool saved_views_load_file(struct view *view, const char *file)
 {
@@ -86,7 +86,7 @@ static bool saved_views_load_file(struct view *view, const char *file)
         return false;
     }
     history_mark(&view->history, "load");
-    if (!place.columns) { /* of another run: its rows alone, where we are */
+    if (!place.columns) { /* of another run: takes only its rows, and keeps the place */
         struct view_state here = {0};
         view_state_copy(&here, &view->viewport.place);
         g_free(here.rows);
@@ -146,7 +146,7 @@ char *saved_views_directory(void)
     return directory;
 }
 
-/* ---- for the next run of the program ---- */
+/* ---- arrangement for the next run of the program ---- */
 
 static char *arrangement_file(struct view *view)
 {

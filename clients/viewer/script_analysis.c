@@ -49,7 +49,7 @@ static void write_marks(struct view *view, const char *file)
     fclose(f);
 }
 
-/* The events in the picture that have a breakpoint. */
+/* Writes the events of the diagram that have a breakpoint. */
 static void write_stops(struct view *view, const char *file)
 {
     FILE *f = fopen(file, "ae");
@@ -108,7 +108,7 @@ static void script_analysis_print_cause(struct view *view)
     g_print("reason: %s\n", text ? text : "none");
 }
 
-/* "-1" for none; what is no row selects nothing. */
+/* Selects a row; "-1": none. Ignores invalid numbers. */
 static void select_row(struct view *view, const char *given)
 {
     char *end;
@@ -128,7 +128,7 @@ static void script_analysis_write_lower_bands(GtkWidget *widget, FILE *f)
         script_analysis_write_lower_bands(w, f);
 }
 
-/* What the page beside the picture says, a line for each label. */
+/* Writes the labels of the visible panel, line by line. */
 static void write_labels(struct view *view, const char *file)
 {
     FILE *f = fopen(file, "we");

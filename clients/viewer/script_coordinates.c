@@ -25,7 +25,7 @@ static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char
     fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
 }
 
-/* Buttons by what they do, and the slider. */
+/* Writes the positions of buttons, by action, and of the slider. */
 static void write_buttons(struct view *view, FILE *f, GtkWidget *in)
 {
     const char *action =
@@ -74,7 +74,7 @@ void script_coordinates_write(struct view *view, const char *file)
     fclose(f);
 }
 
-/* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
+/* Writes the rows: their lines, heights, and middles on the canvas. */
 void script_coordinates_write_rows(struct view *view, const char *file)
 {
     const struct viewport *c = &view->viewport;

@@ -72,7 +72,7 @@ void script_measure_memory(void)
     fflush(stdout);
 }
 
-/* Beats every 5 ms: what comes late was held up. */
+/* A timer of 5 ms, whose delays show how long the main loop was blocked. */
 struct loop_watch {
     bool *watching;
     gint64 until, last;
@@ -106,13 +106,13 @@ void script_measure_watch(double seconds, bool *watching)
     g_timeout_add_full(G_PRIORITY_HIGH, 5, on_beat, w, NULL);
 }
 
-/* Events with a text "at NS" that no frame had yet. */
+/* The latency of events with a text "at NS" until the frame that first shows them. */
 struct latency_watch {
     struct view *view;
     GdkFrameClock *clock;
     gulong handler;
     bool *watching;
-    gint64 until, last; /* us; ns of the newest that was in a frame */
+    gint64 until, last; /* us; ns of the newest event that was in a frame */
     GArray *times;
 };
 
@@ -126,7 +126,7 @@ static void script_measure_record_latency(struct latency_watch *late, const stru
     if (at <= late->last)
         return;
     double ms = (double)now_us / 1000 - (double)at / 1e6;
-    if (late->last) /* (those of before are not late) */
+    if (late->last) /* the first frame has older events, which are not late */
         g_array_append_val(late->times, ms);
     *newest = MAX(*newest, at);
 }

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* ---- one row: keys, and what they do ---- */
+/* ---- rows: keys and actions ---- */
 
-/* As people call a key: "Ctrl+Shift+Z". */
+/* Returns the readable name of a key: "Ctrl+Shift+Z". */
 static char *shortcut_window_key_name(const char *key)
 {
     guint value;
@@ -17,7 +17,7 @@ static char *shortcut_window_key_name(const char *key)
     return gtk_accelerator_get_label(value, modifiers);
 }
 
-/* Is it the same key on another part of the board, or another way to write the one before it? */
+/* Returns whether it is a variant of the previous key, which is not listed. */
 static bool is_twin(const char *key)
 {
     static const char *const twins[] = {"equal", "<Control>plus", "<Control>minus",
@@ -80,7 +80,7 @@ static void add_all(GtkWidget *list, const struct shortcut_tables *all)
     }
 }
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 static void put_header(GtkListBoxRow *row, GtkListBoxRow *before, gpointer data)
 {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 struct trace_download {
-    FILE *f; /* NULL: nothing is fetched */
+    FILE *f; /* NULL: no download */
     char *file;
     uint64_t size; /* of the trace, when it began */
     struct request_slot asked;
@@ -74,7 +74,7 @@ static void download_receive_bytes(struct view *view, struct trace_download *fet
     uint32_t n = decode_count(in, 1);
     const uint8_t *bytes = decode_bytes(in, n);
     if (offset == 0)
-        fetch->size = size; /* as it is now; it may be growing */
+        fetch->size = size; /* at the start; it may be growing */
     if (!decoder_finish(in) || (why && *why))
         download_finish(view, fetch, why && *why ? why : "invalid response");
     else if (n && fwrite(bytes, 1, n, fetch->f) != n)

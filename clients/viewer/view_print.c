@@ -28,7 +28,7 @@ struct view_print {
     enum print_mode what;
     char *file; /* of a scene */
     struct window_info window;
-    struct event_relations stands; /* of its events */
+    struct event_relations stands; /* relations of its events */
     struct request_slot asked;
     struct scene *scene; /* while it is printed */
 };
@@ -147,7 +147,7 @@ static void write_scene_now(struct view *view)
     scene_free(scene);
 }
 
-/* All of it is here. */
+/* Outputs the scene, which is complete. */
 static void view_print_output_scene(struct view *view)
 {
     if (view->view_print->what == PRINT_TEXT)
@@ -195,7 +195,7 @@ static void view_print_receive_window(void *user, const struct response_chunk *a
 static void view_print_request_window(struct view *view)
 {
     struct window_request request;
-    struct view_state place = view->viewport.place; /* what it points to is borrowed */
+    struct view_state place = view->viewport.place; /* a shallow copy, not freed */
     if (place.anchor == ANCHOR_END)
         place_leave_end(&place);
     view_state_request(&place, &request);

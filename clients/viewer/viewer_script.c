@@ -1,45 +1,44 @@
-/* poet view --script FILE: does what the lines of a file say, one after the other, each when all
- * that was asked for has come and been drawn.  For tests, measurements and demonstrations.
+/* poet view --script FILE: runs the commands of a file, each when all responses have arrived and
+ * been drawn. For tests, measurements and demonstrations.
  *
  *   action NAME [TARGET]   any action of the window (action_setup.c)
  *   select EVENT, second EVENT, goto EVENT|TIME|SHARE, find TEXT, line LINE EVENTS, time SCALE,
  *   pan X Y, zoom FACTOR X Y, hide LINE, drop LINE BEFORE, note EVENT [TEXT]
  *   scene FILE             writes the scene as text
- *   state FILE             appends what is selected, counted, related, found
- *   spots FILE             where in the window marks, names, their arrows, the map and buttons are
- *   image FILE             writes the picture as PNG
- *   strips FILE            appends what the strips say from far away
- *   enter SHARE            goes in there: to the marks at this share of the width
+ *   state FILE             appends the selection, its counts and relations, and the search
+ *   spots FILE             writes the positions of marks, names, their arrows, the map and buttons
+ *   image FILE             writes the diagram as PNG
+ *   strips FILE            appends the state bands of the overview
+ *   enter SHARE            zooms from the overview to the marks at this fraction of the width
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
- *   save-page FILE         saves the drawer's page
+ *   save-page FILE         saves the tab of the analysis pane
  *   trace FILE             saves the trace
- *   frames FULL|SCROLL N   draws N times; prints how long a frame took
- *   key NAME N             does an action N times; prints how long it took until the first frame in
- *                          which the event that is selected then is seen, and until all of its
- *                          picture was drawn (key_latency.h)
+ *   frames FULL|SCROLL N   draws N times; prints the times of frames
+ *   key NAME N             does an action N times; prints the times until the first frame that
+ *                          shows the event selected by it, and until its whole diagram was drawn
+ *                          (key_latency.h)
  *   glide NAME N [BACK]    does an action once a frame, N frames, the second half of them BACK;
- *                          prints how long a frame took (frame_timing.h)
- *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
- *   late SECONDS           prints how long after they happened events were in a frame: those with a
- *                          text "at NS", ns of CLOCK_MONOTONIC
- *   drawer PAGE|none       opens the drawer at a page, or closes it
- *   look PAGE              opens it at a page, and prints what that says at once instead of rows
- *   row N                  selects the row of its table, counted from 0 as the server sends them;
- *                          none: -1
- *   enter-row              what Enter does with it
- *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before
- *                          the selected
- *   marks FILE             appends which events and lines are marked
- *   stops FILE             appends which events have a breakpoint
- *   labels FILE            writes what the page beside the picture says
- *   overlay FILE           writes what is drawn over the picture of the critical path and of waits
- *   bands FILE             writes the states that stand below the picture, by rows and pixels
- *   curve FILE             writes what is drawn of figures above the table, a line each
- *   reason                 prints why the wait took so long that was asked about
- *   memory                 prints the most memory that the viewer has had
+ *                          prints the times of frames (frame_timing.h)
+ *   watch SECONDS          prints for how long GTK's main loop was blocked
+ *   late SECONDS           prints the time from an event to the frame that shows it, of events with
+ *                          a text "at NS", ns of CLOCK_MONOTONIC
+ *   drawer PAGE|none       opens the analysis pane at a tab, or closes it
+ *   look PAGE              opens it at a tab, and prints its text in place of rows at once
+ *   row N                  selects a row of its table, from 0 in the order of the server; -1: none
+ *   enter-row              activates the selected row, as Enter does
+ *   table FILE             writes the table of the tab, separated by tabs: depth and cells of each
+ *                          row, * before the selected one
+ *   marks FILE             appends the marked events and lines
+ *   stops FILE             appends the events with a breakpoint
+ *   labels FILE            writes the labels of the side panel
+ *   overlay FILE           writes the critical path and the waits that are drawn over the diagram
+ *   bands FILE             writes the state bands below the diagram, by rows and pixels
+ *   curve FILE             writes the curve of metrics above the table, line by line
+ *   reason                 prints the cause of the wait that was requested last
+ *   memory                 prints the peak memory use of the viewer
  *   said                   prints the status line
- *   await FILE             waits until there is such a file
+ *   await FILE             waits until the file exists
  *   finished               waits until no program is connected
  *   quit */
 #include "clients/viewer/viewer_script.h"
@@ -89,12 +88,12 @@ struct viewer_script {
     struct view *view;
     char **lines;
     guint at;
-    struct key_latency presses; /* of a `key` under way */
+    struct key_latency presses; /* of the `key` command in progress */
     int frames;
     bool watching;
 };
 
-/* ---- writing ---- */
+/* ---- output ---- */
 
 static void write_ref(FILE *f, const char *name, struct event_id at)
 {
@@ -103,7 +102,8 @@ static void write_ref(FILE *f, const char *name, struct event_id at)
     fprintf(f, " %s %s", name, at.line ? s : "none");
 }
 
-/* Who waits, what lies between two, how long the selected one's thread had waited. */
+/* Writes the blocked threads, the events between the two selected ones, the wait before the
+ * selected one, and the focus. */
 static void write_more(struct view *view, FILE *f)
 {
     static const char *const worst[] = {"none", "some", "perhaps", "hang", "deadlock"};
@@ -175,9 +175,9 @@ static void write_strips(struct view *view, const char *file)
     fclose(f);
 }
 
-/* ---- doing ---- */
+/* ---- commands ---- */
 
-/* A whole number; 0 if it is none, or too large. */
+/* Returns an integer; 0: not a number, or too large. */
 static int script_parse_integer(const char *s)
 {
     gint64 v = 0;
@@ -190,7 +190,7 @@ static void script_activate_action(struct view *view, const char *name, const ch
                                    target && *target ? g_variant_new_string(target) : NULL);
 }
 
-/* wrong: what could not be done, ours; NULL: nothing. */
+/* Takes ownership of wrong; NULL: no error. */
 static void script_report_error(struct view *view, char *wrong)
 {
     if (wrong)
@@ -198,7 +198,7 @@ static void script_report_error(struct view *view, char *wrong)
     g_free(wrong);
 }
 
-/* False: wait, and come back to this line. */
+/* Returns false if the command is to be repeated later. */
 static bool script_run_command(struct viewer_script *s, char **w)
 {
     struct view *view = s->view;
@@ -276,7 +276,7 @@ static bool script_run_command(struct viewer_script *s, char **w)
     return true;
 }
 
-/* Is all that was asked answered? */
+/* Returns whether all requests were answered. */
 static bool script_is_settled(const struct view *view)
 {
     const struct server_link *l = &view->server_link;

@@ -33,10 +33,10 @@
 #include "wire/layout_results.h"
 
 struct viewer_session {
-    uint64_t damage_reported; /* 1 + events that were said to be unreadable; 0: nothing was said */
-    bool renewal_reported; /* that a newer description draws it */
-    gint64 map_us; /* when the map was asked for last */
-    uint32_t connected; /* programs that the list of runs knows of */
+    uint64_t damage_reported; /* 1 + unreadable events that were reported; 0: no report */
+    bool renewal_reported; /* that a newer target description is used */
+    gint64 map_us; /* time of the last request of the overview map */
+    uint32_t connected; /* programs, according to the list of runs */
     guint quiet; /* timer: the run has stopped growing */
 };
 
@@ -47,9 +47,9 @@ static struct viewer_session *session_state(struct view *view)
     return view->session;
 }
 
-/* ---- another run ---- */
+/* ---- selection of a run ---- */
 
-/* Nothing of a run is shown any more. */
+/* Clears all that is shown of the previous run. */
 static void session_clear_view(struct view *view)
 {
     scene_cache_free(&view->scene_cache);
@@ -106,7 +106,7 @@ static void on_run(void *user)
     overview_map_request(view);
 }
 
-/* ---- more of it ---- */
+/* ---- growth of the run ---- */
 
 /* A run that has stopped growing may hang. */
 static gboolean on_quiet(gpointer data)
@@ -127,8 +127,8 @@ static void stop_quiet(struct view *view)
 
 #define MAP_EVERY_US 2000000
 
-/* A program has come or gone: the list of runs says which of them run, and only those are
- * followed. */
+/* When programs connect or exit, updates the list of runs, which shows the live ones, and the
+ * actions. */
 static void session_report_end(struct view *view)
 {
     struct viewer_session *session = session_state(view);
@@ -158,7 +158,7 @@ static void session_on_run_updated(void *user)
     session_state(view)->quiet = g_timeout_add(1000, on_quiet, view);
 }
 
-/* Each time that more of the trace turns out to be unreadable. */
+/* Reports each time that more of the trace proves unreadable. */
 static void session_report_damage(struct view *view)
 {
     const struct trace_metadata *book = view_metadata(view);
@@ -169,7 +169,7 @@ static void session_report_damage(struct view *view)
     status_line_show(&view->status_line, "%s", book->damage);
 }
 
-/* Once for a run. */
+/* Reports once per run that a newer target description is used. */
 static void session_report_renewed(struct view *view)
 {
     const struct trace_metadata *book = view_metadata(view);
@@ -182,12 +182,12 @@ static void session_on_message(void *user)
 {
     struct view *view = user;
     server_link_name_lines(&view->server_link,
-                           view->viewer_settings.look.labels); /* what the tables have brought */
+                           view->viewer_settings.look.labels); /* new lines in the metadata */
     session_report_renewed(view);
     session_report_damage(view);
 }
 
-/* ---- the connection ---- */
+/* ---- connection ---- */
 
 static void on_opening(void *user, const char *what)
 {

@@ -39,7 +39,7 @@
 #include "clients/viewer/saved_views.h"
 #include "clients/viewer/welcome_page.h"
 
-/* ---- what follows from news ---- */
+/* ---- notifications ---- */
 
 static void apply_dark(struct viewer_settings *settings)
 {
@@ -106,7 +106,7 @@ static void viewer_window_on_notification(void *user, enum notification news)
     if (news == NOTIFY_RESTORED) {
         scroll_stop(view);
         selection_on_restored(view);
-        overview_map_request(view); /* it may have been by time, or of other lines */
+        overview_map_request(view); /* the axis or the lines may differ */
     }
     if (news == NOTIFY_DIAGRAM)
         viewer_window_on_diagram(view);
@@ -153,9 +153,9 @@ static void viewer_window_on_retry(void *user)
 
 static void on_accept(void *user) { saved_views_apply_arrangement(user); }
 
-/* ---- making it ---- */
+/* ---- construction ---- */
 
-/* Ties the parts together. */
+/* Connects the parts. */
 static void connect_parts(struct view *view)
 {
     view->listener = (struct listener){viewer_window_on_notification, view};
@@ -192,7 +192,7 @@ static void on_letters(GtkSettings *settings, GParamSpec *spec, gpointer data)
     gtk_widget_queue_draw(view->window);
 }
 
-/* What is drawn has the system's size of letters, now and whenever that changes. */
+/* Adapts drawings to the system's text size, now and whenever it changes. */
 static void follow_letters(struct view *view)
 {
     GtkSettings *settings = gtk_widget_get_settings(view->window);

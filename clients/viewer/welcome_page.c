@@ -53,7 +53,7 @@ void welcome_page_show(struct view *view, const char *title, const char *text)
     gtk_label_set_text(GTK_LABEL(view->welcome_page->title), title);
     gtk_label_set_text(GTK_LABEL(view->welcome_page->text), text);
     gtk_stack_set_visible_child_name(GTK_STACK(view->stack), "empty");
-    gtk_widget_grab_focus(view->welcome_page->open); /* else a caret blinks in the text */
+    gtk_widget_grab_focus(view->welcome_page->open); /* otherwise a cursor blinks in the text */
 }
 
 void welcome_page_leave(struct view *view)
