@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-#define LOOK_LINE 200u  /* events on either side of the window, on one line */
-#define LOOK_ALL 20000u /* on all lines */
+#define LOOK_LINE 200u  /* events searched on either side of the window, on one line */
+#define LOOK_ALL 20000u /* on all lines together */
 
 struct crossing_sides {
     const struct order *order;
     const uint32_t *row_of;
     uint32_t lines;
-    struct crossing_side { /* positions, NO_POSITION beyond the end */
+    struct crossing_side { /* positions; NO_POSITION beyond the last event */
         /* first event searched; first one not left of the window; first one right of it */
         uint64_t looked, left, right;
     } *of;
@@ -58,7 +58,7 @@ static void crossing_scan_back(struct crossing_sides *s, uint32_t line, uint64_t
     }
 }
 
-/* Finds the sends that the backward search has not found. */
+/* Finds messages by their receives if the send is too far left for the backward search. */
 static void crossing_scan_ahead(struct crossing_sides *s, uint32_t line, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -81,7 +81,7 @@ static uint64_t position_at(const struct order *order, uint32_t line, uint64_t o
                                                     : NO_POSITION;
 }
 
-/* Returns by line - 1: 1 + the last position in the window; 0 none. */
+/* Returns, by line - 1, 1 + the last position in the window, 0 for none.  The caller frees it. */
 static uint64_t *ends_of(const struct crossing_sides *s, const struct layout_result *p)
 {
     uint64_t *ends = xcalloc(s->lines + 1, sizeof *ends);

@@ -7,68 +7,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCAN 4000u            /* events scanned per step */
+#define SCAN 4000u            /* events scanned at once */
 #define SCAN_COST 4u          /* events for one unit of the budget */
-#define LOG_MOST 30000000u    /* limit of the backward search in events; */
-#define LOG_MOST_LIVE 2000000u /* limit in a live run, and on a line of its own */
+#define LOG_MOST 30000000u    /* maximum number of events of the backward search; */
+#define LOG_MOST_LIVE 2000000u /* in a live run, and on a line of an object */
 #define ABLE_MOST 64u
-#define PAIRS_MOST 16u /* pairs of each side that are compared */
+#define PAIRS_MOST 16u /* maximum number of wakers, and of waiters, that are compared */
 #define COMPARISON 1000u
 #define OBJECTS_REPORTED 500u /* maximum number of objects reported */
 #define RUNS_MOST 8u
 
-/* Whether a waiter can resume, each under a different assumption: */
+/* Set if a waiter can resume, under these assumptions: */
 enum {
     GOES_IF_WOKEN = 1, /* every waiter is woken */
-    GOES = 2,          /* ... by any thread that can resume */
-    GOES_AS_EVER = 4   /* ... by a thread that did so before */
+    GOES = 2,          /* any thread that can resume wakes it */
+    GOES_AS_EVER = 4   /* only threads that woke before wake it */
 };
 
-/* An object at which threads wait to be woken by the same types of events. */
+/* An object at which threads wait to be woken, all by the same types of events. */
 struct diagnosis_subject {
     uint32_t line;
-    uint32_t next; /* 1 + index: the same object, where threads wait for other types */
-    size_t waiters[PAIRS_MOST]; /* the longest first */
+    uint32_t next; /* 1 + index of another subject of this object, with other types; 0: none */
+    size_t waiters[PAIRS_MOST]; /* indices, the longest wait first */
     unsigned waiter_count;
     const struct target_names *wakers, *expects;
-    bool rests; /* they wait for work: no diagnosis */
-    uint32_t meets; /* all must arrive, as at a barrier: by events of this type; 0: not so */
-    bool own;        /* events of its line are searched, else the log */
+    bool rests; /* its threads wait for work, so there is no diagnosis */
+    uint32_t meets; /* as at a barrier, all must arrive, with an event of this type; 0: not so */
+    bool own;        /* the events of its line are searched, not the log */
     uint64_t ordinal;
+    /* settled: a thread that can still wake the waiters was found; cut: the search was limited. */
     bool settled, cut;
     struct able_one {
         uint32_t thread;
         uint64_t position;
         int64_t time_ns;
-        bool woke_none; /* it is only one of those that must arrive */
+        bool woke_none; /* it must arrive, too, but its event woke no thread */
     } able[ABLE_MOST];
     unsigned able_count;
     bool begun; /* an arrival was found in the backward search */
     uint32_t left[ABLE_MOST]; /* threads that arrived the previous time, and not since */
     unsigned left_count;
-    const struct able_one *waker; /* the last thread that can have woken another one; NULL none */
-    int64_t went_on_ns; /* the last time that a waiter resumed; INT64_MIN never */
+    const struct able_one *waker; /* the last possible waker; NULL: none */
+    int64_t went_on_ns; /* the last time that a waiter resumed; INT64_MIN: never */
     uint32_t doubts;
     uint8_t stands;
-    size_t reported_waiter; /* the waiter that this refers to */
+    size_t reported_waiter; /* index of the waiter that is reported */
 };
 
 struct hang_diagnosis {
     const struct wait_graph *graph;
-    uint8_t *goes; /* by waiter: bit mask of the enum above */
-    uint8_t *wanted; /* by line - 1: its subjects are searched for in the log */
-    uint32_t *subject_of; /* by line - 1: 1 + index of the last subject */
+    uint8_t *goes; /* by index of a waiter: bits of the enum above */
+    uint8_t *wanted; /* by line - 1: whether the log is searched for events about the object */
+    uint32_t *subject_of; /* by line - 1: 1 + index of its last subject; 0: none */
     struct diagnosis_subject *subjects;
     size_t count, room;
     enum { FATES, LOOKING, LINES, STANDING, LASTLY, READY } stage;
-    uint64_t from, least; /* in the log: all from `at` on is searched; the search ends here */
-    size_t at; /* subject */
-    unsigned able, waiter; /* the pair being compared */
+    uint64_t from, least; /* the log is searched from `from` on; the search ends at `least` */
+    size_t at; /* index of the current subject */
+    unsigned able, waiter; /* indices of the pair being compared */
     bool comparing;
     struct comparison *comparison;
-    uint32_t doubts; /* of all threads that cannot resume */
-    bool anybody; /* threads that can resume */
-    uint64_t first; /* first position of the order at the begin */
+    uint32_t doubts; /* of the subjects of all waiters that cannot resume */
+    bool anybody; /* a thread can resume, and wake others */
+    uint64_t first; /* first position of the order when the diagnosis began */
     size_t sent;
 };
 
@@ -91,8 +92,8 @@ static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32
     return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
 }
 
-/* Returns whether a thread blocks no waiter of a program that exited normally.  Threads that did
- * not wait could have continued if the program had: nothing is concluded from their end. */
+/* Returns whether a thread of a program that exited normally keeps no waiter blocked.  A thread
+ * that did not wait could have continued if the program had: nothing is concluded from its end. */
 static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint32_t thread,
                                            unsigned how)
 {
@@ -101,7 +102,8 @@ static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint3
     return !waiter || v->goes[waiter - 1] & how;
 }
 
-/* The holders; for a shared object one release can be enough. */
+/* Returns whether the holders resume: all of them or, of a shared object, one, as its release
+ * can be enough. */
 static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const struct waiter *w,
                                           unsigned how)
 {
@@ -154,7 +156,7 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
         return true;
     if (needs_waking(w))
         return w->at_exit || is_woken(v, w, how);
-    if (g->is_thread[w->about - 1] && w->at_exit) /* it waits for the thread's end */
+    if (g->is_thread[w->about - 1] && w->at_exit) /* a wait for the thread's end */
         return hang_diagnosis_resumes_at_exit(v, w->about, how);
     if (g->is_thread[w->about - 1])
         return g->is_thread[w->about - 1] == WAITS_ENDED ||
@@ -162,7 +164,7 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     return hang_diagnosis_holders_resume(v, w, how);
 }
 
-/* Starting from the threads that can run anyway, marks all that they can unblock. */
+/* Marks all waiters that can resume: repeats until no further one is unblocked. */
 static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigned how)
 {
     for (bool more = true; more;) {
@@ -224,7 +226,7 @@ static const struct waiter *wait_of(const struct hang_diagnosis *v, uint32_t thr
     return waiter ? &v->graph->waiters[waiter - 1] : NULL;
 }
 
-/* Returns whether the thread has arrived, as at a barrier, and waits there. */
+/* Returns whether the thread has arrived at the object, such as a barrier, and waits there. */
 static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v,
                                        const struct diagnosis_subject *s, uint32_t thread)
 {
@@ -232,8 +234,8 @@ static bool hang_diagnosis_has_arrived(const struct hang_diagnosis *v,
     return w && w->about == s->line && target_has_line_type(s->wakers, w->look->name);
 }
 
-/* Returns whether it waits for the same threads at a different call site: its last event released
- * none here. */
+/* Returns whether the thread waits for the same threads at a different call site: its last event
+ * released none of the waiters here. */
 static bool waits_elsewhere(const struct hang_diagnosis *v, const struct diagnosis_subject *s,
                             uint32_t thread)
 {
@@ -267,7 +269,8 @@ static void hang_diagnosis_note_waker(struct diagnosis_subject *s, uint32_t thre
         s->cut = true;
 }
 
-/* Searches backwards, so the first of each kind that is found is the last. */
+/* Adds what an event says about the wakers.  The search runs backwards, so the first event of
+ * each thread that it finds is the last one. */
 static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosis_subject *s,
                                        uint64_t position)
 {
@@ -294,7 +297,7 @@ static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosi
         v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, GOES_IF_WOKEN);
 }
 
-/* Returns whether it is known for all of them that a thread can still wake them. */
+/* Returns whether each subject that is searched in the log has a thread that can still wake it. */
 static bool all_settled(const struct hang_diagnosis *v)
 {
     for (size_t i = 0; i < v->count; i++)
@@ -350,9 +353,9 @@ static struct event_id ref_at(const struct hang_diagnosis *v, uint64_t position)
     return (struct event_id){e.line, e.number};
 }
 
-/* Reports the last one that is not before the wait, else the last one. */
-static void note_standing(struct diagnosis_subject *s, const struct able_one *able, size_t waiter,
-                          enum causal_relation p)
+/* Selects the waker to report: the last one that is not before the wait, else the last one. */
+static void hang_diagnosis_select_waker(struct diagnosis_subject *s, const struct able_one *able,
+                                        size_t waiter, enum causal_relation p)
 {
     bool open = p != ORDER_BEFORE, was_open = s->stands && s->stands != RELATION_CODE(ORDER_BEFORE);
     s->doubts |= open ? UNCERTAIN_WAKER : 0;
@@ -363,7 +366,7 @@ static void note_standing(struct diagnosis_subject *s, const struct able_one *ab
     s->reported_waiter = waiter;
 }
 
-/* A thread does not wake itself. */
+/* Returns whether the thread can have woken the waiter; no thread wakes itself. */
 static bool is_pair(const struct hang_diagnosis *v, const struct able_one *able, size_t waiter)
 {
     return !able->woke_none && able->thread != v->graph->waiters[waiter].thread;
@@ -376,7 +379,7 @@ static bool compare_pair(struct hang_diagnosis *v, const struct able_one *able, 
         comparison_begin(v->comparison, ref_at(v, able->position), v->graph->waiters[waiter].at);
     v->comparing = true;
     bool done;
-    do { /* at least once, however little budget is left */
+    do { /* at least once, even if the budget is used up */
         done = comparison_step(v->comparison, COMPARISON);
         *budget -= *budget < COMPARISON ? *budget : COMPARISON;
     } while (!done && *budget >= COMPARISON);
@@ -395,7 +398,7 @@ static bool compare_pairs(struct hang_diagnosis *v, struct diagnosis_subject *s,
                 continue;
             if (!compare_pair(v, able, waiter, budget))
                 return false;
-            note_standing(s, able, waiter, comparison_answer(v->comparison));
+            hang_diagnosis_select_waker(s, able, waiter, comparison_answer(v->comparison));
         }
     s->doubts |= s->able_count > PAIRS_MOST ? UNCERTAIN_WAKER : 0;
     return true;

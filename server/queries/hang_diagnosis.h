@@ -1,9 +1,9 @@
 /* Hang diagnosis: which waiting threads will never resume, and why.
  *
- * A thread that waits for a lock or for the end of another thread resumes if that thread does.  A
- * thread that waits to be woken (for a signal, a post, the other members of a barrier) resumes if a
- * thread is left that could wake it.  A diagnosis that is not certain is reported with the reason;
- * certain is only what holds regardless of what the threads do that can still run. */
+ *  A thread that waits for a lock or for the end of another thread resumes if that thread does.
+ * A thread that waits to be woken (for a signal, a post, the other members of a barrier) resumes
+ * if a thread is left that could wake it.  A diagnosis is certain if it holds whatever the
+ * threads do that can still run; an uncertain one is reported with the reason. */
 #ifndef SERVER_QUERIES_HANG_DIAGNOSIS_H
 #define SERVER_QUERIES_HANG_DIAGNOSIS_H
 
@@ -12,10 +12,10 @@
 
 struct hang_diagnosis;
 
-/* Makes a diagnosis.  The graph must be complete, and is borrowed. */
+/* Begins a diagnosis.  The graph must be complete, and is borrowed. */
 struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph);
 void hang_diagnosis_free(struct hang_diagnosis *verdicts);
-/* Returns true when it is done. */
+/* Returns true once the diagnosis is complete. */
 bool hang_diagnosis_step(struct hang_diagnosis *verdicts, uint64_t *budget);
 enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *verdicts, size_t waiter);
 /* Appends a response part for each object that a thread waits to be woken by; returns true when all

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define LOOK_EVENTS 64u /* events searched backwards from one event */
+#define LOOK_EVENTS 64u /* events searched backwards from one predecessor */
 #define FOUND_MOST 20000u
 
 struct hidden_edge_search {
@@ -14,9 +14,9 @@ struct hidden_edge_search {
     uint32_t lines;
     struct via_info *found;
     size_t count, room;
-    /* by lines of the effect and of the cause: 1 + position of the last cause that was reported */
+    /* By lines of the effect and of the cause: 1 + position of the last reported cause. */
     struct map reported;
-    /* per event */
+    /* For the current event: */
     uint64_t to;
     uint32_t row;
     unsigned looked;
@@ -34,8 +34,8 @@ static struct event_id ref_at(const struct order *order, uint64_t position)
     return (struct event_id){e.line, e.number};
 }
 
-/* A cause on a row ends the search.  Edges that the succession of the rows implies are not
- * reported. */
+/* Ends the search at a cause on a row, and reports the edge unless the succession of the rows
+ * implies it. */
 static void hidden_edges_arrive_at_row(struct hidden_edge_search *l, uint64_t from,
                                        uint32_t through)
 {
@@ -77,7 +77,7 @@ static void hidden_edges_scan_point(struct hidden_edge_search *l, uint64_t posit
             hidden_edges_arrive_at_row(l, p, through);
 }
 
-/* Follows the previous event on the line, if that is an order. */
+/* Returns the previous event on the line; NO_POSITION if the succession of the line is no order. */
 static uint64_t back_from(const struct hidden_edge_search *l, uint64_t position, uint32_t line)
 {
     return order_line_shared(l->order, line) ? NO_POSITION : order_previous(l->order, position);
@@ -97,8 +97,8 @@ static void hidden_edges_follow_line(struct hidden_edge_search *l, uint64_t posi
     }
 }
 
-/* own_point: the event belongs to the synchronization point of the drawn one, which must not be
- * found again. */
+/* Searches from a direct predecessor of the drawn event. own_point: it is in the same
+ * synchronization point, which must not be found again. */
 static void hidden_edges_begin(struct hidden_edge_search *l, uint64_t position, bool own_point)
 {
     struct order_event e = order_event(l->order, position);

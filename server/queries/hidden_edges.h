@@ -6,10 +6,10 @@
 #include "wire/layout_results.h"
 #include "wire/trace_view.h"
 
-/* Finds, for each placed event that follows an event on a line without a row, the nearest preceding
- * event of another row, back along such lines and within 64 events.  Lines that are never drawn do
- * not count. row_of: as in struct placing, for the lines 1 .. lines.  Returns the number of edges
- * and sets *found, which the caller frees. */
+/* Finds, for each placed event that follows an event on a line without a row, the nearest
+ * preceding event of another row, back along such lines and within 64 events.  Lines that are never
+ * drawn do not count. row_of: as in struct layout_params, for the lines 1 .. lines.  Returns the
+ * number of edges and sets *found, which the caller frees. */
 size_t hidden_edges_find(const struct order *order, const struct layout_result *placement,
                          const uint32_t *row_of, uint32_t lines, struct via_info **found);
 

@@ -6,7 +6,7 @@
 #include "server/queries/referenced_lines.h"
 #include "server/run/event_times.h"
 
-#define DEEPEST 8u /* nested lines that a thread is in */
+#define DEEPEST 8u /* maximum depth of nested lines that a thread is in */
 #define LOOK_MOST 64u /* events searched on a line */
 
 struct left_edge_scan {
@@ -24,7 +24,7 @@ static bool in_row(const struct left_edge_scan *s, uint32_t line)
     return line && line <= s->lines && s->row_of[line - 1];
 }
 
-/* Returns how many events of a line in a row are left of the window. */
+/* Returns how many events of a line that is in a row are left of the window. */
 static uint64_t left_edge_ordinal_before(const struct left_edge_scan *s, uint32_t line)
 {
     uint64_t n = order_line_events(s->order, line), left = s->placement->before[line - 1];
@@ -47,8 +47,8 @@ static bool left_edge_is_before_edge(const struct left_edge_scan *s, uint64_t po
     return first == NO_POSITION || position < first;
 }
 
-/* Returns the position at the other line to which the thread goes with this pair; NO_POSITION if it
- * stays, or comes back. */
+/* Returns the position of the partner on the line to which the thread moves with this sync pair;
+ * NO_POSITION if it stays, or comes back. */
 static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t position,
                                    const struct order_event *e)
 {
@@ -65,8 +65,9 @@ static uint64_t left_edge_moves_to(const struct left_edge_scan *s, uint64_t posi
     return NO_POSITION;
 }
 
-/* Finds the thread's last event on a line that it went to, from its entry on.  No other thread is
- * active there until it waits; later events that were not found are part of its wait. */
+/* Returns the thread's last event left of the window on a line that it moved to with event
+ * `came`.  No other thread is active there until it waits; later events that were not found are
+ * part of its wait. */
 static uint64_t left_edge_last_event_there(const struct left_edge_scan *s, uint64_t came,
                                            uint32_t thread)
 {
@@ -111,7 +112,8 @@ static void left_edge_state_add(struct left_edge_scan *s, struct placement_info 
     s->found[s->count++] = placement;
 }
 
-/* Follows the thread from an event before the window to the line where it went. */
+/* Follows the thread from an event before the window to the line that it moved to; returns its
+ * last event there. */
 static uint64_t left_edge_state_follow_moves(const struct left_edge_scan *s, uint64_t position,
                                              uint32_t thread)
 {

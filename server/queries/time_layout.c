@@ -9,26 +9,26 @@
 
 #include <stdlib.h>
 
-/* this many consecutive empty columns count as EMPTY_AS, as they are drawn */
+/* An empty stretch of EMPTY_LEAST columns or more counts as EMPTY_AS, as it is drawn shortened. */
 #define EMPTY_LEAST 12
 #define EMPTY_AS 3
-#define EVENTS_LEAST 20000u /* events of a side; more for more columns */
+#define EVENTS_LEAST 20000u /* limit of events of a side; more for more columns */
 #define COLUMN_MOST (1 << 30)
-#define ROUNDS_MOST 16u /* rounds of further search after repairs moved events */
+#define ROUNDS_MOST 16u /* maximum number of searches after repairs moved events */
 
 struct time_layout_side {
-    int way;          /* 1 to the right, -1 to the left */
-    int64_t edge_ns;  /* how far it was searched */
-    int64_t span_ns;  /* how far it is searched next */
-    uint32_t wanted;  /* columns */
-    uint32_t columns; /* columns that are still wanted */
-    int64_t cell;     /* the last column that was counted */
+    int way;          /* 1: right of the middle, -1: left of it */
+    int64_t edge_ns;  /* times from the middle to here were searched */
+    int64_t span_ns;  /* length of the next time span to search */
+    uint32_t wanted;  /* columns requested */
+    uint32_t columns; /* columns still to be found */
+    int64_t cell;     /* last column counted */
     uint64_t events;
-    bool tries; /* the first column that is not wanted, too: repairs may move what is in it */
+    bool tries; /* search one column beyond the limit, too: repairs may move its events */
     bool done;
 };
 
-/* An event as known before the repair. */
+/* An event in the count of columns: its time and synchronization point. */
 struct mark {
     int64_t time_ns;
     uint64_t point;
@@ -42,25 +42,27 @@ struct marks {
 struct time_layout {
     const struct run *run;
     const struct visible_rows *drawn;
-    struct layout_params placing; /* only the members that say whether an event is drawn */
+    struct layout_params placing; /* only the members that determine which events are drawn */
     const struct window_request *request;
     uint64_t column_ns, anchor;
     int64_t from_ns;
-    uint32_t *lines; /* that are drawn */
-    uint32_t line_count, learnt; /* shared lines that are known to their end */
+    uint32_t *lines; /* the drawn lines */
+    uint32_t line_count, learnt; /* lines whose unordered events are indexed to the end */
     uint64_t events_most;
     struct time_layout_side right, left;
     struct repaired_event *found;
     size_t count, room;
-    size_t known; /* of those found, by position: from the rounds before */
-    struct marks beyond;  /* and when those of them are that lie on neither side yet, */
-    size_t sorted;        /* by time as far as this */
-    struct marks counted; /* found in one time span */
-    int64_t *floors; /* line -> no event that is not found yet is before it; NULL: not known */
+    size_t known; /* the first ones, sorted by position, are of earlier rounds */
+    /* Events outside of both sides, at their repaired times; the first ones are sorted by time. */
+    struct marks beyond;
+    size_t sorted;
+    struct marks counted; /* events of the time span being counted */
+    /* By line - 1: an event that is not found yet is not before this time; NULL: not known. */
+    int64_t *floors;
     int32_t middle;
     unsigned rounds;
-    size_t kept; /* found after all: that many lie in the window, the others right of it */
-    struct map moved; /* position -> 1 + how far its event was moved */
+    size_t kept; /* at the end: the first ones are in the window, the others right of it */
+    struct map moved; /* position -> 1 + by how many ns its event was moved */
     bool aimed, unresolved, done;
 };
 
@@ -70,7 +72,7 @@ static int64_t floor_to(int64_t ns, int64_t step)
     return ns - (rest < 0 ? rest + step : rest);
 }
 
-/* Returns the column of a time, limited to the possible columns. */
+/* Returns the column of a time, at most COLUMN_MOST on either side. */
 static int64_t cell_of(const struct time_layout *t, int64_t ns)
 {
     int64_t column = (int64_t)t->column_ns, cell = floor_to(ns - t->from_ns, column) / column;
@@ -86,7 +88,7 @@ static int64_t cell_begin(const struct time_layout *t, int64_t cell)
     return begin;
 }
 
-/* ---- beginning ---- */
+/* ---- lifetime ---- */
 
 static bool has_text(void *context, struct event_id at) { return run_texts(context, at) != NULL; }
 
@@ -156,8 +158,8 @@ struct time_layout_stretch {
     int64_t from_ns, to_ns;
 };
 
-static uint64_t time_layout_continue_count(const struct time_layout *t, uint32_t line,
-                                           struct time_layout_stretch s)
+static uint64_t time_layout_count_line(const struct time_layout *t, uint32_t line,
+                                       struct time_layout_stretch s)
 {
     uint64_t from, to;
     if (order_line_shared(t->run->order, line))
@@ -171,7 +173,7 @@ static uint64_t count_in(const struct time_layout *t, struct time_layout_stretch
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < t->line_count; i++)
-        count += time_layout_continue_count(t, t->lines[i], s);
+        count += time_layout_count_line(t, t->lines[i], s);
     return count;
 }
 
@@ -235,15 +237,15 @@ static void add_mark(struct marks *marks, int64_t time_ns, uint64_t point)
     marks->items[marks->count++] = (struct mark){time_ns, point};
 }
 
-/* Returns how many columns a step takes, including the space for skipped ones. */
+/* Returns how many columns are used from one counted column to the next, including empty ones. */
 static int64_t columns_between(int64_t from, int64_t to)
 {
     int64_t empty = llabs(to - from) - 1;
     return 1 + (empty < 0 ? -1 : empty >= EMPTY_LEAST ? EMPTY_AS : empty);
 }
 
-/* If clocks differ times along a line can decrease: an event found in a time span counts as inside
- * it, whatever its time. */
+/* Returns the column of an event that was found in a time span.  Its time is clamped to the
+ * span, as times along a line can decrease if clocks differ. */
 static int64_t cell_within(const struct time_layout *t, int64_t time_ns,
                            struct time_layout_stretch s)
 {
@@ -252,8 +254,8 @@ static int64_t cell_within(const struct time_layout *t, int64_t time_ns,
     return cell_of(t, time_ns);
 }
 
-/* Counts the columns of marked events, away from the middle.  Returns false if a column exceeds the
- * limit: the side ends before it, or after it with `tries`. */
+/* Counts the columns of marked events, from the middle outwards.  Returns false if a column
+ * exceeds the limit: the side then ends before it, or after it with `tries`. */
 static bool count_columns(const struct time_layout *t, struct time_layout_side *side,
                           const struct marks *marks, struct time_layout_stretch s)
 {
@@ -276,8 +278,8 @@ static bool count_columns(const struct time_layout *t, struct time_layout_side *
     return true;
 }
 
-/* Marks an event that was just found: right of the window it is after what is known of its line,
- * whatever its clock says. */
+/* Marks an event that was just found.  Right of the window, its time is not before the floor of
+ * its line, whatever its clock says. */
 static void mark_found(struct time_layout *t, int way, const struct repaired_event *f,
                        struct time_layout_stretch s)
 {
@@ -288,7 +290,7 @@ static void mark_found(struct time_layout *t, int way, const struct repaired_eve
              f->point);
 }
 
-/* Returns the first of the sorted events beyond the edge that is at or after a time. */
+/* Returns the index of the first sorted event of `beyond` at or after a time. */
 static size_t first_beyond(const struct time_layout *t, int64_t time_ns)
 {
     size_t low = 0, high = t->sorted;
@@ -312,8 +314,8 @@ static void mark_beyond(struct time_layout *t, size_t first, size_t end,
     }
 }
 
-/* Counts what is in a stretch: what was found there, from `first` on, and what repairs moved there.
- * What is not wanted of it stays among what was found, beyond the edge. */
+/* Counts the columns of a time span: of the events found in it, which begin at `first`, and of
+ * those that repairs moved there.  Events beyond the limit stay in `found`, outside of the edge. */
 static void count_stretch(struct time_layout *t, struct time_layout_side *side, size_t first,
                           struct time_layout_stretch s)
 {
@@ -325,7 +327,7 @@ static void count_stretch(struct time_layout *t, struct time_layout_side *side, 
     side->done = !count_columns(t, side, &t->counted, s);
 }
 
-/* ---- working ---- */
+/* ---- search ---- */
 
 static bool time_layout_is_outside(const struct time_layout *t, const struct time_layout_side *side)
 {
@@ -343,7 +345,8 @@ static struct time_layout_stretch next_stretch(const struct time_layout_side *si
     return s;
 }
 
-/* Searches the next time span: shorter if the last one had many events, longer if it had few. */
+/* Searches the next time span: halved until it has few enough events, and longer next time if it
+ * had few.  Returns the cost in events. */
 static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layout_side *side)
 {
     uint64_t most = 4ull * side->columns + 256, count, looks = 1;
@@ -368,10 +371,10 @@ static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layo
     return count + looks * t->line_count * 16;
 }
 
-/* ---- repairing ---- */
+/* ---- repair ---- */
 
-/* Finds positions first .. after - 1 of the log, where events before a time and after it are mixed;
- * no other event is moved across it.  Returns false if there are too many. */
+/* Finds positions first .. after - 1 of the log, in which events before a time and after it are
+ * mixed: a repair moves no other event across that time.  Returns false if there are too many. */
 static bool find_mixed(const struct time_layout *t, int64_t time_ns, uint64_t *first,
                        uint64_t *after)
 {
@@ -398,7 +401,8 @@ static void note_mixed(struct time_layout *t, uint64_t first, uint64_t after)
         time_layout_note_event(t, p, event_times_point(t->run, p));
 }
 
-/* Events beyond an edge by the clocks can be moved into the window, or move events in it. */
+/* Adds the events beyond an edge, by their clocks, that a repair may move into the window, or
+ * that may move events in it. */
 static void time_layout_note_outside(struct time_layout *t, int64_t edge_ns)
 {
     uint64_t first, after;
@@ -424,7 +428,7 @@ static int64_t repaired_anchor(struct time_layout *t)
     return time_ns;
 }
 
-/* Keeps the events in the window first, then those right of it; drops those left of it.  So the
+/* Puts the events in the window first, then those right of it; drops those left of it.  So the
  * window is a closed cut: the predecessors of each of its events are in it or left of it. */
 static void keep_window(struct time_layout *t)
 {
@@ -461,10 +465,10 @@ static void note_moved(struct time_layout *t)
     }
 }
 
-/* ---- further search, after repairs moved events out ---- */
+/* ---- further search after repairs moved events ---- */
 
-/* Counts a side again after repairs and drops what exceeds it.  Returns true if more columns fit.
- */
+/* Counts the columns of a side by repaired times, and moves its edge if they exceed the limit.
+ * Returns true if more columns fit. */
 static bool count_again(struct time_layout *t, struct time_layout_side *side)
 {
     int64_t middle_ns = cell_begin(t, t->middle);
@@ -481,8 +485,8 @@ static bool count_again(struct time_layout *t, struct time_layout_side *side)
     return count_columns(t, side, &t->counted, s) && side->columns;
 }
 
-/* Returns true if the search continues. */
-static bool go_on(struct time_layout *t, struct time_layout_side *side)
+/* Returns true if the side is to be searched further. */
+static bool time_layout_continue_side(struct time_layout *t, struct time_layout_side *side)
 {
     bool more = count_again(t, side) && t->rounds < ROUNDS_MOST;
     if (!more || side->events > t->events_most || time_layout_is_outside(t, side))
@@ -492,8 +496,8 @@ static bool go_on(struct time_layout *t, struct time_layout_side *side)
     return true;
 }
 
-/* What is found of a line is before what is not found yet of it; what repairs moved out of the
- * window is met where they moved it. */
+/* Sets the floors of the lines, as each event still to be found follows all found ones of its
+ * line, and collects the events that lie beyond the edges at their repaired times. */
 static void learn_moved(struct time_layout *t)
 {
     if (!t->floors)
@@ -527,13 +531,14 @@ static bool look_further(struct time_layout *t)
     if (t->unresolved || !has_moved(t))
         return false;
     t->rounds++;
-    bool left = go_on(t, &t->left), right = go_on(t, &t->right);
+    bool left = time_layout_continue_side(t, &t->left),
+         right = time_layout_continue_side(t, &t->right);
     if (left || right)
         learn_moved(t);
     return left || right;
 }
 
-/* Sets the begin of column 0, and the range searched on either side. */
+/* Sets the begin of column 0, and begins both sides at the middle. */
 static void time_layout_set_origin(struct time_layout *t)
 {
     const struct window_request *r = t->request;
@@ -577,7 +582,7 @@ bool time_layout_step(struct time_layout *t, uint64_t budget)
 
 /* ---- results ---- */
 
-/* Moves the edge for an event that is left of the window only by its clock. */
+/* Lowers the number of events left of the window for an event that is there by its clock only. */
 static void move_edge(const struct time_layout *t, struct layout_result *p,
                       const struct repaired_event *f)
 {
@@ -598,11 +603,11 @@ static void find_edges(const struct time_layout *t, struct layout_result *p)
         uint32_t line = t->lines[i];
         uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
         uint64_t before =
-            first + time_layout_continue_count(
+            first + time_layout_count_line(
                         t, line, (struct time_layout_stretch){INT64_MIN, t->left.edge_ns});
         p->before[line - 1] = before;
         p->more_right |=
-            before + time_layout_continue_count(
+            before + time_layout_count_line(
                          t, line, (struct time_layout_stretch){t->left.edge_ns, t->right.edge_ns}) <
             end;
     }

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#define LOOKS 16u /* steps back through events that are not given */
+#define LOOKS 16u /* maximum number of events visited that are not given */
 
 struct time_repair {
     const struct order *order;
-    struct repaired_event *events; /* by position */
+    struct repaired_event *events; /* sorted by position */
     size_t count;
 };
 
@@ -47,7 +47,7 @@ static uint64_t time_repair_nth_cause(const struct order *order, uint64_t positi
     return order_previous(order, position);
 }
 
-/* ---- from each event, a few steps back ---- */
+/* ---- a few steps back from each event ---- */
 
 /* Returns the first given event of a synchronization point, or NULL. */
 static const struct repaired_event *time_repair_find_point(const struct time_repair *r,
@@ -64,7 +64,8 @@ static const struct repaired_event *time_repair_find_point(const struct time_rep
     return low < r->count && r->events[low].point == point ? &r->events[low] : NULL;
 }
 
-/* Returns the latest predecessor of a point among the given events, also over other points. */
+/* Returns the latest predecessor of a point among the given events, also through up to LOOKS
+ * points without one. */
 static struct repair_moment latest_before(const struct time_repair *r, uint64_t point,
                                           unsigned *looks)
 {
@@ -109,7 +110,7 @@ static void set_members(const struct time_repair *r, size_t first, size_t end,
     }
 }
 
-/* ---- through the whole log between them ---- */
+/* ---- a pass over the log ---- */
 
 static struct repair_moment latest_in(const struct order *order, uint64_t point, uint64_t last,
                                       uint64_t begin, const struct repair_moment *latest)
@@ -126,7 +127,8 @@ static struct repair_moment latest_in(const struct order *order, uint64_t point,
     return moment;
 }
 
-/* (Does nothing if the range is too long.) */
+/* Repairs the events in one pass over the log from the first to the last of them; does nothing
+ * if that range is too long. */
 static void repair_through_log(const struct time_repair *r)
 {
     uint64_t begin = r->events[0].point,
@@ -149,9 +151,9 @@ static void repair_through_log(const struct time_repair *r)
     free(latest);
 }
 
-/* A cause precedes its effects in the log.  Usually a few steps back from each event suffice; not
- * if an event with a later time precedes it in the log and those steps do not decide whether it
- * precedes it in the order. */
+/* A cause precedes its effects in the log.  Usually a few steps back from each event suffice.
+ * They do not if an event with a later time precedes it in the log, and they do not decide
+ * whether that event also happened before it. */
 void time_repair_events(const struct order *order, struct repaired_event *events, size_t count)
 {
     struct time_repair r = {order, events, count};

@@ -6,11 +6,11 @@
 
 #include "server/order/order.h"
 
-#define REPAIR_LOG_MAX (1u << 20) /* maximum length of the log that is traversed at once */
+#define REPAIR_LOG_MAX (1u << 20) /* maximum length of the part of the log that one pass reads */
 
 struct repaired_event {
-    uint64_t position, point; /* events of one synchronization point are moved together */
-    int64_t clock_ns; /* of its synchronization point, by the clocks */
+    uint64_t position, point; /* all events of a synchronization point are moved together */
+    int64_t clock_ns; /* time of its synchronization point by the clocks */
     int64_t time_ns; /* the repaired time; clock_ns before the repair */
     /* The latest of the other given events that is before it, by time, then by position.
      * NO_POSITION: none; its own position: unknown. */

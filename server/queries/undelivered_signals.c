@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* events of the log, on either side of the window, that are searched for waits of any thread */
+/* Events of the log, on either side of the window, that are searched for waits of any thread. */
 #define AROUND 100000u
-#define LINES_MOST 65536u /* limit of lines of a run; */
-#define THREADS_MOST 512u /* limit of threads among them; above it nothing is reported */
-#define PLACES_MOST 16u /* lines on which threads wait for the wanted objects */
-#define STEPS_MOST 256u /* events of one thread, searched backwards for its place */
-#define COMPARISON 20000u /* events for one comparison; */
-#define ALL_MOST 20000000u /*   for all of a window */
+#define LINES_MOST 65536u /* maximum number of lines of a run; */
+#define THREADS_MOST 512u /* maximum number of threads; with more, nothing is reported */
+#define PLACES_MOST 16u /* maximum number of lines on which threads wait for the wanted objects */
+#define STEPS_MOST 256u /* events of one thread searched backwards for where it is */
+#define COMPARISON 20000u /* limit of one comparison, in events; */
+#define ALL_MOST 20000000u /* limit of all work for one window */
 
-    /* An event about a wanted object: a wait, or the end of one. */
+/* An event about a wanted object: the begin of a wait, or its end. */
 struct undelivered_found {
     uint64_t position;
     uint32_t object, line;
@@ -28,29 +28,30 @@ struct undelivered_place {
     uint32_t object, line;
 };
 
-/* A thread's two adjacent events: the last one before the signal, and the next. */
+/* A thread's two adjacent events around a signal in the log. */
 struct thread_whereabouts {
     uint32_t line;
     bool known;
-    uint64_t before, after; /* NO_POSITION: none */
+    uint64_t before, after; /* positions; NO_POSITION: none */
 };
 
 struct undelivered_signals {
     const struct run *run;
     const struct order *order;
-    uint64_t *signals; /* positions, ascending */
+    uint64_t *signals; /* positions of the signals to check, ascending */
     size_t count, room, at;
-    uint8_t *wanted; /* by line - 1: the object of a signal */
+    uint8_t *wanted; /* by line - 1: whether it is the object of such a signal */
     uint32_t lines;
-    uint64_t from, least, end; /* from here down to `least` the search is pending */
-    struct undelivered_found *found; /* the last one first */
+    /* The log is searched from `end` down to `least`; all from `from` on is done. */
+    uint64_t from, least, end;
+    struct undelivered_found *found; /* in descending order of positions */
     size_t found_count, found_room;
     struct undelivered_place places[PLACES_MOST];
     unsigned place_count;
     struct thread_whereabouts threads[THREADS_MOST];
     unsigned thread_count;
     struct comparison *comparison;
-    uint64_t *claimed; /* ascending */
+    uint64_t *claimed; /* positions of the undelivered signals, ascending */
     size_t claimed_count, claimed_room;
     uint64_t spent;
     bool given_up;
@@ -72,7 +73,8 @@ static const struct target_event *undelivered_event_type_of(const struct run *ru
                : NULL;
 }
 
-/* Returns whether an untraced thread may have waited or resumed. */
+/* Returns whether a thread may have waited or resumed without a known event, or the run has too
+ * many lines. */
 static bool is_dark(const struct run *run)
 {
     struct order_figures f = order_figures(run->order);
@@ -150,7 +152,7 @@ void undelivered_signals_free(struct undelivered_signals *u)
     free(u);
 }
 
-/* ---- waits for these objects ---- */
+/* ---- waits for wanted objects ---- */
 
 static void note_place(struct undelivered_signals *u, uint32_t object, uint32_t line)
 {
@@ -189,10 +191,10 @@ static bool undelivered_scan_log(struct undelivered_signals *u, uint64_t *budget
     return u->from == u->least;
 }
 
-/* ---- where each thread is ---- */
+/* ---- whereabouts of threads ---- */
 
-/* Returns the first event of a thread at or after a position that is found directly, or else its
- * last one. */
+/* Returns the first event of a thread at or after a position if its own line has it nearby, else
+ * the thread's last event. */
 static uint64_t undelivered_next_event_of_thread(const struct undelivered_signals *u,
                                                  uint32_t thread, uint64_t position)
 {
@@ -206,7 +208,7 @@ static uint64_t undelivered_next_event_of_thread(const struct undelivered_signal
     return order_thread_last(u->order, thread);
 }
 
-/* Returns whether it is the first event of the thread. */
+/* Returns whether the event is certainly the first one of the thread. */
 static bool is_first(const struct undelivered_signals *u, uint32_t thread, uint64_t position)
 {
     struct order_event e = order_event(u->order, position);
@@ -244,7 +246,8 @@ static bool is_current(const struct thread_whereabouts *s, uint64_t position)
     return s->known && (s->before == NO_POSITION || s->before < position) && s->after > position;
 }
 
-/* Returns whether any thread waits for the object at the signal's place in the log. */
+/* Returns whether any thread waits, or may wait, for the object at the signal's place in the
+ * log. */
 static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t position,
                                    const struct order_event *signal)
 {
@@ -265,7 +268,7 @@ static bool undelivered_has_waiter(struct undelivered_signals *u, uint64_t posit
     return false;
 }
 
-/* ---- the log is one order of many: adjacent events can be concurrent ---- */
+/* ---- causal order: adjacent events of the log can be concurrent ---- */
 
 static bool is_before(struct undelivered_signals *u, uint64_t a, uint64_t b)
 {
@@ -277,7 +280,7 @@ static bool is_before(struct undelivered_signals *u, uint64_t a, uint64_t b)
            comparison_answer(u->comparison) == ORDER_BEFORE;
 }
 
-/* Returns the index of the first found event, in descending order, before a position. */
+/* Returns the index of the last found event before a position; they are in descending order. */
 static size_t found_before(const struct undelivered_signals *u, uint64_t position)
 {
     size_t low = 0, high = u->found_count;
@@ -291,8 +294,8 @@ static size_t found_before(const struct undelivered_signals *u, uint64_t positio
     return low;
 }
 
-/* Returns whether the last end of a wait on a line before the signal, in the log, is before it in
- * the order, too. */
+/* Returns whether the last wait on a line that ended before the signal, in the log, also ended
+ * before it in the order. */
 static bool ended_before(struct undelivered_signals *u, const struct undelivered_place *place,
                          uint64_t position)
 {
@@ -304,7 +307,8 @@ static bool ended_before(struct undelivered_signals *u, const struct undelivered
     return u->least == 0;
 }
 
-/* Returns whether the first wait after it begins after it. */
+/* Returns whether the next wait on a line, in the log, begins after the signal in the order,
+ * too. */
 static bool begins_after(struct undelivered_signals *u, const struct undelivered_place *place,
                          uint64_t position)
 {
@@ -316,7 +320,8 @@ static bool begins_after(struct undelivered_signals *u, const struct undelivered
     return undelivered_is_done(u->run) && u->end == order_count(u->order);
 }
 
-/* If the signal is on the line itself, all events there are before or after it. */
+/* Returns whether every wait for the object ended before the signal or begins after it.  On the
+ * signal's own line that holds for all events. */
 static bool is_clear(struct undelivered_signals *u, uint64_t position,
                      const struct order_event *signal)
 {

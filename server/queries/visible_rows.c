@@ -52,7 +52,7 @@ static void add_row(struct visible_rows *d, uint32_t line, bool joins)
     d->row_of[line - 1] = d->row_count;
 }
 
-/* Returns by kind whether lines are drawn. */
+/* Returns by kind whether its lines are drawn; the caller frees it. */
 static bool *drawn_kinds(const struct run *run)
 {
     bool *drawn = xcalloc(run->kinds.count + 1, sizeof *drawn);
@@ -63,7 +63,7 @@ static bool *drawn_kinds(const struct run *run)
     return drawn;
 }
 
-/* Determines whether there are too many lines for a row each, and which lines are drawn. */
+/* Determines whether there are too many lines for a row each and, if so, which lines are drawn. */
 static void visible_rows_scan_lines(struct visible_rows *d, const struct run *run,
                                     const struct window_request *r)
 {
@@ -116,7 +116,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Removes events on lines without a row. */
+/* Removes the placed events on lines without a row. */
 static void drop_others(const struct visible_rows *d, const struct run *run,
                         struct layout_result *p)
 {
@@ -150,7 +150,7 @@ void visible_rows_choose_seen(struct visible_rows *d, const struct run *run, uin
     for (size_t i = 0; i < seen.count; i++)
         d->row_of[seen.items[i] - 1] = 0;
     size_t count = seen.count;
-    if (count > most) { /* threads come before what they use */
+    if (count > most) { /* threads have precedence over objects */
         for (size_t i = 0, threads = 0; i < seen.count; i++)
             if (order_thread_last(run->order, seen.items[i]) != NO_POSITION) {
                 uint32_t line = seen.items[i];

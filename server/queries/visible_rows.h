@@ -13,13 +13,13 @@
 struct visible_rows {
     struct row_info *rows;
     uint32_t row_count;
-    uint32_t *row_of; /* by line - 1 */
-    uint8_t *cluster; /* by row */
-    /* if there are too many lines only those with events in the window get rows, chosen for each
-     * window */
+    uint32_t *row_of; /* by line - 1: number of its row, from 1; 0: none */
+    uint8_t *cluster; /* by row: 1 for a line group */
+    /* There are too many lines: only those with events in the window get rows, chosen for each
+     * window. */
     bool many;
-    uint8_t one; /* for placing: none of its rows is a line group */
-    uint32_t *is_drawn; /* by line - 1, for placing: 1 or 0 */
+    uint8_t one; /* 0, used as `cluster` for placing: its only row is no line group */
+    uint32_t *is_drawn; /* by line - 1, used as row_of for placing: 1 if drawn */
     uint64_t drawn_count, idle_lines, left_lines;
     uint32_t lines;
 };

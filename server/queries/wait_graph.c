@@ -1,7 +1,8 @@
 /* Wait-for graph at the end of the recorded events: which thread waits for which object, its
- * holders, and deadlock cycles; from the last event of every thread, from the threads in each line,
- * and from the types' descriptions.  A thread waits if its last event, on any line, is of a type
- * that waits.  It waits for all holders of the object or, for a thread, for that one. */
+ * holders, and deadlock cycles; from the last event of every thread, from the threads in each
+ * line, and from the types' descriptions.  A thread waits if its last event, on any line, is of
+ * a type that waits.  All holders of the object block it; if the object is a thread, that thread
+ * does. */
 #include "server/queries/request_queue.h"
 #include "server/queries/event_answer.h"
 #include "server/queries/referenced_lines.h"
@@ -16,25 +17,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLEEPERS_MOST 500u /* maximum number reported */
+#define SLEEPERS_MOST 500u /* maximum number of sleeping threads reported */
 
 struct wait_graph_job {
     struct wait_graph graph;
     enum { COLLECTING, HOLDING, PRUNING, CHASING, JUDGING, DONE } stage;
-    bool judged; /* diagnoses are requested, too */
-    uint32_t at; /* progress of the stage */
+    bool judged; /* hang diagnoses are requested, too */
+    uint32_t at; /* progress of the stage: a line or an index */
     size_t waiter_room, object_room, holder_room;
     /* Depth-first search along "waits for": */
     struct wait_graph_frame {
-        uint32_t waiter, next; /* the next blocker */
+        uint32_t waiter, next; /* index of the next blocker to follow */
     } *way;
     uint32_t length;
-    uint32_t
-        *seen; /* by waiter: pruning, 1 under way, 2 done; chasing, 1 + whence it was seen last */
-    uint8_t *reaches; /* by waiter: a cycle can be reached from it */
-    uint32_t *cycles; /* for each cycle its length, then the waiters */
+    /* By waiter. PRUNING: 1 on the path, 2 done. CHASING: 1 + start of the last path to it. */
+    uint32_t *seen;
+    uint8_t *reaches; /* by waiter: whether a cycle can be reached from it */
+    uint32_t *cycles; /* for each cycle its length, then the indices of its waiters */
     size_t cycle_words, cycle_room;
-    size_t sent; /* waiters sent */
+    size_t sent; /* number of waiters sent */
     struct hang_diagnosis *verdicts;
 };
 
@@ -62,7 +63,7 @@ static const struct target_event *wait_graph_event_type_of(const struct wait_gra
                    : NULL;
 }
 
-/* Returns the last event of a thread; line 0 if there is none, or it was discarded. */
+/* Returns the last event of a thread; its line is 0 if there is none, or it was discarded. */
 static struct order_event last_of(const struct wait_graph_job *job, uint32_t thread,
                                   uint64_t *position)
 {
@@ -71,14 +72,14 @@ static struct order_event last_of(const struct wait_graph_job *job, uint32_t thr
                                     : order_event(job->graph.run->order, *position);
 }
 
-/* Returns whether its last event, on its own line, means that the thread has ended. */
+/* Returns whether the last event of a thread, on its own line, says that the thread has ended. */
 static bool has_ended(const struct order_event *e, uint32_t thread, const struct target_event *look)
 {
     return look && e->line == thread && look->has_presence && look->own &&
            look->presence == OCCUPANCY_BLOCKED && !look->waits;
 }
 
-/* A thread of a program that has exited while others run does nothing any more. */
+/* Returns false for a thread of a process that exited while others run: it acts no more. */
 static bool wait_graph_is_known(const struct wait_graph_job *job, uint32_t thread)
 {
     const struct run *run = job->graph.run;
@@ -100,10 +101,11 @@ static void add_running(struct wait_graph_job *job, uint32_t thread)
         ARRAY_PUSH(g->asleep, g->asleep_count, a);
 }
 
-/* The description of a wait for the end of another thread. */
+/* Describes a wait for the end of another thread. */
 static const struct target_event look_of_end = {.name = (char[]){""}, .waits = true};
 
-/* Returns the thread whose end it waits for after its last event, if that thread has not ended. */
+/* Returns which thread's end a thread awaits after its last event; NULL if none, or if that
+ * thread has ended. */
 static const struct await *awaited(const struct wait_graph_job *job, const struct order_event *e)
 {
     const struct run *run = job->graph.run;
@@ -122,8 +124,8 @@ static void add_waiter(struct wait_graph_job *job, struct waiter waiter)
     g->waiters[g->count++] = waiter;
 }
 
-/* Returns false if no thread acts on the line.  A thread that ended does not wait, whatever its
- * last event. */
+/* Adds the thread of a line to the waiting or running ones.  Returns false if no thread acts on
+ * the line, or its thread has ended: that one does not wait, whatever its last event. */
 static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
 {
     struct wait_graph *g = &job->graph;
@@ -183,7 +185,7 @@ static void wait_graph_sort_waiters(struct wait_graph_job *job)
 
 /* ---- holders ---- */
 
-/* Returns whether the thread holds the line that it is in.  A thread that is blocked in it does,
+/* Returns whether the thread holds the line that it is in.  A thread that is blocked there does,
  * unless its wait releases the line. */
 static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread,
                                  enum occupancy presence, uint32_t line)
@@ -234,7 +236,7 @@ static void note_object(struct wait_graph_job *job, struct waiter *w)
 
 /* ---- cycles ---- */
 
-/* A wait with a timeout is in no cycle. */
+/* Returns 0 for a wait with a timeout, which is in no cycle. */
 uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
 {
     const struct wait_graph_object *object = &g->objects[w->object];
@@ -245,7 +247,8 @@ uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, 
     return i < object->count ? g->holders[object->first + i].thread : 0;
 }
 
-/* Returns the index of a line's waiter, or the count. */
+/* Returns the index of the waiter of a line, or the number of waiters if its thread does not
+ * wait. */
 static uint32_t waiter_at(const struct wait_graph_job *job, uint32_t line)
 {
     uint32_t waiter = line <= job->graph.lines ? job->graph.waiter_of[line - 1] : 0;
@@ -258,8 +261,8 @@ static void wait_graph_enter_waiter(struct wait_graph_job *job, uint32_t waiter,
     job->way[job->length++] = (struct wait_graph_frame){waiter, 0};
 }
 
-/* Marks the waiters from which a cycle can be reached: usually none, and then no cycle is searched.
- */
+/* Marks the waiters from which a cycle can be reached.  Usually there is none, and nothing is
+ * left to search for cycles. */
 static bool wait_graph_find_cyclic(struct wait_graph_job *job, uint64_t *budget)
 {
     while (job->length || job->at < job->graph.count) {
@@ -289,7 +292,8 @@ static bool wait_graph_find_cyclic(struct wait_graph_job *job, uint64_t *budget)
     return true;
 }
 
-/* The path is a cycle: each is reported once, by the thread with the lowest line in it. */
+/* Adds the path as a cycle if its first thread has the lowest line in it, so that each cycle is
+ * reported once. */
 static void add_cycle(struct wait_graph_job *job)
 {
     uint32_t least = job->graph.waiters[job->way[0].waiter].thread;
@@ -303,7 +307,7 @@ static void add_cycle(struct wait_graph_job *job)
         job->cycles[job->cycle_words++] = job->way[i].waiter;
 }
 
-/* Finds the first path from each of them back to itself. */
+/* Finds the first path from each marked waiter back to itself. */
 static bool wait_graph_find_cycles(struct wait_graph_job *job, uint64_t *budget)
 {
     while (job->length || job->at < job->graph.count) {
@@ -334,7 +338,7 @@ static bool wait_graph_find_cycles(struct wait_graph_job *job, uint64_t *budget)
 
 /* ---- the job ---- */
 
-#define LOOKS 50u /* lines without a thread visited for the cost of one event */
+#define LOOKS 50u /* lines without a thread that cost as much as one event */
 
 static bool step_stage(struct wait_graph_job *job, uint64_t *budget)
 {
@@ -374,7 +378,7 @@ static bool wait_graph_step(void *p, uint64_t budget)
     return job->stage == DONE;
 }
 
-/* Holders entered by events on the awaited line. */
+/* Sets the call site of the event with which a holder entered the awaited line. */
 static void wait_graph_send_holder(const struct wait_graph_job *job, struct holder_info *holder)
 {
     const struct run *run = job->graph.run;
@@ -418,7 +422,7 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
     event_answer_free(&wait.event);
 }
 
-/* Returns the event with which the next thread acquired what this one waits for. */
+/* Returns the event with which thread `next` acquired what a waiter waits for; 0:0 if unknown. */
 static struct event_id since_of(const struct wait_graph_job *job, const struct waiter *w,
                                 uint32_t next)
 {
@@ -476,7 +480,7 @@ static void wait_graph_send_time(const struct run *run, struct response *reply)
     response_chunk_end(reply);
 }
 
-#define ENOUGH (128u << 10) /* bytes appended by one put */
+#define ENOUGH (128u << 10) /* bytes appended by one call of put */
 
 static bool wait_graph_put(void *p, struct response *reply)
 {

@@ -7,22 +7,22 @@
 #include "wire/query_results.h"
 
 struct waiter {
-    uint32_t thread, about; /* lines; about 0: not recorded */
-    uint32_t object; /* index of the object of line `about` */
-    bool at_exit; /* its program exited normally: it need not resume */
-    uint64_t position; /* of its last event */
+    uint32_t thread, about; /* lines; about: what it waits for, 0: not recorded */
+    uint32_t object; /* index of the awaited object */
+    bool at_exit; /* its program exited normally, so it need not resume */
+    uint64_t position; /* position of its last event */
     struct event_id at;
     int64_t time_ns;
-    const struct target_event *look; /* the description of that event's type */
-    bool end; /* it waits for the end of `about` from time_ns on, which the event does not record */
+    const struct target_event *look; /* description of that event's type */
+    bool end; /* since time_ns it waits for the end of thread `about`, which no event records */
 };
 
-/* An awaited object: its range in `holders`. */
+/* An awaited object: its range of `holders`. */
 struct wait_graph_object {
     uint32_t first, count;
 };
 
-/* State of a line's thread. */
+/* State of the thread of a line: */
 enum {
     WAITS_NO_PARTNER, /* no thread acts on the line */
     WAITS_ENDED,
@@ -35,8 +35,8 @@ enum {
 struct wait_graph {
     const struct run *run;
     uint32_t lines;
-    uint8_t *is_thread; /* by line - 1: one of these */
-    /* running threads: the first WAITS_RUNS of them, and how many there are */
+    uint8_t *is_thread; /* by line - 1: an enumerator of the above */
+    /* The first WAITS_RUNS running threads, and the number of all. */
     uint32_t runs[WAITS_RUNS], run_count;
     struct wait_graph_sleeper { /* running threads that are asleep according to the kernel */
         uint32_t thread;
@@ -44,8 +44,8 @@ struct wait_graph {
         unsigned call; /* an enum asleep */
     } *asleep;
     uint32_t asleep_count;
-    uint32_t *waiter_of; /* by line - 1: 1 + index, 0 if it does not wait */
-    uint32_t *object_of; /* by line - 1: 1 + index, 0 if it is no awaited object */
+    uint32_t *waiter_of; /* by line - 1: 1 + index in `waiters`; 0: it does not wait */
+    uint32_t *object_of; /* by line - 1: 1 + index in `objects`; 0: no thread waits for it */
     struct waiter *waiters; /* the longest wait first */
     size_t count;
     struct wait_graph_object *objects;
@@ -54,7 +54,7 @@ struct wait_graph {
     size_t holder_count;
 };
 
-/* Returns the i-th thread that a waiter waits for; 0 if there are no more. */
+/* Returns the i-th thread that blocks a waiter; 0 if there are no more. */
 uint32_t wait_graph_blocker(const struct wait_graph *graph, const struct waiter *waiter,
                             uint32_t i);
 

@@ -21,23 +21,23 @@
 #include <string.h>
 
 #ifndef EARLY_EVENTS
-#define EARLY_EVENTS 200000u /* events after which a longer window is sent partially */
+#define EARLY_EVENTS 200000u /* a longer window is sent partially after this many events */
 #endif
-#define KEPT_EVENTS 4000000u /* an earlier job with more events is not reused */
+#define KEPT_EVENTS 4000000u /* a job that holds more events is not reused */
 
 struct window_job {
     const struct run *run;
     struct window_request request;
-    uint64_t first; /* first position of the order at the begin */
+    uint64_t first; /* first position of the order when the job began */
     uint64_t anchor;
     struct line_move *moves;
-    struct visible_rows drawn; /* its rows */
+    struct visible_rows drawn; /* its rows and lines */
     struct layout_job *place;
     struct layout_result placement;
-    struct time_layout *timed; /* used instead if it is placed by time */
-    struct undelivered_signals *undelivered; /* of the placed events */
+    struct time_layout *timed; /* used instead of `place` for a layout by time */
+    struct undelivered_signals *undelivered; /* among the placed events */
     uint64_t looked; /* events visited, approximately */
-    bool early;      /* a partial result is to be sent next, or was */
+    bool early;      /* a partial result is due, or was sent */
     bool placed, done;
 };
 
@@ -86,14 +86,14 @@ static bool same_moves(const struct window_request *a, const struct window_reque
     return true;
 }
 
-/* Returns how many events it holds. */
+/* Returns the number of events that the job holds. */
 static size_t window_weight(const struct window_job *job)
 {
     return layout_columns_weight(job->place);
 }
 
-/* Returns whether an earlier job can be continued: not if it shows other rows, or its begin was
- * discarded. */
+/* Returns whether an earlier job can be continued: not if it shows other rows, or if events were
+ * discarded since it began. */
 static bool same_view(const struct window_job *job, const struct window_request *r, uint64_t anchor)
 {
     const struct window_request *o = &job->request;
@@ -115,13 +115,13 @@ static bool same_view(const struct window_job *job, const struct window_request 
     return same && window_weight(job) < KEPT_EVENTS;
 }
 
-/* Returns a column after the last event, which is left of the end. */
+/* Returns a time one column after the last event: that event is left of the end. */
 static int64_t behind_all(const struct run *run, uint64_t column_ns)
 {
     return run->last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
 }
 
-/* Begins a window that is placed by time, at its anchor. */
+/* Begins a layout by time at the window's anchor. */
 static struct time_layout *begin_timed(const struct window_job *job)
 {
     const struct window_request *r = &job->request;
@@ -205,9 +205,9 @@ void window_free(struct window_job *job)
     free(job);
 }
 
-/* ---- working ---- */
+/* ---- layout ---- */
 
-/* Places as much as the budget permits; returns true once all is placed. */
+/* Places events within the budget; returns true once all are placed. */
 static bool window_place_further(struct window_job *job, uint64_t budget)
 {
     if (job->timed ? !time_layout_step(job->timed, budget)
@@ -220,7 +220,7 @@ static bool window_place_further(struct window_job *job, uint64_t budget)
     return true;
 }
 
-/* Returns whether a partial result is due. */
+/* Returns whether a partial result is due, and collects it. */
 static bool is_early(struct window_job *job, uint64_t budget)
 {
     job->looked += budget;
@@ -262,7 +262,7 @@ static void add_presences(struct occupants *sum, const struct order *order, uint
     sum->away = (uint16_t)(sum->away + in.away);
 }
 
-/* Sets what is left of the window on one line of a row; returns the number of events there. */
+/* Adds what one line of a row has left of the window; returns the number of events there. */
 static uint64_t window_scan_left(struct window_job *job, struct row_info *row, uint32_t line)
 {
     const struct order *order = job->run->order;
@@ -340,8 +340,8 @@ static void note_others(const struct window_info *w)
     }
 }
 
-/* Finds messages that cross the window and edges through hidden lines: only for a complete window,
- * as that takes longer than the events of a partial one. */
+/* Finds messages that cross the window and edges through hidden lines.  Only for a complete
+ * window: this takes longer than placing the events of a partial one. */
 static void window_scan_outside(struct window_job *job, struct window_info *w)
 {
     const struct order *order = job->run->order;
@@ -428,7 +428,7 @@ static bool put_job(void *p, struct response *reply)
 
 static void free_job(void *job) { window_free(job); }
 
-/* Keeps the job: its placed events can be used again. */
+/* Keeps the job, so that the next window can reuse its placed events. */
 static void leave_job(struct request_queue *desk, void *p, bool answered)
 {
     struct window_job *job = p;

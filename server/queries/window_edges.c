@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define FOUND_MOST 20000u
-#define COLLECTED_MOST 4u /* events collected by one hidden event */
+#define COLLECTED_MOST 4u /* the newest events that one hidden event collected */
 
 struct window_edge_search {
     const struct order *order;
@@ -31,7 +31,8 @@ static bool window_edges_is_in_window(const struct window_edge_search *f, uint64
                    sizeof *f->placement->events, by_position);
 }
 
-/* Program order within one thread needs no arrow, except where it creates a line. */
+/* Adds an edge whose cause is in the window.  Program order within one thread needs no arrow,
+ * except where it creates a line. */
 static void window_edges_add(struct window_edge_search *f, uint64_t from,
                              const struct order_event *to, bool opens)
 {
@@ -43,7 +44,7 @@ static void window_edges_add(struct window_edge_search *f, uint64_t from,
     f->found[f->count++] = (struct edge_info){{cause.line, cause.number}, {to->line, to->number}};
 }
 
-/* Adds what a hidden event collected. */
+/* Adds edges from the newest events that a hidden event collected. */
 static void add_collected(struct window_edge_search *f, uint64_t hidden,
                           const struct order_event *to)
 {
