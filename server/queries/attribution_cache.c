@@ -11,7 +11,7 @@
 struct attribution_cache {
     struct wait_attribution by[SINCE_LAST_SYNC + 1]; /* by enum attribution_since */
     uint64_t again; /* generation of the intervals that it is based on */
-    struct wait_groups kept; /* `why` NULL: none are kept */
+    struct wait_groups kept; /* `why` is NULL if none are kept */
 };
 
 static void attribution_cache_clear(struct attribution_cache *e)

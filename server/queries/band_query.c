@@ -19,8 +19,7 @@
 #ifndef REPORT_EVERY /* tests make it small */
 #define REPORT_EVERY (4u << 20) /* events between partial results; or a quarter of the known ones */
 #endif
-#define CHUNK                                                                                      \
-    64u /* pixels of all rows that are computed at once: they are adjacent in the summary tree */
+#define CHUNK 64u /* pixels computed at once in each row: they are adjacent in the summary tree */
 #define PIXEL_COST 4u /* cost of a pixel, in events */
 
 _Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES &&
@@ -30,24 +29,25 @@ _Static_assert((int)BAND_LIVINGS <= (int)SUMMARY_TREE_STATES &&
 struct band_query_job {
     const struct run *run;
     struct density_request request;
-    uint32_t *lines, line_count; /* lines of the rows, in order */
-    const uint8_t *joined; /* by line: 1: in one row with the previous one; NULL: none is */
+    uint32_t *lines, line_count; /* lines of all rows, one row after the other */
+    /* By index in `lines`: 1: in one row with the previous line; NULL: each has a row */
+    const uint8_t *joined;
     uint64_t reported; /* known events at the last partial result */
     bool known;
-    /* the result being computed: row by row some pixels, then the next ones */
+    /* The result being computed: some pixels of every row, then the next pixels of every row. */
     struct band_filling {
         bool begun;
-        uint32_t lines; /* of the run */
+        uint32_t lines; /* number of lines of the run */
         struct state_bands strip;
-        struct band_whole { /* what the shares refer to; less than 2^54 */
+        struct band_whole { /* what the shares refer to, shifted to be less than 2^54 */
             uint64_t all;
             unsigned shift;
             double inverse;
-        } whole; /* of the row */
+        } whole; /* of the current row */
         struct summary_range range;
-        uint32_t pixel, count; /* the pixels being computed */
-        uint32_t row, first, end; /* the row; its lines: first .. end - 1 */
-        uint32_t line; /* all lines before it are added */
+        uint32_t pixel, count; /* first pixel being computed, and how many */
+        uint32_t row, first, end; /* the current row, and its range of `lines`: first .. end - 1 */
+        uint32_t line; /* all lines before this index are added */
         struct summary_pixel pixels[CHUNK];
     } filling;
 };
@@ -80,8 +80,8 @@ static bool is_line(const struct band_query_job *job, uint32_t i)
     return job->lines[i] && job->lines[i] <= job->filling.lines;
 }
 
-/* Finds the next row that has a line, its first and its last one; returns false if there is none.
- */
+/* Finds the range of lines of the next row that has a valid line; returns false if there is
+ * none. */
 static bool next_row(struct band_query_job *job)
 {
     struct band_filling *f = &job->filling;
@@ -110,7 +110,7 @@ static void choose_rows(struct band_query_job *job)
     job->lines = visible_rows_lines(job->run, &job->line_count);
 }
 
-/* ---- filling ---- */
+/* ---- shares ---- */
 
 static void choose_range(const struct run *run, const struct density_request *r,
                          struct state_bands *s)
@@ -125,7 +125,7 @@ static void choose_range(const struct run *run, const struct density_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-/* Returns the end of the last states of the rows. (Open waits last until now.) */
+/* Returns the end of the last states of the rows.  (Waits that have not ended last until now.) */
 static int64_t end_of(const struct band_query_job *job)
 {
     int64_t end = job->run->last_ns + 1, now = interval_cache_until_ns(job->run);
@@ -159,7 +159,7 @@ static void fill_begin(struct band_query_job *job)
     while (s->row_count < rows && next_row(job))
         s->rows[s->row_count++] = job->lines[f->first];
     f->first = f->end = 0;
-    f->row = s->row_count; /* as if the pixels before the first were done */
+    f->row = s->row_count; /* the first step then selects the first row */
 }
 
 static struct band_whole whole_of(uint64_t all)
@@ -171,7 +171,7 @@ static struct band_whole whole_of(uint64_t all)
     return w;
 }
 
-/* Returns its part of the whole, in 1/255, rounded; avoids a division for speed. */
+/* Returns the share of a part in the whole, in 1/255, rounded; avoids a division for speed. */
 static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w)
 {
     uint64_t twice = 510 * (part >> w->shift) + w->all, all = 2 * w->all;
@@ -181,8 +181,8 @@ static uint8_t band_query_share_of_255(uint64_t part, const struct band_whole *w
     return (uint8_t)share;
 }
 
-/* Every state that occurs gets a share, and the shares add up to that of the existing time: the
- * largest one compensates. */
+/* Sets the shares of a pixel.  Every state that occurs gets at least 1, and the largest share is
+ * adjusted such that the sum is the rounded share of all states. */
 static void settle_cell(const struct band_filling *f, const struct summary_pixel *p,
                         struct state_band_cell *cell)
 {
@@ -221,7 +221,8 @@ static void begin_row(struct band_query_job *job)
     memset(f->pixels, 0, sizeof f->pixels);
 }
 
-/* Selects the next row, or the next pixels of the first row; returns false when all are done. */
+/* Selects the next row or, after the last one, the next pixels of the first; returns false when
+ * all are done. */
 static bool band_query_fill_row(struct band_query_job *job)
 {
     struct band_filling *f = &job->filling;
@@ -246,7 +247,7 @@ static void add_line(struct band_query_job *job, const struct summary_tree *pyra
     summary_tree_add_pixels(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
 }
 
-/* Returns true once all is filled. */
+/* Returns true once all pixels are filled. */
 static bool fill_step(struct band_query_job *job, uint64_t *budget)
 {
     struct band_filling *f = &job->filling;
@@ -269,7 +270,7 @@ static bool strip_step(void *p, uint64_t budget)
 {
     struct band_query_job *job = p;
     if (job->filling.begun && timeline_known(job->run, source_of(job)) < job->filling.strip.known) {
-        state_bands_free(&job->filling.strip); /* another request's step made it begin again */
+        state_bands_free(&job->filling.strip); /* another request restarted the timeline */
         job->filling.begun = false;
         job->reported = 0;
     }

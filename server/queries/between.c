@@ -14,10 +14,10 @@
 struct between_job {
     const struct run *run;
     struct between_info span;
-    uint64_t at, end; /* positions: `at` to `end` are still to be counted */
+    uint64_t at, end; /* positions; those between `at` and `end` are still to be counted */
     uint64_t *counts; /* by type */
     uint32_t types;
-    uint64_t most_ns, spent_ns; /* time of work; most_ns 0: unlimited */
+    uint64_t most_ns, spent_ns; /* working time; most_ns 0: unlimited */
 };
 
 static bool between_find_event(const struct run *run, struct event_id at, uint64_t *position)

@@ -1,10 +1,11 @@
 /* Causal edges among requested events: their direct causes among each other, and their
  * uncertainties.
  *
- * One pass over the log, from the first of them to the last, keeps for each line which requested
- * events happened before its events: vector clocks (Fidge 1988, Mattern 1989) that count only
- * these, by chains.  A chain is what one thread does, as long as each of its events is known to
- * follow the previous one; so no order is assumed on shared lines or where events were lost. */
+ *  One pass over the log, from the first of them to the last, records for each line which
+ * requested events happened before its events.  It uses vector clocks (Fidge 1988, Mattern 1989)
+ * that count requested events only, with one component per chain.  A chain consists of the
+ * requested events of one thread, as long as each is known to follow the previous one; so no
+ * order is assumed on shared lines or where events were lost. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/request_queue.h"
@@ -17,16 +18,16 @@
 #include <string.h>
 
 #ifndef CAUSES_BYTES
-#define CAUSES_BYTES ((size_t)512 << 20) /* above this no result is sent */
+#define CAUSES_BYTES ((size_t)512 << 20) /* memory limit, above which no result is sent */
 #endif
 
-/* for each chain the number of its synchronization points that happened before; the rest is 0 */
+/* By chain: how many of its synchronization points happened before; 0 for chains from `size` on. */
 struct causal_vector {
     size_t offset;
     uint32_t size;
 };
 
-struct causal_past { /* history of a line: from a position on its events have this vector */
+struct causal_past { /* history of a line: its events from `position` on have this vector */
     struct causal_change {
         uint64_t position;
         uint32_t vector;
@@ -38,24 +39,25 @@ struct causal_past { /* history of a line: from a position on its events have th
 struct causal_query_job {
     const struct run *run;
     struct causal_edges_request request;
-    uint64_t first;   /* first position of the order when the pass began */
-    /* Positions: `begin` of the first requested synchronization point; all before `at` is done. */
+    uint64_t first; /* first position of the order when the pass began */
+    /* Positions: `begin` of the first requested synchronization point; all before `at` is
+     * processed. */
     uint64_t begin, at, end;
-    uint32_t next; /* the next requested event */
-    struct causal_vector *vectors; /* the first vector is empty */
+    uint32_t next; /* index of the next requested event */
+    struct causal_vector *vectors; /* vector 0 is empty */
     size_t vector_count, vector_room;
     uint32_t *numbers, *scratch;
     size_t number_count, number_room, scratch_room;
     struct causal_past *pasts;
     size_t past_count, past_room, bytes;
-    struct map past_of; /* line -> 1 + index */
-    struct map chain_of; /* line of a thread, or another one -> 1 + chain */
-    struct causal_points { /* of a chain: indices of events */
+    struct map past_of; /* line -> 1 + index in `pasts` */
+    struct map chain_of; /* line of the thread, or of an event without one -> 1 + chain */
+    struct causal_points { /* of a chain: indices of requested events */
         uint32_t *items;
         size_t count, room;
     } *chains;
     size_t chain_count, chain_room;
-    uint32_t *vector_of; /* vector of each requested event */
+    uint32_t *vector_of; /* by requested event: its vector */
     uint32_t *candidates;
     size_t candidate_room, cause_room;
     struct uncertainty_sets_sent sent;
@@ -81,7 +83,7 @@ static void causal_query_drop_results(struct causal_query_job *job)
     causal_edges_info_free(&job->answer);
 }
 
-/* (Starts again if events were discarded meanwhile.) */
+/* Starts the pass, also again if events were discarded meanwhile. */
 static void causal_query_start(struct causal_query_job *job)
 {
     struct causal_query_job fresh = {.run = job->run, .request = job->request};
@@ -144,14 +146,14 @@ static void free_job(void *p)
 
 /* ---- vectors ---- */
 
-static uint32_t number_sampler_parse(const struct causal_query_job *job, uint32_t vector,
-                                     uint32_t chain)
+static uint32_t causal_query_component(const struct causal_query_job *job, uint32_t vector,
+                                       uint32_t chain)
 {
     const struct causal_vector *v = &job->vectors[vector];
     return chain < v->size ? job->numbers[v->offset + chain] : 0;
 }
 
-/* Makes a new vector from the numbers in the scratch memory. */
+/* Makes a new vector of the numbers in `scratch`. */
 static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
 {
     job->numbers = array_reserve(job->numbers, &job->number_room, job->number_count + size + 1,
@@ -166,7 +168,7 @@ static uint32_t new_vector(struct causal_query_job *job, uint32_t size)
     return (uint32_t)job->vector_count++;
 }
 
-/* Returns the maximum of two vectors; one of the two if it is the greater one everywhere. */
+/* Returns the componentwise maximum of two vectors; if that equals one of them, that one. */
 static uint32_t causal_query_join_vectors(struct causal_query_job *job, uint32_t a, uint32_t b)
 {
     if (a == b || b == 0)
@@ -178,7 +180,7 @@ static uint32_t causal_query_join_vectors(struct causal_query_job *job, uint32_t
     bool is_a = true, is_b = true;
     job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
     for (uint32_t i = 0; i < size; i++) {
-        uint32_t x = number_sampler_parse(job, a, i), y = number_sampler_parse(job, b, i);
+        uint32_t x = causal_query_component(job, a, i), y = causal_query_component(job, b, i);
         is_a &= x >= y;
         is_b &= y >= x;
         job->scratch[i] = x > y ? x : y;
@@ -192,12 +194,12 @@ static uint32_t causal_query_add_own(struct causal_query_job *job, uint32_t vect
     uint32_t size = job->vectors[vector].size > chain ? job->vectors[vector].size : chain + 1;
     job->scratch = array_reserve(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
     for (uint32_t i = 0; i < size; i++)
-        job->scratch[i] = number_sampler_parse(job, vector, i);
+        job->scratch[i] = causal_query_component(job, vector, i);
     job->scratch[chain] = number;
     return new_vector(job, size);
 }
 
-/* ---- lines ---- */
+/* ---- histories of lines ---- */
 
 static struct causal_past *past_of(struct causal_query_job *job, uint32_t line)
 {
@@ -238,8 +240,8 @@ static void set_from(struct causal_query_job *job, struct causal_past *past, uin
     job->bytes += sizeof *past->changes;
 }
 
-/* Returns the vector of what an event follows, without the other events of its synchronization
- * point. */
+/* Returns the vector of all that an event follows, except the other events of its
+ * synchronization point. */
 static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint64_t position,
                                               const struct order_event *e)
 {
@@ -249,7 +251,7 @@ static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint
     for (uint32_t i = 0; i < e->edge_count; i++) {
         uint64_t from = order_edge(order, position, i);
         if (from < job->first || from < job->begin)
-            continue; /* no path between two of them goes through events before the first point */
+            continue; /* events before the first point are on no path between requested ones */
         struct order_event cause = order_event(order, from);
         if (cause.line)
             vector =
@@ -260,12 +262,12 @@ static uint32_t causal_query_inherited_vector(struct causal_query_job *job, uint
 
 /* ---- requested synchronization points ---- */
 
-/* Returns the chain of a thread if it continues with this point, else a new one. */
+/* Returns the chain of a line if this point follows its last one, else a new chain. */
 static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t vector)
 {
     uintptr_t known = (uintptr_t)map_get(&job->chain_of, line, 0);
     if (known &&
-        number_sampler_parse(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
+        causal_query_component(job, vector, (uint32_t)known - 1) == job->chains[known - 1].count)
         return (uint32_t)known - 1;
     job->chains =
         array_reserve(job->chains, &job->chain_room, job->chain_count + 1, sizeof *job->chains);
@@ -274,22 +276,21 @@ static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t 
     return (uint32_t)job->chain_count - 1;
 }
 
-/* Returns whether the last point of a chain that a vector contains happened before another
- * candidate cause. */
+/* Returns whether a candidate cause happened before another one, and so is no direct cause. */
 static bool is_implied(const struct causal_query_job *job, const uint32_t *candidates, size_t count,
                        uint32_t point)
 {
     uint32_t chain = job->answer.events[point].chain;
-    uint32_t number = number_sampler_parse(job, job->vector_of[point], chain);
+    uint32_t number = causal_query_component(job, job->vector_of[point], chain);
     for (size_t i = 0; i < count; i++)
         if (candidates[i] != point &&
-            number_sampler_parse(job, job->vector_of[candidates[i]], chain) >= number)
+            causal_query_component(job, job->vector_of[candidates[i]], chain) >= number)
             return true;
     return false;
 }
 
-/* Finds the causes of the point at index i: what its vector contains and that of its predecessor on
- * the chain does not. */
+/* Finds the direct causes of the point at index i among the points that its vector contains and
+ * the vector of its predecessor on the chain does not. */
 static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain, uint32_t vector)
 {
     struct causal_edges_info *a = &job->answer;
@@ -300,8 +301,8 @@ static void find_causes(struct causal_query_job *job, uint32_t i, uint32_t chain
     job->candidates =
         array_reserve(job->candidates, &job->candidate_room, size + 1, sizeof(uint32_t));
     for (uint32_t c = 0; c < size; c++) {
-        uint32_t n = number_sampler_parse(job, vector, c);
-        if (n && (c == chain || n > number_sampler_parse(job, before, c)))
+        uint32_t n = causal_query_component(job, vector, c);
+        if (n && (c == chain || n > causal_query_component(job, before, c)))
             job->candidates[count++] = job->chains[c].items[n - 1];
     }
     a->events[i].first = a->cause_count;
@@ -328,8 +329,8 @@ static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
     return time;
 }
 
-/* Processes the requested events of a point, from the next one on.  Returns the vector of the whole
- * point. */
+/* Answers for the next `count` requested events, which belong to one synchronization point.
+ * Returns the vector of the whole point. */
 static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count,
                                           uint32_t vector)
 {
@@ -351,7 +352,7 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
         events[k].time_ns = time_ns;
         events[k].doubts = doubts;
         uncertainty_sets_encode(&job->sent, job->run->order, doubts, &job->answer);
-        if (doubts == ANY_DOUBTS) /* the reasons are the same for any two events */
+        if (doubts == ANY_DOUBTS) /* the reasons are the same for all pairs of events */
             job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
                                                         job->request.positions[k]);
         job->vector_of[k] = vector;
@@ -359,8 +360,8 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
     return vector;
 }
 
-/* Skips the events of a point that has no part in the order. */
-static void causal_query_skip_range(struct causal_query_job *job, uint32_t count)
+/* Answers for the requested events of a point that has no place in the order: the reason only. */
+static void causal_query_answer_unordered(struct causal_query_job *job, uint32_t count)
 {
     for (uint32_t k = job->next; k < job->next + count; k++) {
         struct order_event e = order_event(job->run->order, job->request.positions[k]);
@@ -379,7 +380,7 @@ static void causal_query_visit_point(struct causal_query_job *job, uint64_t firs
     bool good = true;
     for (uint64_t p = first; p <= last && good; p++) {
         struct order_event e = order_event(job->run->order, p);
-        if (!e.line) /* it cannot be read: its order is not known */
+        if (!e.line) /* a damaged event, whose order is not known */
             job->answer.hiding |= UNTRACED_BIT(UNANSWERED_DAMAGED);
         good = e.line && e.state == EVENT_ORDERED;
         if (good)
@@ -389,7 +390,7 @@ static void causal_query_visit_point(struct causal_query_job *job, uint64_t firs
     if (good && count)
         vector = causal_query_answer_point(job, count, vector);
     else if (!good)
-        causal_query_skip_range(job, count);
+        causal_query_answer_unordered(job, count);
     for (uint64_t p = first; p <= last && good; p++)
         set_from(job, past_of(job, order_event(job->run->order, p).line), p, vector);
     job->next += count;

@@ -9,13 +9,13 @@
 
 struct compare_pairs_job {
     const struct run *run;
-    /* first position of the order when the pair was begun: events discarded since then are missing
-     */
+    /* First position of the order when the pair was begun: once events are discarded, it begins
+     * again. */
     uint64_t first;
     bool why; /* the causal chain of a pair is requested */
     struct compared_pair {
         struct event_id a, b;
-        uint8_t answer; /* 1 + a precedence; 0: one of the events is not known */
+        uint8_t answer; /* 1 + an enum causal_relation; 0: one of the events is not known */
         uint32_t reasons;
     } *pairs;
     size_t count, room, at;
@@ -138,7 +138,7 @@ static bool compare_pairs_put_chain(void *p, struct response *reply)
     for (size_t i = 0; i < count; i++)
         encode_event_id(reply->out, chain[i]);
     response_chunk_end(reply);
-    for (size_t i = 0; i < count; i++) /* include the events for display */
+    for (size_t i = 0; i < count; i++) /* the viewer displays these events */
         event_answer_query(reply, job->run, chain[i]);
     free(chain);
     return true;

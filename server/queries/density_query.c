@@ -16,10 +16,10 @@ struct density_job {
     const struct run *run;
     struct density_info shown;
     bool by_time, blocked;
-    uint32_t *lines, *strip; /* lines in order, and the row that each adds to */
+    uint32_t *lines, *strip; /* lines in order, and the index of the row of each */
     uint32_t line_count;
     uint32_t at;      /* index of the current line */
-    uint64_t ordinal; /* in that line: all before it is done; NO_POSITION: not begun */
+    uint64_t ordinal; /* the next one there; NO_POSITION: the line is not begun */
 };
 
 static void add_line(struct density_job *job, uint32_t line, bool joins)
@@ -58,7 +58,7 @@ static struct density_job *density_begin(const struct run *run, const struct den
         d->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
     }
     choose_lines(job, r);
-    /* the maximum for one response */
+    /* The maximum number of rows of one response. */
     size_t most = ((size_t)LIMIT_ANSWER_BYTES / 2 / 12) / d->pixels;
     d->row_count = d->row_count > most ? (uint32_t)most : d->row_count;
     while (job->line_count && job->strip[job->line_count - 1] >= d->row_count)
@@ -95,8 +95,8 @@ static int64_t density_query_pixel_start(const struct density_info *d, uint32_t 
     return at;
 }
 
-/* Returns the ordinal of the line's first event at or after a coordinate; times increase along the
- * line. */
+/* Returns the ordinal of the line's first event at or after a coordinate.  Times increase along
+ * the line; `low` is a lower bound. */
 static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint64_t low, int64_t at)
 {
     const struct order *order = job->run->order;
@@ -117,8 +117,8 @@ static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint6
 
 static bool only_blocked(struct occupants in) { return in.blocked && !in.active && !in.away; }
 
-/* Returns for how long only blocked threads are in the line after its event, up to the next one or
- * the run's end. */
+/* Returns for how long only blocked threads are in the line after an event, up to the next event
+ * or the run's end. */
 static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint64_t ordinal,
                               uint64_t position)
 {
@@ -133,7 +133,7 @@ static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint
     return stretch > 0 ? (uint64_t)stretch : 0;
 }
 
-/* Visits every event of a line; returns false when the budget is used up. */
+/* Counts a line by visiting each event; returns false when the budget is used up. */
 static bool density_query_scan_line(struct density_job *job, uint32_t line, uint64_t *budget)
 {
     struct density_info *d = &job->shown;
@@ -158,7 +158,7 @@ static bool density_query_scan_line(struct density_job *job, uint32_t line, uint
     return true;
 }
 
-/* Searches only for the borders of the pixels. */
+/* Counts a line by searching only for the borders of the pixels. */
 static void density_query_skip_to_borders(struct density_job *job, uint32_t line)
 {
     struct density_info *d = &job->shown;

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns the number of call sites without the calls that led there; each place has one. */
+/* Returns the number of call sites without the calls that led there, of which each place has
+ * one. */
 static uint32_t plain_sites(const struct run *run)
 {
     uint32_t count = 0;

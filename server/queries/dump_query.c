@@ -26,7 +26,7 @@ struct dump_job {
     } stage;
     uint64_t at; /* progress of the stage: a position, a line */
     struct pending_walk walk;
-    struct dump_run { /* pending events in sorted runs; a heap by the first event of each */
+    struct dump_run { /* sorted parts of the pending events, a heap by the next event of each */
         struct event_id *refs;
         size_t next, count;
     } *pieces;
@@ -73,7 +73,7 @@ static bool dump_send_events(struct dump_job *dump, struct response *reply, size
         uint64_t position = dump->at++;
         struct order_event e = order_event(order, position);
         if ((e.state == EVENT_CONTRADICTORY) != contradictory ||
-            !e.line) /* sent last; cannot be read */
+            !e.line) /* inconsistent events are sent last, damaged ones not at all */
             continue;
         struct event_info s = event_answer_info(dump->run, position);
         event_answer_encode(reply, &s);
@@ -109,7 +109,8 @@ static void dump_sift_down(struct dump_job *dump, size_t i)
     heap[i] = it;
 }
 
-/* Adds a sorted run; returns true when there are no more, and the runs form a heap. */
+/* Adds a sorted part of the pending events; returns true once it is the last one and the parts
+ * form a heap. */
 static bool dump_collect_run(struct dump_job *dump)
 {
     struct dump_run piece = {.refs = NULL};
@@ -133,7 +134,7 @@ static bool dump_collect_run(struct dump_job *dump)
     return all;
 }
 
-/* Sends an event in its current state, if it was delivered meanwhile. */
+/* Sends an event that was pending, in its current state; not if it was sent as a delivered one. */
 static void dump_send_waiting(struct dump_job *dump, struct response *reply, struct event_id at)
 {
     const struct arrival *a = order_pending_at(dump->run->order, at);
@@ -161,7 +162,7 @@ static bool dump_send_pending(struct dump_job *dump, struct response *reply, siz
     return !dump->piece_count;
 }
 
-/* ---- what is missing ---- */
+/* ---- missing events ---- */
 
 struct dump_output {
     struct response *reply;
@@ -191,8 +192,8 @@ static bool dump_send_gaps(struct dump_job *dump, struct response *reply, size_t
     }
     if (dump->at < order_line_count(order))
         return false;
-    struct dump_output unnumbered = {reply,
-                                     0}; /* without a number, or on lines that are not declared */
+    /* events without a number, or on lines that are not declared */
+    struct dump_output unnumbered = {reply, 0};
     if (untraced_reasons_lost(dump->run))
         dump_send_missing(&unnumbered, 0, untraced_reasons_lost(dump->run));
     return true;
@@ -228,8 +229,8 @@ static bool dump_put(void *p, struct response *reply)
     struct dump_job *dump = p;
     if (!stage_step(dump, reply, reply->out->size + ENOUGH))
         return false;
-    bool from_start =
-        dump->stage != DUMP_EVENTS && dump->stage != DUMP_COLLECT; /* where events end */
+    /* DUMP_PENDING needs the position where the events ended */
+    bool from_start = dump->stage != DUMP_EVENTS && dump->stage != DUMP_COLLECT;
     dump->stage++;
     if (from_start)
         dump->at = 0;

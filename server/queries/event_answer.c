@@ -58,8 +58,8 @@ static struct event_text_list partners_of(const struct run *run, uint64_t positi
     return partners.list;
 }
 
-/* Adds the calls from the innermost function outwards, as far as they were received; parts with
- * separate names are left out. */
+/* Adds the functions of the calls that led to a site, from the innermost one outwards, as far as
+ * they were received. */
 static void show_calls(const struct run *run, const struct site *site, struct event_info *shown)
 {
     const struct call_context_thread *t =

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MATCH_STEPS 10000u /* limit for one text: a millisecond at most */
+#define MATCH_STEPS 10000u /* matching steps for one text: a millisecond at most */
 #define MATCH_DEPTH 1000u
 #define MATCH_KIB 1024u
-#define STEP_NS 3000000u /* duration of one step, however costly the expression is */
+#define STEP_NS 3000000u /* maximum duration of a step, however costly the expression is */
 #define TELL_EVERY 2000000u /* events between progress messages */
 
 struct event_search_job {
@@ -26,19 +26,19 @@ struct event_search_job {
     pcre2_code *expression;
     pcre2_match_data *match;
     pcre2_match_context *limits;
-    uint8_t *types, *lines; /* by number: requested */
+    uint8_t *types, *lines; /* by number: whether it is requested */
     uint32_t type_room, line_room;
-    uint64_t at, end; /* searching backwards `at` counts down to `end` */
+    uint64_t at, end; /* positions; a search backwards counts `at` down to `end` */
     uint64_t reported_at; /* events visited at the last progress message */
-    uint32_t sent; /* number of hits sent */
+    uint32_t sent; /* number of events sent */
     struct search_result found;
     size_t hit_room;
     bool finished;
-    uint64_t costly; /* texts at which the expression ran into its limits */
+    uint64_t costly; /* number of texts at which the expression ran into its limits */
     struct loop_share share;
     const struct run_text
-        *resume; /* the text of the event at which the last step ended; NULL: the first */
-    bool later; /* that event is not finished */
+        *resume; /* the next text of the event at which the last step ended; NULL: its first */
+    bool later; /* the current event has texts left for the next step */
 };
 
 /* ---- the conditions ---- */
@@ -100,7 +100,8 @@ static bool text_matches(struct event_search_job *job, const char *text)
     return found >= 0;
 }
 
-/* Matching a text can be costly, and an event can have many. */
+/* Returns whether a text of the event matches.  Matching can be costly, and an event can have
+ * many texts, so it stops after some time and sets `later`. */
 static bool has_text(struct event_search_job *job, struct event_id at)
 {
     const struct run_text *t = job->resume            ? job->resume
@@ -129,7 +130,7 @@ static bool has_site(const struct event_search_job *job, const struct order_even
            NULL;
 }
 
-/* Returns whether each condition (or, with `any`, one of them) is met. */
+/* Returns whether the event meets each condition (or, with `any`, one of them). */
 static bool event_search_matches(struct event_search_job *job, const struct order_event *e)
 {
     const struct search_request *r = &job->request;
@@ -194,7 +195,7 @@ static bool finding_step(void *p, uint64_t budget)
         struct order_event e = order_event(job->run->order, position);
         job->later = false;
         bool good = e.line && !(e.line & HIDDEN_LINE) && event_search_matches(job, &e);
-        if (job->later) /* the rest of its texts in the next step */
+        if (job->later) /* the next step matches its other texts */
             break;
         job->at = backwards ? job->at - 1 : job->at + 1;
         job->found.looked++;

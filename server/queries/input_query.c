@@ -9,7 +9,7 @@
 
 struct input_job {
     const struct run *run;
-    bool whole; /* else only the amount of data */
+    bool whole; /* false: only the amount of data */
     size_t thread, at;
 };
 
@@ -26,7 +26,7 @@ static void *begin_job(struct request_queue *desk, struct decoder *in)
 
 static bool input_query_step(void *job, uint64_t budget) { return true; }
 
-/* Appends a part of the input of one thread; its first part has the header. */
+/* Appends a part of the input of one thread; the first part has the header. */
 static bool input_query_put(void *p, struct response *reply)
 {
     struct input_job *job = p;

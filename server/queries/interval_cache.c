@@ -18,15 +18,15 @@
 struct interval_cache {
     const struct run *run;
     struct interval_builder *follow;
-    size_t targets; /* number of target descriptions at the begin */
-    uint64_t fit;   /* generation of the clocks at the begin */
+    size_t targets; /* number of target descriptions when the pass began */
+    uint64_t fit;   /* generation of the clocks when the pass began */
     uint64_t again;
-    uint64_t first, end; /* positions of the range */
+    uint64_t first, end; /* range of positions */
     uint64_t looked; /* number of events when interval_builder_outdated() was last checked */
-    const char *causes[CAUSES_MOST]; /* names of types, by their bits */
+    const char *causes[CAUSES_MOST]; /* names of event types, by number of their bit */
     size_t cause_count;
-    struct map meanings; /* by kind, kind of the named line, type and relation */
-    struct quick { /* recently used ones, by hash; `is` NULL: none */
+    struct map meanings; /* by kinds of the line and of the named line, type and relation */
+    struct quick { /* recently used meanings, by hash; `is` NULL: empty */
         const struct event_meaning *is;
         uint32_t kind, about, type;
         uint8_t relation;
@@ -35,8 +35,8 @@ struct interval_cache {
 
 /* ---- meanings of types ---- */
 
-/* Returns whether lines of the kind hold counted units: a type that is no critical section comes
- * after all of this one (NULL: of some). */
+/* Returns whether lines of the kind hold counted units, as a semaphore does: a type of events
+ * that is no critical section comes after all of type `given` (NULL: of any type). */
 static bool is_counted(const struct target *target, const char *kind, const char *given)
 {
     for (size_t i = 0; target && i < target->event_count; i++) {
@@ -57,8 +57,8 @@ static uint64_t bit_of(const struct interval_cache *m, const char *type)
     return 0;
 }
 
-/* Adds the bits of types that end waits, over all descriptions; if there are too many some have
- * none. */
+/* Assigns a bit to each type of event that ends waits, over all descriptions; types beyond
+ * CAUSES_MOST get none. */
 static void add_causes(struct interval_cache *m, const struct target_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
@@ -82,7 +82,7 @@ static uint64_t interval_cache_category_bits(const struct interval_cache *m,
     return all;
 }
 
-/* Sets the meaning of an event on its own thread's line, or on another line. */
+/* Sets what an event means for the presence of its thread, on its own line or on another. */
 static void add_presence(struct event_meaning *meaning, const struct target_event *look)
 {
     bool in = look->presence == OCCUPANCY_ACTIVE || look->presence == OCCUPANCY_AWAY;
@@ -142,7 +142,7 @@ static void interval_cache_set_meaning(const struct interval_cache *m,
     add_presence(meaning, look);
     if (!order_line_shared(run->order, e->line) || !is_counted(target, name, NULL))
         return;
-    /* a thread is in the line as long as it has the unit */
+    /* A thread is in the line as long as it holds a unit: takes and gives say when. */
     meaning->enters = meaning->leaves = false;
     meaning->takes = look->after.count && e->relation != RELATION_SYNC;
     meaning->gives = is_counted(target, name, look->name);
@@ -198,7 +198,7 @@ static struct code_segment_key step_of(const struct run *run, uint32_t thread, u
     if (path == ACTIVITY_NO_PATH || (step & 1 && !path))
         return (struct code_segment_key){.is = STEP_CODE};
     uint32_t within = step & 1 ? activity_path(run, path)->parent : path;
-    if (!within) /* in no measured function: the two call sites say more */
+    if (!within) /* in no measured function: the call sites of the two events say more */
         return (struct code_segment_key){.is = STEP_CODE};
     return (struct code_segment_key){.from = within,
                                      .to = step & 1 ? path : 0,
@@ -225,7 +225,7 @@ static int interval_cache_activity_of(const void *context, struct measured_activ
     }
     for (; (span = activity_span(run, e->thread, doing->next)) && span->time_ns < e->time_ns;
          doing->next++)
-        doing->known = false; /* its record is not in the order */
+        doing->known = false; /* its event is not in the order */
     if (!span || !interval_cache_is_recorded(span, e))
         return -1;
     doing->next++;
@@ -251,7 +251,7 @@ static bool awaits_of(const void *context, const struct order_event *e, struct a
     return await != NULL;
 }
 
-/* ---- kept with the run ---- */
+/* ---- storage with the run ---- */
 
 static void interval_cache_discard(struct interval_cache *m)
 {
@@ -314,8 +314,8 @@ static void interval_cache_restart(struct interval_cache *m, const struct run *r
     m->looked = looked;
 }
 
-/* Checked when the run has ended, and whenever a live run has doubled in size, to avoid repeated
- * searches. */
+/* Returns whether the intervals must be computed again.  To avoid repeated searches, it checks
+ * only when the run has ended, and whenever a live run has doubled in size. */
 static bool interval_cache_is_outdated(struct interval_cache *m, const struct run *run)
 {
     uint64_t count = order_count(run->order);
@@ -343,7 +343,7 @@ bool interval_cache_step(const struct run *run, uint64_t *budget)
 #define MEASURED_MOST ((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 6)
 #endif
 
-/* (Reserved memory can be twice as much.) */
+/* Returns the memory limit in bytes.  (Reserved memory can be twice as much.) */
 static size_t most_bytes(void)
 {
     static size_t most;
@@ -355,7 +355,7 @@ bool interval_cache_full(const struct run *run)
     return intervals_bytes(interval_cache_get(run)) > most_bytes();
 }
 
-#define ENOUGH_TO_KNOW 65536u /* events */
+#define ENOUGH_TO_KNOW 65536u /* events after which the memory per event is known */
 
 uint64_t interval_cache_capacity(const struct run *run)
 {

@@ -6,8 +6,8 @@
 #include "wire/query_results.h"
 #include "wire/event_id.h"
 
-#define LOOKED_MOST 16384u /* positions searched if many lines are hidden */
-#define STEPS_MOST 20000u  /* events along one line, searched for an edge to another line */
+#define LOOKED_MOST 16384u /* positions searched if many events are on hidden lines */
+#define STEPS_MOST 20000u  /* events of one line searched for an edge to another line */
 
 static void answer_list(const struct run *run, struct decoder *in, struct response *reply)
 {
@@ -54,7 +54,7 @@ static uint64_t log_range_neighbor(const struct order *order, uint32_t line, uin
 struct nearest_event {
     const struct order *order;
     uint32_t line;
-    uint64_t position; /* the best so far */
+    uint64_t position; /* of the nearest one so far */
     bool future;
 };
 
@@ -72,7 +72,7 @@ static void offer_receive(void *context, uint64_t receive)
     log_range_offer_event(context, receive);
 }
 
-/* Finds the events of other lines that an event follows, or that follow it. */
+/* Offers the events of other lines that directly precede an event, or directly follow it. */
 static void log_range_scan_neighbors(struct nearest_event *n, uint64_t position, bool own_point)
 {
     struct order_event e = order_event(n->order, position);
@@ -86,7 +86,7 @@ static void log_range_scan_neighbors(struct nearest_event *n, uint64_t position,
         order_receives(n->order, position, offer_receive, n);
 }
 
-/* Follows the line to the first event with an edge to another line. */
+/* Follows the line to the first event with an edge to another line; returns the event there. */
 static uint64_t log_range_find_other_line(const struct order *order, uint32_t line,
                                           uint64_t position, bool future)
 {

@@ -12,7 +12,7 @@ struct request_queue;
 
 struct query {
     /* Answers at once, after decoder_finish(in).  On an invalid request it makes `in` fail and
-     * appends nothing.  NULL: the query is a job: */
+     * appends nothing.  NULL: the query is a job, with these functions: */
     void (*at_once)(const struct run *run, struct decoder *in, struct response *reply);
     /* Returns a job, which the queue owns from then on; NULL, with `in` failed, if the request is
      * invalid. */
@@ -24,8 +24,8 @@ struct query {
     /* Called instead of free, if not NULL, for a job that was answered or canceled. */
     void (*leave)(struct request_queue *desk, void *job, bool answered);
     unsigned most; /* maximum number of simultaneous jobs of one viewer */
-    bool picture; /* requests of the visible diagram, which have priority */
-    /* a response as long as the run: it is put without steps, as fast as the viewer reads */
+    bool picture; /* whether it is for the visible diagram, which has priority */
+    /* the response is as long as the run: it is put without steps, as fast as the viewer reads */
     bool stream;
 };
 

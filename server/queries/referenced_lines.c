@@ -98,7 +98,7 @@ static void referenced_lines_send_line(struct encoder *out, const struct run *ru
     referenced_line_encode(out, run, line);
 }
 
-/* Inserts the contents of `first` before the bytes from `at` on. */
+/* Inserts the contents of `first` into `out` at byte `at`. */
 static void put_before(struct encoder *out, size_t at, struct encoder *first)
 {
     size_t size = out->size - at;
@@ -117,7 +117,7 @@ void referenced_lines_end(struct encoder *out, size_t answer, const struct run *
     for (size_t i = 0; named.noting && i < named.count; i++) {
         uint32_t line = named.lines[i];
         referenced_lines_send_line(&names, run, known, line);
-        if (line <= order_line_count(run->order)) /* its facts name another line */
+        if (line <= order_line_count(run->order)) /* its data names the line that opened it */
             referenced_lines_send_line(&names, run, known,
                                        order_line_opened_by(run->order, line).line);
     }
@@ -137,13 +137,13 @@ static void answer_lines(const struct run *run, struct decoder *in, struct respo
         decoder_fail(in, "too many lines requested");
     for (; count && !in->error; count--)
         referenced_lines_note(
-            decode_u32(in)); /* they come before the response, which has no other part */
+            decode_u32(in)); /* they are sent before the response, which has no parts */
     decoder_finish(in);
 }
 
 const struct query question_lines = {.at_once = answer_lines};
 
-/* ---- the end ---- */
+/* ---- cleanup ---- */
 
 void referenced_lines_clear(struct viewer_knowledge *known)
 {

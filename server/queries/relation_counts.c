@@ -1,7 +1,7 @@
-/* Counts of the events before one, after it, and concurrent with it.  On a line whose succession is
- * order the past is a prefix and the future a suffix, so two numbers suffice; shared lines are
- * counted by shared_line_order.h.  The request can limit the time: the counts are lower bounds
- * then.  Without a limit progress is sent now and then. */
+/* Counts of the events before one, after it, and concurrent with it.  On an exclusive line the
+ * past is a prefix and the future a suffix, so two numbers suffice; shared lines are counted by
+ * shared_line_order.h.  If the request limits the time, the counts can be lower bounds; if not,
+ * progress is sent now and then. */
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/shared_line_order.h"
@@ -15,22 +15,22 @@
 #include <stdlib.h>
 
 #define COMPARISON 500u /* cost of comparing an event of a shared line, in events */
-#define LINE_ENDS 300u /* cost of searching for two positions on a line */
+#define LINE_ENDS 300u /* cost of finding both ends on a line, in events */
 #define REPORT_EVERY_NS 500000000u
-#define BOUNDS_NS 10000000u /* time reserved to sum up the lines when the time is over */
+#define BOUNDS_NS 10000000u /* time for the lower bounds after the time limit */
 
 struct count_job {
     const struct run *run;
     struct relation_counts count;
     struct cone *past, *future;
     bool hidden; /* untraced synchronization may order what is unordered */
-    uint64_t first; /* first position of the order at the begin */
+    uint64_t first; /* first position of the order when the job began */
     uint64_t position; /* of the requested event */
     uint64_t ordinal;
-    uint32_t line; /* the line being counted */
+    uint32_t line; /* the current line */
     struct shared_line_order *visits;
-    uint64_t most_ns, spent_ns, reported_ns; /* time of work; most_ns 0: unlimited */
-    bool over; /* the time is over */
+    uint64_t most_ns, spent_ns, reported_ns; /* working time; most_ns 0: unlimited */
+    bool over; /* the counts are final */
 };
 
 static void relation_counts_reset(struct count_job *job)
@@ -85,7 +85,7 @@ static bool is_unknown(const struct count_job *job, uint64_t position)
     return job->hidden || order_uncertainty_between(job->run->order, job->position, position);
 }
 
-/* Compares every event of a line; returns false when the budget is used up. */
+/* Counts a line by comparing each of its events; returns false if the budget is used up. */
 static bool relation_counts_query_each(struct count_job *job, uint64_t *budget)
 {
     const struct order *order = job->run->order;
@@ -109,7 +109,7 @@ static bool relation_counts_query_each(struct count_job *job, uint64_t *budget)
     return true;
 }
 
-/* Counts by the end of the past and the begin of the future. */
+/* Counts an exclusive line by the end of the past and the begin of the future on it. */
 static void relation_counts_query_ends(struct count_job *job)
 {
     const struct order *order = job->run->order;
@@ -118,7 +118,7 @@ static void relation_counts_query_ends(struct count_job *job)
              next = cone_contains_on_line(job->future, job->line);
     uint64_t until = last == NO_POSITION ? base : order_line_from(order, job->line, last) + 1;
     uint64_t from = next == NO_POSITION ? n : order_line_from(order, job->line, next);
-    uint64_t same = from < until ? until - from : 0; /* its own synchronization point is in both */
+    uint64_t same = from < until ? until - from : 0; /* the event's own point is in both */
     job->count.same += same;
     job->count.before += until - base - same;
     job->count.after += n - from - same;
@@ -130,7 +130,7 @@ static void relation_counts_query_ends(struct count_job *job)
     job->count.unknown += unordered - alike;
 }
 
-/* Counts on a shared line; returns false when the budget is used up. */
+/* Counts a shared line; returns false if the budget is used up. */
 static bool relation_counts_query_shared_lines(struct count_job *job, uint64_t *budget)
 {
     if (!job->visits)
@@ -177,7 +177,7 @@ static bool relation_counts_cones_ready(struct count_job *job, uint64_t budget)
            order_uncertainty_step(order, order_count(order), budget);
 }
 
-/* The searches are not complete: uses their state so far. */
+/* Counts what the incomplete searches have found so far. */
 static void relation_counts_query_bounds(struct count_job *job)
 {
     const struct order *order = job->run->order;
@@ -196,7 +196,7 @@ static void relation_counts_query_bounds(struct count_job *job)
     }
 }
 
-/* The time is over: the counts are lower bounds. */
+/* Ends the count at the time limit: the counts are lower bounds. */
 static void relation_counts_give_up(struct count_job *job)
 {
     job->count.whole = false;

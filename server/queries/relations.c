@@ -1,4 +1,5 @@
-/* Relations of events to one of them: a byte each, 0 unknown, else 1 + enum causal_relation. */
+/* Relations of requested events to one event: a byte each, 0 if unknown, else 1 + enum
+ * causal_relation. */
 #include "server/queries/request_queue.h"
 #include "base/alloc.h"
 #include "server/run/untraced_reasons.h"
@@ -9,10 +10,10 @@
 struct relations_job {
     const struct run *run;
     struct relations_request request;
-    /* past and future of the requested event, as far as the others require */
+    /* Past and future of the one event, as far as the requested ones require. */
     struct cone *past, *future;
-    uint64_t about; /* its position; NO_POSITION: it does not exist */
-    uint64_t last;  /* of all of them */
+    uint64_t about; /* position of the one event; NO_POSITION: it does not exist */
+    uint64_t last;  /* last position of all these events */
     bool hidden; /* untraced synchronization may order what is unordered */
 };
 
@@ -38,7 +39,7 @@ static void relations_find_events(struct relations_job *job)
     }
     if (first == UINT64_MAX)
         return;
-    /* Whole synchronization points: the path can lead through another member. */
+    /* Whole synchronization points: a path can lead through another member. */
     job->last = order_point_end(order, job->last);
     job->past = cone_new(order, job->about, false, order_event(order, first).point);
     job->future = cone_new(order, job->about, true, job->last);

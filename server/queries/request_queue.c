@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define STEP_PICTURE 100000u /* events: a few milliseconds */
-/* requests other than for the diagram can take longer, but must not delay one */
+#define STEP_PICTURE 100000u /* budget for the diagram, in events: a few milliseconds */
+/* Budget for other requests: they can take longer, but must not delay the diagram. */
 #define STEP_OTHERS 4000u
 
 static const struct query *const request_queue_queries[REQUEST_TYPE_LIMIT] = {
@@ -96,7 +96,7 @@ void request_queue_clear(struct request_queue *desk, struct encoder *out)
     desk->kept = NULL;
 }
 
-/* ---- working ---- */
+/* ---- work ---- */
 
 static void request_queue_put_response(struct request_queue *desk, unsigned i, struct encoder *out)
 {
@@ -115,7 +115,8 @@ bool request_queue_has_work(const struct request_queue *desk)
     return false;
 }
 
-/* Returns the oldest request for the diagram, else the next of the others in turn. */
+/* Returns the index of the oldest request for the diagram, else of the next of the others in
+ * turn. */
 static unsigned request_queue_choose_next(struct request_queue *desk)
 {
     for (unsigned i = 0; i < desk->count; i++)

@@ -12,15 +12,16 @@ struct request_queue {
     const struct run *run;
     struct request_queue_item {
         uint32_t id;
-        const struct query *question; /* private to request_queue.c, */
-        void *job; /* which never reads the job's data */
-    } items[LIMIT_ASKED]; /* by age */
+        const struct query *question; /* private to request_queue.c */
+        void *job; /* owned by the query, opaque to the queue */
+    } items[LIMIT_ASKED]; /* the oldest first */
     unsigned count;
-    unsigned turn; /* index of the item with the next step */
-    struct window_job *kept; /* the window job answered last: scrolling continues from it */
+    unsigned turn; /* index of the item that gets the next step */
+    struct window_job *kept; /* the window job answered last: the next window can reuse it */
 };
 
-/* Adds a request, head and body; makes `in` fail if it is invalid.  A run must be selected. */
+/* Adds a request, given its head and body; makes `in` fail if it is invalid.  A run must be
+ * selected. */
 void request_queue_add(struct request_queue *desk, const struct request_header *asked,
                        struct decoder *in, struct encoder *out);
 void request_queue_cancel(struct request_queue *desk, uint32_t id);
@@ -30,7 +31,7 @@ void request_queue_clear(struct request_queue *desk, struct encoder *out);
 bool request_queue_has_work(const struct request_queue *desk);
 /* Does a step of the next job. */
 void request_queue_step(struct request_queue *desk, struct encoder *out);
-/* Returns whether there is a stream.  The second function continues it as the viewer reads. */
+/* Returns whether a stream is pending. request_queue_refill() continues it as the viewer reads. */
 bool request_queue_has_stream(const struct request_queue *desk);
 void request_queue_refill(struct request_queue *desk, struct encoder *out);
 

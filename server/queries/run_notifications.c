@@ -61,7 +61,7 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
         encode_string(out, run->target_texts[known->targets]);
         encoder_end_message(out);
     }
-    size_t first = known->processes; /* the newest process can have loaded modules since */
+    size_t first = known->processes; /* the newest process may have loaded modules since */
     if (first && run->processes[first - 1].module_count != known->modules)
         first--;
     for (; first < run->process_count; first++) {
@@ -75,7 +75,7 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
         encode_string(out, run->types.items[known->types]);
         encoder_end_message(out);
     }
-    if (!known->lines) /* earlier changes are sent with the line */
+    if (!known->lines) /* no line was sent yet, and each is sent in its current state */
         known->changes = run->change_count;
     struct loop_share share = loop_share_new(NEWS_NS);
     bool named = referenced_lines_is_enabled(run, known);

@@ -16,11 +16,11 @@
 
 struct series_tracing {
     const struct os_metric_series *of;
-    int64_t until; /* time that the value holds */
+    int64_t until; /* time until which the last value holds */
     int64_t scale; /* factor from recorded values to displayed ones */
     bool grows;
-    uint32_t at; /* the first point that is not before the pixel */
-    double weighted, weight; /* for the pixel: value times time, time */
+    uint32_t at; /* index of the first point that is not before the pixel */
+    double weighted, weight; /* sums over the pixel: value times time, time */
     struct series_pixel pixel;
 };
 
@@ -41,7 +41,8 @@ static void series_query_add_value(struct series_tracing *t, int64_t value, doub
     t->weight += time;
 }
 
-/* Returns its value, or its increase per second, from a point to the next one. */
+/* Sets the value that holds from a point to the next one, or its increase per second; returns
+ * false if that is not known. */
 static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *value)
 {
     const struct os_metric_point *p = &t->of->points[point];
@@ -58,7 +59,7 @@ static bool value_from(const struct series_tracing *t, uint32_t point, int64_t *
     return true;
 }
 
-/* Adds the value from a point on to the pixel. */
+/* Adds the value that holds from a point on to the pixel from .. to. */
 static void add_stretch(struct series_tracing *t, uint32_t point, int64_t from, int64_t to)
 {
     const struct os_metric_series *f = t->of;
@@ -91,7 +92,7 @@ static struct series_pixel pixel_of(struct series_tracing *t, int64_t from, int6
     return *p;
 }
 
-/* Returns the begin of a thread; false if that was discarded. */
+/* Sets the begin of a thread; returns false if that event was discarded. */
 static bool series_query_thread_start(const struct run *run, uint32_t line, int64_t *at_ns)
 {
     uint64_t position = NO_POSITION;
@@ -104,8 +105,8 @@ static bool series_query_thread_start(const struct run *run, uint32_t line, int6
 }
 
 /* A thread's own counter is 0 at its begin, so a value recorded only at its end has a rate, too.
- * Returns the points themselves if that does not apply or is not known, else copies that the caller
- * frees. */
+ * Returns the points themselves if that does not apply or the begin is not known, else copies
+ * that the caller frees. */
 static struct os_metric_series from_zero(const struct run *run, const struct os_metric_series *of,
                                          bool grows)
 {
@@ -139,8 +140,8 @@ static void series_query_fill_pixels(const struct run *run, const struct os_metr
 
 /* ---- selection ---- */
 
-/* A program's own metrics are recorded by thread only, so they are shown whether or not threads are
- * requested. */
+/* Returns whether a series is requested.  A program's own metrics are recorded by thread only,
+ * so they are sent whether or not threads are requested. */
 static bool series_query_is_requested(const struct run *run, const struct series_request *r,
                                       const struct os_metric_series *f)
 {
@@ -191,7 +192,7 @@ static int by_place(const void *a, const void *b)
     return x->meter < y->meter ? -1 : x->meter > y->meter;
 }
 
-/* The default range: all that is known. */
+/* Sets the range: the requested one, else all that is known. */
 static void choose_range(const struct run *run, const struct series_request *r,
                          struct time_series_set *s)
 {

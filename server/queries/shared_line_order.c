@@ -4,26 +4,27 @@
 
 #include <stdlib.h>
 
-#define LOOK 4u          /* cost of comparing an event, in events */
-#define OWN_STEPS 16u /* limit of the search for an event of the thread itself on its own line */
-#define COMPARISON 1000u /* cost of one step of the search */
+#define LOOK 4u          /* cost of an event of the line, in events */
+#define OWN_STEPS 16u /* events of its own line searched for one of the thread itself */
+#define COMPARISON 1000u /* budget of one step of a comparison, in events */
 
-/* For one thread, by positions: events up to `before` and none from `not_before` on are before the
- * event; those from `after` on and none up to `not_after` are after it. */
+/* What is known of the events of one thread, by positions: those up to `before` and none from
+ * `not_before` on are before the given event; those from `after` on and none up to `not_after`
+ * are after it. */
 struct shared_order_edges {
     bool known;
-    uint64_t before, not_before; /* 1 + a position, 0 none; a position, NO_POSITION none */
-    uint64_t after, not_after; /* the same for the future */
+    uint64_t before, not_before; /* 1 + a position, 0: none; a position, NO_POSITION: none */
+    uint64_t after, not_after; /* a position, NO_POSITION: none; 1 + a position, 0: none */
 };
 
-struct shared_order_open { /* an event that these do not decide */
+struct shared_order_open { /* an event that these positions do not decide */
     uint32_t thread;
     uint64_t position;
 };
 
 struct shared_line_order {
     const struct run *run;
-    uint64_t position, first, last; /* the event, and its synchronization point */
+    uint64_t position, first, last; /* the given event, and its synchronization point */
     struct event_id at;
     const struct cone *past, *future;
     bool hidden;
@@ -33,13 +34,14 @@ struct shared_line_order {
     uint64_t ordinal, end;
     struct shared_order_open *open;
     size_t open_count, open_room;
-    /* The thread whose events are open[from .. until - 1]: those before `low` are before the event
-     * (turn 0), or not after it (turn 1); those from `high` on are not. */
+    /* The group being bisected: the events of one thread, open[from .. until - 1]. Those before
+     * `low` are before the given event (turn 0), or not after it (turn 1); those from `high` on
+     * are not. */
     size_t from, until, low, high, befores;
     int turn;
     bool sorted, grouped;
     struct comparison *comparison;
-    size_t compared; /* 1 + the event being compared, 0 none */
+    size_t compared; /* 1 + index of the event being compared; 0: none */
 };
 
 struct shared_line_order *shared_line_order_new(const struct run *run, uint64_t position,
@@ -84,8 +86,8 @@ void shared_line_order_begin(struct shared_line_order *v, uint32_t line)
 
 /* ---- the threads' own lines ---- */
 
-/* Returns the nearest event of the thread itself on its line, from an ordinal on, in direction
- * `step`; NO_POSITION: none, or too far. */
+/* Returns the nearest event of the thread itself on its own line, from an ordinal on, in
+ * direction `step`; NO_POSITION if there is none within OWN_STEPS. */
 static uint64_t shared_order_nearest_own_event(const struct shared_line_order *v, uint32_t thread,
                                                uint64_t ordinal, int step)
 {
@@ -169,7 +171,7 @@ static void shared_order_visit_event(struct shared_line_order *v, uint64_t posit
         leave_open(v, e.thread, position);
 }
 
-/* ---- comparing single events ---- */
+/* ---- comparisons of single events ---- */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -179,7 +181,8 @@ static int by_thread(const void *a, const void *b)
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* Compares the event at open[i] with the given event; returns false if that is not complete. */
+/* Compares the event at open[i] with the given event; returns false if the comparison is not
+ * complete. */
 static bool shared_order_compare_event(struct shared_line_order *v, size_t i, uint64_t *budget,
                                        enum causal_relation *answer)
 {
@@ -189,7 +192,7 @@ static bool shared_order_compare_event(struct shared_line_order *v, size_t i, ui
         v->compared = i + 1;
     }
     bool done;
-    do { /* at least once, however little budget is left */
+    do { /* at least once, even if the budget is used up */
         done = comparison_step(v->comparison, COMPARISON);
         *budget -= *budget < COMPARISON ? *budget : COMPARISON;
     } while (!done && *budget >= COMPARISON);
@@ -199,7 +202,7 @@ static bool shared_order_compare_event(struct shared_line_order *v, size_t i, ui
     return done;
 }
 
-/* Selects the next thread's events, or one event whose thread is not known. */
+/* Selects the next group: the open events of one thread, or one event whose thread is not known. */
 static bool next_group(struct shared_line_order *v)
 {
     v->from = v->until;
@@ -215,7 +218,8 @@ static bool next_group(struct shared_line_order *v)
     return v->grouped = true;
 }
 
-/* Bisects how many are before the event, then how many are not after it. */
+/* Finds how many events of the group are before the given one (turn 0), or not after it (turn
+ * 1); returns false if the budget is used up. */
 static bool shared_order_bisect(struct shared_line_order *v, uint64_t *budget)
 {
     while (v->low < v->high) {

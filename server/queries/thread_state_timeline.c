@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-struct living_progress { /* of a thread */
+struct living_progress { /* progress within one thread */
     struct cpu_state_walk spans;
-    size_t items; /* intervals */
+    size_t items; /* number of intervals added */
     uint64_t position; /* position of the newest change */
     bool made, any, ended;
     bool tail; /* the newest change is provisional: the next one replaces it */
@@ -18,12 +18,12 @@ struct living_progress { /* of a thread */
 
 struct thread_state_source {
     const struct run *run;
-    struct living_progress *threads; /* by index */
+    struct living_progress *threads; /* by thread index */
     size_t room;
-    bool cycle; /* progress, thread by thread: */
+    bool cycle; /* a pass over all threads has begun; the next one is `thread` */
     uint32_t thread;
     uint64_t known;
-    struct wait_record *open; /* by thread */
+    struct wait_record *open; /* sorted by thread */
     size_t open_count;
 };
 
@@ -42,8 +42,8 @@ static void state_timeline_drop(void *state)
     free(l);
 }
 
-/* Starts again if the intervals were computed again. (When the last program has exited all CPU
- * times of its threads are known.) */
+/* Returns a number that changes when the timeline must start again: when the intervals were
+ * computed again, and when the last program has exited, as all CPU times are known then. */
 static uint64_t state_timeline_generation(const struct run *run)
 {
     return 2 * interval_cache_generation(run) + (run->spans && !run->connected);
@@ -56,11 +56,12 @@ struct living_output {
     const struct thread_timeline *course;
     struct living_progress *progress;
     const struct cpu_states *spans;
-    int64_t until_ns; /* later changes are not made yet: CPU times are not known */
+    /* Intervals that end later are not added yet: their CPU times are not known. */
+    int64_t until_ns;
 };
 
-/* Two changes never have the same position, except that the one after the provisional change
- * replaces it. */
+/* Adds a change of state.  Its position is greater than that of the previous change, unless it
+ * replaces a provisional one. */
 static void state_timeline_add_change(const struct living_output *t, unsigned code, uint32_t about,
                                       int64_t ns, uint64_t position)
 {
@@ -76,7 +77,7 @@ static void state_timeline_add_change(const struct living_output *t, unsigned co
     progress->tail = false;
 }
 
-/* (A created thread has that state once its duration is known: server/timing/thread_states.h.) */
+/* Adds the state "created" once its duration is known (server/timing/thread_states.h). */
 static void state_timeline_report_created(const struct living_output *t)
 {
     const struct thread_timeline *c = t->course;
@@ -93,7 +94,7 @@ static const struct wait_record *wait_of(const struct intervals *all, const stru
     return &all->waits[item->is == INTERVAL_SEGMENT ? all->segments[item->of].wait : item->of];
 }
 
-/* (A wait with a timeout can be released before.) */
+/* Returns the code of a wait that another thread ends, as it can with a timeout, too. */
 static unsigned blocked_as(unsigned class)
 {
     return class == WAIT_CONTENTION ? BAND_LIVING_EXCLUSION : BAND_LIVING_MEETING;
@@ -108,11 +109,11 @@ static unsigned code_of(const struct intervals *all, const struct interval *item
     return item->is == INTERVAL_SEGMENT ? blocked_as(wait_of(all, item)->class) : codes[item->is];
 }
 
-/* Within a running interval positions are proportional to times. */
+/* A running interval, divided by CPU states.  Within it positions are proportional to times. */
 struct living_cpu_change {
     const struct living_output *telling;
     int64_t from_ns, to_ns;
-    uint64_t position, until; /* of the interval */
+    uint64_t position, until; /* positions of the ends of the interval */
 };
 
 static uint64_t position_at(const struct living_cpu_change *t, int64_t ns)
@@ -155,10 +156,10 @@ static void state_timeline_report_interval(const struct living_output *t,
                          state_timeline_on_cpu_state, &turning);
         return;
     }
-    /* (Length 0 while it runs.) */
+    /* (An interval in which the thread ran has length 0 here.) */
     const struct wait_record *wait = item->is == INTERVAL_RUNS ? NULL : wait_of(all, item);
     uint64_t position = i ? c->items[i - 1].position : c->start;
-    if (wait && !wait->type && wait->from_ns == from) /* no event is at its begin */
+    if (wait && !wait->type && wait->from_ns == from) /* no event is at the begin of the wait */
         position = wait->begin;
     if (item->to_ns > from)
         state_timeline_add_change(t, code_of(all, item), wait ? wait->about : 0, from, position);
@@ -186,7 +187,7 @@ static const struct wait_record *open_wait(const struct thread_state_source *l, 
     return l->open_count ? bsearch(&key, l->open, l->open_count, sizeof key, by_thread) : NULL;
 }
 
-/* A thread without a recorded begin: its end can be known, or that it was joined. */
+/* Reports a thread without a recorded begin: its end or its join can be known. */
 static void state_timeline_report_not_started(const struct living_output *t)
 {
     const struct thread_timeline *c = t->course;
@@ -200,8 +201,8 @@ static void state_timeline_report_not_started(const struct living_output *t)
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->closed_ns, c->closed);
 }
 
-/* Adds the time after its last event by the kernel's context switches; returns the time up to which
- * that is known. */
+/* Adds the states after the thread's last event according to the kernel's context switches;
+ * returns the time up to which they are known. */
 static int64_t state_timeline_report_cpu_states(const struct living_output *t, int64_t at_ns,
                                                 uint64_t at)
 {
@@ -215,7 +216,8 @@ static int64_t state_timeline_report_cpu_states(const struct living_output *t, i
     return until;
 }
 
-/* The thread still waits, or it exited and was joined, or nothing more is known of it. */
+/* Reports what follows the last interval: the thread still waits, or it exited and was joined,
+ * or nothing more is known of it. */
 static void state_timeline_report_tail(const struct thread_state_source *l,
                                        const struct living_output *t)
 {
@@ -257,9 +259,9 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, at_ns, at);
 }
 
-/* ---- the pass ---- */
+/* ---- pass over the threads ---- */
 
-#define SAMPLED_NS 300000000 /* by then samples have arrived, if there are any */
+#define SAMPLED_NS 300000000 /* samples of this age have arrived, if there are any */
 
 static int64_t known_until(const struct run *run, const struct thread_timeline *c)
 {
@@ -270,7 +272,7 @@ static int64_t known_until(const struct run *run, const struct thread_timeline *
     return known > old ? known : old;
 }
 
-/* Returns true when all is added. */
+/* Returns true once all known intervals of the current thread are added. */
 static bool state_timeline_report_thread(struct thread_state_source *l,
                                          struct summary_tree *pyramid, uint64_t *budget)
 {
@@ -311,7 +313,7 @@ static uint64_t state_timeline_build(void *state, struct summary_tree *pyramid, 
         *budget = interval_cache_full(l->run) ? 0 : *budget;
         return known;
     }
-    if (again != interval_cache_generation(l->run)) { /* (the timeline starts again, too) */
+    if (again != interval_cache_generation(l->run)) { /* (the timeline is restarted, too) */
         *budget = 0;
         return known;
     }

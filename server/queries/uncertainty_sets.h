@@ -9,7 +9,7 @@
 #include "wire/causal_edges.h"
 
 struct uncertainty_sets_sent {
-    struct map known; /* set -> itself, for those already sent */
+    struct map known; /* set -> any pointer, for each set already sent */
     struct map number; /* reason and the order's number of a kind of it -> 1 + its number here */
     uint32_t count[UNTRACED_COUNT]; /* number of kinds, by reason */
     size_t room;
@@ -18,7 +18,7 @@ struct uncertainty_sets_sent {
 /* Sends a set unless it was sent already. */
 void uncertainty_sets_encode(struct uncertainty_sets_sent *sent, const struct order *order,
                              uint32_t set, struct causal_edges_info *to);
-/* Frees the memory; it is empty then. */
+/* Frees the memory and empties the struct. */
 void uncertainty_sets_free(struct uncertainty_sets_sent *sent);
 
 #endif

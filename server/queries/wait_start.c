@@ -1,6 +1,6 @@
 #include "server/queries/wait_start.h"
 
-/* Keeps the event if it is of the thread and later than the known one. */
+/* Keeps an event as the latest if it belongs to the thread of event `of` and precedes it. */
 static void wait_start_consider_event(const struct run *run, uint64_t position,
                                       const struct order_event *of, uint64_t *latest)
 {
@@ -13,10 +13,11 @@ static void wait_start_consider_event(const struct run *run, uint64_t position,
         *latest = position;
 }
 
-/* events of a line searched backwards for the thread's previous event there */
+/* Events of a line searched backwards for the thread's previous event there. */
 #define LINE_STEPS 4096u
 
-/* A thread's event follows its previous one by its pair, by an edge, or else by its line. */
+/* The thread's previous event directly precedes this event or its partner, on their lines or by
+ * an edge; else it is searched on the line. */
 uint64_t wait_start_previous(const struct run *run, uint64_t position)
 {
     uint64_t latest = NO_POSITION;
