@@ -1,7 +1,7 @@
-/* Table of the blocks of one scope: the code between the calls that it makes, with execution counts
- * and times (server/timing/scope_blocks.h).  For threads that recorded the begin and end of each
- * call it uses these, else the code segments of activity records.  Option: "scope" =
- * "PROCESS:ADDRESS", a place in it. */
+/* Table of the blocks of one scope: the code between the calls that it makes, with execution
+ * counts and times (server/timing/scope_blocks.h).  For threads that recorded the begin and end
+ * of each call it uses these, else the code segments of activity records.  Option: "scope" =
+ * "PROCESS:ADDRESS", an address in the scope. */
 #include "server/queries/tables/scope_numbers.h"
 #include "server/queries/tables/table_query.h"
 #include "server/timing/scope_blocks.h"
@@ -30,17 +30,18 @@ enum blocks_column {
 struct blocks_work {
     const struct table_view *view;
     struct call_contexts *all;
-    uint64_t taken; /* number of region readings at the time of the request */
+    uint64_t taken; /* number of region readings when the request came */
     struct table_place place;
     struct scope_numbers scopes;
-    struct scope_block_thread *threads; /* scopes NULL: the thread does not count */
-    uint32_t count, named, next; /* of the threads: all; with scopes; with times processed */
+    struct scope_block_thread *threads; /* `scopes` is NULL if the thread does not count */
+    uint32_t count, named, next; /* numbers of threads: all; with scopes set; with times added */
     struct call_entries_walk walk;
     struct scope_block_times times;
-    bool walking, counted; /* some threads' times come from call records */
+    /* walking: reads the call records of a thread; counted: some times come from call records. */
+    bool walking, counted;
     struct call_site_key own; /* begin of the function */
-    uint64_t beyond; /* begin of the next known function, as offsets in the file */
-    uint64_t only, foreign; /* calls in it: only counted; from code elsewhere */
+    uint64_t beyond; /* where the next known function begins, as an offset in the file */
+    uint64_t only, foreign; /* calls in it: only counted ones; those from code elsewhere */
     struct scope_blocks blocks;
 };
 
@@ -60,7 +61,7 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
     w->view = view;
     w->place = (struct table_place){process, address};
     w->blocks.together = strcmp(view->request->by, "function") == 0;
-    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
+    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     return w;
@@ -70,8 +71,8 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
 
 static uint64_t blocks_table_positive(int64_t ns) { return ns > 0 ? (uint64_t)ns : 0; }
 
-/* A record without code segments continues the last recorded one, which gets its time, too; not if
- * some records are missing. */
+/* Adds the times of a thread's code segments.  Time that a record does not assign to code
+ * segments belongs to the last one of the previous record, unless records are missing. */
 static void add_steps(struct blocks_work *w, const struct call_context_thread *thread)
 {
     const struct run *run = w->view->run;
@@ -120,7 +121,7 @@ static void begin_thread(struct blocks_work *w, const struct call_context_thread
     w->walking = e != NULL;
 }
 
-/* Sets the begin and end of the function, as far as other functions are known. */
+/* Sets where the function and the next known function of its file begin. */
 static void blocks_table_set_bounds(struct blocks_work *w)
 {
     const struct scope *own = &w->scopes.items[w->blocks.scope - 1];
@@ -135,15 +136,16 @@ static void blocks_table_set_bounds(struct blocks_work *w)
     }
 }
 
-/* Calls by a function that is excluded or only counted are attributed to its caller, but come from
- * no line of that. */
+/* Returns whether a call site is outside of the function: calls by a function that is excluded
+ * or only counted are attributed to its caller, but come from no source line of the caller. */
 static bool is_foreign(const struct blocks_work *w, struct call_site_key site)
 {
     return w->scopes.items[w->blocks.scope - 1].is == SCOPE_FUNCTION &&
            (site.space != w->own.space || site.offset <= w->own.offset || site.offset > w->beyond);
 }
 
-/* Returns the call sites' places in the code: of one file, in its order; 0: unknown. */
+/* Returns the call site of each context in the scope as a number in the order of the code, 0 if
+ * it is unknown.  The caller frees it. */
 static uint64_t *sites_of(struct blocks_work *w, const struct call_context_thread *thread,
                           const struct scope_block_thread *t)
 {
@@ -177,7 +179,7 @@ static void end_thread(struct blocks_work *w, const struct call_context_thread *
     w->walking = false;
 }
 
-/* Returns true when the thread is done. */
+/* Adds a thread; returns true when it is done. */
 static bool blocks_table_add_thread(struct blocks_work *w, uint64_t *budget)
 {
     const struct call_context_thread *thread = &w->all->threads[w->next];
@@ -194,7 +196,7 @@ static bool blocks_table_add_thread(struct blocks_work *w, uint64_t *budget)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all threads ---- */
 
 static bool blocks_table_counts_thread(const struct blocks_work *w,
                                        const struct call_context_thread *thread)
@@ -225,7 +227,8 @@ static bool blocks_table_name_scopes(struct blocks_work *w, uint64_t *budget)
     return true;
 }
 
-/* In a live run the newest sums are awaited; contexts that arrive meanwhile have no scope here. */
+/* (In a live run it waits for the newest sums.) Contexts that arrive meanwhile have no scope
+ * here. */
 static bool blocks_table_step(void *work, uint64_t *budget)
 {
     struct blocks_work *w = work;
@@ -252,7 +255,7 @@ static bool is_partly(const struct scope_blocks *b)
 static const struct {
     const char *name, *title;
     enum table_kind kind;
-    bool detail, guessed; /* the ends of blocks are inferred from the code */
+    bool detail, guessed; /* guessed: inferred from the code */
 } columns[] = {[BLOCK] = {"block", "block", TABLE_STEP, false, false},
                [LINES] = {"lines", "lines", TABLE_TEXT, false, true},
                [FROM] = {"from", "from", TABLE_PLACE, true, false},
@@ -278,7 +281,7 @@ static void add_columns(const struct blocks_work *w, struct result_table *t)
     }
 }
 
-/* Returns the place of the call itself, not of its return address. */
+/* Returns a cell for the place of the call itself, not of its return address. */
 static struct table_cell blocks_table_site_cell(const struct blocks_work *w, uint32_t number,
                                                 uint32_t context)
 {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One thread, or all of them. */
+/* The calls of one thread, or of all threads. */
 struct calls_timed {
-    uint32_t line; /* 0: all */
+    uint32_t line; /* of the thread; 0: all */
     struct call_profile calls;
     int64_t life_ns;
 };
@@ -21,29 +21,29 @@ struct calls_timed {
 struct calls_work {
     const struct table_view *view;
     struct call_contexts *all;
-    uint64_t taken; /* number of region readings at the time of the request */
+    uint64_t taken; /* number of region readings when the request came */
     struct scope_numbers scopes;
     struct creator_functions makers;
     struct overlaps overlaps;
     struct calls_timed *called;
     size_t called_count, called_room;
-    uint32_t next; /* thread */
-    uint32_t threads; /* threads that count */
-    uint32_t processes; /* processes of these threads */
-    bool *seen; /* by process */
+    uint32_t next; /* index of the next thread to add */
+    uint32_t threads; /* number of threads that count */
+    uint32_t processes; /* number of their processes */
+    bool *seen; /* by process: whether it is counted */
     size_t seen_room;
     struct snapshot_head head; /* sums and maxima of these threads */
-    uint32_t blind; /* threads whose CPU time is not known any more */
+    uint32_t blind; /* number of threads whose CPU time is not known */
     int64_t life_ns, as_of_ns;
-    /* time of calls before the first events of their threads, and after the last */
+    /* Time of calls before the first events of their threads, and after the last. */
     int64_t beyond_ns;
     double cost_ps;
     uint64_t measured; /* contexts */
     bool by_thread;
-    bool forgotten; /* the begin of threads was discarded: their lifetime is not known */
-    bool narrowed; /* only a part of a thread is requested */
-    uint32_t times; /* maximum number of snapshots of a thread */
-    int64_t from_ns, to_ns; /* range of counting over all threads */
+    bool forgotten; /* begins of threads were discarded: their lifetimes are not known */
+    bool narrowed; /* only a part of a thread's lifetime is requested */
+    uint32_t times; /* maximum number of snapshots of any thread */
+    int64_t from_ns, to_ns; /* range that the snapshots cover, over all threads */
 };
 
 static bool has_range(const struct table_view *view)
@@ -68,7 +68,7 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
     struct calls_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->by_thread = strcmp(view->request->by, "thread") == 0;
-    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
+    w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
     if (!has_range(view))
@@ -76,15 +76,15 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
     return w;
 }
 
-/* ---- adding up ---- */
+/* ---- sums ---- */
 
 static int64_t as_of_ns(const struct table_view *view, const struct call_context_thread *thread)
 {
     return (int64_t)(thread->head.time_ns - view->run->start_ns);
 }
 
-/* Returns the time from its first event to its exit; for a running or killed thread to the last
- * reading. */
+/* Returns the time from a thread's first event to its exit or, if it runs or was killed, to its
+ * last reading; sets its begin. */
 static int64_t calls_table_lifetime_of(const struct table_view *view,
                                        const struct call_context_thread *thread, int64_t *begin_ns)
 {
@@ -130,7 +130,8 @@ static void note_head(struct calls_work *w, const struct call_context_thread *th
     w->as_of_ns = !w->threads || at_ns < w->as_of_ns ? at_ns : w->as_of_ns;
 }
 
-/* A task is in calls before it is declared, and still when its end is recorded. */
+/* Adds the sums of a thread.  They can exceed its lifetime: a task is in calls before it is
+ * declared, and still when its end is recorded. */
 static void add_sums(struct calls_work *w, const struct call_context_thread *thread,
                      int64_t life_ns)
 {
@@ -156,7 +157,7 @@ static void add_sums(struct calls_work *w, const struct call_context_thread *thr
     w->threads++;
 }
 
-/* Converts to the program's clock. */
+/* Converts a time of the run to the program's clock. */
 static uint64_t clock_of(const struct table_view *view, int64_t ns)
 {
     uint64_t start_ns = view->run->start_ns;
@@ -169,7 +170,7 @@ static void note_part(struct calls_work *w, int64_t from_ns, int64_t to_ns)
     w->to_ns = !w->threads || to_ns > w->to_ns ? to_ns : w->to_ns;
 }
 
-/* Adds what it did between two snapshots. */
+/* Adds the calls of a thread between the two snapshots that the range selects. */
 static void add_part(struct calls_work *w, const struct call_context_thread *thread,
                      int64_t begin_ns, int64_t life_ns)
 {
@@ -204,7 +205,7 @@ static void add_thread(struct calls_work *w, const struct call_context_thread *t
         add_sums(w, thread, w->forgotten ? 0 : life_ns);
 }
 
-/* In a live run the newest sums are awaited. */
+/* (In a live run it waits for the newest sums.) */
 static bool calls_table_step(void *work, uint64_t *budget)
 {
     struct calls_work *w = work;
@@ -222,7 +223,7 @@ static bool calls_table_step(void *work, uint64_t *budget)
     return true;
 }
 
-/* ---- filling ---- */
+/* ---- table ---- */
 
 static struct calls_rows rows_of(struct calls_work *w, struct result_table *t)
 {
@@ -234,7 +235,8 @@ static struct calls_rows rows_of(struct calls_work *w, struct result_table *t)
                                .raw = w->view->request->flags & TABLE_RAW};
 }
 
-/* Shares refer to the measured time if nothing else is known. */
+/* Uses measured times as lifetimes, on which shares are based, if begins of threads were
+ * discarded. */
 static void calls_table_measure_lifetimes(struct calls_work *w)
 {
     if (w->forgotten)
@@ -267,7 +269,8 @@ static bool shows_times(const struct table_view *view)
     return calls_table_has_option(view, "graph") || calls_table_has_option(view, "cycles");
 }
 
-/* A thread's own count is an upper bound. */
+/* Returns whether the number of concurrent calls is exact; a thread's own count is an upper
+ * bound. */
 static bool overlaps_known(const struct calls_work *w)
 {
     return w->overlaps.known && w->overlaps.whole;
@@ -290,7 +293,7 @@ static void add_concurrent(const struct calls_work *w, const struct call_sums *a
                "records, once the program has ended");
 }
 
-/* Counts created threads that recorded nothing, and hence no calls. */
+/* Returns how many created threads recorded nothing, and hence no calls. */
 static uint32_t count_silent(const struct table_view *view)
 {
     uint32_t silent = 0;

@@ -96,7 +96,7 @@ static void add_columns(const struct table_view *view, struct result_table *t)
             table_detail(t);
     }
     for (size_t i = 0; i < COLUMNS; i++)
-        t->columns[i].exact = all_seen(view) && i != AT; /* as fine as a tick of the clock */
+        t->columns[i].exact = all_seen(view) && i != AT; /* clock resolution */
 }
 
 /* ---- cells ---- */
@@ -133,7 +133,7 @@ static struct table_cell place_cell(const struct heap_row_stack *stack, uint32_t
     return end ? table_cell_text(end) : (struct table_cell){0};
 }
 
-/* stack NULL: the row is not about one call site. */
+/* Adds a row. stack: the call site that it is about; NULL: several. */
 static struct table_cell *add_row(const struct table_view *view, struct result_table *t,
                                   uint8_t depth, const struct heap_allocated *s,
                                   const struct heap_row_stack *stack, struct event_id event)
@@ -233,7 +233,7 @@ static void add_rows(const struct table_view *view, struct result_table *t, stru
         struct heap_allocated *s = &rows[i].sum;
         if (memory_table_is_by(view, "place") && !heap_notes_blocks_left(s) && !s->elsewhere &&
             !s->nulls)
-            continue; /* no error */
+            continue; /* nothing to report */
         s->thread = libraries ? 0 : s->thread;
         struct table_cell *c =
             add_row(view, t, 0, s, places || libraries ? &rows[i].stack : NULL,
@@ -316,7 +316,7 @@ static void add_blocks(const struct table_view *view, struct result_table *t,
                        (unsigned long long)left_out);
 }
 
-/* ---- the table ---- */
+/* ---- job ---- */
 
 struct memory_work {
     const struct run *run;
@@ -324,11 +324,11 @@ struct memory_work {
     bool waits;
 };
 
-/* Blocks of a live run are read on request. */
+/* Begins the table.  The blocks of a live run are requested from its programs. */
 static void *memory_table_begin(const struct table_view *view, char **problem)
 {
     struct memory_work *w = xcalloc(1, sizeof *w);
-    struct run *run = (struct run *)(uintptr_t)view->run; /* only `wanted` is set */
+    struct run *run = (struct run *)(uintptr_t)view->run; /* only `wanted` changes */
     (void)problem;
     w->run = run;
     w->came = heap_totals_blocks_came(run);
@@ -367,7 +367,7 @@ static void fill_sums(const struct table_view *view, struct result_table *t)
     }
     free(rows);
     table_arrange(t, view->request, "unfreed_bytes");
-    if (n || heap_totals_process_count(view->run)) /* nothing is known to be left */
+    if (n || heap_totals_process_count(view->run)) /* without any data, 0 would be wrong */
         set_figures(table_make_total(t), &all);
     heap_notes_add(view, t, &apart);
 }

@@ -22,21 +22,21 @@ struct metric_sum {
 
 struct metrics_work {
     const struct table_view *view;
-    struct arena texts; /* of the option */
-    struct target_metric *own; /* of the option */
+    struct arena texts; /* texts of `own` */
+    struct target_metric *own; /* metrics of the option */
     size_t own_count;
-    const struct target_metric **meters; /* all, those of descriptions first */
+    const struct target_metric **meters; /* all: those of the option, then those of descriptions */
     size_t count, room;
-    uint8_t **roles; /* by meter: by type an enum metric_role */
-    uint8_t *met; /* by metric: roles found so far, an enum metric_role */
-    uint32_t types; /* that roles has */
-    uint64_t position; /* the next one */
+    uint8_t **roles; /* by metric and type: an enum metric_role */
+    uint8_t *met; /* by metric: the roles that occurred, an enum metric_role */
+    uint32_t types; /* number of types in `roles` */
+    uint64_t position; /* of the next event */
     struct call_contexts *contexts;
-    uint64_t taken; /* number of readings of the threads' counters at the time of the request */
-    struct map open; /* meter and thread, object -> 1 + index in begun */
+    uint64_t taken; /* number of readings of the threads' counters when the request came */
+    struct map open; /* metric and thread, object -> 1 + index in begun */
     int64_t *begun;
     size_t begun_count, begun_room;
-    struct map at; /* meter, thread -> 1 + index in sums */
+    struct map at; /* metric, thread -> 1 + index in sums */
     struct metric_sum *sums;
     size_t sum_count, sum_room;
 };
@@ -58,7 +58,7 @@ static void free_work(void *work)
     free(m);
 }
 
-/* Adds metrics; one with an existing name is left out: a description precedes the one that it was
+/* Adds metrics, except those whose name exists: a description precedes the one that it was
  * derived from. */
 static void add_meters(struct metrics_work *m, const struct target_metric *meters, size_t count)
 {
@@ -80,7 +80,7 @@ static uint8_t role_of(const struct target_metric *m, const char *type)
                      (target_has_line_type(&m->count, type) ? COUNTS : 0));
 }
 
-/* New types can be declared while the run grows. */
+/* Sets the roles of all types; new ones can be declared while the run grows. */
 static void learn_types(struct metrics_work *m)
 {
     uint32_t types = (uint32_t)m->view->run->types.count + 1;
@@ -100,7 +100,7 @@ static void *metrics_table_begin(const struct table_view *view, char **problem)
     struct metrics_work *m = xcalloc(1, sizeof *m);
     m->view = view;
     m->contexts =
-        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
     m->contexts->wanted |= view->run->connected > 0;
     m->taken = m->contexts->taken;
     if (text && !metric_rules_read(text, "meters", NULL, &m->texts, &m->own, &m->own_count)) {
@@ -181,10 +181,10 @@ static bool metrics_table_step(void *work, uint64_t *budget)
     const struct order *order = m->view->run->order;
     uint64_t end = order_count(order);
     if (m->view->run->connected && m->contexts->taken == m->taken && m->contexts->wanted)
-        return false; /* in a live run the newest value is awaited */
+        return false; /* a live run: wait for the newest value */
     learn_types(m);
     if (m->position < order_first(order))
-        m->position = order_first(order); /* discarded meanwhile */
+        m->position = order_first(order); /* events were discarded meanwhile */
     for (; m->position < end && *budget; m->position++, --*budget) {
         struct order_event e = order_event(order, m->position);
         int64_t at_ns = 0;
@@ -205,7 +205,7 @@ static bool metrics_table_step(void *work, uint64_t *budget)
     return m->position >= end;
 }
 
-/* ---- the table ---- */
+/* ---- table ---- */
 
 static void add_columns(const struct run *run, struct result_table *t)
 {
@@ -327,7 +327,8 @@ static char *metrics_table_describe_names(const struct target_names *names)
     return all;
 }
 
-/* Distinguishes a time of 0 ms from never having timed anything. */
+/* Adds a note if a metric of the option matched nothing: its total of 0 could also be a measured
+ * one. */
 static void note_unmatched(const struct metrics_work *m, uint32_t meter, struct result_table *t)
 {
     const struct target_metric *of = m->meters[meter];

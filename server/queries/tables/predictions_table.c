@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READ 256u /* events at once */
+#define READ 256u /* events read at once */
 
 enum predictions_column {
     NUMBER,
@@ -36,13 +36,13 @@ struct predictions_work {
     const struct table_view *view;
     struct must_happen_before sure;
     struct bug_prediction *prediction;
-    uint64_t next, end; /* positions */
+    uint64_t next, end; /* positions: the next one to read; the end */
     struct order_event *events;
-    uint64_t first; /* position of the first event that was read */
+    uint64_t first; /* position of the first one in `events` */
     size_t count;
-    uint8_t *locks; /* by kind: 1 + whether its lines are locks; 0: not known yet */
+    uint8_t *locks; /* by kind of line: 1 + whether it is a lock; 0: not looked up yet */
     size_t kind_room;
-    struct predictions_waiting { /* by thread: what it waits for now */
+    struct predictions_waiting { /* by thread: what it waits for */
         uint32_t about; /* the line whose signal it waits for; 0: none */
         uint32_t receiver, place; /* the line on which it waits for any sender; 0: none */
         uint64_t began;
@@ -98,7 +98,7 @@ static void predictions_feed_op(struct predictions_work *w, struct sync_op op)
     predict_feed(w->prediction, &op);
 }
 
-/* Feeds a signal that is received only by threads that wait at that time. */
+/* Feeds a signal that only threads that wait at that time receive. */
 static void predictions_feed_signal(struct predictions_work *w, const struct order_event *e,
                                     struct sync_op op)
 {
@@ -113,7 +113,8 @@ static void predictions_feed_signal(struct predictions_work *w, const struct ord
     predictions_feed_op(w, op);
 }
 
-/* Feeds the first event of a thread after it began to wait for a signal. */
+/* Feeds the first event of a thread after it began to wait for a signal, and notes whether it
+ * begins such a wait. */
 static void predictions_feed_wakeup(struct predictions_work *w, const struct order_event *e,
                                     struct sync_op op)
 {
@@ -131,7 +132,8 @@ static void predictions_feed_wakeup(struct predictions_work *w, const struct ord
         t->about = e->about;
 }
 
-/* Feeds a message that was awaited from any sender on the line that the wait was about. */
+/* Feeds a message that was awaited from any sender, and notes whether the event begins such a
+ * wait. */
 static void predictions_feed_message(struct predictions_work *w, const struct order_event *e,
                                      const struct event_meaning *is, struct sync_op op)
 {
@@ -211,7 +213,7 @@ static uint32_t predictions_feed_point(struct predictions_work *w, size_t i)
     return count;
 }
 
-/* ---- the work ---- */
+/* ---- job ---- */
 
 static void *predictions_begin(const struct table_view *view, char **problem)
 {
@@ -230,7 +232,7 @@ static void *predictions_begin(const struct table_view *view, char **problem)
     return w;
 }
 
-/* Reads events such that the last synchronization point is complete, unless it is longer than the
+/* Reads the next events, up to the end of a synchronization point unless that is longer than the
  * buffer. */
 static void predictions_read_events(struct predictions_work *w)
 {
@@ -283,10 +285,10 @@ static void add_columns(struct result_table *t)
     table_detail(t);
 }
 
-/* Encodes an event as three cells. */
-static void encode_event_info(const struct table_view *view, uint64_t position,
-                              struct table_cell *cells, enum predictions_column where,
-                              enum predictions_column event, enum predictions_column type)
+/* Sets the three cells of an event. */
+static void predictions_set_event_cells(const struct table_view *view, uint64_t position,
+                                        struct table_cell *cells, enum predictions_column where,
+                                        enum predictions_column event, enum predictions_column type)
 {
     if (position == NO_POSITION)
         return;
@@ -307,9 +309,9 @@ static void predictions_add_participant(const struct table_view *view,
     cells[THREAD] = table_cell_line(part->thread);
     cells[LINE] = table_cell_line(part->lock);
     cells[THEN_LINE] = table_cell_line(part->then_lock);
-    encode_event_info(view, part->position, cells, WHERE, EVENT, TYPE);
-    encode_event_info(view, part->then, cells, THEN_WHERE, THEN_EVENT, THEN_TYPE);
-    encode_event_info(view, part->begin, cells, BEGIN_WHERE, BEGIN_EVENT, BEGIN_TYPE);
+    predictions_set_event_cells(view, part->position, cells, WHERE, EVENT, TYPE);
+    predictions_set_event_cells(view, part->then, cells, THEN_WHERE, THEN_EVENT, THEN_TYPE);
+    predictions_set_event_cells(view, part->begin, cells, BEGIN_WHERE, BEGIN_EVENT, BEGIN_TYPE);
     table_row_line(t, part->thread);
 }
 

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #ifndef REPORT_EVERY
-#define REPORT_EVERY (256u << 10) /* events */
+#define REPORT_EVERY (256u << 10) /* events between progress messages */
 #endif
 #define ENOUGH (128u << 10) /* bytes appended by one put */
-#define ROWS 64u /* of one part */
+#define ROWS 64u /* rows per response part */
 
 _Static_assert((int)CELL_STEPS == (int)STEP_KINDS, "a cell tells every kind of step");
 
@@ -31,8 +31,8 @@ struct table_job {
     struct table_request request;
     const struct table_preset *preset; /* NULL: the request is invalid */
     void *work;
-    struct partial_run *apart; /* the part of the run that is used; NULL: the whole run */
-    uint64_t around; /* with this many events before and after it */
+    struct partial_run *apart; /* the part of the run that is analyzed; NULL: the whole run */
+    uint64_t around; /* number of events before and after it that are included */
     struct wait_record *open;
     uint64_t again; /* interval_cache_generation when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
@@ -79,8 +79,8 @@ static void table_query_begin_partial(struct table_job *job, uint64_t around)
     partial_run_enter(run, job->apart);
 }
 
-/* Uses a partial run if the run is too large: with events around the range or, if that is too much,
- * without. */
+/* Switches to a part of the run if the run is too large for memory: the range with events around
+ * it or, if that is too much, without.  Returns false if there is no smaller part. */
 static bool table_query_use_partial(struct table_job *job)
 {
     const struct run *run = job->view.run;
@@ -102,8 +102,8 @@ static void table_query_send_progress(struct table_job *job)
     job->table.count = (job->apart ? job->apart->end : order_count(run->order)) - first;
 }
 
-/* The intervals can be computed again, or grow, by any other request: so they are read again before
- * each step. */
+/* Updates the intervals before each step, as any other request can make them grow, or compute
+ * them again. */
 static bool table_query_read_intervals(struct table_job *job, uint64_t *budget)
 {
     const struct run *run = job->view.run;
@@ -182,7 +182,7 @@ static bool table_query_is_grouping(const struct table_preset *preset, const cha
     return !*by || (preset->by && preset->by[i]);
 }
 
-/* Begins to compute the past of an event. */
+/* Begins to compute the causal past of the requested event, if there is one. */
 static void begin_past(struct table_job *job)
 {
     const struct order *order = job->view.run->order;
@@ -247,7 +247,7 @@ static void *table_begin(struct request_queue *desk, struct decoder *in)
     return job;
 }
 
-/* ---- working ---- */
+/* ---- work ---- */
 
 static void free_work(struct table_job *job)
 {
@@ -266,7 +266,7 @@ static void begin_work(struct table_job *job)
         table_query_set_problem(job, why);
 }
 
-/* An empty range can be a mistake. */
+/* Adds a note if the range has no threads, as it can be a mistake. */
 static void table_query_check_range(struct table_job *job)
 {
     const struct table_view *view = &job->view;
@@ -292,8 +292,8 @@ static void table_query_note_partial(struct table_job *job)
                    (double)event_times_fitted(run, job->apart->end - 1) / 1e6);
 }
 
-/* Does steps of the preset; starts it again if the intervals were computed again.  Returns false if
- * there is more to do. */
+/* Runs the preset; starts it again if the intervals were computed again.  Returns false if there
+ * is more to do. */
 static bool table_query_step(struct table_job *job, uint64_t *budget)
 {
     job->view.measured = interval_cache_get(job->view.run);
@@ -318,7 +318,7 @@ static bool table_query_step(struct table_job *job, uint64_t *budget)
     return true;
 }
 
-/* Proceeds by one stage; returns false if not in this step. */
+/* Completes the current stage; returns false if that takes further steps. */
 static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
 {
     switch (job->stage) {

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-#define NESTED 8 /* waits on the awaited thread's path that are shown, the longest */
-#define DEEPER 3 /* the same on the paths of those */
-#define DEEPEST 4 /* depth of nested waits */
+#define NESTED 8 /* waits shown on the awaited thread's path: the longest */
+#define DEEPER 3 /* waits shown on the path of each of those */
+#define DEEPEST 4 /* maximum depth of nested waits */
 #define ROWS 4096 /* limit of rows, above which further waits are left out */
 
 enum why_column {
@@ -37,9 +37,9 @@ struct why_work {
     struct wait_attribution *why;
     uint64_t position; /* position of the requested event */
     struct result_table made;
-    bool looked, is; /* the wait was searched; it exists */
-    size_t index; /* index of the wait */
-    uint32_t done; /* number of its wait intervals that are done */
+    bool looked, is; /* the wait was searched; it was found */
+    size_t index; /* of the wait */
+    uint32_t done; /* number of its wait intervals in the table */
 };
 
 static void *wait_explanation_begin(const struct table_view *view, char **problem)
@@ -83,8 +83,8 @@ static void add_columns(struct result_table *t)
 
 /* ---- the wait ---- */
 
-/* Returns the position at which an interval ends, for that of a wait the wait's end; these never
- * decrease. */
+/* Returns the position at which an interval of a thread ends or, if it is part of a wait, the
+ * position at which the wait ends.  These positions never decrease along a thread. */
 static uint64_t end_of(const struct intervals *all, const struct thread_timeline *course, size_t i)
 {
     while (i && course->items[i].is == INTERVAL_RUNS && !course->items[i].position)
@@ -109,7 +109,8 @@ static size_t first_after(const struct intervals *all, const struct thread_timel
     return low;
 }
 
-/* Returns whether an interval belongs to a known wait. */
+/* Returns whether an interval belongs to a wait whose attribution is known; sets the wait's
+ * index. */
 static bool is_wait(const struct why_work *w, const struct thread_timeline *course, size_t i,
                     size_t *index)
 {
@@ -139,9 +140,9 @@ static bool wait_explanation_find_wait(struct why_work *w)
 
 /* ---- the two paths ---- */
 
-/* A code segment on both paths. */
+/* A code segment on one path, or on both. */
 struct why_paths_row {
-    uint32_t step, thread; /* the thread that ran it longest on the awaited thread's path */
+    uint32_t step, thread; /* thread: the one that ran it longest on the awaited thread's path */
     int64_t theirs, mine, most;
 };
 
@@ -181,7 +182,7 @@ static size_t wait_explanation_merge_rows(struct why_paths_row *rows, size_t cou
     return n;
 }
 
-/* Computes both paths; returns the number of rows, and the caller frees *rows. */
+/* Computes both paths; returns the number of their rows.  The caller frees *rows. */
 static size_t both_paths(struct why_work *w, uint32_t segment, struct why_paths_row **rows)
 {
     struct accumulator theirs = {0}, mine = {0};
@@ -217,7 +218,7 @@ static void add_paths(struct why_work *w, uint32_t segment, uint8_t depth)
     for (size_t i = 0; i < count; i++) {
         struct table_cell *cells;
         if (!rows[i].theirs && !rows[i].mine)
-            continue; /* it cancels out */
+            continue; /* its times cancel out */
         if (!(cells = table_add_row(&w->made, depth, (struct event_id){0})))
             break;
         int64_t charge = wait_explanation_attributed_ns(w, rows[i].step);
@@ -239,7 +240,7 @@ static int64_t wait_explanation_wait_length(const struct wait_record *wait)
     return wait->to_ns - wait->from_ns;
 }
 
-/* Keeps the longest; returns how many there are now. */
+/* Inserts a wait into the sorted list of the longest ones; returns how many there are now. */
 static size_t wait_explanation_keep_longest(const struct wait_record *longest[NESTED], size_t count,
                                             size_t most, const struct wait_record *wait)
 {
@@ -253,7 +254,7 @@ static size_t wait_explanation_keep_longest(const struct wait_record *longest[NE
     return count + (count < most);
 }
 
-/* Finds the longest waits of a thread that end in a span of time; returns how many. */
+/* Finds the longest waits of a thread that end in a span of time; returns their number. */
 static size_t wait_explanation_longest_nested(const struct why_work *w, uint32_t line,
                                               int64_t from_ns, int64_t to_ns, size_t most,
                                               const struct wait_record *longest[NESTED])
@@ -286,7 +287,7 @@ static const char *since_when(const struct why_work *w, uint32_t segment, enum s
     return wait_attribution_by_sync(w->why, segment) ? words[how] : "start of wait";
 }
 
-/* Sets the event of the last synchronization, and its call site. */
+/* Sets the cells of the event of the last synchronization, and of its call site. */
 static void add_event(const struct why_work *w, struct table_cell *cells, uint32_t segment)
 {
     const struct intervals *all = w->why->paths.all;
@@ -295,7 +296,7 @@ static void add_event(const struct why_work *w, struct table_cell *cells, uint32
                             : all->waits[all->segments[segment].wait].begin;
     struct event_id event = table_event(w->view, position);
     if (!event.line)
-        return; /* none, several, or it was discarded */
+        return; /* no event, several, or one that was discarded */
     uint32_t site = order_event(w->view->run->order, position).site;
     cells[SINCE_EVENT] = table_cell_event(event);
     cells[SINCE_WHERE] =
@@ -349,7 +350,7 @@ static void add_segment(struct why_work *w, uint32_t index, uint8_t depth)
                 add_segment(w, longest[i]->segment + k, (uint8_t)(depth + 1));
 }
 
-/* Adds the wake-up latency. */
+/* Adds the resume delay of the wait: cells of the total, and a note. */
 static void wait_explanation_add_resume_delay(const struct why_work *w,
                                               const struct wait_record *wait,
                                               struct result_table *t, struct table_cell *total)
@@ -385,7 +386,7 @@ static void wait_explanation_add_totals(const struct why_work *w, const struct w
         table_add_note(t, "already unblocked: this is wake-up latency");
 }
 
-/* Returns whether a wait begins with this event that has not ended. */
+/* Returns whether a wait that has not ended begins with the requested event. */
 static bool is_open(const struct why_work *w)
 {
     for (size_t i = 0; i < w->view->lives.open_count; i++)

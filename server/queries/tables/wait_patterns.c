@@ -6,21 +6,21 @@
 
 #include <stdlib.h>
 
-#define NOTHING_LEAST 10u /* wake-ups without effect */
-#define NOTHING_SHARE 0.5 /* share of all its waits */
-#define ONE_LEAST 2u /* threads, each joined before the next one was created */
-#define TURNS_LEAST 4u /* waits of each of two threads for the other */
-#define AT_A_TIME_MOST 1.25 /* mean number of running threads */
-/* mean number of running or runnable threads: below this the run waits for something else */
+#define NOTHING_LEAST 10u /* minimum number of wake-ups without effect */
+#define NOTHING_SHARE 0.5 /* minimum share of these of all waits for the object */
+#define ONE_LEAST 2u /* minimum number of threads, each joined before the next was created */
+#define TURNS_LEAST 4u /* minimum number of waits of each of two threads for the other */
+#define AT_A_TIME_MOST 1.25 /* maximum mean number of running threads */
+/* Minimum mean number of running or runnable threads: below it the run waits for something else. */
 #define AT_A_TIME_LEAST 0.5
-#define AT_WORK_SHARE 0.1 /* share of all running time: below this a thread is not at work */
+#define AT_WORK_SHARE 0.1 /* minimum share of all running time of a thread that is at work */
 
 /* ---- one object: wake-ups and timeouts ---- */
 
 struct wait_pattern {
-    uint32_t about, longest; /* wait */
+    uint32_t about, longest; /* the object; index of its longest wait */
     int64_t ns, longest_ns;
-    uint64_t times, of; /* of: all its waits */
+    uint64_t times, of; /* number of counted waits; of all its waits */
     uint32_t threads, last; /* number of threads; the last one counted */
 };
 
@@ -43,7 +43,7 @@ static struct wait_pattern *wait_patterns_get(struct wait_patterns *h, uint32_t 
     return &h->items[known - 1];
 }
 
-/* Counts a wait; threads must be processed one after the other. */
+/* Counts a wait.  All waits of a thread must be counted in succession. */
 static void wait_patterns_count_wait(struct wait_pattern *h, uint32_t thread, uint32_t wait,
                                      int64_t ns)
 {
@@ -65,7 +65,7 @@ static void wait_patterns_free(struct wait_patterns *h)
 
 #define NO_WAIT UINT32_MAX
 
-/* Returns the wait that an interval is part of. */
+/* Returns the index of the wait that an interval is part of, or NO_WAIT. */
 static uint32_t wait_of(const struct intervals *all, const struct thread_timeline *c, size_t i)
 {
     const struct interval *at = i < c->count ? &c->items[i] : NULL;
@@ -74,8 +74,8 @@ static uint32_t wait_of(const struct intervals *all, const struct thread_timelin
                                           : at->of;
 }
 
-/* Returns whether the thread, released at the end of interval i, waited again for the same with its
- * next event. */
+/* Returns whether the thread, unblocked at the end of interval i, waits again for the same
+ * object at the same place with its next event: the wake-up had no effect. */
 static bool wait_patterns_is_repeated(const struct intervals *all, const struct thread_timeline *c,
                                       size_t i)
 {
@@ -89,13 +89,13 @@ static bool wait_patterns_is_repeated(const struct intervals *all, const struct 
            step.from == w->place && step.to == n->place && n->place == w->place;
 }
 
-struct pattern_scan { /* of one thread */
+struct pattern_scan { /* scan of one thread */
     struct finding_rows *hinting;
     const struct thread_timeline *course;
     struct wait_patterns *nothing, *clock;
 };
 
-/* Checks the wait that ends with an interval. */
+/* Counts the wait that ends with interval i. */
 static void wait_patterns_check_wait(const struct pattern_scan *l, size_t i)
 {
     const struct intervals *all = l->hinting->view->measured;
@@ -121,9 +121,9 @@ static void wait_patterns_check_timeline(const struct pattern_scan *l)
             wait_patterns_check_wait(l, i);
 }
 
-/* Returns whether the wait is within another line that other threads may enter meanwhile.  Then a
- * signal takes nothing and only says that something may have changed: a condition variable, not a
- * semaphore. */
+/* Returns whether the wait is within another line, which other threads may enter meanwhile.
+ * Then a signal takes nothing and only says that something may have changed: the object is a
+ * condition variable, not a semaphore. */
 static bool is_call(const struct table_view *view, const struct wait_record *w)
 {
     const struct order *order = view->run->order;
@@ -180,14 +180,15 @@ static void wait_patterns_check_waits(struct finding_rows *h)
 
 /* ---- threads created one after the other ---- */
 
-struct creation_pattern { /* by one thread */
+struct creation_pattern { /* threads created by one thread */
     const struct thread_timeline *last; /* the thread that it created last */
     int64_t ns, longest_ns;
-    uint32_t longest; /* segment */
+    uint32_t longest; /* index of the longest wait interval */
     uint32_t times;
 };
 
-/* Checks how long a creator waited for a thread before it created the next one. */
+/* Adds how long a creator waited for the thread that it created last before it created the next
+ * one. */
 static void wait_patterns_check_between(struct finding_rows *h, struct creation_pattern *m,
                                         const struct thread_timeline *maker, int64_t until_ns)
 {
@@ -250,10 +251,10 @@ static void wait_patterns_check_creation(struct finding_rows *h)
 
 /* ---- two threads that wait for each other ---- */
 
-struct alternation { /* waiting of one thread for another */
+struct alternation { /* waits of one thread for another */
     uint32_t thread, other;
     int64_t ns, longest_ns;
-    uint32_t longest; /* segment */
+    uint32_t longest; /* index of the longest wait interval */
     uint64_t times;
 };
 
@@ -264,7 +265,8 @@ struct alternations {
     struct map index;
 };
 
-/* Members of a group wait for all others, not for one. */
+/* Returns whether the wait is that of a member of a group, which waits for all others, not for
+ * one. */
 static bool is_gathered(const struct intervals *all, const struct wait_record *w)
 {
     const struct thread_timeline *c = intervals_for_thread(all, w->thread);
@@ -345,7 +347,7 @@ static void wait_patterns_check_alternation(struct finding_rows *h)
     map_free(&t.index);
 }
 
-/* ---- of many threads one runs at a time ---- */
+/* ---- many threads of which one runs at a time ---- */
 
 static void wait_patterns_check_running(struct finding_rows *h)
 {
@@ -371,7 +373,7 @@ static void wait_patterns_check_running(struct finding_rows *h)
     for (uint32_t i = 0; i < all->thread_count; i++)
         at_work += ran[i] >= FEW_NS && (double)ran[i] >= AT_WORK_SHARE * (double)sum;
     free(ran);
-    if (ready > sum) /* CPUs are short */
+    if (ready > sum) /* CPUs are scarce */
         return;
     if (at_work < 2 || (double)sum > AT_A_TIME_MOST * (double)h->run_ns ||
         (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)

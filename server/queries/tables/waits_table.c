@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CHIEF 95 /* percent of a group's time whose causes are listed */
-#define CAUSES 8 /* maximum, unless the option "causes" is set */
+#define CAUSES 8 /* maximum number of causes listed, unless the option "causes" is set */
 
 enum waits_column {
     WAITED,
@@ -43,8 +43,8 @@ struct waits_work {
     struct attribution_cells causing;
     struct wait_groups groups;
     struct step_categories categories;
-    uint32_t causes; /* maximum per row */
-    uint64_t again; /* generation of the intervals; 0: the groups are of a part, and not kept */
+    uint32_t causes; /* maximum number of causes listed per group */
+    uint64_t again; /* generation of the intervals; 0: groups of a part, which are not kept */
 };
 
 static uint32_t kind_of(const void *context, uint32_t line)
@@ -76,8 +76,8 @@ static enum wait_group_by by_of(const char *by)
 }
 
 /* Groups of the whole run are continued from the last request. */
-static void waits_table_take_groups(struct waits_work *w, const struct table_view *view,
-                                    struct wait_grouping grouping)
+static void waits_table_set_groups(struct waits_work *w, const struct table_view *view,
+                                   struct wait_grouping grouping)
 {
     bool whole = !view->past && !view->request->line_count && view->from_ns == INT64_MIN &&
                  view->to_ns == INT64_MAX && !w->categories.any;
@@ -108,19 +108,19 @@ static void *waits_table_begin(const struct table_view *view, char **problem)
     }
     const char *causes = table_option(view->request, "causes");
     w->causes = causes ? (uint32_t)strtoul(causes, NULL, 10) : CAUSES;
-    waits_table_take_groups(
-        w, view,
-        (struct wait_grouping){.by = by_of(view->request->by),
-                               .which = attribution_cells_wants(view, "while") ? PATH_OVERLAP
-                                                                               : PATH_EXPANDED,
-                               .direct = attribution_cells_wants(view, "direct"),
-                               .from_ns = w->causing.from_ns,
-                               .until_ns = w->causing.until_ns,
-                               .until_count = w->causing.until_count,
-                               .object = attribution_cells_line(view, "object"),
-                               .kind = kind_of,
-                               .category = category_of,
-                               .context = w});
+    waits_table_set_groups(w, view,
+                           (struct wait_grouping){.by = by_of(view->request->by),
+                                                  .which = attribution_cells_wants(view, "while")
+                                                               ? PATH_OVERLAP
+                                                               : PATH_EXPANDED,
+                                                  .direct = attribution_cells_wants(view, "direct"),
+                                                  .from_ns = w->causing.from_ns,
+                                                  .until_ns = w->causing.until_ns,
+                                                  .until_count = w->causing.until_count,
+                                                  .object = attribution_cells_line(view, "object"),
+                                                  .kind = kind_of,
+                                                  .category = category_of,
+                                                  .context = w});
     return w;
 }
 
@@ -219,7 +219,8 @@ static double waits_table_fraction(int64_t ns, int64_t of)
     return of ? (double)ns / (double)of : 0;
 }
 
-/* Sets the cells that ended and open waits have in common; longest: one of them. */
+/* Sets the cells that groups of ended and of open waits have in common. longest: a wait of the
+ * group. */
 static void set_common(const struct table_view *view, const struct waits_work *w,
                        const struct wait_group *group, const struct wait_record *longest,
                        struct table_cell *cells)
@@ -308,7 +309,8 @@ static int64_t unended_ns(const struct table_view *view, const struct waits_work
     return to > from && (!object || wait->about == object) ? to - from : 0;
 }
 
-/* Computes a key that is equal for open waits that would be in one group, had they ended. */
+/* Computes the key of the group of an open wait: equal for waits that would be in one group, had
+ * they ended. */
 static void unended_key(const struct table_view *view, const struct waits_work *w,
                         const struct wait_record *wait, uint64_t *a, uint64_t *b)
 {
@@ -357,7 +359,8 @@ static void unended_add(struct unended_waits *u, const struct wait_record *wait,
     u->longest = wait;
 }
 
-/* Values that are not known before a wait ends are null: its share, its release, its causes. */
+/* Adds the row of a group of open waits.  Values that are not known before a wait ends are null:
+ * its share, its release, its causes. */
 static void unended_add_row(const struct table_view *view, const struct waits_work *w,
                             const struct unended_waits *u, struct result_table *t)
 {
@@ -374,7 +377,7 @@ static void unended_add_row(const struct table_view *view, const struct waits_wo
     table_row_line(t, group->about);
 }
 
-/* Adds a row for each group; returns the number of waits. */
+/* Adds a row for each group of open waits; returns the number of these waits. */
 static size_t add_unended(const struct table_view *view, const struct waits_work *w,
                           struct result_table *t)
 {
@@ -401,9 +404,9 @@ static size_t add_unended(const struct table_view *view, const struct waits_work
     return all;
 }
 
-/* Adds a note, for a part of a run, about waits beyond it. */
-static void waits_table_note_resume_delay(const struct table_view *view, const struct waits_work *w,
-                                          struct result_table *t)
+/* Adds a note about waits beyond the part of the run that was analyzed. */
+static void waits_table_note_beyond(const struct table_view *view, const struct waits_work *w,
+                                    struct result_table *t)
 {
     size_t count = 0;
     int64_t all_ns = 0;
@@ -431,7 +434,7 @@ static void add_notes(const struct table_view *view, struct result_table *t,
                    w->groups.count, w->groups.count == 1 ? "" : "s",
                    (double)all->unexplained_ns / ms);
     if (view->apart)
-        waits_table_note_resume_delay(view, w, t);
+        waits_table_note_beyond(view, w, t);
     else if (unended)
         table_add_note(t,
                        "%zu wait%s not ended and %s excluded from the sums; rows \"not ended\" "
@@ -442,7 +445,7 @@ static void add_notes(const struct table_view *view, struct result_table *t,
                        (unsigned long long)all->guessed, all->guessed == 1 ? "" : "s");
 }
 
-/* Adds an explanation of the words, if there are any. */
+/* Adds a note that explains the kinds of causes, if any occur. */
 static void explain_kinds(struct result_table *t, const struct wait_group *all)
 {
     if (all->kinds[CAUSE_IMBALANCE] || all->kinds[CAUSE_SERIAL] || all->kinds[CAUSE_CONTENTION])
@@ -502,7 +505,7 @@ static void add_row(const struct table_view *view, struct waits_work *w, struct 
     add_causes(view, w, group, t);
 }
 
-/* Option "chief": leaves out what is below a hundredth of all. */
+/* Returns whether the option "chief" leaves out a group, as it is below a hundredth of all. */
 static bool waits_table_is_minor(const struct table_view *view, const struct wait_group *group,
                                  int64_t all_ns)
 {
