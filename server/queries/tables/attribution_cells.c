@@ -21,8 +21,8 @@ static bool read_since(struct attribution_cells *c, const struct table_view *vie
     return !since;
 }
 
-/* Adds the time from its first event to its exit: the time until it is joined belongs to no thread.
- */
+/* Adds the time from a thread's first event to its exit: the time until its join belongs to no
+ * thread. */
 static void attribution_cells_add_lifetime(struct attribution_cells *c,
                                            const struct thread_timeline *course, int64_t until_ns)
 {

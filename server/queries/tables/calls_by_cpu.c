@@ -16,12 +16,12 @@ struct cpu_call_place {
     uint32_t place;
 };
 
-struct cpu_call_list { /* of a thread, by time */
+struct cpu_call_list { /* places of one thread, by time */
     struct cpu_call_place *items;
     size_t count, room;
 };
 
-struct cpu_call_part { /* of a function, in one place */
+struct cpu_call_part { /* calls of one function in one place */
     uint32_t place, scope;
     uint64_t calls;
     int64_t self_ns;
@@ -33,13 +33,13 @@ struct cpu_call_work {
     struct lifetime_sweep sweep;
     struct placement_names places;
     struct entry_records entered;
-    struct map lists; /* line -> struct list */
+    struct map lists; /* line -> struct cpu_call_list */
     struct cpu_call_list *list; /* of the current thread */
     bool looked, placed, walking;
-    uint32_t next; /* thread */
+    uint32_t next; /* current thread: its line until all are placed, then its index */
     struct call_entries_walk walk;
-    size_t near; /* in its list */
-    int64_t at_ns; /* time of the previous record, ns of the run; INT64_MIN: none */
+    size_t near; /* index in its list: earlier places are over */
+    int64_t at_ns; /* time of the previous call record, ns of the run; INT64_MIN: none */
     struct cpu_call_part *parts;
     size_t count, room;
     struct map index; /* place, scope -> 1 + index */
@@ -57,7 +57,7 @@ static void *calls_by_cpu_begin(const struct table_view *view, char **problem)
     return NULL;
 }
 
-/* ---- where threads were ---- */
+/* ---- places of threads ---- */
 
 static struct cpu_call_list *list_of(struct cpu_call_work *w, uint32_t line)
 {
@@ -83,8 +83,8 @@ static void add_where(void *context, enum cpu_state is, int64_t from_ns, int64_t
     l->items[l->count++] = (struct cpu_call_place){from_ns, to_ns, place};
 }
 
-/* Regardless of the state in the order: a task that requests something is on its worker thread
- * until it leaves it. */
+/* Collects where each thread ran, regardless of its state in the order: a task that requests
+ * something is on its worker thread until it leaves it.  Returns true when all are done. */
 static bool place_threads(struct cpu_call_work *w, uint64_t *budget)
 {
     struct lifetime_piece piece;
@@ -99,7 +99,7 @@ static bool place_threads(struct cpu_call_work *w, uint64_t *budget)
     return is == LIFETIME_SWEEP_DONE;
 }
 
-/* ---- calls there ---- */
+/* ---- calls in these places ---- */
 
 static struct cpu_call_part *part_of(struct cpu_call_work *w, uint32_t place, uint32_t scope)
 {
@@ -122,7 +122,7 @@ static int64_t calls_by_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t calls_by_cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Adds self time to the innermost open call. */
+/* Adds a span of time to the self time of a call's function, in the places where the thread ran. */
 static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, int64_t from_ns,
                                      int64_t to_ns)
 {
@@ -139,7 +139,7 @@ static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, 
     }
 }
 
-/* Counts a call; one that began while its thread ran nowhere counts as "unknown". */
+/* Counts a call where it began; as "unknown" if its thread ran nowhere then. */
 static void count_call(struct cpu_call_work *w, uint32_t context, int64_t at_ns)
 {
     const struct cpu_call_list *l = w->list;
@@ -163,7 +163,8 @@ static void begin_walk(struct cpu_call_work *w)
     w->walking = true;
 }
 
-/* Returns false at the end of the thread's records. */
+/* Processes the next call record; returns false at the end of the thread's records or of the
+ * range. */
 static bool calls_by_cpu_continue_walk(struct cpu_call_work *w)
 {
     struct call_entry_seen seen;

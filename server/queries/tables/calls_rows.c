@@ -35,7 +35,7 @@ enum callrows_column {
 
 #define HOOKS "instrumented calls"
 
-/* Form of the table in which a column is shown. */
+/* Forms of the table in which a column is shown by default. */
 enum callrows_seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
 
 static const struct {
@@ -73,7 +73,7 @@ void calls_rows_columns(struct result_table *t, bool times, bool overlaps)
         enum callrows_seen seen = columns[i].seen;
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
         t->columns[t->column_count - 1].exact =
-            i != NET && i != MEASURING && /* estimates, and an upper bound */
+            i != NET && i != MEASURING && /* estimates; the last one is an upper bound */
             (overlaps || i != CONCURRENT);
         if (seen == IN_NONE || seen == (times ? IN_SUMS : IN_TIMES))
             table_detail(t);
@@ -88,8 +88,9 @@ static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
         *cell = table_cell_real((double)ns / (double)of);
 }
 
-/* Minimum and maximum of a coroutine's calls are those of the spans in which it ran: of none that
- * has not ended, and less than a call took. (Times are rounded individually.) */
+/* Returns whether minimum and maximum are those of calls: not if none has ended, and not for the
+ * calls of a coroutine, of which single spans are measured, so that the total exceeds what the
+ * maximum allows.  (Times are rounded individually.) */
 static bool has_single(const struct call_sums *s)
 {
     bool open = s->open || s->left > 0;
@@ -133,7 +134,8 @@ static void set_times(const struct calls_rows *rows, struct table_cell *cells,
         set_single(cells, s);
 }
 
-/* Marks calls that were only counted, whose times are part of their callers'. */
+/* Marks incomplete calls, and those that were only counted, whose times are part of their
+ * callers'. */
 static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
                      const struct call_sums *s)
 {
@@ -206,7 +208,7 @@ void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns)
     rows->depth = 1;
 }
 
-/* Returns whether it is only a parent of other functions' calls, and no call itself. */
+/* Returns whether an entry is only the parent of other functions' calls, and no call itself. */
 static bool only_gathers(const struct calls_rows *rows, const struct call_function *f)
 {
     return !f->sums.calls && rows->scopes->items[f->scope - 1].is == SCOPE_OTHER;
@@ -225,7 +227,7 @@ void calls_rows_graph(struct calls_rows *rows)
     const struct call_profile *calls = rows->calls;
     uint32_t *last = xcalloc(calls->function_count + 1, sizeof *last),
              *next = xcalloc(calls->arc_count + 1, sizeof *next);
-    for (uint32_t i = (uint32_t)calls->arc_count; i > 0; i--) { /* lists of callers, by 1 + index */
+    for (uint32_t i = (uint32_t)calls->arc_count; i > 0; i--) { /* lists of arcs by caller */
         next[i - 1] = last[calls->arcs[i - 1].from];
         last[calls->arcs[i - 1].from] = i;
     }
@@ -240,7 +242,7 @@ void calls_rows_graph(struct calls_rows *rows)
     free(next);
 }
 
-/* Returns the next node of the tree in preorder; 0 if there is none. */
+/* Returns the node after this one in preorder, 0 at the end; below: include its children. */
 static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool below,
                           unsigned *depth)
 {

@@ -20,7 +20,8 @@ static void consistency_rows_add_violation(void *context, enum account account, 
 
 /* ---- calls ---- */
 
-/* A task of a runtime is in calls from its first time on a worker thread until it is deleted. */
+/* Returns how long a thread can have been in calls.  A task of a runtime is in calls from its
+ * first time on a worker thread until it is deleted. */
 static int64_t time_for_calls(const struct consistency_rows *s,
                               const struct thread_timeline *course,
                               const struct call_context_thread *thread)
@@ -37,7 +38,7 @@ static int64_t time_for_calls(const struct consistency_rows *s,
     return to_ns - from_ns;
 }
 
-/* Checks a thread that is known from its begin to its end. */
+/* Checks the lifetime of a thread that is known from its begin to its end. */
 static void consistency_rows_check_lifetime(struct consistency_rows *s,
                                             const struct call_profile *calls,
                                             const struct call_context_thread *thread)
@@ -83,8 +84,8 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
 
 /* ---- the heap ---- */
 
-/* Sums and blocks are read for the last time when the process has exited; in a run whose end is not
- * known that can be earlier. */
+/* Returns whether the sums and blocks of a process are final: they are read for the last time
+ * when it has exited; in a run whose end is not known that can be earlier. */
 static bool is_whole(const struct consistency_rows *s, const struct heap_process *process)
 {
     const struct run *run = s->view->run;
@@ -92,7 +93,9 @@ static bool is_whole(const struct consistency_rows *s, const struct heap_process
            !run->unfinished && !run->processes[process->process].connected;
 }
 
-/* A thread that was killed, or still existed at exit(), may have been about to record a block. */
+/* Checks that the blocks that were not freed are those of the sums.  A thread that was killed,
+ * or still existed at exit(), may have been about to record a block, so a difference of one per
+ * thread is allowed. */
 static void consistency_rows_check_heap(struct consistency_rows *s,
                                         const struct heap_process *process)
 {

@@ -11,8 +11,8 @@
 struct consistency_rows {
     const struct table_view *view;
     struct summed_violation {
-        uint8_t account; /* an enum account */
-        uint32_t thread; /* thread line; 0: of a process */
+        uint8_t account; /* an enum account: the violated rule */
+        uint32_t thread; /* thread line; 0: the violation is that of a process */
         int64_t is, should;
     } *breaches;
     size_t count, room;

@@ -19,7 +19,7 @@ struct consistency_work {
     const struct table_view *view;
     int64_t *filled; /* by thread index: the sum of its states */
     size_t room;
-    uint32_t task; /* index of the next task whose placements are checked */
+    uint32_t task; /* index of the next thread whose placements are checked */
     bool swept, added, begun, stood;
 };
 
@@ -49,7 +49,7 @@ static bool consistency_check_lifetimes(struct consistency_work *w, uint64_t *bu
     return is == LIFETIME_SWEEP_DONE;
 }
 
-/* A lifetime that lies in the range as a whole is as long as its states. */
+/* Checks that a lifetime that lies completely in the range is as long as the sum of its states. */
 static void consistency_check_lifetime(struct consistency_work *w, uint32_t thread)
 {
     const struct table_view *view = w->view;
@@ -63,7 +63,7 @@ static void consistency_check_lifetime(struct consistency_work *w, uint32_t thre
                                             w->filled[thread], to - from});
 }
 
-/* Two rings are converted by two clocks: this close they count as successive. */
+/* Two rings are converted by two clocks: placements that overlap by less count as successive. */
 #define APART_NS 1000
 
 static void consistency_check_task(struct consistency_work *w, uint32_t line)
@@ -78,7 +78,7 @@ static void consistency_check_task(struct consistency_work *w, uint32_t line)
                                                     items[i].from_ns, items[i - 1].to_ns});
 }
 
-/* A task is checked as a whole, regardless of the range. */
+/* Checks that placements do not overlap: those of each task as a whole, regardless of the range. */
 static bool consistency_check_placements(struct consistency_work *w, uint64_t *budget)
 {
     const struct placements *tasks = cpu_states_tasks(w->view->run->spans);

@@ -22,7 +22,7 @@ void cpu_source_choose(const struct table_view *view, struct lifetimes *lives)
         uint32_t line = view->measured->threads[i].thread;
         enum cpu_state_source best = cpu_states_best(lives->spans, line, lives->source);
         if (best != CPU_SOURCE_ORDER && table_wants(view, line))
-            lives->source = best; /* (no better than before) */
+            lives->source = best; /* (never a better one) */
     }
 }
 
@@ -39,7 +39,7 @@ bool cpu_source_known(const struct table_view *view, const struct thread_timelin
 
 /* ---- values reported at a thread's exit ---- */
 
-/* Returns false if it is not known. */
+/* Sets a value that a thread reported at its exit; returns false if it is not known. */
 static bool at_end(const struct run *run, uint32_t thread, enum usage_meter meter, int64_t *ns)
 {
     const struct os_metric_series *s = os_metrics_find(run, 0, thread, meter);

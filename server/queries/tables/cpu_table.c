@@ -9,7 +9,7 @@
 
 enum cpu_table_column { ON, THREAD, CLUSTER, RUNNING, TIMES, CAME, THREADS, COLUMNS };
 
-struct cpu_table_part { /* of a thread, in one place */
+struct cpu_table_part { /* one thread in one place */
     uint32_t place, thread;
     int64_t running_ns;
     uint64_t times, came;
@@ -17,13 +17,13 @@ struct cpu_table_part { /* of a thread, in one place */
 
 struct cpu_table_work {
     const struct table_view *view;
-    struct lifetimes lives; /* the view's, with the best source of each thread */
+    struct lifetimes lives; /* those of the view, with the best source of each thread */
     struct lifetime_sweep sweep;
     struct placement_names places;
     struct cpu_table_part *parts;
     size_t count, room;
     struct map index; /* place, thread -> 1 + index */
-    uint32_t thread, last; /* the current thread; 1 + the place where it ran last */
+    uint32_t thread, last; /* current thread line; 1 + the place where it ran last, 0: none */
 };
 
 static void *cpu_table_begin(const struct table_view *view, char **problem)
@@ -129,7 +129,7 @@ static int by_place(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* Adds the threads of one place, the first at `parts`; returns how many. */
+/* Adds the threads of one place, the first of them at `parts`; returns their number. */
 static size_t add_place(struct cpu_table_work *w, const struct cpu_table_part *parts, size_t left,
                         struct result_table *t)
 {

@@ -8,7 +8,7 @@
 
 #define MOST 100000u
 #define MOST_ASKED 1000000u
-#define DEEPEST 200u /* deeper rows are omitted from indented output */
+#define DEEPEST 200u /* deeper rows are indented this far only */
 
 enum entries_column { SCOPE, IS, AT, TOOK, THREAD, DEPTH };
 
@@ -21,16 +21,16 @@ struct entries_flow {
 struct entries_work {
     const struct table_view *view;
     struct entry_records entered;
-    struct entries_flow *flows; /* by thread */
-    uint32_t *order; /* those that are not done, the earliest first: a heap */
+    struct entries_flow *flows; /* by thread index */
+    uint32_t *order; /* indices of those that are not done: a heap, the earliest first */
     uint32_t waiting;
     struct entries_row {
         uint32_t thread;
         struct call_entry_seen seen;
-        bool open; /* it was open when the range began */
+        bool open; /* the call was open when the range began */
     } *rows;
     size_t count, room, most;
-    size_t opened; /* rows that were open when the range began */
+    size_t opened; /* number of such rows */
     bool looked;
 };
 
@@ -48,7 +48,7 @@ static void *entries_table_begin(const struct table_view *view, char **problem)
     return w;
 }
 
-/* ---- in the order of time ---- */
+/* ---- merging by time ---- */
 
 static bool entries_table_is_earlier(const struct entries_work *w, uint32_t a, uint32_t b)
 {
@@ -84,7 +84,7 @@ static void entries_table_append_row(struct entries_work *w, uint32_t thread,
     w->rows[w->count++] = (struct entries_row){thread, seen, open};
 }
 
-/* Adds calls that began before the range and were open. */
+/* Adds the calls of a thread that were open when the range began. */
 static void add_open(struct entries_work *w, uint32_t thread, const struct call_entry_open *open,
                      size_t count)
 {
@@ -145,7 +145,8 @@ static void entries_table_read_entries(struct entries_work *w)
     w->looked = true;
 }
 
-/* Stops only at the end of a moment, so that a later request can continue with the next one. */
+/* Returns whether there are enough rows: it stops only between two different times, so that a
+ * later request can continue with the second one. */
 static bool is_enough(const struct entries_work *w)
 {
     return w->count >= w->most + w->opened &&
@@ -153,7 +154,7 @@ static bool is_enough(const struct entries_work *w)
             w->flows[w->order[0]].next.entry.time_ns != w->rows[w->count - 1].seen.entry.time_ns);
 }
 
-/* Returns true when all requested rows are there. */
+/* Adds rows in the order of time; returns true when there are enough. */
 static bool entries_table_take_entries(struct entries_work *w, uint64_t *budget)
 {
     for (; w->waiting && !is_enough(w); --*budget) {

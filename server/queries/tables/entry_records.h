@@ -16,7 +16,7 @@ struct entry_records_thread {
 
 struct entry_records {
     const struct run *run;
-    uint64_t taken; /* number of region readings at the time of the request */
+    uint64_t taken; /* number of region readings when the request came */
     struct scope_numbers scopes;
     struct entry_records_thread *threads;
     uint32_t count;

@@ -67,7 +67,7 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
 /* Adds notes with advice for each kind of finding that was added. */
 void finding_rows_advise(const struct finding_rows *h);
 
-/* Returns its lifetime within the range. */
+/* Returns the lifetime of a thread within the range. */
 int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread);
 /* Returns when the range, or the past, ends for the thread. */
 int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread);

@@ -11,18 +11,18 @@
 
 #include <stdlib.h>
 
-#define READY_SHARE 0.1 /* share of a lifetime spent in wake-up latency */
-#define LEFT_SHARE 0.3 /* share of the run in which a thread has exited and is not joined */
-#define UNEXPLAINED_SHARE 0.01 /* share of all waiting time */
-#define PATH_SHARE 0.6 /* share of the critical path of one of several threads */
-#define KEPT_SHARE 0.5 /* share of all waiting for arrivals that is for one thread */
+#define READY_SHARE 0.1 /* minimum share of a lifetime in wake-up latency */
+#define LEFT_SHARE 0.3 /* minimum share of the run from a thread's exit to its join */
+#define UNEXPLAINED_SHARE 0.01 /* minimum share of all waiting time that is unattributed */
+#define PATH_SHARE 0.6 /* minimum share of the critical path on one of several threads */
+#define KEPT_SHARE 0.5 /* minimum share of all waiting for arrivals that is for one thread */
 
 /* ---- the thread that arrives last ---- */
 
-/* Time that all others waited for one thread's arrival; waiting for its end does not count. */
+/* Waits of other threads for one thread's arrival; waits for its end do not count. */
 struct finding_keepers {
     int64_t ns, longest_ns;
-    uint32_t longest; /* segment */
+    uint32_t longest; /* index of the longest wait interval */
     uint64_t waits;
 };
 
@@ -74,7 +74,7 @@ static void findings_table_check_holders(struct finding_rows *h)
 
 /* ---- threads ---- */
 
-/* Threads that were not joined, or had no CPU: how many, and the one with the longest time. */
+/* Threads that were not joined, or had no CPU: their number, and the one with the longest time. */
 struct finding_ends {
     const struct thread_timeline *worst;
     int64_t ns, all_ns, lives_ns;
@@ -93,7 +93,7 @@ static void add_end(struct finding_ends *ends, const struct thread_timeline *c, 
     }
 }
 
-/* Checks threads whose CPU time is known. */
+/* Counts a thread that was long without a CPU, if its CPU time is known. */
 static void findings_table_check_cpu_shortage(const struct table_view *view,
                                               const struct thread_timeline *c,
                                               struct thread_states s, struct finding_ends *without)
@@ -141,7 +141,8 @@ static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
                          table_event(h->view, ends->worst->end));
 }
 
-/* (If a program exited normally, its threads may still wait.) */
+/* Adds a finding for each wait that has not ended.  (If a program exited normally, its threads
+ * may still wait.) */
 static void findings_table_check_open_waits(struct finding_rows *h)
 {
     for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
@@ -178,7 +179,7 @@ static void findings_table_check_unattributed(struct finding_rows *h)
 
 /* ---- the critical path ---- */
 
-struct finding_path_part { /* of the path, by one thread */
+struct finding_path_part { /* part of the path on one thread */
     int64_t ns, longest_ns;
     const struct path_piece *longest;
 };
@@ -261,8 +262,8 @@ static int64_t length_of(const struct table_view *view)
     return to > from ? to - from : 0;
 }
 
-/* Threads that libraries create are not traced individually, but the operating system counts them.
- */
+/* Adds a note if the operating system counted more threads than were traced, such as those that
+ * libraries create. */
 static void findings_table_note_untraced(struct result_table *t, const struct table_view *view)
 {
     uint64_t seen = view->measured->thread_count, there = 0;

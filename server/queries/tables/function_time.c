@@ -17,9 +17,9 @@ enum { BY_EVENT, BY_TIME, BY_ORDER };
 
 /* A span of a thread between two events, or between two pixels. */
 struct function_stretch {
-    double from, to; /* ns; by order positions */
+    double from, to; /* ns; positions if by order */
     uint64_t begin, end; /* positions of its events, or NO_POSITION */
-    double share; /* negative: not known */
+    double share; /* of the time in the functions; negative: not known */
 };
 
 struct function_time_work {
@@ -28,10 +28,10 @@ struct function_time_work {
     unsigned by;
     double from, to;
     uint32_t pixels;
-    uint32_t thread; /* by index; all before it are done */
-    size_t item; /* index of its next interval; 0: not begun */
-    struct function_stretch last; /* its last span, not added yet; to <= from: none */
-    float *shares; /* by pixel, of it */
+    uint32_t thread; /* index of the current thread */
+    size_t item; /* 1 + index of its next interval; 0: not begun */
+    struct function_stretch last; /* its last span, which is not added yet; to <= from: none */
+    float *shares; /* by pixel, of the current thread */
     bool full;
     double inside, known; /* time in the functions, and time for which that is known */
     struct result_table made;
@@ -129,7 +129,7 @@ static void function_time_emit_last(struct function_time_work *w)
                 table_event(w->view, s->end));
 }
 
-/* Merges successive spans with equal shares. */
+/* Adds a span, merged with the previous one if their shares are equal. */
 static void function_time_add_stretch(struct function_time_work *w,
                                       const struct function_stretch *s)
 {
@@ -149,7 +149,7 @@ static void function_time_add_stretch(struct function_time_work *w,
     w->last = *s;
 }
 
-/* Shares that look alike are one row: in 1/255, as in state bands. */
+/* Returns a share in 1/255, as in state bands: successive pixels with the same one form a row. */
 static unsigned function_time_quantize_share(float share)
 {
     double of = round(255.0 * (double)share);
@@ -187,7 +187,8 @@ static uint64_t end_of(const struct function_time_work *w, const struct thread_t
     return wait ? wait->end : c->items[i].position;
 }
 
-/* Returns the index after the intervals that form one span with this one. */
+/* Returns the index after the intervals that form one span with interval i: those of one wait,
+ * or those up to one event. */
 static size_t stretch_end(const struct function_time_work *w, const struct thread_timeline *c,
                           size_t i)
 {
@@ -231,7 +232,7 @@ static size_t add_stretch(struct function_time_work *w, const struct thread_time
     return end;
 }
 
-/* Adds a wait that has not ended. */
+/* Adds the thread's wait that has not ended, if there is one. */
 static void add_open(struct function_time_work *w, const struct thread_timeline *c)
 {
     const struct lifetimes *lives = &w->view->lives;
@@ -259,7 +260,7 @@ static void end_thread(struct function_time_work *w, const struct thread_timelin
     w->item = 0;
 }
 
-/* By time, earlier intervals can be skipped. */
+/* Returns the index of the first interval to add: by time, earlier ones can be skipped. */
 static size_t first_of(const struct function_time_work *w, const struct thread_timeline *c)
 {
     size_t i = w->by == BY_ORDER || w->from < -9e18 ? 0 : intervals_at(c, (int64_t)w->from);
@@ -294,7 +295,7 @@ static bool function_time_step(void *work, uint64_t *budget)
     return true;
 }
 
-/* ---- filling ---- */
+/* ---- table ---- */
 
 static void function_time_fill(void *work, const struct table_view *view, struct result_table *t)
 {

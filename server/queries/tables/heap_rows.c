@@ -23,7 +23,8 @@ static const char *library_of(const struct run *run, uint32_t process, uint64_t 
     return "";
 }
 
-/* Allocations by these libraries on behalf of the program are attributed to their caller. */
+/* Returns whether a library allocates on behalf of its callers, to which that is attributed
+ * then. */
 static bool is_system(const char *library)
 {
     static const char *const begins[] = {"libc.so",   "libc-",     "ld-linux", "ld-musl",
@@ -40,8 +41,8 @@ static bool is_system_at(const struct run *run, uint32_t process,
     return is_system(library_of(run, process, stack->sites[i]));
 }
 
-/* Removes the C library and the program's first instructions, which call main(), from the bottom of
- * the stack. */
+/* Removes the callers of main() from the stack: the C library and the program's first
+ * instructions. */
 static void cut_beginning(const struct run *run, uint32_t process, struct heap_row_stack *stack)
 {
     uint32_t n = stack->count;
@@ -134,7 +135,7 @@ void heap_rows_add(struct heap_allocated *into, const struct heap_allocated *s)
     into->elsewhere_bytes += s->elsewhere_bytes;
     into->elsewhere_usable += s->elsewhere_usable;
     into->nulls += s->nulls;
-    into->most_bytes = 0; /* the maximums were reached at different times */
+    into->most_bytes = 0; /* the maxima were reached at different times */
 }
 
 static bool is_sooner(const struct heap_row_first *a, const struct heap_row_first *b)
@@ -157,7 +158,7 @@ struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_
         return (struct event_id){0};
     uint64_t first = order_line_first(order, thread), low = first,
              high = order_line_events(order, thread);
-    while (low < high) { /* the first that is later */
+    while (low < high) { /* finds the first event that is later */
         uint64_t middle = low + (high - low) / 2;
         if (event_times_fitted(run, order_line_at(order, thread, middle)) <= at_ns)
             low = middle + 1;
@@ -200,7 +201,7 @@ size_t heap_rows_merge(struct heap_row *rows, size_t n, int (*order)(const void 
     return kept;
 }
 
-/* ---- a tree ---- */
+/* ---- tree of stacks ---- */
 
 static uint32_t heap_rows_child_node(struct heap_row_tree *tree, uint32_t parent, uint32_t process,
                                      uint64_t site)

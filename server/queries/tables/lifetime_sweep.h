@@ -5,11 +5,11 @@
 
 #include "server/queries/tables/table_query.h"
 
-/* Zero-initialized: at the beginning. */
+/* Zero-initialize it: the sweep is at its beginning then. */
 struct lifetime_sweep {
     uint32_t thread; /* thread index among those with intervals */
     int64_t from_ns; /* begin of its next piece, after the first one */
-    bool within; /* a piece of it was visited */
+    bool within; /* a piece of this thread was visited */
 };
 
 struct lifetime_piece {

@@ -56,7 +56,7 @@ static struct line_spot *line_spots_get_nowhere(struct line_spots *s, enum line_
     return line_spots_at(s, LINE_SPOT_NOWHERE, 0, why);
 }
 
-/* Returns the spot of a measured call, named as in the tables. */
+/* Returns the spot of a code segment within a measured call, named as in the other tables. */
 static struct line_spot *line_spots_get_within_call(struct line_spots *s,
                                                     const struct table_view *view, uint32_t code)
 {
@@ -101,7 +101,7 @@ void line_spots_show(struct line_spot *spot, int64_t ns, uint64_t position, uint
     spot->thread = thread;
 }
 
-/* ---- the table ---- */
+/* ---- table ---- */
 
 static void add_columns(struct result_table *t)
 {

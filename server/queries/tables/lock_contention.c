@@ -5,27 +5,27 @@
 
 #include <stdlib.h>
 
-#define ALWAYS_SHARE 0.8 /* share of the run in which a thread waits for it, if several do */
-#define RETAKEN_LEAST 4u /* times that other threads acquired it again while one waited */
+#define ALWAYS_SHARE 0.8 /* minimum share of the run in which any thread waits for the object */
+#define RETAKEN_LEAST 4u /* minimum number of times that others acquired it again during a wait */
 
-/* The waiting of one thread for one object. */
+/* The waits of one thread for one object. */
 struct contended_lock {
     uint32_t thread, about;
     int64_t ns, longest_ns;
     uint32_t longest; /* index of the longest wait */
     uint64_t waits;
-    /* time of waits in which another thread acquired it at least twice */
+    /* Waits in which another thread acquired the object at least twice. */
     int64_t passed_ns, passed_longest_ns;
     uint32_t passed_longest; /* index of the longest of these waits */
     uint64_t passed; /* how often another thread acquired it again */
-    uint32_t passer; /* the wait interval of the last that did, in the longest of them */
+    uint32_t passer; /* index of the last such wait interval, in the longest of them */
 };
 
-/* Times in which any thread waited for one object. */
+/* The time in which any thread waited for one object. */
 struct lock_convoy {
     uint32_t about, longest; /* object; index of the longest wait */
     int64_t ns, longest_ns;
-    int64_t from_ns; /* counted from this time on */
+    int64_t from_ns; /* what is counted lies from this time on */
     uint64_t waits;
 };
 
@@ -39,7 +39,7 @@ struct lock_contention {
     uint32_t siege_count;
     size_t siege_room;
     struct map siege_of;
-    uint32_t *seen; /* by thread index: 1 + the last wait with a wait interval of it */
+    uint32_t *seen; /* by thread index: 1 + index of the last wait of which it ended an interval */
 };
 
 static const struct intervals *lock_contention_intervals(const struct lock_contention *f)
@@ -47,7 +47,7 @@ static const struct intervals *lock_contention_intervals(const struct lock_conte
     return f->hinting->view->measured;
 }
 
-/* Returns whether the wait lasted until a holder released it: a lock; or a unit, as of a semaphore.
+/* Returns whether a holder's release ended the wait: of a lock; or of a unit, as of a semaphore.
  * (A wait for a signal, and then for a lock, counts as a wait for the signal.) */
 static bool lock_contention_is_contended(const struct intervals *all, const struct wait_record *w)
 {
@@ -68,8 +68,8 @@ static struct contended_lock *lock_contention_for_lock(struct lock_contention *f
     return &f->items[known - 1];
 }
 
-/* Returns how often in a wait a thread acquired it that had it before in that wait; *again: its
- * last wait interval. */
+/* Returns how often in a wait a thread acquired the object that had acquired it before in that
+ * wait; sets *again to the last such wait interval. */
 static uint32_t count_again(struct lock_contention *f, size_t wait, uint32_t *again)
 {
     const struct intervals *all = lock_contention_intervals(f);
@@ -111,8 +111,8 @@ static void add_wait(struct lock_contention *f, size_t wait, int64_t ns)
     }
 }
 
-/* Waits are sorted by their end, the last first, so the uncounted part of one lies before the
- * counted ones. */
+/* Adds a wait to the time in which any thread waited for its object.  Waits come sorted by their
+ * end, the last first, so the part that is not counted yet lies before the counted time. */
 static void lock_contention_add_convoy(struct lock_contention *f, size_t wait, int64_t ns)
 {
     const struct wait_record *w = &lock_contention_intervals(f)->waits[wait];
@@ -152,7 +152,7 @@ static void lock_contention_find_waits(struct lock_contention *f)
     }
 }
 
-/* ---- one finding per object ---- */
+/* ---- findings by object ---- */
 
 /* Adds a finding for all threads that wait long for it; the one that waits longest is named. */
 static void add_lock(struct lock_contention *f, const struct contended_lock *all,
@@ -170,7 +170,7 @@ static void add_lock(struct lock_contention *f, const struct contended_lock *all
     finding_rows_wait(f->hinting, cells, w, all->waits);
 }
 
-/* Checks an object that several threads wait long for. */
+/* Adds a finding if any thread waits for the object nearly all the time. */
 static void lock_contention_check_convoy(struct lock_contention *f, uint32_t about)
 {
     const struct lock_convoy *s = &f->sieges[(uintptr_t)map_get(&f->siege_of, about, 0) - 1];
@@ -218,8 +218,8 @@ static void lock_contention_check_locks(struct lock_contention *f)
     }
 }
 
-/* Finds the waiter of each object that was overtaken for the longest time; entries of an object are
- * adjacent. */
+/* Adds a finding for the waiter of each object that was overtaken for the longest time; entries
+ * of an object are adjacent. */
 static void lock_contention_check_reacquired(struct lock_contention *f)
 {
     for (uint32_t i = 0, end; i < f->count; i = end) {

@@ -60,8 +60,8 @@ static void overlap_table_read_entries(struct overlap_work *w)
     w->begun = true;
 }
 
-/* Returns whether there are no call records, and sums over the whole run are requested, which may
- * exist. */
+/* Returns whether there are no call records, but sums of calls, and these suffice for the
+ * request. */
 static bool has_sums_alone(const struct overlap_work *w, const struct table_view *view)
 {
     const struct call_contexts *all = &view->run->contexts;

@@ -78,8 +78,8 @@ void overlaps_begin(struct overlaps *o, const struct table_view *view)
 
 /* ---- calls ---- */
 
-/* Returns whether the thread itself is at work by its context switches. (At a call it is, but
- * clocks differ.) */
+/* Returns whether the thread itself is at work by its context switches.  (It is while it calls,
+ * but the clocks differ.) */
 static bool overlaps_own(struct overlaps *o, const struct overlaps_course *course, int64_t at_ns)
 {
     while (o->own < course->count && course->items[o->own].to_ns <= at_ns)
@@ -110,7 +110,7 @@ static void overlaps_begin_thread(struct overlaps *o, const struct call_entries_
     o->near = o->own = 0;
 }
 
-/* If not all calls of a context were kept, the thread's own count is used. */
+/* Ends a thread.  If not all calls of a context were kept, the thread's own count is used. */
 static void overlaps_end_thread(struct overlaps *o)
 {
     const struct call_context_thread *of = &o->view->run->contexts.threads[o->next];

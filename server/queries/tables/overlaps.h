@@ -25,19 +25,19 @@ struct overlaps_thread {
     uint64_t *calls, *concurrent;
 };
 
-/* Zero-initialized: not known. */
+/* Zero-initialize it: the result is not known then. */
 struct overlaps {
     const struct table_view *view;
     struct concurrency_levels levels;
-    struct overlaps_course *courses; /* by index of the run's intervals */
+    struct overlaps_course *courses; /* by thread index of the run's intervals */
     uint32_t course_count;
-    struct overlaps_thread *threads; /* by index of the run's contexts */
+    struct overlaps_thread *threads; /* by thread index of the run's contexts */
     uint32_t thread_count;
-    uint32_t next; /* the thread that is being counted */
+    uint32_t next; /* index of the thread being counted */
     struct call_entries_walk walk;
-    size_t near, own; /* indices that were found last */
+    size_t near, own; /* indices found last, where the next search begins */
     bool known, walks;
-    bool whole; /* so far all calls of all contexts were kept */
+    bool whole; /* all calls of all contexts counted so far were kept */
 };
 
 /* Begins; sets `known` if there will be a result. */

@@ -19,7 +19,7 @@ struct path_baseline {
     int64_t until_ns;
     bool whole; /* everything is computed */
     bool followed; /* only the path is computed */
-    struct basis_of { /* key: what it was computed for */
+    struct basis_of { /* key: the request that it was computed for */
         uint64_t again, known;
         int64_t from_ns, to_ns;
         struct event_id at;

@@ -5,11 +5,12 @@ enum { STARTS = CATEGORIES, UNEXPLAINED, KINDS };
 
 struct path_category_sum {
     int64_t path_ns, total_ns, longest_ns;
-    uint32_t thread; /* of the longest piece on the path */
-    uint64_t longest; /* position of the event at its end; NO_POSITION: none is on it */
+    uint32_t thread; /* thread of the longest piece on the path */
+    uint64_t longest; /* position of the event at its end; NO_POSITION: no piece is on it */
 };
 
-/* Running time without a category is parallel or local. */
+/* Returns the category of a code segment or piece; 0 for running time without one, which is
+ * parallel or local. */
 static unsigned category_of(const struct step_categories *c, uint32_t step, uint8_t is)
 {
     uint8_t category = step_categories_step(c, step);
@@ -51,7 +52,7 @@ static void add_piece(struct step_categories *c, const struct path_piece *p, siz
     path_categories_add_piece_ns(&sums[CATEGORY_LOCAL], p, p->to_ns - from_ns - beside);
 }
 
-/* Returns the kind of a code segment that is no code. */
+/* Returns the kind of a code segment, which can be time without code. */
 static uint8_t piece_of(const struct code_segments *steps, uint32_t code)
 {
     static const uint8_t is[STEP_KINDS] = {[STEP_LATENCY] = PATH_LATENCY,

@@ -56,7 +56,7 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Returns whether the graph contains times before the range, too. */
+/* Returns whether the range begins later than the graph, which begins with the run. */
 static bool from_later(const struct path_work *w) { return w->view->from_ns != INT64_MIN; }
 
 static void fill_steps(struct path_work *w, struct result_table *t)
@@ -91,7 +91,7 @@ static bool is_between(const struct path_work *w, const struct path_piece *p)
            (!end || p->from_ns <= strtoll(end, NULL, 10));
 }
 
-/* by = "piece": adds the path itself, thread after thread. */
+/* Adds the path itself for by = "piece", thread after thread. */
 static void fill_pieces(const struct path_work *w, struct result_table *t)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
@@ -101,7 +101,7 @@ static void fill_pieces(const struct path_work *w, struct result_table *t)
     table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
     table_add_column(t, "end_event", "end event", TABLE_EVENT, NULL);
     const struct table_request *r = w->view->request;
-    bool first = r->top && !*r->sort; /* no more of them will be sent */
+    bool first = r->top && !*r->sort; /* further rows would not be sent */
     for (size_t i = 0; i < w->basis->path.count && !(first && t->row_count == r->top); i++) {
         const struct path_piece *p = &w->basis->path.pieces[i];
         if (!is_between(w, p))
@@ -127,7 +127,7 @@ static int64_t path_table_ns_in_range(const struct path_work *w, const struct pa
     return p->to_ns > from ? p->to_ns - from : 0;
 }
 
-/* Returns by thread how long it was on the path; the caller frees it. */
+/* Returns the time of each thread on the path, by thread index; the caller frees it. */
 static int64_t *sum_threads(const struct path_work *w)
 {
     const struct intervals *all = w->view->measured;
@@ -192,7 +192,7 @@ static void note_begin(const struct path_work *w, struct result_table *t)
                        (double)path->pieces[0].from_ns / 1e6);
 }
 
-/* Adds a note on how much time --unlimited-cpus removes. */
+/* Adds a note about the time that --unlimited-cpus removes. */
 static void note_processors(const struct path_work *w, struct result_table *t)
 {
     static const char *const sources[CPU_SOURCE_SOURCES] = {

@@ -10,19 +10,19 @@
 struct path_work {
     const struct table_view *view;
     struct path_baseline *basis;
-    struct graph_change change; /* as requested */
-    /* by code segment - 1: the requested factors; those of one what-if pass */
+    struct graph_change change; /* the requested change */
+    /* By code segment - 1: the requested factors; those of one what-if pass. */
     uint32_t *factors, *zeroed;
-    uint32_t steps; /* number of code segments at the begin */
+    uint32_t steps; /* number of code segments when the work began */
     bool changed;
-    /* how many of the largest code segments get a what-if gain; UINT64_MAX: none */
+    /* Number of the largest code segments that get a what-if gain, UINT64_MAX: none; those done. */
     uint64_t zeros, zeros_done;
     int64_t changed_ns;
     uint64_t cpus; /* number of CPUs for the bound; 0: not requested */
-    unsigned stage; /* an enum stage of path_table_query.c */
-    bool begun; /* the stage has begun */
-    bool pieces; /* only the path itself is requested */
-    bool kinds; /* by category */
+    unsigned stage; /* an enum path_stage of path_table_query.c */
+    bool begun; /* the current stage has begun */
+    bool pieces; /* by "piece": only the path itself is computed */
+    bool kinds; /* by "category" */
     struct step_categories categories;
 };
 

@@ -1,11 +1,11 @@
 /* Table of the critical path: which code segments dominate it, the slack of each, and what-if
  * results with some of them changed (server/analysis/critical_path.h, activity_graph.h).
  *
- * Options: "factor" = "CODE=MILLIONTHS" changes a code segment, by its code in a table without
- * changes; "free" = a line that no thread waits for; "zeros" = compute the what-if gain of so many
- * of the largest segments (0: all); "cpus" = the number of CPUs for the bound; "no-latency":
- * unblocked threads resume at once; "min": runnable threads always have a CPU.  For pieces "begin",
- * "end": only those between these ns. */
+ *  Options: "factor" = "CODE=MILLIONTHS" changes a code segment, by its code in a table without
+ * changes; "free" = a line that no thread waits for; "zeros" = number of the largest segments
+ * whose what-if gain is computed (0: all); "cpus" = the number of CPUs for the bound;
+ * "no-latency": unblocked threads resume at once; "min": runnable threads always have a CPU. For
+ * pieces "begin", "end": only those between these ns. */
 #include "base/alloc.h"
 #include "server/queries/tables/path_table.h"
 #include "server/run/event_times.h"
@@ -123,9 +123,9 @@ static void path_query_drop(void *p)
     free(w);
 }
 
-/* ---- working ---- */
+/* ---- work ---- */
 
-/* Does a forward pass with a change. */
+/* Does a forward pass through the activity graph with a change; sets the resulting length. */
 static bool path_query_forward_pass(struct path_work *w, struct graph_change change,
                                     uint64_t budget, int64_t *length)
 {
@@ -152,14 +152,15 @@ static bool path_query_compute_span(struct path_work *w, uint64_t budget)
     return w->basis->whole = path_query_forward_pass(w, change, budget, &w->basis->span_ns);
 }
 
-/* Computes the what-if gain of the largest code segments, one after the other. */
+/* Computes the what-if gain of the largest code segments, in one pass each; returns true when
+ * all are done. */
 static bool path_query_compute_zero_gain(struct path_work *w, uint64_t budget)
 {
     if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros ||
         w->zeros_done == w->basis->sums.count)
         return true;
     struct step_total *sum = &w->basis->sums.items[w->zeros_done];
-    if (!sum->step || sum->step > w->steps) { /* no code segment: take another one in its place */
+    if (!sum->step || sum->step > w->steps) { /* no code segment: one more takes its place */
         w->zeros_done++;
         w->zeros++;
         return false;

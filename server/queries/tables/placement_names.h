@@ -12,28 +12,29 @@ struct placement_names {
     const struct cpu_states *spans;
     const struct run *run;
     enum placement_by by;
-    uint32_t *clusters; /* by worker thread - 1: the first one with the same cluster */
+    uint32_t *clusters; /* by worker thread - 1: the first worker thread of the same cluster */
 };
 
-/* Begins with the table's `by`.  Returns NULL, or why it is not known where threads ran; the caller
- * frees that. */
+/* Begins with the table's `by`.  Returns NULL, or why the places of threads are unknown; the
+ * caller frees that. */
 char *placement_names_begin(struct placement_names *places, const struct table_view *view);
 void placement_names_free(struct placement_names *places);
 
 /* Returns the place in which a thread ran, given `on` of a state interval (thread_states.h). */
 uint32_t placement_names_place(const struct placement_names *places, uint32_t thread, uint32_t on);
 bool placement_names_is_known(const struct placement_names *places, uint32_t place);
-/* The caller frees it. */
+/* Returns the name of a place; the caller frees it. */
 char *placement_names_name(const struct placement_names *places, uint32_t place);
-/* "" if it has none. */
+/* Returns the cluster of a place, "" if it has none. */
 const char *placement_names_cluster(const struct placement_names *places, uint32_t place);
-const char *placement_names_kind(const struct placement_names *places); /* such as "processor" */
+/* Returns "processor", "cluster" or "cpu". */
+const char *placement_names_kind(const struct placement_names *places);
 /* Returns whether clusters exist and are not part of the names. */
 bool placement_names_has_clusters(const struct placement_names *places);
 void placement_names_note(const struct placement_names *places, struct result_table *table);
 
-/* Returns the place as one text, "processor 2 of cluster c", for a thread and where it ran; NULL if
- * not known. */
+/* Returns the place of a thread as one text, such as "worker 2 of cluster c"; NULL if it is
+ * unknown.  The caller frees it. */
 char *placement_names_text(const struct cpu_states *spans, uint32_t thread, uint32_t on);
 
 #endif

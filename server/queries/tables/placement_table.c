@@ -9,12 +9,12 @@ enum placement_column { ON, CLUSTER, TASK, FROM, TOOK, CAME, COLUMNS };
 
 struct placement_row {
     struct placement_interval is; /* clipped to the range */
-    uint32_t task, before; /* before: the previous worker thread, 0 none */
+    uint32_t task, before; /* before: the previous worker thread, 0: none */
 };
 
 struct placement_work {
     struct placement_names places;
-    uint32_t next; /* thread */
+    uint32_t next; /* index of the next thread */
     const struct table_view *view;
     struct placement_row *rows;
     size_t count;
@@ -32,7 +32,8 @@ static void *placement_table_begin(const struct table_view *view, char **problem
     return NULL;
 }
 
-/* A placement that has not ended lasts to the end of the thread's lifetime. */
+/* Adds the placements of a task in the range.  One that has not ended lasts to the end of the
+ * thread's lifetime. */
 static void add_task(struct placement_work *w, const struct thread_timeline *course)
 {
     size_t count;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The result of one metric, or of one metric in a thread. */
+/* The values of one metric, in one thread or in all. */
 struct metric_row {
     const struct program_metric_name *name;
     uint32_t line; /* thread line; 0: all, or unknown */
-    uint32_t threads; /* threads that counted in it */
+    uint32_t threads; /* number of threads that counted in it */
     struct metric_sums sums;
-    const struct program_metric_samples *samples; /* of one that is looked at */
+    const struct program_metric_samples *samples; /* of a watched or sampled metric */
 };
 
 struct metric_rows {
@@ -54,7 +54,7 @@ static void metric_rows_add_sums(struct metric_row *row, const struct metric_sum
         row->sums.buckets[i] += s->buckets[i];
 }
 
-/* Declared metrics without a value have a row, too. */
+/* Collects the rows; declared metrics without a value have one, too. */
 static void metric_rows_gather_rows(const struct run *run, const struct table_view *view,
                                     bool by_thread, struct metric_rows *rows)
 {
@@ -80,8 +80,7 @@ static void metric_rows_gather_rows(const struct run *run, const struct table_vi
 
 struct table_cell metric_rows_amount(const char *unit, double value)
 {
-    bool small =
-        value && value > -1e3 && value < 1e3; /* (of ns: 0.000 ms would be another value) */
+    bool small = value && value > -1e3 && value < 1e3; /* (0.000 ms would be a different value) */
     char *text = strcmp(unit, "ns") == 0 ? xasprintf(small ? "%.6f ms" : "%.3f ms", value / 1e6)
                                          : xasprintf("%.6g%s%s", value, *unit ? " " : "", unit);
     struct table_cell cell = table_cell_text(text);
@@ -95,7 +94,7 @@ static struct table_cell metric_rows_number_cell(double value)
     return whole ? table_cell_number((int64_t)value) : table_cell_real(value);
 }
 
-/* Returns an upper bound of a percentile: that of its bucket. */
+/* Returns an upper bound of a percentile: the end of its bucket. */
 static int64_t metric_rows_percentile(const struct metric_sums *s, unsigned percent)
 {
     uint64_t seen = 0, all = 0;
@@ -187,7 +186,7 @@ static void add_row(struct result_table *t, const struct metric_row *row)
         table_row_line(t, row->line);
 }
 
-/* ---- the table ---- */
+/* ---- table ---- */
 
 static bool any_distribution(const struct run *run)
 {
@@ -261,7 +260,7 @@ void metric_rows_fill(const struct table_view *view, bool by_thread, struct resu
     free(rows.items);
 }
 
-/* ---- for formulas ---- */
+/* ---- values for formulas ---- */
 
 bool metric_rows_named(const struct run *run, const char *name)
 {

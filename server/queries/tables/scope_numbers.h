@@ -7,8 +7,8 @@
 
 struct scope {
     uint8_t is; /* an enum profile_scope */
-    uint32_t type; /* of a recorded call; 0 unknown */
-    struct table_place place; /* else: where it was first found */
+    uint32_t type; /* event type of a recorded call; 0: unknown */
+    struct table_place place; /* of another scope: where it was first found */
 };
 
 /* A zero-initialized struct is empty. */

@@ -16,7 +16,7 @@ struct seq_conc_work {
     struct seq_conc cases;
     bool *waits;
     bool begun;
-    bool unswitched; /* context switches of a thread are not known */
+    bool unswitched; /* a thread has no context-switch records */
 };
 
 static void *seq_conc_table_begin(const struct table_view *view, char **problem)
@@ -42,8 +42,8 @@ static uint32_t maker_of(const struct seq_conc_work *w, const struct thread_time
     return SEQ_CONC_NO_CALLER;
 }
 
-/* A time in which a thread did not run, by the program's clock: blocked by the order, also idle in
- * a pool; and asleep in untraced calls, if the kernel's context switches are known. */
+/* The times in which a thread did not run, by the program's clock: blocked by the order, also
+ * idle in a pool; and asleep in untraced calls, if the kernel's context switches are known. */
 struct seq_conc_gap {
     struct seq_conc_absence *items;
     size_t count, room;
@@ -139,7 +139,7 @@ static void add_row(const struct seq_conc_work *w, uint8_t depth, const struct s
         cells[PARALLEL] = table_cell_real((double)s->thread_ns / (double)s->elapsed_ns);
 }
 
-/* Sorts by caller, then case; sums over all come before single ones. */
+/* Sorts by caller, then by case; the sum over all callees comes before the single ones. */
 static int by_caller(const void *a, const void *b)
 {
     const struct seq_conc_sums *x = *(struct seq_conc_sums *const *)a,
@@ -151,7 +151,7 @@ static int by_caller(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Adds the callees of a function in a state. */
+/* Adds the callees of a function in one state. */
 static void add_called(const struct seq_conc_work *w, struct seq_conc_sums **sorted, size_t count,
                        const struct seq_conc_sums *caller, struct result_table *t)
 {

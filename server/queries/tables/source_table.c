@@ -23,14 +23,14 @@ struct source_work {
     const struct table_view *view;
     struct attribution_cells causing;
     struct wait_groups groups;
-    uint64_t again; /* generation of the intervals; 0: the groups are of a part, and not kept */
+    uint64_t again; /* generation of the intervals; 0: groups of a part, which are not kept */
     struct critical_path path;
     struct line_spots spots;
-    struct call_contexts *contexts; /* NULL: the calls in a part of the run are not known */
-    uint64_t taken; /* number of region readings at the time of the request */
-    uint32_t next; /* thread */
-    size_t item; /* of its intervals */
-    uint32_t measured; /* threads that measured their calls */
+    struct call_contexts *contexts; /* NULL: for a part of the run, calls are not known */
+    uint64_t taken; /* number of region readings when the request came */
+    uint32_t next; /* index of the current thread */
+    size_t item; /* index of its current interval */
+    uint32_t measured; /* number of threads that measured their calls */
     enum source_stage stage;
 };
 
@@ -45,7 +45,7 @@ static bool is_whole(const struct table_view *view)
     return !view->past && view->from_ns == INT64_MIN && view->to_ns == INT64_MAX;
 }
 
-/* Uses the groups of the table of waits, so that they are shared. */
+/* Sets the same groups as the table of waits, so that both share them. */
 static void source_table_add_groups(struct source_work *w, const struct table_view *view)
 {
     bool kept = is_whole(view) && !view->request->line_count;
@@ -66,7 +66,7 @@ static void source_table_add_groups(struct source_work *w, const struct table_vi
     w->groups.grouping = grouping;
 }
 
-/* Sets the event at which the path ends, as the table of the path does. */
+/* Sets the event at which the path ends, as the table of the critical path does. */
 static void source_table_set_target(struct source_work *w, const struct table_view *view)
 {
     const struct table_request *r = view->request;
@@ -82,7 +82,7 @@ static void source_table_set_target(struct source_work *w, const struct table_vi
 static void source_table_request_calls(struct source_work *w, const struct table_view *view)
 {
     w->contexts =
-        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
+        (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
     w->contexts->wanted = view->run->connected > 0;
     w->taken = w->contexts->taken;
 }
@@ -103,7 +103,7 @@ static void *source_table_begin(const struct table_view *view, char **problem)
     return w;
 }
 
-/* ---- waits, and their causes ---- */
+/* ---- waits and their causes ---- */
 
 static void add_group(struct source_work *w, const struct wait_group *group)
 {
@@ -132,7 +132,7 @@ static bool source_table_step_groups(struct source_work *w, uint64_t *budget)
     return whole;
 }
 
-/* ---- the path, and what ran ---- */
+/* ---- critical path and running time ---- */
 
 static void add_piece(struct source_work *w, const struct path_piece *p)
 {
@@ -187,15 +187,16 @@ static bool source_table_step_runs(struct source_work *w, uint64_t *budget)
 
 /* ---- calls ---- */
 
-/* Returns the call site: contexts have the return address, events a place within the call. */
+/* Returns the call site of a context: its return address less 1, as events have a place within
+ * the call. */
 static struct table_place called_from(const struct call_context_thread *thread,
                                       const struct call_context *c)
 {
     return (struct table_place){thread->process, c->sums.is.site ? c->sums.is.site - 1 : 0};
 }
 
-/* Returns the place of its self time: its function's begin; if it is no function the call site,
- * else the enclosing function. */
+/* Returns the place of a context's self time: the begin of its function; for another scope the
+ * call site or, if that is unknown, the enclosing function. */
 static struct table_place own_place(const struct call_context_thread *thread, uint32_t index)
 {
     const struct call_context *c = &thread->items[index];
@@ -266,7 +267,7 @@ static void add_thread(struct source_work *w, const struct call_context_thread *
     w->measured++;
 }
 
-/* In a live run the newest sums are awaited. */
+/* (In a live run it waits for the newest sums.) */
 static bool source_table_step_calls(struct source_work *w, uint64_t *budget)
 {
     struct call_contexts *all = w->contexts;
@@ -282,7 +283,7 @@ static bool source_table_step_calls(struct source_work *w, uint64_t *budget)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- stages ---- */
 
 static bool source_table_run_stage(struct source_work *w, uint64_t *budget)
 {

@@ -19,7 +19,7 @@ static bool is_split(unsigned state)
            state == THREAD_STATE_OFF_CPU;
 }
 
-/* Adds count, minimum and maximum of a state. */
+/* Adds columns for count, minimum and maximum of a state. */
 static void add_details(struct result_table *t, unsigned state, const char *source)
 {
     static const char *const names[] = {"count", "min_ns", "max_ns"}, *const titles[] = {
@@ -40,7 +40,7 @@ static bool has_details(unsigned state)
            state == THREAD_STATE_BLOCKED;
 }
 
-/* source: of the states between waits. */
+/* source: that of the states between waits. */
 static void add_columns(struct result_table *t, const char *source)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
@@ -60,7 +60,7 @@ static void add_columns(struct result_table *t, const char *source)
     table_detail(t);
 }
 
-/* Sets the lifetime, within what counts of it. */
+/* Sets begin and end of the lifetime, limited to what counts of it. */
 static void states_table_set_lifetime(struct table_cell *cells, const struct table_view *view,
                                       const struct thread_timeline *course)
 {
@@ -71,7 +71,8 @@ static void states_table_set_lifetime(struct table_cell *cells, const struct tab
     cells[1] = table_cell_number(to < until ? to : until);
 }
 
-/* split: by CPU time.  Returns the cell after them. */
+/* Sets the sums of all states. split: the time between waits is divided by CPU time.  Returns
+ * the cell after the last one. */
 static struct table_cell *set_sums(struct table_cell *cells, const struct thread_states *s,
                                    bool split)
 {
@@ -94,7 +95,7 @@ static struct table_cell *set_sums(struct table_cell *cells, const struct thread
 struct states_work {
     const struct table_view *view;
     struct lifetime_sweep sweep;
-    struct thread_states *threads; /* by index of those that are measured */
+    struct thread_states *threads; /* by thread index */
     size_t room;
 };
 
@@ -174,7 +175,7 @@ static void add_notes(struct result_table *t, const struct table_view *view,
     cpu_source_note(t, view, &origin->sources, origin->ended);
 }
 
-/* For killed threads the last event is not the end. */
+/* Adds a note about threads that were killed: their last event is not their end. */
 static void note_cut(struct result_table *t, const struct table_view *view)
 {
     const struct intervals *all = view->measured;
@@ -195,7 +196,7 @@ static void note_cut(struct result_table *t, const struct table_view *view)
                        (double)ended / 1e9);
 }
 
-/* Option "others": adds the omitted threads, in one row. */
+/* Adds one row for all omitted threads, for the option "others". */
 static void add_others(struct result_table *t, uint32_t others)
 {
     char *words = xasprintf("%u other%s", others, others == 1 ? "" : "s");

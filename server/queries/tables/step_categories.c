@@ -20,7 +20,7 @@ static unsigned category_of(const char *word, size_t size)
     return i;
 }
 
-/* "2:4198694=system" */
+/* Reads an item such as "2:4198694=system". */
 static bool read_one(struct step_categories *c, const char *text, size_t size)
 {
     char *colon, *sign;
@@ -62,7 +62,7 @@ uint8_t step_categories_place(const struct step_categories *c, struct table_plac
     return (uint8_t)(uintptr_t)map_get(&c->categories, key.space, key.offset);
 }
 
-/* ---- steps and waits ---- */
+/* ---- categories of code segments and waits ---- */
 
 static uint8_t of_path(const struct step_categories *c, uint32_t path)
 {

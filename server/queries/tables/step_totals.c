@@ -14,7 +14,7 @@ const char *path_category_name(enum path_piece_kind is)
     return words[is];
 }
 
-/* Returns the part of an interval that lies in the range. */
+/* Returns how much of from .. to lies in least .. most. */
 static int64_t step_totals_ns_in_range(int64_t from, int64_t to, int64_t least, int64_t most)
 {
     from = from > least ? from : least;
@@ -22,7 +22,8 @@ static int64_t step_totals_ns_in_range(int64_t from, int64_t to, int64_t least, 
     return to > from ? to - from : 0;
 }
 
-/* Returns the total of a code segment; time without one has a total for its kind. */
+/* Returns the total of a code segment, made on first use; time without one has a total by its
+ * kind. */
 static struct step_total *sum_of(struct step_totals *sums, uint32_t step, uint8_t is)
 {
     if (step && sums->index[step - 1])
@@ -113,7 +114,8 @@ static void add_slack(struct step_totals *sums, const struct thread_timeline *c,
     sum->slack_ns = slack < sum->slack_ns ? slack : sum->slack_ns;
 }
 
-/* Visits the intervals of all threads; returns true at the end, and then starts again. */
+/* Adds the intervals of all threads in the graph, or their slack; returns true at the end, where
+ * it starts again. */
 static bool step_totals_visit_intervals(struct step_totals *sums, const struct table_view *view,
                                         const struct activity_graph *graph, uint64_t *budget,
                                         bool slack)

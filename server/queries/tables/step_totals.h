@@ -8,10 +8,10 @@
 
 struct step_total {
     uint32_t step;    /* 0: time without a code segment, see `is` */
-    uint32_t thread;  /* of the longest piece on the path */
+    uint32_t thread;  /* thread of the longest piece on the path */
     uint64_t longest; /* position of the event at the end of that piece */
     int64_t longest_ns;
-    int64_t path_ns, total_ns; /* of all threads */
+    int64_t path_ns, total_ns; /* on the path; of all threads */
     int64_t slack_ns;          /* minimum over its intervals; INT64_MAX: unknown */
     int64_t zero_ns;           /* what-if gain at 0 ns; valid with has_zero */
     uint8_t is;                /* an enum path_piece_kind */
@@ -19,21 +19,21 @@ struct step_total {
 };
 
 struct step_totals {
-    /* sorted by time on the path, then by total time, the largest first */
+    /* Sorted by time on the path, then by total time, the largest first. */
     struct step_total *items;
     uint32_t count;
     size_t room;
     uint32_t *index;   /* by code segment - 1: 1 + index */
-    uint32_t steps, of; /* number of code segments and threads at that time */
-    int64_t *threads;  /* by thread: running time */
+    uint32_t steps, of; /* number of code segments and of threads when it began */
+    int64_t *threads;  /* by thread index: running time */
     int64_t runs_ns;   /* running time of all threads, by the order */
     int64_t work_ns; /* the same without the time in which they were runnable and had no CPU */
-    uint32_t living; /* threads that ran at all */
+    uint32_t living; /* number of threads in the graph with intervals */
     /* where the next step continues: */
     uint32_t thread;
     size_t piece, item;
-    int64_t until_ns; /* of the thread */
-    struct cpu_state_walk walk; /* of the thread */
+    int64_t until_ns; /* end of what counts of the thread */
+    struct cpu_state_walk walk; /* CPU states of the thread */
 };
 
 /* Processes the path and the intervals in the graph, about `budget` of them; returns true when all

@@ -102,13 +102,13 @@ void table_move(struct result_table *t, struct result_table *made)
     *made = (struct result_table){0};
 }
 
-/* ---- their order ---- */
+/* ---- order of rows ---- */
 
 struct table_sorting {
     const struct result_table *table;
     uint32_t column;
     bool descending;
-    uint32_t *order, count; /* rows, as they are to come */
+    uint32_t *order, count; /* indices of rows, in their new order */
 };
 
 static int compare_numbers(double a, double b) { return a < b ? -1 : a > b; }
@@ -133,7 +133,7 @@ static int compare_cells(const struct table_cell *a, const struct table_cell *b)
     }
 }
 
-/* Null values come last; equal ones keep their order. */
+/* Compares rows by the column.  Null values come last; equal ones keep their order. */
 static int compare_rows(const void *x, const void *y, void *context)
 {
     const struct table_sorting *s = context;
@@ -148,7 +148,7 @@ static int compare_rows(const void *x, const void *y, void *context)
     return order ? order : i < k ? -1 : 1;
 }
 
-/* Returns the first row from `row` on that does not belong to the subtree at a depth, or `end`. */
+/* Returns the first row from `row` on that is not below the given depth, or `end`. */
 static uint32_t table_make_end_of_subtree(const struct result_table *t, uint32_t row, uint32_t end,
                                           uint8_t depth)
 {
@@ -205,7 +205,7 @@ static void table_make_cut_to_top(struct result_table *t, uint32_t top)
     }
 }
 
-/* Numbers are sorted in descending order, names in ascending order. */
+/* Returns the default order of a column: numbers descend, names ascend. */
 static bool table_make_sorts_descending(const struct result_table *t, uint32_t column)
 {
     uint8_t kind = t->columns[column].kind;

@@ -21,8 +21,8 @@ static int by_creation(const void *a, const void *b)
     return order ? order : tasks_tables_compare_times(x->thread, y->thread);
 }
 
-/* Returns all threads with a recorded creation or begin until the range ends; the caller frees it.
- */
+/* Returns all threads whose creation or begin is recorded before the range ends, in that order;
+ * the caller frees it. */
 static const struct thread_timeline **tasks_tables_sorted_threads(const struct table_view *view,
                                                                   uint32_t *count)
 {
@@ -39,7 +39,7 @@ static const struct thread_timeline **tasks_tables_sorted_threads(const struct t
     return list;
 }
 
-/* ---- how many there were ---- */
+/* ---- numbers of tasks ---- */
 
 enum task_moment { STARTED, ENDED, DELETED, MOMENTS };
 
@@ -53,7 +53,8 @@ static int64_t moment_of(const struct thread_timeline *c, enum task_moment momen
     return moment == STARTED ? c->start_ns : moment == ENDED ? c->end_ns : c->closed_ns;
 }
 
-/* Returns the times of one kind of event of all threads, sorted; unknown ones come first. */
+/* Returns the times of one kind of event of all threads, sorted, and how many are unknown, which
+ * come first. */
 static int64_t *times_of(const struct thread_timeline **list, uint32_t count,
                          enum task_moment moment, uint32_t *never)
 {
@@ -91,7 +92,7 @@ static void add_counts(struct result_table *t, const struct thread_timeline **li
         free(times[m]);
 }
 
-/* Keeps only the rows of the requested threads; the counts remain those of all. */
+/* Keeps the rows of the requested threads only; the counts remain those of all threads. */
 static void keep_wanted(const struct table_view *view, struct result_table *t)
 {
     uint32_t kept = 0;
@@ -108,7 +109,7 @@ static void keep_wanted(const struct table_view *view, struct result_table *t)
     t->row_count = kept;
 }
 
-/* Formats wall clock time, independently of the local time zone. */
+/* Returns a cell for the wall-clock time, independently of the local time zone. */
 static struct table_cell clock_of(const struct run *run, int64_t ns)
 {
     uint64_t at = run->wall_ns + (uint64_t)ns;
@@ -163,9 +164,9 @@ const struct table_preset preset_tasks = {
 /* ---- creators ---- */
 
 struct task_family {
-    const struct thread_timeline **list; /* by creation */
+    const struct thread_timeline **list; /* in the order of creation */
     uint32_t count;
-    /* by index: 1 + the first child; 1 + the next one of the same creator */
+    /* By index: 1 + index of the first child; 1 + index of the creator's next child. */
     uint32_t *first, *next;
     struct map at; /* line -> 1 + index */
 };
@@ -175,7 +176,8 @@ static uint32_t index_of(const struct task_family *f, uint32_t line)
     return (uint32_t)(uintptr_t)map_get(&f->at, line, 0);
 }
 
-/* Processes the last one first, so that children are sorted by creation. */
+/* Links threads to their creators; from the last one on, so that children are sorted by
+ * creation. */
 static struct task_family family_of(const struct table_view *view)
 {
     struct task_family f = {.count = 0};
@@ -186,7 +188,7 @@ static struct task_family family_of(const struct table_view *view)
         map_put(&f.at, f.list[i]->thread, 0, (void *)(uintptr_t)(i + 1));
     for (uint32_t i = f.count; i-- > 0;) {
         uint32_t maker = f.list[i]->maker ? index_of(&f, f.list[i]->maker) : 0;
-        if (!maker || maker - 1 >= i) /* its creator is not known, or was created later */
+        if (!maker || maker - 1 >= i) /* its creator is unknown, or was created later */
             continue;
         f.next[i] = f.first[maker - 1];
         f.first[maker - 1] = i + 1;

@@ -1,7 +1,7 @@
-/* Table of the critical path for the overview: for each of many pixels, the threads that the path
- * is on, with their shares, and the thread that it came from.  Pixels that belong to one thread
- * completely are one row.  Options: "begin" and "end": the range, ns of the run, or positions by
- * "order"; "pixels": how many. */
+/* Table of the critical path for the overview: for each of many pixels, the threads that the
+ * path is on, with their shares, and the thread that it came from.  Successive pixels that
+ * belong to one thread completely are one row.  Options: "begin" and "end": the range, ns of the
+ * run, or positions by "order"; "pixels": their number. */
 #include "base/alloc.h"
 #include "server/queries/tables/path_baseline.h"
 #include "wire/limits.h"
@@ -13,9 +13,9 @@
 /* A row: pixels first .. end - 1 of a thread. */
 struct trail_slice {
     uint32_t thread, first, end;
-    uint32_t after; /* the thread line that the path came from first; 0: it was here before */
-    uint32_t hops; /* how often it came from another thread */
-    double pixels; /* sum of its parts, in pixels */
+    uint32_t after; /* thread line that the path came from first; 0: it was here before */
+    uint32_t hops; /* how often the path came from another thread */
+    double pixels; /* length of the path on this thread, in pixels */
 };
 
 struct trail_work {
@@ -24,11 +24,11 @@ struct trail_work {
     double begin, scale; /* scale: pixels per ns, or per position */
     uint32_t pixels;
     bool by_order;
-    size_t piece; /* all pieces before it are processed */
-    double at; /* end of the last one */
+    size_t piece; /* index of the next piece */
+    double at; /* end of the previous piece */
     struct trail_slice *slices;
     size_t count, room;
-    size_t open; /* rows from here on belong to the incomplete pixel */
+    size_t open; /* rows from here on belong to the pixel that is not complete */
 };
 
 /* ---- the request ---- */
@@ -70,7 +70,7 @@ static void trail_table_drop(void *p)
     free(w);
 }
 
-/* ---- splitting into pixels ---- */
+/* ---- division into pixels ---- */
 
 static double pixel_of(const struct trail_work *w, double at)
 {
@@ -78,14 +78,14 @@ static double pixel_of(const struct trail_work *w, double at)
     return x < 0 ? 0 : x > w->pixels ? w->pixels : x;
 }
 
-/* Returns the thread from which the path came to a piece. */
+/* Returns the thread from which the path came to a piece; 0 if it was on the same one before. */
 static uint32_t came_from(const struct critical_path *path, size_t piece)
 {
     const struct path_piece *now = &path->pieces[piece], *before = piece ? now - 1 : now;
     return before->thread != now->thread ? before->thread : 0;
 }
 
-/* Returns the row of the thread in the incomplete pixel, or a new one. */
+/* Returns the thread's row in the pixel that is not complete, or a new row. */
 static struct trail_slice *slice_of(struct trail_work *w, uint32_t thread, uint32_t pixel)
 {
     if (w->open < w->count && w->slices[w->open].first != pixel)
@@ -105,7 +105,7 @@ static void add_to(struct trail_slice *s, double pixels, uint32_t after)
     s->after = s->after ? s->after : after;
 }
 
-/* Adds a piece, its borders in pixels; a piece of length 0 is shown in its pixel. */
+/* Adds a piece, given its borders in pixels; one of length 0 is shown in its pixel, too. */
 static void add_piece(struct trail_work *w, uint32_t thread, double from, double to, uint32_t after)
 {
     uint32_t first = (uint32_t)from, whole = (uint32_t)ceil(from), end = (uint32_t)to;
@@ -125,7 +125,7 @@ static void add_piece(struct trail_work *w, uint32_t thread, double from, double
         add_to(slice_of(w, thread, end), to - end, after);
 }
 
-/* Returns the end of a piece, in ns or positions; positions of the path never decrease. */
+/* Returns the end of a piece, in ns or as a position; positions along the path never decrease. */
 static double end_of(const struct trail_work *w, const struct path_piece *piece)
 {
     if (!w->by_order)
@@ -172,7 +172,7 @@ static bool trail_table_step(void *p, uint64_t *budget)
     return true;
 }
 
-/* ---- filling ---- */
+/* ---- table ---- */
 
 static void trail_table_fill(void *p, const struct table_view *view, struct result_table *t)
 {

@@ -48,9 +48,9 @@ static void add_columns(struct result_table *t)
 /* ---- values of a series in a range ---- */
 
 struct usage_changes {
-    uint32_t count; /* points in the range */
-    int64_t before, last, least, most; /* before: the value at the begin of the range */
-    double mean; /* mean over time */
+    uint32_t count; /* number of points in the range */
+    int64_t before, last, least, most; /* before: the last value before the range */
+    double mean; /* over time */
     int64_t last_ns;
 };
 
@@ -82,7 +82,7 @@ static struct usage_changes usage_table_changes_of(const struct os_metric_series
     return changes;
 }
 
-/* ---- in words ---- */
+/* ---- texts ---- */
 
 static struct table_cell usage_table_amount_cell(const char *unit, double value)
 {
@@ -186,7 +186,8 @@ static void *usage_table_begin(const struct table_view *view, char **problem)
     return NULL;
 }
 
-/* If threads are requested by name, these are meant, not the programs. */
+/* Returns whether rows are those of threads: if threads are selected, they are meant, not the
+ * programs. */
 static bool by_thread(const struct table_request *request)
 {
     return strcmp(request->by, "thread") == 0 || (request->line_count && !*request->by);
@@ -203,7 +204,7 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
     for (size_t i = 0; i < n; i++) {
         const struct os_metric_series *s = os_metrics_at(view->run, i);
         if (s->meter >= USAGE_METERS)
-            continue; /* other values are in other tables */
+            continue; /* other metrics are in other tables */
         if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
             rows[kept++].series = s;
     }

@@ -34,9 +34,9 @@ enum waits_column {
     GUESSED,
     LIFE,
     CATEGORY,
-    FROM, /* only for single waits, as the next one */
+    FROM, /* this and the following: only for single waits */
     UNTIL,
-    GOING_ON /* and three more */
+    GOING_ON /* and three more: attribution_cells_add_delay() */
 };
 
 struct waits_work {
@@ -75,7 +75,7 @@ static enum wait_group_by by_of(const char *by)
     return GROUP_PLACE;
 }
 
-/* Groups of the whole run are continued from the last request. */
+/* Sets the groups; those of the whole run are continued from the last request. */
 static void waits_table_set_groups(struct waits_work *w, const struct table_view *view,
                                    struct wait_grouping grouping)
 {
