@@ -54,7 +54,7 @@ void agent_position_mark_free(struct agent_position_mark *mark)
     free(mark->sessions);
 }
 
-/* ---- what they come to ---- */
+/* ---- resulting positions ---- */
 
 static struct agent_position *agent_position_get(struct agent_positions *list,
                                                  const struct agent_position_mark *mark)

@@ -1,4 +1,5 @@
-/* Reading what a trace file holds, from its newest state on. */
+/* Reader of a trace file: finds its newest checkpoint, and replays that and the journal after
+ * it. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/tracefile/tracefile_state.h"
@@ -19,13 +20,14 @@ struct tracefile_replayer {
     struct tracefile *file;
     void (*visit)(void *context, struct chunk);
     void *context;
-    uint8_t *bytes; /* a stretch of the file */
+    uint8_t *bytes; /* part of the file in memory, from `at` */
     uint64_t at;
     size_t count, room;
-    uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
-    uint32_t state; /* its number; 0 none */
-    struct delivered_until delivered; /* up to where it knows */
-    bool known_only; /* what it does not know is left to others */
+    uint64_t lost, places, first; /* damage: bytes, number of places, and the first place */
+    uint32_t state; /* number of the checkpoint that was read; 0: none */
+    /* the place in the journal up to which the checkpoint knows it */
+    struct delivered_until delivered;
+    bool known_only; /* visits only the part of the journal that the checkpoint knows */
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -37,7 +39,7 @@ static void note_damage(struct tracefile_replayer *r, uint64_t at, uint64_t byte
     r->lost += bytes;
 }
 
-/* `size` bytes of the file; NULL if it ends before. */
+/* Returns `size` bytes of the file, or NULL if it ends before. */
 static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r, uint64_t at,
                                                    size_t size)
 {
@@ -47,7 +49,8 @@ static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r,
         return r->bytes + (at - r->at);
     size_t wanted = size < STRETCH_BYTES ? STRETCH_BYTES : size;
     if (wanted > r->room) {
-        uint8_t *bytes = realloc(r->bytes, wanted); /* likewise */
+        /* the file states the size: too much is damage */
+        uint8_t *bytes = realloc(r->bytes, wanted);
         if (!bytes)
             return NULL;
         r->bytes = bytes;
@@ -58,7 +61,8 @@ static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r,
     return r->count >= size ? r->bytes : NULL;
 }
 
-/* True if a whole chunk of the region is there; its data lie in the stretch. */
+/* Reads the chunk at a place; returns false if no whole chunk of the region is there.  Its data
+ * remain in the replayer's buffer. */
 static bool chunk_at(struct tracefile_replayer *r, const struct tracefile_region *region,
                      uint64_t at, struct chunk *chunk)
 {
@@ -74,7 +78,7 @@ static bool chunk_at(struct tracefile_replayer *r, const struct tracefile_region
     return true;
 }
 
-/* The next whole chunk of the region after a place; its end if there is none. */
+/* Returns the place of the region's next whole chunk after a place, or the region's end. */
 static uint64_t next_chunk(struct tracefile_replayer *r, const struct tracefile_region *region,
                            uint64_t at)
 {
@@ -97,7 +101,8 @@ static uint64_t next_chunk(struct tracefile_replayer *r, const struct tracefile_
     return end;
 }
 
-/* Does the file end within what may be a chunk?  It is being written, or was cut off. */
+/* Returns whether the file ends within what may be a chunk: one that is being written, or that was
+ * cut off. */
 static bool is_cut(struct tracefile_replayer *r, const struct tracefile_region *region, uint64_t at)
 {
     struct chunk chunk;
@@ -108,8 +113,8 @@ static bool is_cut(struct tracefile_replayer *r, const struct tracefile_region *
            chunk.size > r->file->size - at - CHUNK_HEAD_BYTES;
 }
 
-/* Room that was kept for last words: zeros, up to the end of the file or to what is not of the
- * journal. */
+/* Returns whether only space preallocated for the journal's last chunks follows: zeros, up to the
+ * end of the file or to a chunk that is not of the journal. */
 static bool is_spare(struct tracefile_replayer *r, uint64_t at)
 {
     struct chunk chunk;
@@ -123,10 +128,10 @@ static bool is_spare(struct tracefile_replayer *r, uint64_t at)
     return true;
 }
 
-/* Visits a region's chunks; true if it leads on, into *region. */
+/* Visits a region's chunks.  Returns true if another region continues it, and sets *region. */
 static bool read_region(struct tracefile_replayer *r, struct tracefile_region *region)
 {
-    bool open = region->end == NO_END; /* then every byte of it should be a chunk */
+    bool open = region->end == NO_END; /* in the last region nothing else lies between chunks */
     for (uint64_t at = region->begin; at < region->end && at < r->file->size;) {
         struct chunk chunk;
         if (!chunk_at(r, region, at, &chunk)) {
@@ -158,7 +163,8 @@ static bool read_region(struct tracefile_replayer *r, struct tracefile_region *r
     return false;
 }
 
-/* News lead back to older ones; they are visited oldest first. */
+/* Visits the NEWS chunks.  Each has the place of the one before, so they are collected first and
+ * visited oldest first. */
 static void read_news(struct tracefile_replayer *r, uint64_t place)
 {
     uint64_t *places = NULL;
@@ -188,7 +194,7 @@ static void read_news(struct tracefile_replayer *r, uint64_t place)
     free(places);
 }
 
-/* False if that cannot be. */
+/* Parses the head of a checkpoint; returns false if it is invalid. */
 static bool read_state_head(const struct chunk *state, struct checkpoint_head *head)
 {
     size_t left = state->size;
@@ -209,7 +215,8 @@ static bool read_state_head(const struct chunk *state, struct checkpoint_head *h
     return true;
 }
 
-/* What a state says of the journal. */
+/* Reads from a checkpoint's head from where on the journal is to be read, and how much of it the
+ * checkpoint knows. */
 static void note_place(struct tracefile_replayer *r, const uint8_t *data,
                        struct tracefile_region *region, struct chunk *state)
 {
@@ -222,7 +229,7 @@ static void note_place(struct tracefile_replayer *r, const uint8_t *data,
     state->thread = (uint32_t)chunk_get_u64(data + 64);
 }
 
-/* Reads the state at a place, and what belongs to it; false if it is damaged. */
+/* Visits the checkpoint at a place, and the NEWS before it; returns false if it is damaged. */
 static bool read_state(struct tracefile_replayer *r, uint64_t place,
                        struct tracefile_region *region)
 {
@@ -250,7 +257,8 @@ static bool read_state(struct tracefile_replayer *r, uint64_t place,
     return true;
 }
 
-/* Is a whole state there, and each part that it needs?  Else *bad: where not. */
+/* Returns whether a checkpoint and each part that it needs are whole; else sets *bad to the place
+ * of the damage. */
 static bool state_is_whole(const struct tracefile *file, uint64_t place, uint64_t *bad)
 {
     struct chunk chunk, part;
@@ -268,7 +276,8 @@ static bool state_is_whole(const struct tracefile *file, uint64_t place, uint64_
     return whole;
 }
 
-/* The newest whole state, 0 none; notes damage where a newer one cannot be read. */
+/* Returns the place of the newest whole checkpoint, 0 if there is none.  Notes as damage what
+ * makes a newer one unreadable. */
 static uint64_t find_state(struct tracefile_replayer *r)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES];

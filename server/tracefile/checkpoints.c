@@ -1,5 +1,5 @@
-/* Writing states: what the order is at one moment, and from where on the journal must be read to go
- * on from it. */
+/* Writer of checkpoints: the state of the order at one moment, with the place in the journal from
+ * which a reader continues. */
 #define _GNU_SOURCE
 #include "server/tracefile/checkpoints.h"
 #include "server/tracefile/file_retention.h"
@@ -14,13 +14,14 @@ uint64_t checkpoint_slot_checksum(const uint8_t *slot, unsigned i)
     return XXH3_64bits_withSeed(slot, 16, i + 1);
 }
 
-/* Finds room for a state of this size: an area of its own for every second one. */
+/* Returns an area for a checkpoint of this size.  Two areas alternate, so that the previous
+ * checkpoint stays whole while this one is written. */
 static struct checkpoint_area *area_for(struct tracefile *file, size_t size)
 {
     struct checkpoint_area *area = &file->areas[file->states % 2];
     if (area->room >= size)
         return area;
-    if (area->room) /* too small by now: its room goes back to the file system */
+    if (area->room) /* too small by now: its space is returned to the file system */
         fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->place,
                   (off_t)area->room);
     *area = (struct checkpoint_area){tracefile_update_end(file, size + size / 2), size + size / 2};
@@ -71,7 +72,8 @@ static bool write_slot(struct tracefile *file, const struct checkpoint_area *are
     return tracefile_write_at(file->fd, slot, sizeof slot, SLOT_AT + SLOT_BYTES_HEAD * i);
 }
 
-/* States are written again and again: regions as long as four of them keep that cheap. */
+/* Makes regions at least four times as long as what a checkpoint writes.  The next one is due
+ * after a region's length, so checkpoints remain a small part of all writing. */
 static void fit_regions(struct tracefile *file, uint64_t cost)
 {
     pthread_mutex_lock(&file->lock);

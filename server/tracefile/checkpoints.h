@@ -1,4 +1,4 @@
-/* The places of a trace file's states: two slots in its head, which are written alternately. */
+/* Places of a trace file's checkpoints: two slots in its head, which are written alternately. */
 #ifndef SERVER_TRACEFILE_CHECKPOINTS_H
 #define SERVER_TRACEFILE_CHECKPOINTS_H
 
@@ -10,7 +10,7 @@
     96u /* likewise: enum tracefile_holds and its complement, or two zeros */
 #define CHECKPOINT_HEAD_BYTES 80u
 
-/* The bytes of a state before those of the order. */
+/* Head of a checkpoint, before the data of the order. */
 struct checkpoint_head {
     const uint8_t *parts, *threads; /* places; bytes of CHUNK_THREADS */
     uint32_t part_count;
@@ -18,16 +18,17 @@ struct checkpoint_head {
     size_t size;
 };
 
-/* The newest state of a file, from which it is resumed. */
+/* The newest checkpoint of a file, from which it is resumed. */
 struct newest_checkpoint {
-    uint64_t place, serial; /* 0: there is none, and the journal is read from its begin */
-    uint32_t number, from_number; /* its own; of the mark that the journal is read from */
+    uint64_t place, serial; /* place 0: there is none, and the journal is read from its begin */
+    /* its number; that of the restart point from which the journal is read */
+    uint32_t number, from_number;
     struct tracefile_region from;
-    struct delivered_until delivered; /* what it knows of the journal */
-    uint8_t *data; /* the caller's */
-    struct checkpoint_head head; /* in it */
+    struct delivered_until delivered; /* the part of the journal that it covers */
+    uint8_t *data; /* owned by the caller */
+    struct checkpoint_head head; /* points into `data` */
 };
-/* Finds the newest state.  Returns false if a part of it is damaged. */
+/* Finds the newest checkpoint.  Returns false if a part of it is damaged. */
 bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *state);
 
 bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);

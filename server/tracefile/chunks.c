@@ -24,7 +24,7 @@ void chunk_set_u64(uint8_t *p, uint64_t v)
     chunk_set_u32(p + 4, (uint32_t)(v >> 32));
 }
 
-/* XXH3 of the data, seeded with that of the head. */
+/* Returns the checksum of a chunk: XXH3 of its data, seeded with that of its head. */
 static uint32_t chunk_checksum(const uint8_t *head, const uint8_t *data, size_t size)
 {
     XXH64_hash_t seed = XXH3_64bits(head, CHUNK_HEAD_BYTES - 4);
@@ -58,7 +58,8 @@ bool chunk_read_head(const uint8_t head[CHUNK_HEAD_BYTES], struct chunk *chunk)
 
 bool chunk_is_whole(const uint8_t head[CHUNK_HEAD_BYTES], const uint8_t *data, size_t size)
 {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* libFuzzer's word: checksums would keep it out */
+/* (defined by libFuzzer) checksums would reject all of the fuzzer's input */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     (void)checksum;
     return head && (data || !size);
 #else

@@ -1,5 +1,5 @@
-/* Retention in a trace file: parts that are not needed any more are returned to the file system,
- * or reused. */
+/* Retention in a trace file: frees parts and journal regions that no checkpoint needs, for reuse
+ * or to the file system. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/tracefile/file_retention.h"
@@ -17,9 +17,10 @@ void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room)
 
 /* ---- the journal ---- */
 
-#define FREE_MOST ((uint64_t)64 << 20) /* of regions that wait to be written again */
+#define FREE_MOST ((uint64_t)64 << 20) /* bytes of free regions that are kept for reuse */
 
-/* What is free beyond that goes back to the file system until it is needed. */
+/* Returns a freed region's space to the file system if more than FREE_MOST bytes are free.  The
+ * region can still be reused. */
 static void file_retention_release_region(struct tracefile *file, struct tracefile_region *region)
 {
     uint64_t kept = 0;
@@ -77,13 +78,14 @@ static void file_retention_release_space(struct tracefile *file, uint64_t from, 
 {
     if (from >= to)
         return;
-    /* Not every file system can; then the room stays taken. */
+    /* not every file system supports this; then the space stays allocated */
     if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
                   (off_t)(to - from)) == 0)
         file->given_back += to - from;
 }
 
-/* What must stay, in the order of places. */
+/* Returns what discarding must not free: kept areas and regions of the journal, sorted by place.
+ * The caller frees it. */
 static struct checkpoint_area *file_retention_is_in_use(const struct tracefile *file, size_t *count)
 {
     struct checkpoint_area *areas = NULL;

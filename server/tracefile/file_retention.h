@@ -5,7 +5,7 @@
 #include "server/tracefile/tracefile_state.h"
 
 void file_retention_add(struct tracefile *file, uint64_t place,
-                        uint64_t room); /* not to be freed */
+                        uint64_t room); /* an area that is never freed */
 /* Reuses or frees the regions of the journal before this one. */
 void tracefile_free_regions(struct tracefile *file, uint32_t before);
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OPENING_SECONDS 120 /* the longest time that opening a file takes */
+#define OPENING_SECONDS 120 /* maximum time that opening a file takes */
 
 int free_space_by_place(const void *a, const void *b)
 {
@@ -26,7 +26,7 @@ static bool free_space_contains(const struct rests *rests, uint64_t place)
            bsearch(&place, rests->places, rests->count, sizeof place, free_space_by_place);
 }
 
-/* Where the part at a place ends; 0: there is none. */
+/* Returns the place after the part at a place, or 0 if there is no part. */
 static uint64_t response_chunk_end(const struct tracefile *file, uint64_t place)
 {
     uint8_t head[CHUNK_HEAD_BYTES];
@@ -78,7 +78,7 @@ void free_space_reclaim(struct tracefile *file, unsigned slot, const struct chec
     if (now.count)
         memcpy(now.places, state->parts, now.count * sizeof *now.places);
     qsort(now.places, now.count, sizeof *now.places, free_space_by_place);
-    uint64_t from = 0, to = 0; /* parts that lie behind each other go together */
+    uint64_t from = 0, to = 0; /* adjacent parts are freed together */
     for (size_t i = 0; i < old->count; i++) {
         uint64_t place = old->places[i], end;
         if (free_space_contains(other, place) || free_space_contains(&now, place) ||

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #define STRETCH_BYTES (256u << 10)
-#define STATES_AT 48u /* of the head: where states are */
+#define STATES_AT 48u /* in the file's head: the two places of checkpoints */
 #define STATES_BYTES 48u
 
 struct journal_follower {
     int fd;
     struct journal_position place;
-    uint8_t *bytes; /* a stretch of the file */
+    uint8_t *bytes; /* part of the file in memory, from `from` */
     uint64_t from;
     size_t count, room;
 };
@@ -83,7 +83,8 @@ void journal_follower_free(struct journal_follower *following)
     free(following);
 }
 
-/* `size` bytes at a place; NULL: they are not there.  fresh: as they are now. */
+/* Returns `size` bytes at a place, or NULL if the file has none there. fresh: reads them again,
+ * since they may have been written meanwhile. */
 static const uint8_t *journal_follower_read_bytes(struct journal_follower *f, uint64_t at,
                                                   size_t size, bool fresh)
 {
@@ -110,7 +111,7 @@ static bool chunk_there(struct journal_follower *f, struct chunk *chunk, bool fr
     return true;
 }
 
-/* It leads on to another region. */
+/* Continues in the region that a NEXT chunk names; returns false if the chunk is invalid. */
 static bool journal_follower_next_region(struct journal_follower *f, const struct chunk *chunk)
 {
     uint64_t chunks = f->place.chunk;

@@ -1,5 +1,5 @@
-/* Room of a trace file that is taken ahead, so that the last words of a run, which say what was
- * lost, fit on a disk that is full. */
+/* Preallocated space of a trace file, so that the last chunks of a run, which report what was
+ * lost, fit on a full disk. */
 #define _GNU_SOURCE
 #include "server/tracefile/preallocation.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define LAST_WORDS (64u << 10)
-#define AHEAD (256u << 10) /* asked for at once, where there is as much */
+#define AHEAD (256u << 10) /* bytes that are preallocated at once, if there is enough space */
 
 uint64_t preallocation_bytes(const struct tracefile *file)
 {
@@ -19,7 +19,7 @@ uint64_t preallocation_bytes(const struct tracefile *file)
     return eighth < LAST_WORDS ? eighth : LAST_WORDS;
 }
 
-/* How long a file of this process may become. */
+/* Returns the maximum size of a file of this process. */
 static uint64_t preallocation_file_size_limit(void)
 {
     struct rlimit limit;
@@ -27,7 +27,8 @@ static uint64_t preallocation_file_size_limit(void)
                                                                                    : INT64_MAX;
 }
 
-/* Not every file system can take room ahead; then what does not fit is found out by writing. */
+/* Preallocates a range; returns false if there is no space.  Not every file system supports this;
+ * then only writing shows whether there is space. */
 static bool preallocation_allocate(const struct tracefile *file, uint64_t from, uint64_t to)
 {
     return fallocate(file->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) == 0 ||

@@ -29,7 +29,7 @@ void restart_point_begin(struct tracefile *file)
     restart_point_append(file);
 }
 
-/* Fewer of them: reading may as well begin earlier. */
+/* Drops every other restart point.  Reading may begin at an earlier one instead. */
 static void thin_out(struct tracefile *file)
 {
     size_t kept = 1;

@@ -1,5 +1,5 @@
 /* Restart points (marks): places from which the journal can be read, since the position of each
- * thread there is known.  One is set at the delivered position when a state begins. */
+ * thread there is known.  One is set at the delivered position when a checkpoint begins. */
 #ifndef SERVER_TRACEFILE_RESTART_POINTS_H
 #define SERVER_TRACEFILE_RESTART_POINTS_H
 
@@ -12,13 +12,13 @@ struct restart_point {
 };
 
 struct tracefile_region tracefile_region_for(const struct tracefile *file,
-                                             uint32_t epoch); /* under the lock */
-void restart_point_begin(struct tracefile *file); /* the journal's begin */
-/* A new one where the order has got to; the number of the one from which the journal must be read
- * if `oldest` is the number that what waits has come under. */
+                                             uint32_t epoch); /* the lock must be held */
+void restart_point_begin(struct tracefile *file); /* sets the first one, at the journal's begin */
+/* Sets a restart point at the delivered position.  Returns the number of the one from which the
+ * journal must be read if the oldest pending events were received in epoch `oldest`. */
 uint32_t restart_point_set(struct tracefile *file, uint32_t oldest, struct chunk threads);
 const struct restart_point *restart_point_for_epoch(const struct tracefile *file,
-                                                    uint32_t number); /* not dropped */
+                                                    uint32_t number); /* not a dropped one */
 void restart_points_drop(struct tracefile *file, uint32_t before); /* those with smaller numbers */
 void restart_points_free(struct tracefile *file);
 

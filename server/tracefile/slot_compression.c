@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIKES 64u /* slots that others may be like */
-#define WORDS 8u  /* of a slot, eight bytes each */
+#define LIKES 64u /* previous slots that a slot can be encoded as a difference to, by index_of() */
+#define WORDS 8u /* 8-byte words of a slot */
 #define COUNT_BYTES 4u
-#define WHOLE 0x40u /* with the index of the one that it is like: each word has its length */
+/* flag of the tag beside the index: all words are encoded, with their lengths */
+#define WHOLE 0x40u
 
-/* What varies from a record to the next one like it. */
+/* Words that differ between similar records, and the most bytes of their differences in the short
+ * form. */
 enum { TIME = 1, NUMBER_A = 4, NUMBER_B = 5 };
 #define TIME_MOST 7u
 #define NUMBER_A_MOST 7u
@@ -19,8 +21,8 @@ enum { TIME = 1, NUMBER_A = 4, NUMBER_B = 5 };
 
 struct slot_previous_words {
     uint64_t words[LIKES][WORDS];
-    uint64_t known; /* bits; the others are zeros */
-    uint64_t time;  /* of the record before */
+    uint64_t known; /* bits: which of them are set; the others are zeros */
+    uint64_t time; /* of the previous record */
 };
 
 static uint64_t *slot_codec_previous_words(struct slot_previous_words *likes, unsigned i)
@@ -31,7 +33,7 @@ static uint64_t *slot_codec_previous_words(struct slot_previous_words *likes, un
     return likes->words[i];
 }
 
-/* A difference, so that a small one of either sign is a small number. */
+/* Zigzag encoding: maps small differences of either sign to small numbers. */
 static inline uint64_t slot_codec_zigzag_encode(uint64_t difference)
 {
     return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
@@ -49,14 +51,16 @@ static inline unsigned length_of(uint64_t v)
     return v ? (71 - (unsigned)__builtin_clzll(v)) / 8 : 0;
 }
 
-/* Writes eight bytes, of which so many count. */
+/* Stores a number and advances by its length.  Writes eight bytes always; later ones overwrite the
+ * rest. */
 static inline uint8_t *slot_codec_put_bytes(uint8_t *to, uint64_t v, unsigned length)
 {
     memcpy(to, &v, 8);
     return to + length;
 }
 
-/* Any function will do: the index is stored for the decoder. */
+/* Returns a hash of the words that similar records share.  Any hash will do, as the index is
+ * stored for the decoder. */
 static inline unsigned index_of(const uint64_t words[WORDS])
 {
     uint64_t mixed = words[2] ^ words[0] << 40 ^ words[3] * 0x9e3779b97f4a7c15u;
@@ -214,7 +218,7 @@ struct ring_slot *slot_codec_decode(const struct chunk *chunk, size_t *count)
     *count = slot_codec_count(chunk);
     struct ring_slot *slots = xmalloc((*count + 1) * SLOT_BYTES);
     if (chunk->kind != CHUNK_SLOTS) {
-        memcpy(slots, chunk->data, *count * SLOT_BYTES); /* for its alignment */
+        memcpy(slots, chunk->data, *count * SLOT_BYTES); /* copied for alignment */
         return slots;
     }
     struct slot_codec p = {.at = chunk->data + COUNT_BYTES, .end = chunk->data + chunk->size};

@@ -15,8 +15,8 @@
 
 #define SLOT_CODEC_SPARE_BYTES 96u
 
-/* Packs whole records; the bytes, 0: it would not be shorter, or they are not whole.  `to` has room
- * for the slots as they are, and for SLOT_CODEC_SPARE_BYTES. */
+/* Packs whole records; returns the number of bytes, or 0 if packing does not shorten them or they
+ * are not whole.  `to` must have space for the slots and SLOT_CODEC_SPARE_BYTES. */
 size_t slot_codec_encode(uint8_t *to, const struct ring_slot *slots, size_t count);
 /* Returns the number of slots that a chunk claims to have. */
 size_t slot_codec_count(const struct chunk *chunk);

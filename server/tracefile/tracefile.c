@@ -1,4 +1,4 @@
-/* Writing a trace file. */
+/* Writer of a trace file: creates it, appends to its journal and puts parts. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/tracefile/file_retention.h"
@@ -29,7 +29,7 @@ bool tracefile_write_at(int fd, const void *bytes, size_t size, uint64_t at)
     return true;
 }
 
-/* ---- life ---- */
+/* ---- creating and closing ---- */
 
 static int create_numbered(const char *path, char **used)
 {
@@ -84,7 +84,7 @@ void tracefile_lock(struct tracefile *file, bool more_comes)
     flock(file->fd, more_comes ? LOCK_EX | LOCK_NB : LOCK_UN);
 }
 
-/* Of two bytes, of which one tells that the other is damaged. */
+/* Stores what the file holds: a byte and its complement, so that damage is noticed. */
 static void tracefile_set_holds(struct tracefile *file, enum tracefile_holds holds)
 {
     uint8_t bytes[2] = {(uint8_t)holds, (uint8_t)~holds};
@@ -143,7 +143,7 @@ static void put_chunk(struct encoder *out, struct chunk chunk)
     encode_bytes(out, chunk.data, chunk.size);
 }
 
-/* A free region that is large enough, or a new one. */
+/* Returns a free region of at least `bytes`, or allocates one at the end of the file. */
 static struct tracefile_region tracefile_use_region(struct tracefile *file, uint64_t bytes)
 {
     uint32_t epoch = file->region.epoch + 1;
@@ -172,11 +172,12 @@ void tracefile_close_first_region(struct tracefile *file)
     file->end = file->region.end;
 }
 
-/* Continues the journal in another region, with room for so many bytes. */
+/* Continues the journal in another region with space for at least `bytes`. */
 static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
 {
     if (file->journal.failed)
-        return; /* what lies before did not fit: it is not left behind */
+        /* what was to be written before did not fit: the journal must not continue after the gap */
+        return;
     tracefile_close_first_region(file);
     struct tracefile_region next =
         tracefile_use_region(file, bytes + preallocation_bytes(file) + NEXT_BYTES);
@@ -193,7 +194,8 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
                                              .size = sizeof data});
     file->old = array_reserve(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
     file->old[file->old_count++] = file->region;
-    /* What is in memory goes to where it belongs now; if there is no room, it is tried again. */
+    /* What is in memory belongs to the region that is left, so it is written now.  Without space
+     * the region is not left, which is tried again later. */
     struct encoder rest = file->journal;
     if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
         file->reserved = reserved;
@@ -235,7 +237,7 @@ void tracefile_append_last(struct tracefile *file, struct chunk chunk)
     tracefile_append_chunk(file, chunk, 0);
 }
 
-/* All but the gaps, where others have written. */
+/* Writes the parts in memory, except the gaps, which hold regions of the journal. */
 static bool write_parts(const struct tracefile *file)
 {
     uint64_t at = file->parts_at;
@@ -269,7 +271,8 @@ bool tracefile_sync(struct tracefile *file)
     return !atomic_load(&file->stuck) || tracefile_flush_parts(file);
 }
 
-/* Cuts off what was written in part, while nothing lies behind it. */
+/* Cuts off an incomplete write at the end of the journal.  Only an open-ended region allows that,
+ * as nothing lies behind it. */
 static bool cut_torn(struct tracefile *file)
 {
     bool cut = true;
@@ -292,7 +295,7 @@ static void clean_up(struct tracefile *file, bool written)
     errno = e;
 }
 
-/* Writes bytes where the journal continues. */
+/* Writes bytes at the end of the journal. */
 static bool write_journal(struct tracefile *file, const void *bytes, size_t size, bool failed)
 {
     failed |= file->torn && !cut_torn(file);
@@ -339,9 +342,10 @@ bool tracefile_flush_last(struct tracefile *file) { return flush_journal(file, f
 
 uint64_t tracefile_unflushed(const struct tracefile *file) { return file->journal.size; }
 
-/* ---- without a copy ---- */
+/* ---- appending without a copy ---- */
 
-/* Where the order is behind, the first region is not left open for ever. */
+/* Returns whether the journal must continue in another region.  If the order lags behind, even the
+ * open-ended first region is limited to the usual length. */
 static bool is_full(const struct tracefile *file, uint64_t need)
 {
     if (file->region.end == NO_END)
@@ -374,7 +378,7 @@ bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, boo
     return write_journal(file, bytes, size, !last && !preallocation_reserve(file, size));
 }
 
-/* ---- how far it was delivered ---- */
+/* ---- delivery to the order ---- */
 
 void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
 
@@ -403,15 +407,15 @@ uint64_t tracefile_region_bytes(const struct tracefile *file) { return file->reg
 uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes)
 {
     pthread_mutex_lock(&file->lock);
-    tracefile_close_first_region(file); /* nothing may be put behind it while it is open */
+    tracefile_close_first_region(file); /* a part cannot be put behind an open-ended region */
     uint64_t place = file->end;
     file->end += bytes;
     pthread_mutex_unlock(&file->lock);
     return place;
 }
 
-/* The disk is full: the parts stay one run of bytes in memory, in which a region of the journal is
- * left out. */
+/* Leaves out a region of the journal within the parts in memory: the disk is full, so they stay
+ * one contiguous buffer. */
 static void leave_gap(struct tracefile *file, uint64_t until)
 {
     static const uint8_t nothing[4096];
@@ -427,7 +431,8 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
 {
     uint64_t place = tracefile_update_end(file, CHUNK_HEAD_BYTES + size);
     if (file->parts.size && file->parts_at + file->parts.size != place)
-        tracefile_flush_parts(file); /* a region lies between; if there is no room, see below */
+        /* a region lies between; without disk space the parts remain, and a gap is left for it */
+        tracefile_flush_parts(file);
     if (file->parts.size && file->parts_at + file->parts.size != place)
         leave_gap(file, place);
     if (file->parts.size == 0)

@@ -1,5 +1,5 @@
-/* Opening a trace file, and what lies at one place of it.  It is read, not mapped: it may be cut
- * meanwhile, and a mapping would turn that into a signal.  It may be written meanwhile, too. */
+/* Opener of trace files, and reader of single chunks.  Files are read, not mapped: a file that is
+ * truncated meanwhile would raise SIGBUS.  They may be written meanwhile, too. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/tracefile/tracefile_state.h"
@@ -37,12 +37,13 @@ uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place, 
         tracefile_read_at(file->fd, head, sizeof head, place) != sizeof head ||
         !chunk_read_head(head, chunk) || chunk->kind != kind)
         return NULL;
-    struct stat st; /* a size that the file cannot have is not reserved */
+    struct stat st; /* a size that the file cannot have is not allocated */
     if (chunk->size > (1u << 20) &&
         (fstat(file->fd, &st) < 0 || (uint64_t)st.st_size < place + chunk->size))
         return NULL;
     uint8_t *data =
-        malloc((size_t)chunk->size + 8); /* the file says how much: too much is damage */
+        /* not xmalloc(): the file states the size, which damage can make too large */
+        malloc((size_t)chunk->size + 8);
     if (!data)
         return NULL;
     if (tracefile_read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
@@ -58,7 +59,7 @@ uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place, 
 uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size)
 {
     struct chunk chunk;
-    if (file->parts.size && place >= file->parts_at) { /* not written yet */
+    if (file->parts.size && place >= file->parts_at) { /* still in memory */
         uint64_t at = place - file->parts_at, size_known = file->parts.size;
         const uint8_t *head = file->parts.data + at;
         if (at > size_known || size_known - at < CHUNK_HEAD_BYTES ||
@@ -89,7 +90,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES];
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for ever */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not block */
     *why = NULL;
     if (fd < 0 || fstat(fd, &st) < 0)
         *why = strerror(errno);
@@ -109,7 +110,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     file->size = (uint64_t)st.st_size;
     file->reading = true;
     file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    flock(fd, LOCK_UN); /* a server may want to resume it */
+    flock(fd, LOCK_UN); /* a server may want to lock it, to resume it */
     file->end = file->parts_at = PARTS_IN_MEMORY;
     return file;
 }

@@ -19,10 +19,10 @@
 struct resume_scan {
     struct tracefile *file;
     struct journal_follower *following;
-    struct delivered_until delivered; /* from there on chunks are visited */
-    resuming_visit *visit; /* NULL: only where it ends is looked for */
+    struct delivered_until delivered; /* chunks are visited from this place on */
+    resuming_visit *visit; /* NULL: only the journal's end is searched */
     void *context;
-    struct journal_position end; /* the journal continues there */
+    struct journal_position end; /* the place where the journal continues */
 };
 
 static bool is_known(const struct resume_scan *w, const struct journal_position *at)
@@ -41,7 +41,7 @@ static void leave_region(struct tracefile *file, const struct journal_position *
     *region = (struct tracefile_region){place->at, place->end, place->epoch, false};
 }
 
-/* Are the chunks of a batch all there?  Looks on, and comes back. */
+/* Returns whether the next `bytes` bytes are whole chunks; the follower's position is restored. */
 static bool is_whole(struct resume_scan *w, uint64_t bytes)
 {
     struct journal_position begin = journal_follower_position(w->following), at = begin;
@@ -63,7 +63,7 @@ static bool is_batch_whole(struct resume_scan *w, const struct chunk *chunk)
     return good && is_whole(w, bytes);
 }
 
-/* Goes over the journal up to its last whole batch. */
+/* Scans the journal up to the end of its last whole batch. */
 static void resume_scan_journal(struct resume_scan *w)
 {
     struct chunk chunk;
@@ -72,7 +72,7 @@ static void resume_scan_journal(struct resume_scan *w)
         struct journal_position next = journal_follower_position(w->following);
         uint64_t size = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
         struct journal_position at = next;
-        at.at -= size; /* it may lie in another region than the one before */
+        at.at -= size; /* not w->end: the chunk may lie in another region */
         bool known = is_known(w, &at), mark = chunk.kind == CHUNK_REACHED;
         if (next.epoch != w->end.epoch) {
             struct journal_position begin = at;
@@ -97,7 +97,7 @@ static void resume_scan_journal(struct resume_scan *w)
     }
 }
 
-/* What lies behind the last whole batch must not be taken for more of the journal. */
+/* Cuts off or clears what follows the last whole batch, so that it is not taken for journal. */
 static bool resume_truncate_tail(struct tracefile *file)
 {
     struct stat st;
@@ -129,7 +129,7 @@ static void resume_continue_after(struct tracefile *file, const struct newest_ch
     struct rests *rests = &file->rests[(state->serial - 1) % 2];
     rests->count = state->head.part_count;
     rests->places = xmalloc((rests->count + 1) * sizeof *rests->places);
-    for (size_t i = 0; i < rests->count; i++) /* sorted by place, which freeing requires */
+    for (size_t i = 0; i < rests->count; i++) /* sorted by place below, as freeing requires */
         rests->places[i] = chunk_get_u64(state->head.parts + 8 * i);
     qsort(rests->places, rests->count, sizeof *rests->places, free_space_by_place);
 }
@@ -179,7 +179,7 @@ static bool resume_open_journal(struct tracefile *file, struct resume_scan *w, c
     return !file->reading;
 }
 
-/* As who writes it; where another one does, not. */
+/* Opens the file for writing and locks it; fails if another server has locked it. */
 static bool resume_take_ownership(struct tracefile *file, const char *path, const char **why)
 {
     struct stat here, there;
