@@ -57,8 +57,8 @@ bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void 
     return decoder_finish(&in);
 }
 
-/* Reads each process's reported losses, and then the sessions that had hung up; run NULL: skips
- * the losses. */
+/* Reads each process's reported losses, and then the sessions that had hung up.  Skips the losses
+ * if run is NULL. */
 static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *hangups)
 {
     int64_t last_ns = (int64_t)decode_u64(in);

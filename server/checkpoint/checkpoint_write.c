@@ -16,45 +16,47 @@
 #include <string.h>
 
 #define EPOCHS_MAX 64
-#define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
-#define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
-#define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
-/* If only a part of the run is kept: while a state is written or events are discarded, up to so
- * many checkpoint intervals are delivered.  On a busy machine that takes long, and all of it is
- * used. */
+/* a checkpoint that takes less is written as soon as enough is unsaved */
+#define SHORT_NS 20000000u
+#define SHARE_OF_TIME 50u  /* others take at most this fraction of the time (1/SHARE_OF_TIME) */
+#define WAIT_MOST 4u /* intervals of unsaved bytes from which on one is written in any case */
+/* If only a part of the run is kept: intervals that may be delivered while a checkpoint is written
+ * or events are discarded.  That takes long on a busy machine, and all of it is used then. */
 #define LAG_MOST 1u
-#define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
+#define LITTLE 4096u /* bytes of journal that are read as quickly as a checkpoint */
 
 struct checkpoint_writer {
-    struct encoder facts, texts; /* since the last news */
-    struct delta_codec *brief; /* of the facts */
+    struct encoder facts, texts; /* since the last NEWS */
+    struct delta_codec *brief; /* codec of the facts */
     struct expiring_records *passing; /* records that are discarded with their events */
-    size_t sites; /* written so far */
-    uint64_t news; /* place of the newest */
+    size_t sites; /* number of sites written so far */
+    uint64_t news; /* place of the newest NEWS */
     struct checkpoint_hangup *hangups;
     size_t hangup_count, hangup_room;
     uint64_t keep_bytes;
-    struct checkpoint_moment { /* the data that may be discarded together */
+    /* after a checkpoint: where parts and events ended; all before may be discarded together */
+    struct checkpoint_moment {
         uint64_t place, position;
     } moments[EPOCHS_MAX];
     size_t moment_count;
-    uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
-    /* the one under way */
+    /* of the newest checkpoint: when it was written, and how long that took */
+    uint64_t saved_ns, took_ns;
+    /* the checkpoint in progress */
     enum {
         IDLE,
         PREPARING,
         READY,
         FORGETTING,
         WRITING
-    } step; /* READY: to begin between two chunks */
-    bool forgets; /* it begins with discarding the first moment */
+    } step; /* READY: begins between two chunks */
+    bool forgets; /* the checkpoint begins with discarding what is before the first moment */
     bool forgot; /* that is done */
-    bool failed; /* the last one was not written */
-    bool finishing; /* checkpoint_finish has begun */
+    bool failed; /* the last checkpoint could not be written */
+    bool finishing; /* checkpoint_finish() has begun */
     uint64_t spent_ns;
-    struct encoder state; /* what is not of the order, as it was when it began */
+    struct encoder state; /* the checkpoint except the order, as of its begin */
     uint64_t state_news;
-    uint64_t *parts; /* places */
+    uint64_t *parts; /* places of the parts that it needs */
     size_t part_count, part_room;
 };
 
@@ -83,7 +85,7 @@ static void keep_fact(struct run *run, struct chunk chunk)
     delta_codec_encode(s->brief, &s->facts, chunk);
 }
 
-/* Keeps only the newest sums. */
+/* Saves the newest sums of a thread; earlier ones are not kept in checkpoints. */
 static void keep_sums(void *user, const struct call_context_thread *thread,
                       const struct encoder *body)
 {
@@ -185,7 +187,7 @@ static void put_news(struct run *run)
     encoder_free(&out);
 }
 
-/* What is not of its order. */
+/* Writes what the checkpoint holds beside the order, before it. */
 static void put_state(const struct run *run, struct encoder *out)
 {
     const struct checkpoint_writer *s = run->saving;
@@ -203,7 +205,7 @@ static void put_state(const struct run *run, struct encoder *out)
     }
 }
 
-/* Writes the position of each thread. */
+/* Writes the position of each thread; lowers *oldest to the epoch of the oldest held event. */
 static void put_threads(const struct run *run, struct encoder *out, uint32_t *oldest)
 {
     for (size_t i = 0; i < run->session_count; i++) {
@@ -280,9 +282,10 @@ static bool checkpoint_end_write(struct run *run)
     return tracefile_save_end(run->trace, &state);
 }
 
-/* ---- when ---- */
+/* ---- scheduling ---- */
 
-/* A run that keeps only a part saves more often. */
+/* Returns the number of unsaved bytes after which a checkpoint is due; smaller if only a part of
+ * the run is kept. */
 static uint64_t checkpoint_interval_bytes(const struct run *run)
 {
     uint64_t keep = run->saving->keep_bytes;
@@ -291,8 +294,8 @@ static uint64_t checkpoint_interval_bytes(const struct run *run)
                : tracefile_region_bytes(run->trace);
 }
 
-/* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is
- * not so. */
+/* Begins to discard what is before the first moment.  Only whole blocks are discarded; returns
+ * false if events before the moment would remain, as their parts must then be kept. */
 static bool checkpoint_begin_discard(struct run *run)
 {
     struct checkpoint_moment moment = run->saving->moments[0];
@@ -314,7 +317,7 @@ static void checkpoint_end_discard(struct run *run, bool saved)
 static void note_moment(struct run *run)
 {
     struct checkpoint_writer *s = run->saving;
-    if (s->moment_count == EPOCHS_MAX) { /* coarser ones */
+    if (s->moment_count == EPOCHS_MAX) { /* keeps every other one */
         for (size_t i = 0; i < EPOCHS_MAX / 2; i++)
             s->moments[i] = s->moments[2 * i + 1];
         s->moment_count = EPOCHS_MAX / 2;
@@ -323,8 +326,8 @@ static void note_moment(struct run *run)
         (struct checkpoint_moment){tracefile_end(run->trace), order_count(run->order)};
 }
 
-/* A state with millions of lines that change takes long to put together: that is a small part of
- * the time, unless so much is unsaved that it must be done. */
+/* Returns whether a checkpoint is due.  One with millions of changed lines takes long, so it waits
+ * until that is a small part of the time, unless very much is unsaved. */
 static bool is_time(const struct run *run)
 {
     const struct checkpoint_writer *s = run->saving;
@@ -333,7 +336,7 @@ static bool is_time(const struct run *run)
                                 loop_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
 }
 
-/* It is written, or could not be. */
+/* Ends a checkpoint, which was written or could not be. */
 static void checkpoint_finish_write(struct run *run, bool saved)
 {
     struct checkpoint_writer *s = run->saving;
@@ -345,7 +348,7 @@ static void checkpoint_finish_write(struct run *run, bool saved)
         checkpoint_end_discard(run, saved);
     else if (saved && s->keep_bytes)
         note_moment(run);
-    /* it grows until it is looked at again */
+    /* the file may grow by an interval until the next checkpoint */
     s->forgets = saved && s->moment_count > 1 &&
                  tracefile_kept(run->trace) + checkpoint_interval_bytes(run) > s->keep_bytes;
     if (s->forgets)
@@ -428,7 +431,7 @@ bool checkpoint_finish(struct run *run, struct loop_share share)
     struct checkpoint_writer *s = run->saving;
     if (!s)
         return true;
-    s->failed &= s->finishing; /* what failed before is tried again */
+    s->failed &= s->finishing; /* an earlier failure does not prevent another try */
     s->finishing = true;
     for (;;) {
         if (!checkpoint_step(run, share)) {

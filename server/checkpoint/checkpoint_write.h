@@ -17,26 +17,26 @@ struct checkpoint_hangup {
     uint32_t session, epoch;
 };
 
-/* From now on what the run learns is written down: saving is its keeper.  keep_bytes 0: everything
- * is kept. */
+/* Begins to record for checkpoints what the run learns: installs run->keeper. keep_bytes 0:
+ * everything is kept. */
 void checkpoint_begin(struct run *run, uint64_t keep_bytes);
-/* Must follow checkpoint_begin() for a run that is resumed: passes what was saved before. */
+/* Must follow checkpoint_begin() for a run that is resumed: restores what was saved before. */
 void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups,
                        size_t count);
-/* Begins to save, or discards, if that is due.  Must be called between two chunks: the state is
- * that of this moment. */
+/* Begins to save, or to discard, if that is due.  Must be called between two chunks, as the
+ * checkpoint is that of this moment. */
 void checkpoint_poll(struct run *run);
-/* Continues that for its share of the turn; returns true when there is no more to do now.  Must
- * be called between two chunks, too. */
+/* Continues that for its share of the turn; returns true when there is no more to do now.  Must be
+ * called between two chunks, too. */
 bool checkpoint_step(struct run *run, struct loop_share share);
-/* Returns whether little more should be delivered to the order for now: it would have to be
- * saved, and discarded, too. */
+/* Returns whether little more should be delivered to the order for now, as a save is in progress
+ * and only a part of the run is kept. */
 bool checkpoint_is_urgent(const struct run *run);
 /* Returns whether so much was delivered since the save began that nothing more should be until
  * the save is complete: a loop with little CPU time does one step of the save in a turn, but
  * delivers a whole chunk. */
 bool checkpoint_is_overdue(const struct run *run);
-/* Saves if that spares a reader work; returns false if the share is spent and there is more to
+/* Saves if that spares a reader work; returns false if the share is used up and there is more to
  * do. */
 bool checkpoint_finish(struct run *run, struct loop_share share);
 

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 #ifndef PASSING_BYTES
-#define PASSING_BYTES (1u << 20) /* of a part */
+#define PASSING_BYTES (1u << 20) /* minimum size of a part */
 #endif
 #define PASSED_BYTES 16u
 
 struct expiring_records {
     struct encoder facts; /* since the last part */
-    struct delta_codec *brief; /* of them */
-    struct map entered; /* session and code of threads whose calls are among them */
+    struct delta_codec *brief; /* their codec */
+    struct map entered; /* session and code of each thread with call records in `facts` */
     uint8_t passed[PASSED_BYTES];
 };
 
@@ -39,8 +39,8 @@ bool expiring_records_accept(const struct chunk *fact)
     return fact->kind == CHUNK_STEPS || fact->kind == CHUNK_ENTRIES;
 }
 
-/* The first of a thread in a part: the calls that were open come before it, as the part before may
- * be gone. */
+/* Before the first call records of a thread in a part: adds its open calls, as the part before may
+ * be freed. */
 static void expiring_records_append_open(struct expiring_records *p, const struct run *run,
                                          struct chunk fact)
 {

@@ -21,26 +21,27 @@ struct expiring_records;
 struct expiring_records *expiring_records_new(void);
 void expiring_records_free(struct expiring_records *passing);
 bool expiring_records_accept(const struct chunk *fact);
-/* Once the run knows it. */
+/* Must be called after the run has received the record. */
 void expiring_records_append(struct expiring_records *passing, const struct run *run,
                              struct chunk fact);
-/* Puts away what was gathered, where that is enough, or any (all).  True: *passed, whose data lasts
- * until the next call, is a fact that says where. */
+/* Puts the records so far as a part, if they are enough for one or, with `all`, if there are any.
+ * Returns true and sets *passed, valid until the next call, to a fact with the place of the
+ * part. */
 bool expiring_records_flush(struct expiring_records *passing, const struct run *run, bool all,
                             struct chunk *passed);
 
 /* ---- reading ---- */
 
-/* Zero-initialised: none. */
+/* A zero-initialized struct is empty. */
 struct expiring_parts {
     struct expiring_part {
-        uint64_t place, events; /* so many were there when it was put */
+        uint64_t place, events; /* events: number of events of the run when the part was put */
     } *items;
     size_t count, room;
 };
 
 bool expiring_parts_note(struct expiring_parts *passed,
-                         struct chunk fact); /* false: it cannot be */
+                         struct chunk fact); /* returns false if the record is invalid */
 /* Plays the records that were not discarded and empties `passed`; the order must have been
  * restored.  Returns false if a part cannot be read. */
 bool expiring_parts_apply(struct expiring_parts *passed, struct run *run,

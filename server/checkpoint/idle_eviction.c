@@ -1,5 +1,5 @@
-/* Evicts ended runs from memory: of most of them only the name, the file and two counts stay,
- * and a run is re-read from its file when a viewer opens it. */
+/* Evicts ended runs from memory: for most of them only the name, the file and two counts remain,
+ * and a run is read again from its file when a viewer opens it. */
 #define _GNU_SOURCE
 #include "server/checkpoint/idle_eviction.h"
 
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AWAKE_MOST 8u /* runs that have ended and stay in memory */
+#define AWAKE_MOST 8u /* maximum number of ended runs that remain in memory */
 
-/* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program
- * and its descendants, and all of them are gone.  Where the file is gone, too, what it was is gone
- * with the rest. */
+/* Returns whether the run can be evicted.  A run that a program could still join must remain; a
+ * name with @ belongs to one program and its descendants, which have all ended.  A run whose file
+ * was deleted can be evicted, too, and is lost then. */
 static bool idle_eviction_may_evict(const struct run *run)
 {
     return !run->resting && run->finished && !run->connected && !run->watchers &&

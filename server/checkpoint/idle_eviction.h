@@ -6,10 +6,11 @@
 
 /* Evicts ended runs, except for the most recently used ones. */
 void idle_evict_finished(struct run_registry *runs);
-/* A run of the server, read again if it was put to rest; NULL with a reason. */
+/* Returns a run of the server, read again from its file if it was evicted; NULL with a reason if
+ * that fails. */
 struct run *idle_reload_run(struct run_registry *runs, size_t index, const char **why);
 
-/* Says which files were deleted while they are written. */
+/* Logs which files were deleted while they are written. */
 void idle_check_deleted_files(struct run_registry *runs);
 
 #endif

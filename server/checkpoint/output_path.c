@@ -20,7 +20,8 @@ static bool output_path_fail(struct error *error, const char *output, const char
     return false;
 }
 
-/* FILE-before.poet, or the first such name that is free; no file that is there is replaced. */
+/* Renames a file to FILE-before.poet, or to the first such name with a number that is free; never
+ * replaces a file. */
 char *output_path_set_aside(const char *path, const char *reason, struct error *error)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -41,7 +42,7 @@ char *output_path_set_aside(const char *path, const char *reason, struct error *
     return NULL;
 }
 
-/* Its first bytes; how many there are, -1 none. */
+/* Reads the head of a file; returns the number of bytes, or -1. */
 static ssize_t read_head(const char *path, uint8_t *head)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -64,11 +65,11 @@ static bool output_path_move_aside(const char *path, struct error *error)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
     ssize_t got = read_head(path, head);
-    if (got < 0) { /* its creation will report why */
+    if (got < 0) { /* creating the file will report why */
         struct stat st;
         if (errno == EISDIR)
             return output_path_fail(error, path, "is a directory; name a file, or append /");
-        /* (a link to nothing makes way as one to a trace does) */
+        /* (a dangling link is replaced, as one to a trace file is) */
         if (errno == ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
             unlink(path);
         return true;

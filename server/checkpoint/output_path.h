@@ -13,9 +13,8 @@ bool output_path_clear(const char *output, struct error *error);
 /* Returns whether `output` is a trace file that its server did not complete and whose data came
  * from agents alone. */
 bool output_path_holds_sent(const char *output);
-bool output_path_is_written(const char *path); /* by a server, now */
-/* Keeps a file under another name, which it returns (caller frees); NULL: it cannot, and *error
- * says why. */
+bool output_path_is_written(const char *path); /* returns whether a server writes it now */
+/* Renames a file; returns the new name (the caller frees it), or NULL with *error set. */
 char *output_path_set_aside(const char *path, const char *reason, struct error *error);
 
 #endif

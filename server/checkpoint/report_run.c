@@ -12,7 +12,8 @@
 
 extern char **environ;
 
-/* bin/poet, beside libexec/poet/poet-server; else whichever is found. */
+/* Returns bin/poet of the installation that the server is in (libexec/poet/poet-server), else
+ * "poet", to be found in PATH. */
 static const char *find_poet(char *path, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", path, size - sizeof "/bin/poet");
@@ -24,7 +25,7 @@ static const char *find_poet(char *path, size_t size)
     return access(path, X_OK) == 0 ? path : "poet";
 }
 
-/* With the signals of a program that is started by hand. */
+/* Resets all signals to their default actions, as for a program that is started from a shell. */
 static void plain_signals(posix_spawnattr_t *attributes)
 {
     sigset_t all;

@@ -5,12 +5,13 @@
 #include "server/run/run.h"
 
 struct run_registry {
-    struct run **items; /* in the order in which they began */
+    struct run **items; /* in the order of their begin */
     size_t count, room;
-    /* for runs, so far; see struct run.asked; run_registry_touch and idle_reload_run count */
+    /* counter of uses for struct run.asked; run_registry_touch() and idle_reload_run() increment
+     * it */
     uint64_t askings;
     const char *output; /* FILE, DIR/ or NULL for the user's state directory */
-    uint64_t keep_bytes; /* of each; 0: everything */
+    uint64_t keep_bytes; /* maximum for each run; 0: everything is kept */
     bool quiet; /* new runs are not logged */
 };
 

@@ -19,20 +19,22 @@
 
 struct trace_replay_state {
     struct run *run;
-    const char *trouble;    /* first thing that could not be read */
-    uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
-    bool ended, lost; /* lost: the state could not be read */
-    struct expiring_parts passed; /* until the state was read */
-    struct checkpoint_hangup *hangups; /* of a run that is resumed: those in its state */
+    const char *trouble;    /* the first thing that could not be read */
+    /* epochs: the one that began with the checkpoint, and the oldest one read */
+    uint32_t saved, oldest;
+    bool ended, lost; /* lost: the checkpoint could not be read */
+    struct expiring_parts passed; /* parts that are applied once the checkpoint is read */
+    /* of a run that is resumed: the sessions that had hung up in its checkpoint */
+    struct checkpoint_hangup *hangups;
     size_t hangup_count;
     bool resumed;
     uint64_t begin_ns, reported_ns, chunks;
 };
 
-#define LOOKS 10000u /* a few milliseconds */
-#define TELL_NS 500000000u /* interval of progress reports */
+#define LOOKS 10000u /* events of one step of the order: a few milliseconds */
+#define TELL_NS 500000000u /* interval of progress reports, ns */
 
-static FILE *telling; /* NULL: no process waits */
+static FILE *telling; /* NULL: no process waits for the reports */
 
 void trace_replay_set_progress(FILE *where) { telling = where; }
 
@@ -109,7 +111,7 @@ static void trace_replay_apply_part(void *context, struct chunk chunk)
         trace_replay_apply_message(context, chunk);
 }
 
-/* Before sessions hang up, whose they are. */
+/* Applies expiring records: before sessions hang up, since the records belong to them. */
 static void trace_replay_apply_expiring(void *context)
 {
     struct trace_replay_state *player = context;
@@ -143,7 +145,7 @@ static void trace_replay_apply_slots(struct trace_replay_state *player,
     free(slots);
 }
 
-/* (Newer ones came with the state.) */
+/* A stale message adds nothing, as the checkpoint has newer sums. */
 static void trace_replay_apply_profile(struct trace_replay_state *player,
                                        struct program_session *session, struct chunk chunk,
                                        bool stale)
@@ -209,7 +211,7 @@ static void trace_replay_apply_placements(struct trace_replay_state *player,
         player->trouble = error;
 }
 
-/* Applies a program's message, sent now or before the state was written. */
+/* Applies a program's message, from before or after the checkpoint. */
 static void trace_replay_apply_message(struct trace_replay_state *player, struct chunk chunk)
 {
     const char *error = NULL;
@@ -252,7 +254,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
     struct trace_replay_state *player = context;
     bool stale = chunk.epoch && chunk.epoch < player->saved;
     if (chunk.kind == CHUNK_AGENT || chunk.kind == CHUNK_FORWARDED)
-        return; /* how it is forwarded does not matter here */
+        return; /* only forwarding needs these */
     if (chunk.kind == CHUNK_REACHED) {
         if (!stale && !agent_position_apply(&player->run->reached, chunk.data, chunk.size))
             player->trouble = "invalid mark";
@@ -332,7 +334,7 @@ struct run *trace_replay(const char *path, const char **why)
     }
     free(player.passed.items);
     run_pack(player.run);
-    player.run->connected = 0; /* no program is, to a file */
+    player.run->connected = 0; /* a file has no connected programs */
     if (player.lost) {
         free(damage);
         run_free(player.run);

@@ -1,4 +1,4 @@
-/* A run out of its trace file. */
+/* Replay of a trace file into a run. */
 #ifndef SERVER_CHECKPOINT_TRACE_REPLAY_H
 #define SERVER_CHECKPOINT_TRACE_REPLAY_H
 
@@ -13,7 +13,8 @@ struct run *trace_replay(const char *path, const char **why);
  * caller must deliver the rest of the journal.  Takes ownership of the file, also on failure. */
 struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint64_t keep_bytes,
                                  const char **why);
-/* If reading takes more than a second, "progress PERCENT" goes there now and then; NULL nowhere. */
+/* Sets where "progress PERCENT" is written now and then if reading takes more than a second; NULL:
+ * nowhere. */
 void trace_replay_set_progress(FILE *where);
 
 #endif

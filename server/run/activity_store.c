@@ -8,29 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS 4096u /* spans that are looked at in one step of discarding */
-#define AHEAD 64u /* that are not forgotten, behind which there may be some that are */
+#define LOOKS 4096u /* spans examined in one step of discarding */
+#define AHEAD 64u /* kept spans after which a discarded one is still searched */
 
 struct activity_store {
-    struct activity_thread { /* a thread */
-        struct activity_span *spans; /* the first `gone` of them are discarded, */
+    struct activity_thread {
+        struct activity_span *spans; /* of which the first `gone` are discarded */
         size_t count, room, gone;
-        struct code_segment *steps; /* and so are so many of these */
+        struct code_segment *steps; /* of which the first `steps_gone` are discarded */
         size_t step_count, step_room, steps_gone;
         uint64_t base; /* spans that were discarded and removed before */
-        bool shut; /* there was no room for its last */
+        bool shut; /* its last record did not fit */
         uint32_t *paths; /* by context: 1 + its path; 0 not known */
         size_t path_room;
     } *threads;
     size_t thread_count, thread_room;
     struct map lines; /* line -> 1 + index */
     struct activity_path *paths; /* by number - 1 */
-    uint32_t *functions; /* likewise */
+    uint32_t *functions; /* by number - 1: number of the path's function */
     size_t path_count, path_room, function_room;
-    struct map heads, numbers, function_of; /* of paths */
+    struct map heads, numbers, function_of; /* numbers of call sites, of paths, of functions */
     uint32_t head_count, function_count;
     size_t bytes; /* of spans and steps that are not discarded */
-    uint64_t beyond; /* records that found no room */
+    uint64_t beyond; /* records that did not fit */
 };
 
 static size_t did_most = LIMIT_DID_BYTES;
@@ -39,7 +39,7 @@ void activity_limit(size_t bytes) { did_most = bytes; }
 
 static struct activity_store *activity_store_for(const struct run *run)
 {
-    struct run *changed = (struct run *)(uintptr_t)run; /* only what is remembered */
+    struct run *changed = (struct run *)(uintptr_t)run; /* adds only remembered path numbers */
     if (!run->did)
         changed->did = xcalloc(1, sizeof *run->did);
     return run->did;
@@ -129,7 +129,7 @@ size_t activity_bytes(const struct run *run) { return run->did ? run->did->bytes
 
 /* ---- discarding ---- */
 
-/* Removes discarded spans once they are more than the others. */
+/* Frees discarded spans once they outnumber the others. */
 static void clear_up(struct activity_thread *t)
 {
     if (t->gone <= t->count / 2)
@@ -164,7 +164,8 @@ static size_t activity_scan_ahead(const struct run *run, const struct activity_t
     return end;
 }
 
-/* Discards spans up to the last whose event is discarded; returns how many were looked at. */
+/* Discards spans up to the last whose event is discarded; returns how many were examined, or 0 if
+ * none was discarded. */
 static size_t activity_discard_spans(const struct run *run, struct activity_store *did,
                                      struct activity_thread *t)
 {
@@ -226,7 +227,7 @@ static struct call_site_key key_of(const struct run *run, const struct activity_
                                       : call_sites_key(run, path->process, path->function);
 }
 
-/* A small number for two. */
+/* Returns the number of a pair, assigned on first use, from 1. */
 static uint32_t activity_number_pair(struct map *map, uint32_t *count, uint64_t a, uint64_t b)
 {
     uintptr_t is = (uintptr_t)map_get(map, a, b);
@@ -258,7 +259,8 @@ static uint32_t activity_find_path(const struct run *run, struct activity_store 
     return (uint32_t)did->path_count;
 }
 
-/* Its parents come before a context. */
+/* Returns the path of a context, or ACTIVITY_NO_PATH.  Also numbers the paths of the contexts
+ * before it, since a parent comes before its children. */
 static uint32_t path_of(const struct run *run, const struct call_context_thread *thread,
                         uint32_t context)
 {

@@ -20,7 +20,7 @@ void awaits_free(struct awaits *awaits)
     free(awaits);
 }
 
-/* Where it begins to wait twice after an event, it has run in between: the later one holds. */
+/* Records a wait.  It replaces an earlier one after the same event: the thread ran in between. */
 void awaits_add(struct run *run, struct await await)
 {
     struct awaits *all = run->awaits = run->awaits ? run->awaits : xcalloc(1, sizeof *all);

@@ -15,10 +15,10 @@ struct call_sites {
     struct site_file {
         uint8_t build_id[32];
         unsigned build_id_bytes;
-        char *path; /* of one without */
+        char *path; /* of a file without a build ID */
     } *files;
     size_t file_count, file_room;
-    uint32_t **file_of; /* by process, by module: 1 + index */
+    uint32_t **file_of; /* by process and module: 1 + index of the file; 0: not known yet */
     size_t *file_of_room, process_count, process_room, process_rooms;
 };
 
@@ -41,7 +41,7 @@ void call_sites_free(struct call_sites *p)
 
 static struct call_sites *call_sites_for_run(const struct run *constant)
 {
-    struct run *run = (struct run *)(uintptr_t)constant; /* a cache */
+    struct run *run = (struct run *)(uintptr_t)constant; /* the cache is not observable */
     if (!run->places)
         run->places = xcalloc(1, sizeof *run->places);
     return run->places;
@@ -71,7 +71,7 @@ static uint32_t find_file(struct call_sites *p, const struct run_module *module)
     return (uint32_t)p->file_count++;
 }
 
-/* Which file a module of a process is: found once. */
+/* Returns the file of a process's module, which is searched once. */
 static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t process,
                         size_t module)
 {
@@ -91,7 +91,8 @@ static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t pr
 
 /* ---- places ---- */
 
-/* The newest of them: a file may have been loaded where another one was. */
+/* Returns the newest module that contains an address, as a file may be loaded where another one
+ * was before; SIZE_MAX if none does. */
 static size_t module_at(const struct run_process *process, uint64_t address)
 {
     for (size_t i = process->module_count; i > 0; i--)
@@ -112,7 +113,8 @@ static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, ui
     return (uint32_t)p->count;
 }
 
-#define OF_PROCESS (1ull << 32) /* a space of addresses that belongs to no file */
+/* space of addresses in no known file: this plus the process's number */
+#define OF_PROCESS (1ull << 32)
 
 static struct call_site_key key_of(struct call_sites *p, const struct run *run, uint32_t number,
                                    uint64_t address)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LOOSE 512u /* messages beyond the hull before it is recomputed */
+#define LOOSE 512u /* minimum number of messages beyond the hull before it is computed again */
 
 /* ---- hulls ---- */
 
@@ -19,7 +19,8 @@ static int by_sent(const void *a, const void *b)
 
 __extension__ typedef __int128 wide;
 
-/* Whether the middle one of three, by time, is not below the line from the first to the last. */
+/* Returns whether the middle one of three messages, by send time, is not below the line from the
+ * first to the last. */
 static bool is_above(const struct clock_message *a, const struct clock_message *b,
                      const struct clock_message *c)
 {
@@ -37,7 +38,7 @@ void clock_messages_close(struct clock_messages *ways)
     qsort(items, ways->count, sizeof *items, by_sent);
     for (size_t i = 0; i < ways->count; i++) {
         if (kept && items[kept - 1].sent == items[i].sent)
-            continue; /* the one before it came sooner */
+            continue; /* the one before was sent at the same time and arrived earlier */
         while (kept > 1 && is_above(&items[kept - 2], &items[kept - 1], &items[i]))
             kept--;
         items[kept++] = items[i];
@@ -49,7 +50,7 @@ void clock_messages_add(struct clock_messages *ways, int64_t sent, int64_t got)
 {
     const int64_t most = INT64_MAX / 4;
     if (sent > most || sent < -most || got > most || got < -most)
-        return; /* no clock shows that */
+        return; /* no clock shows such a time */
     ways->items = array_reserve(ways->items, &ways->room, ways->count + 1, sizeof *ways->items);
     ways->items[ways->count++] = (struct clock_message){sent, got};
     if (ways->count >= 2 * ways->hull + LOOSE)
@@ -71,8 +72,8 @@ static double clock_region_distance_beyond(const struct clock_half_plane *cut,
     return (cut->is_upper ? over : -over) - slack_ns;
 }
 
-/* Sutherland and Hodgman's clipping, of one edge.  What has too many corners stays as it is, which
- * is not wrong. */
+/* Clips the region by one half-plane (Sutherland and Hodgman).  A region that would get too many
+ * corners remains as it is: larger than necessary, but correct. */
 static void clock_region_clip(struct clock_region *r, const struct clock_half_plane *cut)
 {
     struct clock_corner kept[CLOCK_REGION_CORNERS + 2];
@@ -96,7 +97,8 @@ static void clock_region_clip(struct clock_region *r, const struct clock_half_pl
     r->count = count;
 }
 
-/* All that can be, from the least and the greatest that any cut says. */
+/* Sets the region to a rectangle that contains everything possible, from the least and the
+ * greatest y of all cuts; returns false if all cuts are from one side. */
 static bool clock_region_bounding_box(struct clock_region *r, const struct clock_half_plane *cuts,
                                       size_t count)
 {
@@ -152,7 +154,7 @@ size_t clock_region_cuts(struct clock_half_plane *cuts, const struct clock_messa
     return n;
 }
 
-/* What a clock that is off the line by as much as the slack may show. */
+/* Returns by how much a clock may deviate from its line, ns. */
 static double clock_region_tolerance(const struct clock_region *r)
 {
     return r->slack_ns > CLOCK_REGION_LEAST_NS ? r->slack_ns : 1;
@@ -193,7 +195,7 @@ struct clock_interval clock_region_drift(const struct clock_region *r)
     return all;
 }
 
-/* (Of its corners: it may have no area.) */
+/* Returns the mean of the corners, as the region may have no area. */
 struct clock_corner clock_region_center(const struct clock_region *r)
 {
     struct clock_corner sum = {0, 0};

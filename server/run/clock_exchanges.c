@@ -54,8 +54,8 @@ static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, c
     return NULL;
 }
 
-/* (exchanges of the same two clocks over another connection, or with an earlier server, still
- * hold) */
+/* Adds to the exchanges that are already known of the two clocks: those over another connection,
+ * or with an earlier server, still hold. */
 bool clock_exchanges_decode(struct run *run, struct decoder *in)
 {
     struct clock_exchange received = {.server = decode_name(in, HOST_BYTES),

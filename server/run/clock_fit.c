@@ -7,7 +7,7 @@
 #define SWEEPS 12u
 #define TURNS 4u
 
-/* What is left of a clock's line, as the others stand. */
+/* Computes the region that the lines of the placed clocks leave for that of a clock. */
 static void clock_fit_residual_region(const struct clock_ties *t, uint32_t clock,
                                       const bool *placed, const struct line_fit *fits,
                                       struct clock_region *region)
@@ -48,14 +48,16 @@ static void clock_fit_fit_clock(const struct clock_ties *t, uint32_t clock, cons
 
 #define BOTH_WAYS ((size_t)1 << 40)
 
-/* How well one is tied to another: messages one way alone do not say where it is. */
+/* Returns how well two clocks are tied: by their number of messages.  Pairs with messages in both
+ * directions come first, as one direction alone does not locate a clock. */
 static size_t tied_by(const struct clock_pair *bond)
 {
     return clock_pair_messages(bond) + (bond->forth.count && bond->back.count ? BOTH_WAYS : 0);
 }
 
-/* It is placed: others are tied to it, and so much better to all that are. */
-static void is_placed(const struct clock_ties *t, uint32_t clock, bool *placed, size_t *tied)
+/* Marks a clock as placed, and updates how well the others are tied to placed ones. */
+static void clock_fit_mark_placed(const struct clock_ties *t, uint32_t clock, bool *placed,
+                                  size_t *tied)
 {
     placed[clock] = true;
     for (size_t k = t->begin[clock]; k < t->begin[clock + 1]; k++) {
@@ -64,7 +66,7 @@ static void is_placed(const struct clock_ties *t, uint32_t clock, bool *placed, 
     }
 }
 
-/* The one of those that are left that is tied best to those that are placed; 0: there is none. */
+/* Returns the clock not placed yet that is tied best to placed ones; 0 if there is none. */
 static uint32_t clock_fit_next_clock(const struct clock_ties *t, const bool *placed,
                                      const size_t *tied)
 {
@@ -75,17 +77,17 @@ static uint32_t clock_fit_next_clock(const struct clock_ties *t, const bool *pla
     return best;
 }
 
-/* Puts one line after the other into the middle of the region that the others leave it; then
- * moves lines that violate a bound together with their neighbors. */
+/* Puts each line into the middle of the region that the others leave it; then moves lines that
+ * violate a bound together with their neighbors. */
 void clock_fit_lines(const struct clock_ties *t, struct line_fit *fits)
 {
     bool *placed = xcalloc(t->clocks + 1, sizeof *placed);
     size_t *tied = xcalloc(t->clocks + 1, sizeof *tied);
     uint32_t clock, count = 1;
-    is_placed(t, 0, placed, tied);
+    clock_fit_mark_placed(t, 0, placed, tied);
     while ((clock = clock_fit_next_clock(t, placed, tied)) != 0) {
         clock_fit_fit_clock(t, clock, placed, fits);
-        is_placed(t, clock, placed, tied);
+        clock_fit_mark_placed(t, clock, placed, tied);
         count++;
     }
     bool settled = false;

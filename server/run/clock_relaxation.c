@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #define ROUNDS 3000u
-#define STEPS_MOST 30000000u /* of one margin */
-#define FURTHER 1.9 /* than just so far, which comes there in fewer rounds */
-/* At first: the truth is as far inside as the fastest messages take, and is reached sooner so. */
+#define STEPS_MOST 30000000u /* maximum number of relaxed messages per margin */
+/* over-relaxation: lines are moved further than necessary, which takes fewer rounds */
+#define FURTHER 1.9
+/* The first margin, ns.  The true lines satisfy margins up to the time that the fastest messages
+ * take, and are found sooner with one. */
 #define MARGIN_MOST_NS 65536.0
 
 struct clock_correction {
@@ -18,12 +20,14 @@ struct clock_correction {
 struct clock_relaxation {
     const struct clock_ties *t;
     double scale;
-    /* receives are to be so much later than their sends; < 0: lines are not moved, but looked at */
+    /* ns by which receives must be later than their sends; < 0: lines are only checked, not
+     * moved */
     double margin;
     struct clock_correction *of; /* by clock */
 };
 
-/* (the first clock stays, and none goes faster than clocks do) */
+/* Shifts a clock's line.  The first clock is fixed, and drifts are limited to
+ * CLOCK_REGION_DRIFT. */
 static void clock_relaxation_shift_clock(const struct clock_relaxation *s, uint32_t clock,
                                          double step, double u)
 {
@@ -33,7 +37,8 @@ static void clock_relaxation_shift_clock(const struct clock_relaxation *s, uint3
         c->a += step, c->d = fmax(-most, fmin(c->d + step * u, most));
 }
 
-/* One message; true: its receive is not so much later than its send. */
+/* Shifts both lines if a message's receive is not later than its send by the margin; returns
+ * whether that is so. */
 static bool clock_relaxation_relax_message(const struct clock_relaxation *s, uint32_t from,
                                            uint32_t to, const struct clock_message *w)
 {

@@ -1,4 +1,4 @@
-/* Fitting the clocks of several hosts. */
+/* Fits the clocks of several hosts to the first host's clock, by the messages between them. */
 #include "server/run/clock_sync.h"
 
 #include "base/alloc.h"
@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRETCHES 32u /* of the run */
-#define LOOKED 8000000u /* events looked at, spread over the run */
+#define STRETCHES 32u /* parts of the run, for each of which least delays are kept */
+#define LOOKED 8000000u /* maximum number of events examined, spread over the run */
 #define BLOCK 4096u
 #define SERVERS_MOST 64u
 
-struct clock_pair_delays { /* of a bond: per stretch the least delay either way */
+/* of a pair of clocks: least delay in either direction, by part of the run */
+struct clock_pair_delays {
     double forth[STRETCHES], back[STRETCHES]; /* INFINITY: none */
     uint64_t messages;
 };
@@ -26,18 +27,19 @@ struct clock_sync {
         const char *hosts[SERVERS_MOST];
         uint32_t count;
     } servers;
-    uint32_t clocks; /* of hosts, and behind them of servers on whose hosts no program runs */
-    double begin, length, middle; /* as all clocks together show it: they may be seconds apart */
-    /* by clock: the last thing that is known to have been done then, by itself; while it is made */
+    uint32_t clocks; /* those of hosts, then those of servers on whose hosts no program runs */
+    /* of the run, by all clocks together, which may be seconds apart */
+    double begin, length, middle;
+    /* by clock, while the fit is made: its latest reading at a send or receive */
     double *last;
-    double end; /* of the run, by the first one */
+    double end; /* of the run, by the first clock */
     struct clock_ties *tying;
-    struct clock_pair_delays *pairs; /* by bond, while it is made */
+    struct clock_pair_delays *pairs; /* by pair of clocks, while the fit is made */
     size_t pair_count, pair_room;
-    struct line_fit *fits; /* by clock, to the first */
-    uint64_t events; /* when it was made */
-    uint64_t exchanged; /* likewise */
-    uint64_t fits_made; /* with this one */
+    struct line_fit *fits; /* by clock, relative to the first */
+    uint64_t events; /* number of events when the fit was made */
+    uint64_t exchanged; /* number of clock exchanges then */
+    uint64_t fits_made; /* number of fits, including this one */
 };
 
 void clock_sync_free(struct clock_sync *clocks)
@@ -62,7 +64,7 @@ static void find_hosts(const struct run *run, struct clock_sync *c)
     }
 }
 
-/* Which clock is a host's, by its name: programs run there, or servers. */
+/* Returns the clock of a host: one with programs, or else one of a server. */
 static uint32_t clock_of(const struct run *run, const struct clock_sync *c, const char *host)
 {
     for (uint32_t i = 0; i < c->processes; i++)
@@ -74,7 +76,7 @@ static uint32_t clock_of(const struct run *run, const struct clock_sync *c, cons
     return c->hosts + i;
 }
 
-/* Servers whose hosts no program runs on. */
+/* Finds the servers on whose hosts no program runs. */
 static void find_servers(const struct run *run, struct clock_sync *c)
 {
     for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++) {
@@ -110,7 +112,7 @@ static struct clock_pair_delays *pair_of(struct clock_sync *c, size_t bond)
     return &c->pairs[bond];
 }
 
-/* A message between hosts; times are those of the run's begin. */
+/* Adds a message between hosts; times are relative to the run's begin. */
 static void clock_sync_add_message(struct clock_sync *c, uint32_t from, uint32_t to,
                                    struct clock_message at)
 {
@@ -118,7 +120,7 @@ static void clock_sync_add_message(struct clock_sync *c, uint32_t from, uint32_t
         pair_of(c, clock_ties_note(c->tying, from, to, at.sent, at.got));
     c->last[from] = fmax(c->last[from], (double)at.sent);
     c->last[to] = fmax(c->last[to], (double)at.got);
-    /* The stretch goes by the clock of the pair's first host, both ways. */
+    /* The part of the run is that by the clock of the pair's first host, in both directions. */
     double share = ((double)(from < to ? at.sent : at.got) - c->begin) / c->length;
     uint32_t stretch = share <= 0 ? 0 : share >= 1 ? STRETCHES - 1 : (uint32_t)(share * STRETCHES);
     double delay = (double)(at.got - at.sent);
@@ -138,7 +140,7 @@ static void clock_sync_scan_event(const struct run *run, struct clock_sync *c, u
     }
 }
 
-/* Clock exchanges of a server and an agent count as messages, too. */
+/* Adds the clock exchanges of a server and an agent as messages. */
 static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c,
                                      const struct clock_exchange *exchange)
 {
@@ -173,7 +175,7 @@ static void clock_sync_measure_messages(const struct run *run, struct clock_sync
 
 /* ---- fitting ---- */
 
-/* The clock of the pair's second host less that of its first. */
+/* Fits a line to the clock of the pair's second host minus that of its first. */
 static struct line_fit fit_pair(const struct clock_sync *c, const struct clock_pair_delays *pair)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, forth = INFINITY, back = INFINITY;
@@ -190,7 +192,9 @@ static struct line_fit fit_pair(const struct clock_sync *c, const struct clock_p
         xx += t * t;
         xy += t * offset;
     }
-    if (n == 0) /* messages one way, or never in the same stretch: as if the fastest took no time */
+    /* messages in one direction only, the fastest assumed to take no time, or never both in one
+     * part */
+    if (n == 0)
         return (struct line_fit){isfinite(forth) && isfinite(back) ? (forth - back) / 2
                                  : isfinite(forth)                 ? forth
                                                                    : -back,
@@ -200,8 +204,9 @@ static struct line_fit fit_pair(const struct clock_sync *c, const struct clock_p
     return (struct line_fit){(y - drift * x) / n, drift};
 }
 
-struct clock_best_tie { /* of a clock: its busiest bond to one that is tied already */
-    uint64_t messages; /* 0: there is none */
+/* of a clock: its pair with most messages, of those with a clock that is tied already */
+struct clock_best_tie {
+    uint64_t messages; /* 0: there is no such pair */
     size_t bond;
     bool tied;
 };
@@ -249,7 +254,7 @@ static void clock_sync_build_tree(struct clock_sync *c)
     free(best);
 }
 
-/* What was done last, as the first clock had shown it. */
+/* Returns the time of the last known activity of the run, by the first clock. */
 static double find_end(const struct run *run, struct clock_sync *c)
 {
     uint64_t count = order_count(run->order);
@@ -290,7 +295,8 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
     return c;
 }
 
-/* Twice as much is known as when it was made; of a run that has ended anything more. */
+/* Returns whether a new fit is due: there are twice as many events or exchanges as for the last
+ * one or, if the run has ended, any more. */
 static bool is_due(const struct run *run)
 {
     const struct clock_sync *c = run->clocks;
@@ -324,7 +330,7 @@ int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time
     return (int64_t)llround(line_fit_time(f, c->middle, (double)time_ns));
 }
 
-/* By which times are corrected at the run's end. */
+/* Returns by how much a clock is ahead of the first one at the run's end, ns. */
 static int64_t ahead_at(const struct clock_sync *c, uint32_t clock)
 {
     return llround(c->fits[clock].at + c->fits[clock].drift * (c->end - c->middle));

@@ -52,7 +52,8 @@ void clock_ties_close(struct clock_ties *t)
 {
     t->begin = xcalloc((size_t)t->clocks + 2, sizeof *t->begin);
     t->of = xcalloc(2 * t->count + 1, sizeof *t->of);
-    size_t *next = t->begin + 1; /* begin[c + 1] counts first, then says where the next one goes */
+    /* begin[c + 1] is first the number of clock c's pairs, then where the next of them is put */
+    size_t *next = t->begin + 1;
     for (size_t i = 0; i < t->count; i++) {
         clock_messages_close(&t->bonds[i].forth);
         clock_messages_close(&t->bonds[i].back);
@@ -85,7 +86,7 @@ uint32_t clock_pair_other(const struct clock_pair *bond, uint32_t clock)
 
 struct clock_tie_known {
     bool is_known, uneven;
-    struct clock_interval shown, rate; /* of the first clock's: 1 + drift */
+    struct clock_interval shown, rate; /* relative to the first clock; rate: 1 + drift */
 };
 
 static struct clock_interval clock_ties_intersect(struct clock_interval a, struct clock_interval b)
@@ -93,7 +94,8 @@ static struct clock_interval clock_ties_intersect(struct clock_interval a, struc
     return (struct clock_interval){fmax(a.low, b.low), fmin(a.high, b.high)};
 }
 
-/* From one clock to another; true: something was learnt. */
+/* Propagates the bounds of one clock to another; returns whether those of the other got
+ * narrower. */
 static bool clock_ties_propagate(struct clock_tie_known *to, const struct clock_tie_known *from,
                                  const struct clock_region *region, bool forth)
 {
@@ -121,7 +123,7 @@ static bool clock_ties_propagate(struct clock_tie_known *to, const struct clock_
     return true;
 }
 
-struct clock_tie_pair { /* of clocks with messages both ways */
+struct clock_tie_pair { /* a pair of clocks with messages in both directions */
     uint32_t a, b;
     struct clock_region region;
 };

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #define KINDS 128u
-#define LIKE_LAST 128u /* with the kind: same session, thread and size as the last one */
-#define DATA_MOST 1024u /* larger ones are always whole */
+/* flag beside the kind: session, thread and size are those of the last fact of the kind */
+#define LIKE_LAST 128u
+#define DATA_MOST 1024u /* bytes; larger facts are written whole */
 
 struct delta_codec {
     struct delta_last_fact {
@@ -38,8 +39,7 @@ static void delta_codec_note_fact(struct delta_last_fact *last, struct chunk fac
         memcpy(last->data, fact.data, fact.size);
 }
 
-/* ---- what differs: of each 64 bytes a mask of the eights, of each of those a mask of the bytes
- * ---- */
+/* ---- differences: a mask of 8-byte words per 64 bytes, a mask of bytes per word ---- */
 
 static unsigned delta_codec_differing_bytes(const uint8_t *a, const uint8_t *b, uint32_t size)
 {

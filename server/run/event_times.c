@@ -45,7 +45,7 @@ int64_t event_times_point(const struct run *run, uint64_t position)
     return latest;
 }
 
-/* Ordinal of a line's first event at or after a time. */
+/* Returns the ordinal of a line's first event at or after a time, or the number of its events. */
 static uint64_t ordinal_from(const struct run *run, uint32_t line, int64_t time_ns)
 {
     uint64_t low = order_line_first(run->order, line), high = order_line_events(run->order, line);
@@ -67,7 +67,7 @@ void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, in
     *to = to_ns > from_ns ? ordinal_from(run, line, to_ns) : *from;
 }
 
-/* Position of a line's first event at or after a time. */
+/* Returns the position of a line's first event at or after a time, or NO_POSITION. */
 static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
 {
     uint64_t at = ordinal_from(run, line, time_ns);
@@ -75,7 +75,8 @@ static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
                                                     : NO_POSITION;
 }
 
-/* Where clocks of several hosts meet, times along a line may go back for so many events. */
+/* Number of events within which times along a line may decrease, where clocks of several hosts
+ * meet. */
 #define NEAR 16u
 
 void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
@@ -83,7 +84,7 @@ void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns, u
 {
     uint64_t ordinal = ordinal_from(run, line, time_ns);
     uint64_t begin = order_line_first(run->order, line), end = order_line_events(run->order, line);
-    uint64_t back = ordinal, on = ordinal, last = ordinal; /* looked at: back .. on - 1 */
+    uint64_t back = ordinal, on = ordinal, last = ordinal; /* examined: back .. on - 1 */
     uint64_t least = ordinal;
     for (; back > begin && least - back < NEAR; back--) {
         uint64_t position = order_line_at(run->order, line, back - 1);

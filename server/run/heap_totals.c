@@ -13,7 +13,7 @@ struct heap_stack_node {
     uint32_t parent;
 };
 
-/* Those of a process, by their numbers. */
+/* Call stack nodes of a process, by their numbers. */
 struct heap_stack_nodes {
     struct heap_stack_node *items;
     size_t count, room;
@@ -57,7 +57,7 @@ static struct heap_totals *heap_of(struct run *run)
     return run->heap;
 }
 
-/* Its index; `count` of those that there are: a new one. */
+/* Returns the index of a record; a new one gets the index `count`, the number of records so far. */
 static size_t index_of(struct heap_totals *heap, uint32_t process, enum heap_record_kind kind,
                        uint32_t number, size_t count)
 {
@@ -147,7 +147,7 @@ void heap_totals_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, 
     h->processes[known - 1].blocks_left = left;
 }
 
-#define BLOCKS_KEPT (16 * (size_t)HEAP_BLOCKS_REPORTED) /* of all processes */
+#define BLOCKS_KEPT (16 * (size_t)HEAP_BLOCKS_REPORTED) /* maximum for all processes */
 
 void heap_totals_add_block(struct run *run, const struct heap_unfreed *block)
 {

@@ -43,7 +43,8 @@ void line_identity_put(struct line_identities *identities, uint64_t high, uint64
 {
     struct counted *c = counted_of(identities, high);
     if (!c ||
-        low >= NEAR_NUMBERS + 2 * c->count) { /* they come in any order, but without large gaps */
+        /* numbers arrive in any order, but without large gaps */
+        low >= NEAR_NUMBERS + 2 * c->count) {
         map_put(&identities->others, high, low, (void *)(uintptr_t)line);
         return;
     }

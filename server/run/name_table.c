@@ -16,7 +16,7 @@ static uint64_t name_table_hash(const char *s)
 uint32_t name_table_find(const struct name_table *names, const char *name)
 {
     uint64_t h = name_table_hash(name);
-    for (uint64_t i = 0;; i++) { /* a count distinguishes equal hashes */
+    for (uint64_t i = 0;; i++) { /* a counter distinguishes names of equal hash */
         uintptr_t code = (uintptr_t)map_get(&names->index, h, i);
         if (code == 0 || strcmp(names->items[code - 1], name) == 0)
             return (uint32_t)code;

@@ -41,7 +41,8 @@ void os_metrics_free(struct os_metrics_store *all)
     free(all);
 }
 
-/* Lines are those of the run, so that a thread's says which process it is in. */
+/* Flag in the key of a process's series.  The key of a thread's series is its line, which is
+ * unique in the run. */
 #define OF_PROCESS 0x80000000u
 
 static uint64_t os_metrics_owner_key(uint32_t process, uint32_t thread)
@@ -73,7 +74,7 @@ static struct os_metric_series *figures_of(struct os_metrics_store *all,
     return &all->items[all->count - 1];
 }
 
-/* Every other point goes, but for the last one. */
+/* Removes every other point except the last one. */
 static void os_metrics_thin_points(struct os_metric_series *s)
 {
     uint32_t kept = 0;
@@ -104,9 +105,9 @@ void os_metrics_add(struct run *run, const struct os_metric_series *of,
     struct os_metrics_store *all = all_of(run);
     struct os_metric_series *s = figures_of(all, of);
     bool over =
-        s->exact && !of->exact; /* a process that has ended is there until it is waited for */
+        s->exact && !of->exact; /* an ended process is sampled until its parent waits for it */
     while (of->exact && s->count && s->points[s->count - 1].at_ns > point.at_ns)
-        s->count--; /* a sample that was taken meanwhile came first */
+        s->count--; /* it was received earlier, but sampled after the final value */
     if (over || (s->count && point.at_ns < s->points[s->count - 1].at_ns))
         return;
     note_latest(all, of->process, point.at_ns);
@@ -115,7 +116,7 @@ void os_metrics_add(struct run *run, const struct os_metric_series *of,
     s->most = point.value > s->most ? point.value : s->most;
     s->least = point.value < s->least ? point.value : s->least;
     if (s->count > 1 && s->points[s->count - 1].at_ns - s->points[s->count - 2].at_ns < s->apart_ns)
-        s->count--; /* what was newest is too near to the one before it */
+        s->count--; /* replaces the newest point, which is too close to the one before it */
     if (s->count == OS_METRICS_POINTS)
         os_metrics_thin_points(s);
     if (!(s->count & (s->count - 1)))

@@ -28,11 +28,12 @@
 #include <unistd.h>
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
-#define LINE_BYTES 512u /* of memory, with its names; many take less */
+#define LINE_BYTES 512u /* memory of a line with its names; many take less */
 
-/* ---- descriptions: what they say of presence goes to the order ---- */
+/* ---- target descriptions ---- */
 
-/* The description that knows the kind comes before the others. */
+/* Returns the description of an event; searches the descriptions that know the kind of line
+ * first. */
 static const struct target_event *run_find_event_type(const struct run *run, const char *kind,
                                                       const char *type, enum relation relation)
 {
@@ -127,7 +128,7 @@ const struct target_line_type *run_target_kind(const struct run *run, const char
     return found;
 }
 
-static size_t live_lines; /* of all live runs */
+static size_t live_lines; /* number of lines of all live runs */
 
 /* Returns whether the run may have another line.  The lines of all live runs may use half of the
  * machine's memory. */
@@ -148,7 +149,7 @@ static void text_free(struct run_text *first)
     }
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 static uint64_t part_put(void *context, const void *bytes, size_t size)
 {
@@ -314,7 +315,7 @@ static bool run_line_is_evicted(const void *order, uint32_t line)
     return order_line_is_evicted(order, line);
 }
 
-#define FORGET_TEXTS 256u /* places for texts that are looked at in one step */
+#define FORGET_TEXTS 256u /* map entries of texts that are examined in one step */
 
 static bool text_is_forgotten(void *run, uint64_t line, uint64_t number, void *text)
 {
@@ -366,8 +367,8 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
     run_line_changed(run, line);
 }
 
-/* Since which event it is called so, and how it was called before, so that the old name is still
- * found. */
+/* Adds the old name as a text to the event from which on the new name holds, so that the old name
+ * is still found. */
 static void note_rename(struct run *run, struct event_id at, const char *before, const char *name)
 {
     if (!*before || strcmp(before, name) == 0 || at.number == 0)
@@ -439,7 +440,7 @@ uint32_t run_site(struct run *run, struct site site)
         return 0;
     uint32_t plain = numbered_site(run, site.process, site.address,
                                    (struct site){.process = site.process, .address = site.address});
-    /* processes are fewer than 2^32, so that no key is the same as that of a plain one */
+    /* never the key of a plain site: those begin with the number of a process, below 2^32 */
     return site.thread ? numbered_site(run, (uint64_t)plain << 32 | site.thread, site.context, site)
                        : plain;
 }
@@ -452,7 +453,7 @@ void run_set_wait_for_missing(struct run *run)
 
 #if !defined(WAITING_MOST)
 #define WAITING_MOST waiting_most()
-#define WAITING_BYTES 256u /* of one event that waits, with what it is found by */
+#define WAITING_BYTES 256u /* memory of a pending event, with its index entries */
 
 static uint64_t waiting_most(void)
 {
@@ -475,7 +476,7 @@ bool run_step(struct run *run, uint64_t looks)
     uint64_t before = order_count(run->order);
     bool all = order_step(run->order, looks);
     if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
-        run->finishing = true; /* no peer is left that could add events */
+        run->finishing = true; /* no program is left that could add events */
         order_finish(run->order);
         all = order_step(run->order, looks);
     }
@@ -489,7 +490,7 @@ bool run_step(struct run *run, uint64_t looks)
     return all;
 }
 
-/* Lines are never taken away: each is looked at once. */
+/* Returns the first line of a process, or 0.  Lines are never removed, so each is examined once. */
 static uint32_t run_process_first_line(const struct run *run, struct run_process *process)
 {
     uint32_t index = (uint32_t)(process - run->processes), lines = order_line_count(run->order);
@@ -499,8 +500,8 @@ static uint32_t run_process_first_line(const struct run *run, struct run_process
     return process->first_line;
 }
 
-/* Has it become another program? A number alone may be given to a stranger: the first event of that
- * one is after its exec. */
+/* Returns whether exec replaced the program.  An equal process number does not prove that, as
+ * numbers are reused; but the first event after an exec follows an event of the old program. */
 static bool run_process_replaced(const struct run *run, uint32_t index)
 {
     uint32_t next = run->processes[index].next;
@@ -531,14 +532,15 @@ static int64_t run_read_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The wall clock says once how far the run is; it may be set to another time later. */
+/* Reads the wall clock once to determine how far the run is; it may be set to another time
+ * later. */
 static void run_clock_begin(struct run *run)
 {
     run->clock_ahead_ns =
         run_read_ns(CLOCK_REALTIME) - (int64_t)run->wall_ns - run_read_ns(CLOCK_MONOTONIC);
 }
 
-/* Who had the process number of a new program before. */
+/* Links the program that had the process number of a new program before to the new one. */
 static void run_process_follows(struct run *run, uint32_t index)
 {
     const struct run_process *new = &run->processes[index];

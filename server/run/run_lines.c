@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most lines have no name. */
+/* Name of all lines without a name, which most lines are. */
 static char no_name[1];
 
 static char *name_new(const char *name)
@@ -40,7 +40,7 @@ void run_lines_add(struct run_lines *lines, struct run_line facts)
     *run_lines_at(lines, ++lines->count) = facts;
 }
 
-/* ---- packing: what differs from the line before ---- */
+/* ---- packing as differences from the previous line ---- */
 
 enum { KIND = 1, PROCESS = 2, OBJECT = 4, ENTRY = 8, PROGRAMS = 16, NAME = 32 };
 
@@ -68,7 +68,7 @@ static uint64_t run_lines_get_number(const uint8_t **at)
     }
 }
 
-/* Small steps to either side are small numbers. */
+/* Zigzag encoding of a difference: small steps in either direction become small numbers. */
 static uint64_t step_of(uint64_t before, uint64_t now)
 {
     int64_t step = (int64_t)(now - before);
@@ -164,7 +164,7 @@ void run_lines_unpack(struct run_lines *lines, size_t number)
 bool run_lines_pack_next(struct run_lines *lines, size_t *number,
                          bool (*evicted)(const void *context, uint32_t line), const void *context)
 {
-    if (*number >= lines->count / RUN_LINES_PAGE) /* whole ones */
+    if (*number >= lines->count / RUN_LINES_PAGE) /* only complete pages are packed */
         return true;
     uint32_t first = (uint32_t)*number * RUN_LINES_PAGE + 1, i = 0;
     while (lines->pages[*number].lines && i < RUN_LINES_PAGE && evicted(context, first + i))

@@ -18,7 +18,7 @@ struct state_timeline {
     struct timeline_progress {
         struct summary_tree *pyramid; /* NULL: not built yet */
         void *state;
-        uint64_t known, made; /* made: the teller's number when it began */
+        uint64_t known, made; /* made: the source's number (made()) when it began */
     } progress[TIMELINE_SOURCES];
 };
 
@@ -59,7 +59,7 @@ bool timeline_build(const struct run *run, enum timeline_source source, uint64_t
 {
     struct timeline_progress *progress = timeline_progress_of(run, source);
     uint64_t first = order_first(run->order), count = order_count(run->order);
-    if (first && source == TIMELINE_ORDER) /* (the others are rebuilt then) */
+    if (first && source == TIMELINE_ORDER) /* (other timelines are rebuilt then) */
         summary_tree_discard(progress->pyramid, first);
     progress->known = progress->known < first ? first : progress->known;
     while (progress->known < count && *budget)

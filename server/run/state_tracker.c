@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tracker_seat { /* where a thread is */
+struct tracker_seat { /* a line that a thread occupies */
     uint32_t line, about;
     uint8_t presence;
-    bool ends; /* it is blocked there without waiting for anything */
+    bool ends; /* blocked without waiting for anything: not started, or ended */
 };
 
 struct tracker_thread {
     struct tracker_seat *seats;
     size_t count, room;
-    bool acts; /* it is one */
+    bool acts; /* the line is a thread */
     bool ran;
     struct event_id last; /* its last event */
 };
@@ -33,17 +33,17 @@ struct tracker_rule {
 
 struct state_tracker {
     const struct run *run;
-    struct map rules; /* kind and type, relation -> struct rule */
-    size_t targets;   /* descriptions there were when they were made */
+    struct map rules; /* kind and type, relation -> struct tracker_rule */
+    size_t targets;   /* number of descriptions when the rules were made */
     struct tracker_thread *threads; /* by line - 1 */
     size_t room;
     struct tracker_change {
         uint32_t line;
         bool thread;
-        struct occupants in; /* of one that is no thread's */
+        struct occupants in; /* of a line that is no thread */
     } *changes;
     size_t change_count, change_room;
-    size_t awaits; /* of those that came: so many were looked at */
+    size_t awaits; /* number of waits (awaits.h) that were examined */
 };
 
 static void *doings_new(const struct run *run)
@@ -72,7 +72,7 @@ static void doings_free(void *state)
     free(s);
 }
 
-/* ---- rules ---- */
+/* ---- rules of the descriptions ---- */
 
 static const struct tracker_rule *rule_of(struct state_tracker *s, const struct order_event *e)
 {
@@ -115,7 +115,8 @@ static void state_tracker_remove_seat(struct tracker_thread *t, uint32_t line)
         }
 }
 
-/* It stays where it sat if it was there already: the one it came into last is behind the others. */
+/* Adds a line to those that the thread occupies: at the end, as the one entered last, unless the
+ * thread occupied it already. */
 static void state_tracker_add_seat(struct tracker_thread *t, struct tracker_seat seat)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -183,7 +184,7 @@ static void note_thread(struct state_tracker *s, uint32_t line)
         state_tracker_note_change(s, line, true, (struct occupants){0});
 }
 
-/* Takes the next event of the log. */
+/* Applies the next event of the log. */
 static void state_tracker_apply_event(struct state_tracker *s, const struct order_event *e)
 {
     const struct tracker_rule *rule = rule_of(s, e);
@@ -205,7 +206,7 @@ static void state_tracker_apply_event(struct state_tracker *s, const struct orde
         state_tracker_note_change(s, e->line, false, e->in);
 }
 
-/* After the last event of a point: tells of the lines of which the state may have changed. */
+/* After the last event of a point: records the states of lines that may have changed. */
 static void state_tracker_report_changes(struct state_tracker *s, struct summary_tree *pyramid,
                                          int64_t ns, uint64_t position)
 {
@@ -231,7 +232,7 @@ static void tell_await(struct state_tracker *s, struct summary_tree *pyramid,
                                    event_times_for_process(s->run, e) + later_ns, position);
 }
 
-/* Those that came when the event before them had been taken. */
+/* Records waits that were received after the event before them had been applied. */
 static void tell_late(struct state_tracker *s, struct summary_tree *pyramid, uint64_t known)
 {
     for (; s->awaits < awaits_count(s->run); s->awaits++) {
@@ -247,7 +248,7 @@ static void tell_late(struct state_tracker *s, struct summary_tree *pyramid, uin
     }
 }
 
-/* Those after the events of a point. */
+/* Records waits that begin after the events of a point. */
 static void tell_awaits(struct state_tracker *s, struct summary_tree *pyramid, uint64_t first,
                         uint64_t end)
 {
@@ -258,7 +259,8 @@ static void tell_awaits(struct state_tracker *s, struct summary_tree *pyramid, u
     }
 }
 
-/* All members of a point change what is done at once. */
+/* Applies new points, as far as the budget allows.  All members of a point change
+ * states at the same time. */
 static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, uint64_t known,
                                     uint64_t *budget)
 {

@@ -6,20 +6,21 @@
 
 #include <stdlib.h>
 
-#define PIECE 256u /* events */
+#define PIECE 256u /* events per range */
 
-struct unordered_ranges { /* of one line */
+struct unordered_ranges { /* ranges of a line's events, PIECE events each */
     struct unordered_range {
         int64_t least_ns, most_ns;
         uint64_t least, most; /* positions */
         uint32_t count;
     } *items;
     size_t room;
-    uint64_t known; /* ordinals before it are in pieces: ordinal / PIECE */
+    /* ordinals before it were added; the range of an event is its ordinal / PIECE */
+    uint64_t known;
 };
 
 struct unordered_events {
-    struct map lines; /* line -> struct pieces */
+    struct map lines; /* line -> struct unordered_ranges */
 };
 
 static struct unordered_ranges *unordered_events_ranges_of(const struct run *run, uint32_t line)
@@ -69,7 +70,7 @@ bool unordered_events_update(const struct run *run, uint32_t line, uint64_t *bud
     return pieces->known >= end;
 }
 
-/* Visits what one piece has in a stretch. */
+/* Visits the events of one range that are within a time span; returns their number. */
 static uint64_t unordered_events_add_event(
     const struct run *run, uint32_t line, uint64_t piece, int64_t from_ns, int64_t to_ns,
     void (*visit)(void *context, uint64_t position, int64_t time_ns), void *context)

@@ -12,7 +12,7 @@ void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, co
         struct run_unseen *u = &run->unseen[i];
         if (u->reason != reason || strcmp(u->about, about) != 0)
             continue;
-        u->count += u->session != session; /* a saved state may say it again */
+        u->count += u->session != session; /* a checkpoint may repeat it */
         u->session = session;
         return;
     }
@@ -54,8 +54,8 @@ static uint32_t untraced_reported_bits(const struct run *run)
     return bits;
 }
 
-/* What holds for the whole run.  Events that may be after calls on a line that could not be
- * announced say so themselves. */
+/* Returns the reasons that hold for the whole run.  UNTRACED_LINE does not: events that may follow
+ * calls on such a line are uncertain themselves. */
 static uint32_t of_all(const struct run *run)
 {
     return untraced_reported_bits(run) & ~UNTRACED_BIT(UNTRACED_LINE);
@@ -69,8 +69,8 @@ static uint32_t hiding_ones(uint32_t bits)
     return hiding;
 }
 
-/* Calls are counted for several reasons, which the program tells: they are futexes where it tells
- * no other. */
+/* Returns the number of futex calls.  Programs count the calls of several reasons together: they
+ * are futex calls if none of the others was reported. */
 static uint64_t futexes_of(const struct run *run)
 {
     uint32_t bits = untraced_reported_bits(run);
@@ -114,7 +114,8 @@ struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *cou
     uint64_t futexes = futexes_of(run), lost = untraced_reasons_lost(run);
     *count = 0;
     for (size_t i = 0; i < run->unseen_count; i++)
-        if (run->unseen[i].reason != UNTRACED_FUTEX || !futexes) /* else with their number, below */
+        /* else added below, with their number */
+        if (run->unseen[i].reason != UNTRACED_FUTEX || !futexes)
             list[(*count)++] = (struct untraced_info){run->unseen[i].reason, run->unseen[i].about,
                                                       run->unseen[i].count};
     if (futexes)
