@@ -19,7 +19,8 @@ struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint
     return &all->threads[all->count - 1];
 }
 
-/* Contexts before it that were not received, in a damaged file, become children of the thread. */
+/* Returns a context, made on first use.  In a damaged file contexts before it may be missing; they
+ * become children of the thread. */
 static struct call_context *call_contexts_get(struct call_context_thread *thread, uint32_t index)
 {
     thread->items = array_reserve(thread->items, &thread->room, index + 1, sizeof *thread->items);
@@ -83,7 +84,8 @@ static void save_kept(struct call_context_thread *thread,
         thread->items[i].unsaved = false;
 }
 
-/* Encodes changed contexts from *from on; returns false if there are no more. */
+/* Encodes changed contexts from *from on, at most SAVED_AT_ONCE; returns false if there are
+ * none. */
 static bool put_some(struct call_context_thread *thread, size_t *from, struct encoder *body)
 {
     uint32_t before = UINT32_MAX, count = 0;

@@ -42,7 +42,7 @@ static void call_entries_push_open(struct call_entry_open **open, size_t *count,
     (*open)[(*count)++] = one;
 }
 
-/* Returns the innermost open call, whose end was received; NULL if it is not known. */
+/* Pops the innermost open call, as its end was received; returns NULL if it is not known. */
 static const struct call_entry_open *call_entries_pop_open(const struct call_entry_open *open,
                                                            size_t *count, uint64_t *above)
 {
@@ -55,8 +55,7 @@ static const struct call_entry_open *call_entries_pop_open(const struct call_ent
 
 /* ---- appending ---- */
 
-/* The values of a scanned body.  The scan returns false, and nothing is changed, if it is invalid.
- */
+/* Values of a body, which is scanned before anything is changed, as it may be invalid. */
 struct entries_scan {
     uint64_t first_ns, last_ns, begins, lost;
 };
@@ -116,7 +115,7 @@ bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t co
     uint64_t until_ns = t->count ? t->blocks[t->count - 1].last_ns : 0;
     if (scan.first_ns < until_ns) {
         *why = scan.last_ns <= until_ns ? NULL : "entries that run back";
-        return !*why; /* already received */
+        return !*why; /* all of it was received before */
     }
     t->lost += scan.lost;
     if (all->bytes + bytes > CALL_ENTRIES_KEPT) {
@@ -164,8 +163,8 @@ bool call_entries_discard_step(struct call_entries *all, uint64_t events, uint32
     return *thread >= all->count;
 }
 
-/* The body has no begin time, so that it adds nothing if more of the thread is known
- * (call_entries_append). */
+/* Encodes the open calls with 0 as the begin time of the body, so that call_entries_append()
+ * ignores it if more of the thread is known. */
 bool call_entries_encode_open(const struct call_entries *all, uint32_t session, uint32_t code,
                               uint64_t first_ns, struct encoder *out)
 {
@@ -213,7 +212,8 @@ struct call_entries_walk call_entries_walk(const struct call_entries_thread *thr
                                            uint64_t from_ns)
 {
     struct call_entries_walk walk = {.thread = thread, .end = thread->count};
-    size_t low = 0, high = thread->count; /* the last block that begins before, or the first */
+    /* finds the last block that begins before from_ns, or else the first */
+    size_t low = 0, high = thread->count;
     while (low + 1 < high) {
         size_t middle = low + (high - low) / 2;
         if (thread->blocks[middle].first_ns < from_ns)

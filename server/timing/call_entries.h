@@ -76,7 +76,7 @@ bool call_entries_encode_open(const struct call_entries *all, uint32_t session, 
                               uint64_t first_ns, struct encoder *out);
 void call_entries_free(struct call_entries *all); /* frees the memory; it is empty then */
 
-/* ---- looking at them, one after the other ---- */
+/* ---- sequential reading ---- */
 
 struct call_entries_walk {
     const struct call_entries_thread *thread;

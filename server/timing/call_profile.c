@@ -57,7 +57,7 @@ static void call_profile_merge_min(int64_t *to, int64_t ns, bool known)
 }
 static void call_profile_merge_max(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
 
-/* Saturates. */
+/* Adds; an overflowing sum becomes INT64_MAX. */
 static void add_ns(int64_t *to, int64_t ns)
 {
     if (__builtin_add_overflow(*to, ns, to))
@@ -70,7 +70,7 @@ void call_profile_sum(struct call_sums *to, const struct call_sums *s)
     to->concurrent += s->concurrent;
     to->made += s->made;
     to->open += s->open;
-    to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* may be any value */
+    to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* unsigned, as it may overflow */
     to->counted += s->counted;
     if (s->since_ns && (!to->since_ns || s->since_ns < to->since_ns))
         to->since_ns = s->since_ns;
@@ -105,8 +105,8 @@ uint64_t call_profile_counted_only(const struct call_context_thread *thread)
     return calls;
 }
 
-/* Returns the sums of one context.  The longest call is one from outside: those within it are
- * shorter. */
+/* Returns the sums of one context.  The longest call is always one from outside, as the recursive
+ * calls within it are shorter. */
 struct call_sums call_profile_for_context(const struct call_context_thread *thread,
                                           const struct call_context *c)
 {
@@ -161,7 +161,7 @@ int64_t call_profile_net(const struct call_sums *sums)
     return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
 }
 
-/* Returns a mean time. */
+/* Returns a mean time, or -1 if it is not known. */
 static int64_t mean_of(int64_t ns, uint64_t calls)
 {
     return calls > 0 && calls <= INT64_MAX ? ns / (int64_t)calls : -1;
@@ -198,8 +198,9 @@ static void made_by(struct call_sums *caller, const struct call_sums *callee, ui
     caller->cost_ps += callee->timed ? (double)callee->calls * exit_ps : 0;
 }
 
-/* Calls by a context that lands further up count there.  The contexts in between are then called
- * recursively, too, and their numbers include inner and outer calls. */
+/* Returns which contexts are called recursively by other functions.  A recursive call counts in
+ * the context further up where it lands; the contexts in between then include inner and outer
+ * calls. */
 static bool *find_reentered(const struct call_context_thread *thread)
 {
     bool *reentered = xcalloc(thread->count + 1, sizeof *reentered);
@@ -261,7 +262,7 @@ void call_profile_free(struct call_profile *calls)
 
 /* ---- cycles ---- */
 
-/* State of an iterative depth-first search. */
+/* State of Tarjan's algorithm, as an iterative depth-first search. */
 struct call_cycle_search {
     struct call_profile *calls;
     const uint32_t *first, *to; /* arcs by caller: to[first[f]] .. to[first[f + 1] - 1] */
@@ -324,7 +325,7 @@ static void one_step(struct call_cycle_search *s)
         call_profile_pop_component(s, f);
 }
 
-/* Sorts the arcs by caller. */
+/* Sorts the called functions of all arcs by caller (counting sort). */
 static void sort_arcs(const struct call_profile *calls, uint32_t *first, uint32_t *to)
 {
     for (size_t i = 0; i < calls->arc_count; i++)

@@ -18,7 +18,7 @@ void levels_add(struct concurrency_levels *l, int64_t from_ns, int64_t to_ns)
     add_change(l, to_ns, -1);
 }
 
-/* Adds each time span of a thread without a wait, as two changes. */
+/* Adds a change up and one down for each time span in which the thread did not wait. */
 static void add_thread(struct concurrency_levels *l, const struct thread_timeline *course)
 {
     for (size_t i = 0, end; i < course->count; i = end) {
@@ -37,7 +37,7 @@ static int by_time(const void *a, const void *b)
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
-/* Merges changes at one time and accumulates. */
+/* Sorts the changes, merges those of one time, and computes accumulated values. */
 void levels_add_up(struct concurrency_levels *l)
 {
     size_t count = 0;
@@ -65,7 +65,7 @@ void concurrency_levels_make(struct concurrency_levels *levels, const struct int
     levels_add_up(levels);
 }
 
-/* Returns the last change up to a time, or NULL if there is none. */
+/* Returns the last change at or before a time, or NULL if there is none. */
 static const struct concurrency_level *last_change(const struct concurrency_levels *l,
                                                    int64_t at_ns, size_t *near)
 {

@@ -1,8 +1,9 @@
-/* Reading the CPU states of threads. */
+/* Reader of CPU states: splits the time in which a thread ran, by the best source. */
 #include "server/timing/cpu_state_index.h"
 
-#define LATE_SLICES 12u /* slices in which late values are searched for, */
-#define DENSE 64u       /* but only few if they have more intervals than this */
+/* slices that are searched for values that came late: this one and the following ones, */
+#define LATE_SLICES 12u
+#define DENSE 64u       /* but only two if the slice has more intervals than this */
 
 static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -64,11 +65,11 @@ uint64_t cpu_states_max_switches(const struct cpu_states *spans) { return spans 
 
 uint64_t cpu_states_lost_count(const struct cpu_states *spans) { return spans ? spans->lost : 0; }
 
-#define DYING 10 /* it slept at least this many times as long as its exit took */
+#define DYING 10 /* minimum ratio of a last sleep to the time from its end to the exit */
 
 #define DYING_TURNS 8u
 
-/* Returns the sleep after which it had a CPU only to exit; NULL if there is none. */
+/* Returns the sleep after which the thread got a CPU only to exit; NULL if there is none. */
 static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t end_ns)
 {
     for (size_t i = t->count, n = 0; i-- > 1 && n < DYING_TURNS && end_ns; n++) {
@@ -82,7 +83,8 @@ static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t
     return NULL;
 }
 
-/* Uses sampling from outside if no context switch is known. */
+/* Uses sampling from outside, if no context switch is known.  Returns whether it last found the
+ * thread asleep. */
 static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, unsigned *call)
 {
     *since_ns = t ? t->asleep_ns : 0;
@@ -165,14 +167,15 @@ static int64_t ready_by(const struct cpu_samples *s, int64_t at_ns)
     return from.ready_ns + (int64_t)(share * (double)(to.ready_ns - from.ready_ns));
 }
 
-/* The values that are read: the samples of a thread, or its CPU clock. */
+/* A thread, with the values that are read: its samples, or its CPU clock. */
 struct sampled_thread_state {
     const struct cpu_state_thread *t;
     const struct cpu_samples *samples;
     const struct thread_timeline *course;
 };
 
-/* Times of a slice: by the order, and running and runnable time of it; excess does not fit. */
+/* Slice of time between two samples: active_ns by the order, running and runnable time by the
+ * samples; their excess (over) does not fit into active_ns. */
 struct sample_slice {
     int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
 };
@@ -182,7 +185,7 @@ static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
     return cpu_states_max(0, cpu_states_min(b, d) - cpu_states_max(a, c));
 }
 
-/* Reads the samples of the slice that ends with one. */
+/* Reads the running and runnable time of the slice that ends with a sample. */
 static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index,
                                    struct sample_slice *h)
 {
@@ -193,7 +196,7 @@ static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t
                       : to->ready_ns - (from ? from->ready_ns : 0);
 }
 
-/* Returns the slice that ends with a sample; sample 0: the one from the thread's begin. */
+/* Returns the slice that ends with a sample; that of sample 0 begins with the thread. */
 static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_state *of,
                                                    size_t index)
 {
@@ -206,7 +209,8 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
         int64_t part =
             cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
         h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
-        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order accounts for that */
+        /* the order already counts it as runnable */
+        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0;
     }
     cpu_states_read_sample(of, index, &h);
     int64_t ran = to->unknown_before ? h.active_ns : h.ran_ns,
@@ -218,8 +222,8 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
     return h;
 }
 
-/* Moves the excess of a slice to earlier ones: the kernel updates its counters of ongoing time
- * late, and counts runnable time when it ends. */
+/* Moves excess of later slices into a slice, and adds the slice's own to it: the kernel updates
+ * its counters of ongoing time late, and counts runnable time when it ends. */
 static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns,
                                       int64_t *ready_over_ns)
 {
@@ -233,7 +237,8 @@ static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_
     *ready_over_ns += h->ready_over_ns - more;
 }
 
-/* The CPU clock at events is never late: the thread reads it itself. */
+/* Returns the number of slices that may hold late values of one: 1 for the CPU clock, which is
+ * never late, as the thread reads it itself. */
 static size_t late_slices(const struct sampled_thread_state *of, size_t index)
 {
     const struct thread_timeline *c = of->course;
@@ -263,7 +268,7 @@ static struct spans_slice slice_at(const struct sampled_thread_state *of, size_t
                                 .at_ns = h.from_ns};
 }
 
-/* Returns how much time that the order calls running lies between two times. */
+/* Returns the time between two times in which the thread ran according to the order. */
 static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t from_ns, int64_t to_ns)
 {
     int64_t all = 0;
@@ -284,7 +289,8 @@ static void cpu_states_read_slice(const struct sampled_thread_state *of,
     s->at_ns = at_ns;
 }
 
-/* Visits a part of a slice in which the order says that the thread ran. */
+/* Visits a part of a slice in which the thread ran according to the order: running first, then
+ * runnable, then other. */
 static void visit_part(struct spans_slice *s, int64_t to_ns, struct cpu_state_visitor v)
 {
     int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
@@ -309,7 +315,7 @@ static void visit_samples(const struct sampled_thread_state *of, struct cpu_stat
         visit_part(&walk->slice, until, v);
         from_ns = until;
     }
-    if (from_ns < to_ns) /* what follows the last one is not known yet */
+    if (from_ns < to_ns) /* after the last sample nothing better is known */
         v.visit(v.context, CPU_STATE_RUNNING, from_ns, to_ns);
 }
 
@@ -335,7 +341,7 @@ int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct t
     return astray;
 }
 
-/* ---- either ---- */
+/* ---- all sources ---- */
 
 void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeline *course,
                       struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,

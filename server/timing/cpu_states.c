@@ -63,7 +63,7 @@ void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_ki
     if (full)
         spans->lost++, spans->most = SWITCHES_MOST;
     if ((full && last && last->what == SWITCH_LOST) || (last && at_ns < last->at_ns))
-        return; /* (one more is kept per thread, to mark where its switches end) */
+        return; /* (beyond the limit one more is kept per thread, to mark where its switches end) */
     cpu_turns_add(
         t, (struct cpu_turn){.at_ns = at_ns,
                              .cpu = cpu < LOOP_TURN_NO_CPU ? (uint16_t)cpu : LOOP_TURN_NO_CPU,
@@ -81,7 +81,8 @@ static void cpu_states_thin_samples(struct cpu_samples *s)
     s->count = kept;
 }
 
-/* Returns a new sample; NULL if the time is before the last one. */
+/* Returns a new sample, or the last one if it has the same time; NULL if the time is before
+ * that. */
 static struct cpu_sample *sample_of(struct cpu_samples *s, int64_t at_ns, size_t most_items)
 {
     if (s->count >= most_items)
@@ -111,9 +112,9 @@ void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int
     struct cpu_state_thread *t = made_thread(spans, line);
     struct cpu_samples *all = &t->samples;
     if (ns > INT64_MAX || (t->ended && !last))
-        return; /* the thread exists until it is joined */
+        return; /* a thread that has ended is still sampled until it is joined */
     while (last && all->count && all->items[all->count - 1].at_ns > at_ns)
-        all->count--; /* a sample that was taken meanwhile was received first */
+        all->count--; /* it was received earlier, but sampled after the final value */
     t->ended |= last;
     struct cpu_sample *s = sample_of(all, at_ns, SAMPLES_MOST);
     if (!s)

@@ -55,7 +55,7 @@ struct cpu_states;
 struct cpu_states *cpu_states_new(void);
 void cpu_states_free(struct cpu_states *spans); /* NULL: nothing */
 
-/* ---- filling: each thread's in the order of their times ---- */
+/* ---- filling: in ascending time per thread ---- */
 
 /* Records a context switch.  Drops one that is earlier than the thread's last; beyond the limit
  * drops and counts all. cpu: UINT_MAX if it is not known. */
@@ -78,7 +78,7 @@ void cpu_states_unavailable(struct cpu_states *spans, const char *why);
 /* Returns the placements of tasks, made on first use, for filling. */
 struct placements *cpu_states_placements(struct cpu_states *spans);
 
-/* ---- looking: of spans NULL, the order alone is known ---- */
+/* ---- reading: with spans NULL only the order is known ---- */
 
 /* Returns the best source for a thread, but none better than `most`; CPU_SOURCE_ORDER: no limit. */
 enum cpu_state_source cpu_states_best(const struct cpu_states *spans, uint32_t line,

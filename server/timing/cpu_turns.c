@@ -12,7 +12,7 @@ void cpu_turns_add(struct cpu_turns *t, struct cpu_turn turn)
     t->items[t->count++] = turn;
 }
 
-/* Returns how many are not later than a time; *near: the previous result. */
+/* Returns how many switches are at or before a time; *near: the previous result. */
 static size_t turns_before(const struct cpu_turns *t, int64_t at_ns, size_t *near)
 {
     size_t low = *near, high = t->count, by = 1;
@@ -31,7 +31,8 @@ static size_t turns_before(const struct cpu_turns *t, int64_t at_ns, size_t *nea
     return *near = low;
 }
 
-/* Before its first switch the thread was in the state that the switch ended. */
+/* Returns the state after a number of switches.  Before the first one the thread was in the state
+ * that this one ended. */
 static enum cpu_state is_after(const struct cpu_turns *t, size_t turns)
 {
     static const uint8_t is[SWITCH_KINDS] = {[SWITCH_ON] = CPU_STATE_RUNNING,

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#define EDGES_MOST 8u /* edges of one event */
-#define COLLECTED_MOST 4u /* edges of one hidden event */
+#define EDGES_MOST 8u /* maximum number of edges of one event, the newest */
+#define COLLECTED_MOST 4u /* maximum number of edges of one hidden event, the newest */
 
 struct incoming_edge_state {
     const struct run_metadata_source *teller;

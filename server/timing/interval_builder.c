@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-/* Tolerance of the sum of code segments: as a fraction of all, by their clock; above it the records
- * cannot be of that time. */
+/* Tolerances of the sum of recorded code segments, as fractions of the time between the events.  A
+ * sum that is less by more than 1/DID_ERROR leaves an unrecorded rest; one that is greater by more
+ * than 1/DID_FAR cannot belong to that time. */
 #define DID_ERROR 10000
 #define DID_FAR 100
 
@@ -251,8 +252,8 @@ static void interval_builder_advance_thread(struct interval_builder *f, struct p
     t->ended = m->meaning->ends;
 }
 
-/* Notes the creator of a process that begins after another thread's event without a record on its
- * line: after the fork of its parent. */
+/* Notes the creator of a process without a creation record: the parent, whose fork precedes the
+ * first event of the process. */
 static void note_parent(struct interval_builder *f, const struct point_member *m)
 {
     const struct order *order = f->teller.order;
@@ -434,8 +435,8 @@ const struct intervals *interval_builder_intervals(const struct interval_builder
     return &f->intervals;
 }
 
-/* Returns whether the thread still waits: not if the other one has ended, whether it has an event
- * since or not. */
+/* Returns whether the thread still waits for another one's end: not once that one has ended, even
+ * if the waiter has no event since. */
 static bool awaits_still(struct interval_builder *f, const struct thread_progress *t,
                          struct thread_progress *waiting)
 {

@@ -22,9 +22,10 @@ void interval_pass_remember(struct thread_progress *t, const struct point_member
     t->begun = true;
 }
 
-#define LOOKS 16u /* threads visited for the cost of one event */
+#define LOOKS 16u /* threads visited at the cost of one event */
 
-/* Initializes a thread that has not ended as its last event before the begin left it. */
+/* Sets the initial state of a thread that has not ended: as its last event before the begin left
+ * it. */
 static void interval_pass_seed_thread(struct interval_builder *f, uint64_t position)
 {
     struct order_event e = order_event(f->teller.order, position);

@@ -6,7 +6,7 @@
 
 #define NOWHERE UINT64_MAX
 
-/* Intervals are numerous. */
+/* A long run has very many intervals, so their sizes matter. */
 _Static_assert(sizeof(struct interval) == 24, "an interval takes 24 bytes");
 _Static_assert(sizeof(struct wait_interval) == 24, "a segment takes 24 bytes");
 _Static_assert(sizeof(struct wait_record) == 56, "a wait takes 56 bytes");

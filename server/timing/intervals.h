@@ -156,7 +156,7 @@ void intervals_add_gathering(struct intervals *all, uint32_t line, struct gather
 void intervals_add_edge(struct intervals *all, uint32_t line, struct interval_edge tie);
 void intervals_free(struct intervals *all); /* frees the memory; it is empty then */
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 size_t intervals_bytes(const struct intervals *all); /* approximate size in memory */
 /* Returns the timeline of a thread, or NULL if nothing is known of it. */

@@ -16,7 +16,8 @@ static struct lock_holders_line *line_of(struct lock_holders *holds, uint32_t li
     return &holds->lines[line - 1];
 }
 
-/* Usually at most one thread is in a line; then nothing is looked up. */
+/* Returns the critical section of a thread on a line, or NULL.  Usually at most one thread is in a
+ * line; then the map is not needed. */
 static struct lock_hold *lock_holders_current_holder(const struct lock_holders *holds,
                                                      const struct lock_holders_line *l,
                                                      const struct lock_visit *at)
@@ -116,7 +117,8 @@ bool lock_holders_before(const struct lock_holders *holds, uint32_t line,
     return true;
 }
 
-/* Critical sections are sorted by their end; usually the last one is requested. */
+/* Binary search, as critical sections are sorted by their end; the first probe is the last one,
+ * which is usually requested. */
 bool lock_holders_ended(const struct lock_holders *holds, uint32_t line, uint64_t position,
                         struct lock_hold *hold)
 {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define PLACEMENT_INTERVALS_MAX ((size_t)4 << 20) /* maximum for all tasks, 24 bytes each */
-#define LATE_MOST 4096u /* how many of a task are searched for the one that ends */
+/* placements of a task, from the newest on, that are searched for an open one */
+#define LATE_MOST 4096u
 
 struct task_placements {
     uint32_t line; /* 0: not known yet */
@@ -17,13 +18,13 @@ struct task_placements {
 
 struct placements {
     struct map tasks; /* session, code -> struct task_placements */
-    struct map lines; /* line -> the same */
+    struct map lines; /* line -> struct task_placements */
     struct map numbers; /* session, number -> carrier */
     struct placement_carrier *carriers;
     size_t carrier_count, carrier_room;
     size_t count;
     uint64_t lost;
-    bool full; /* some were lost at the limit */
+    bool full; /* some were dropped at the limit */
 };
 
 struct placements *placements_new(void) { return xcalloc(1, sizeof(struct placements)); }
@@ -106,7 +107,8 @@ static size_t placements_open_on_carrier(const struct task_placements *t, uint32
     return t->count;
 }
 
-/* Inserts by begin: the records of two worker threads arrive one after the other. */
+/* Inserts a placement by its begin, as the records of two worker threads are received one after
+ * the other. */
 static void placements_insert(struct placements *all, struct task_placements *t,
                               struct placement_interval interval)
 {
@@ -123,7 +125,7 @@ static void placements_insert(struct placements *all, struct task_placements *t,
     all->count++;
 }
 
-/* Drops the open placement on a worker thread: its end is not known. */
+/* Drops the open placement on a worker thread, whose end is not known. */
 static void placements_drop_open(struct placements *all, struct task_placements *t, uint32_t on)
 {
     size_t i = placements_open_on_carrier(t, on);
@@ -209,7 +211,7 @@ uint64_t placements_limit(const struct placements *all)
 
 uint64_t placements_lost(const struct placements *all) { return all ? all->lost : 0; }
 
-/* Returns how many begin no later than a time; *near: the previous result. */
+/* Returns how many placements begin at or before a time; *near: the previous result. */
 static size_t begun_before(const struct placement_interval *all, size_t count, int64_t at_ns,
                            size_t *near)
 {

@@ -58,7 +58,7 @@ void placements_switched(struct placements *all, struct placement_switch record)
 void placements_set_task_line(struct placements *all, uint32_t session, uint32_t code,
                               uint32_t line);
 
-/* ---- looking: of stays NULL there is nothing ---- */
+/* ---- reading: NULL has no placements ---- */
 
 /* Returns a task's placements, sorted by their begin. */
 const struct placement_interval *placements_for_task(const struct placements *all, uint32_t task,

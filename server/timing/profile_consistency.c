@@ -42,7 +42,8 @@ static int64_t open_calls(const struct call_contexts *all, uint32_t process,
     return open;
 }
 
-/* A call on the stack of a coroutine may begin in one thread and end in another. */
+/* Checks that no more calls ended than began: of all threads together, as a call on the stack of a
+ * coroutine may begin in one thread and end in another. */
 void profile_consistency_contexts(const struct call_contexts *all,
                                   const struct call_context_thread *thread, accounts_tell *tell,
                                   void *context)

@@ -7,7 +7,7 @@
 
 /* ---- sums as of a time ---- */
 
-/* Returns how many of the bodies had been received by then. */
+/* Returns how many bodies were received up to a time. */
 static uint32_t profile_range_recorded_by(const struct profile_history *e, uint64_t ns)
 {
     uint32_t n = 0;
@@ -16,7 +16,7 @@ static uint32_t profile_range_recorded_by(const struct profile_history *e, uint6
     return n;
 }
 
-/* Returns the number of bodies of which the last is at or after the time; greater than the count if
+/* Returns the number of bodies up to the first ones at or after a time; more than the count if
  * only the newest sums are. */
 static uint32_t profile_range_recorded_after(const struct profile_history *e, uint64_t ns)
 {
@@ -30,7 +30,7 @@ static uint32_t profile_range_recorded_after(const struct profile_history *e, ui
     return n;
 }
 
-/* Returns the sums after the first `count` bodies. */
+/* Returns the sums as of the first `count` bodies. */
 static struct call_context_thread as_of(const struct call_context_thread *thread, uint32_t count)
 {
     struct call_context_thread then = {.session = thread->session, .code = thread->code};
@@ -52,8 +52,8 @@ static uint64_t self_of(const struct snapshot_context *s)
     return own_of(s) + s->off_ns + s->open_last_ns;
 }
 
-/* Whether an open call ran since its last callee returned is known later; the time then counts
- * where it belongs, and is part of self. */
+/* Subtracts earlier sums.  Whether an open call ran since its last callee returned is known only
+ * later, and its time then moves; so the parts of self time are not subtracted singly. */
 static void profile_range_subtract_sums(struct snapshot_context *s,
                                         const struct snapshot_context *before)
 {
@@ -77,7 +77,7 @@ static void subtract_head(struct snapshot_head *head, const struct snapshot_head
     head->backwards = profile_range_subtract_clamped(head->backwards, before->backwards);
 }
 
-/* A part has no minimum and maximum; whether times were measured is known where there are any. */
+/* Subtracts all earlier sums.  The least and greatest times of a part are not known. */
 static void subtract_all(struct call_context_thread *thread,
                          const struct call_context_thread *before)
 {
@@ -90,7 +90,7 @@ static void subtract_all(struct call_context_thread *thread,
     subtract_head(&thread->head, &before->head);
 }
 
-/* The functions' names are known for the newest contexts only. */
+/* Copies line, process and functions from the newest contexts, as they are known only there. */
 static void profile_range_copy_names(struct call_context_thread *then,
                                      const struct call_context_thread *thread)
 {

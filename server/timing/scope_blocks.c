@@ -13,7 +13,8 @@ void scope_block_times_add(struct scope_block_times *t, uint32_t step, uint64_t 
         t->ns[step] += ns;
 }
 
-/* Returns the context of a code segment. */
+/* Returns the context that executes a code segment: number 2 c follows the begin of context c,
+ * number 2 c + 1 its end, in the caller. */
 static uint32_t context_of(const struct scope_block_thread *t, uint32_t step)
 {
     uint32_t c = step / 2;
@@ -34,7 +35,8 @@ static void scope_blocks_add_passage(struct scope_block_times *t, uint32_t next,
     t->passages[known - 1].ns += ns;
 }
 
-/* Adds a passage: what followed where the thread was.  An inconsistent record adds none. */
+/* Adds a passage: the call, or the end of the scope, that followed the current code segment.  A
+ * record that does not fit to it adds none. */
 static void add_passage(struct scope_block_times *t, const struct call_record *e, uint64_t ns)
 {
     const struct scope_block_thread *of = t->thread;
@@ -70,7 +72,8 @@ void scope_block_times_free(struct scope_block_times *t)
 
 /* ---- blocks ---- */
 
-/* Returns the path of each context, as a number: the scopes that called each other. */
+/* Returns the number of each context's path, which is the chain of scopes that called each
+ * other. */
 static uint32_t *paths_of(struct scope_blocks *b, const struct scope_block_thread *t)
 {
     uint32_t *paths = xcalloc(t->count + 1, sizeof *paths);
@@ -99,7 +102,7 @@ static struct scope_block *block_of(struct scope_blocks *b, uint32_t path, uint6
     return &b->items[b->count - 1];
 }
 
-/* Adds to a block; `called` is the context whose call it follows, 0 for none. */
+/* Adds counts and time to a block, which is made on first use. */
 static void scope_blocks_add_block(struct scope_blocks *b, const struct scope_block_thread *t,
                                    struct scope_block block)
 {
@@ -123,7 +126,7 @@ static int by_step(const void *a, const void *b)
     return x->next < y->next ? -1 : x->next > y->next;
 }
 
-/* A passage is a separate block if both of its ends are known. */
+/* Splits a passage off as a block of its own, if both of its ends are known. */
 static void add_passed(struct scope_blocks *b, const struct scope_block_thread *t,
                        struct scope_block *block, const struct block_passage *p)
 {
@@ -140,7 +143,8 @@ static void add_passed(struct scope_blocks *b, const struct scope_block_thread *
     scope_blocks_add_block(b, t, part);
 }
 
-/* The rest is a block with an unknown end.  Code segments must be added in their order. */
+/* Adds the passages of a code segment, and the rest as a block with an unknown end.  Code segments
+ * must be added in their order. */
 static void add_step(struct scope_blocks *b, const struct scope_block_thread *t,
                      struct scope_block block, uint32_t step, struct scope_block_times *times)
 {
@@ -194,7 +198,7 @@ void scope_blocks_add(struct scope_blocks *b, const struct scope_block_thread *t
     free(paths);
 }
 
-/* ---- in the order of the code ---- */
+/* ---- ends inferred from the order of the code ---- */
 
 static int by_place(const void *a, const void *b)
 {
@@ -203,12 +207,13 @@ static int by_place(const void *a, const void *b)
         return x->path < y->path ? -1 : 1;
     if (x->after != y->after)
         return x->after < y->after ? -1 : 1;
-    /* the scope's end last but one */
+    /* the scope's end (0 - 1 wraps) comes last, after BLOCKS_ANY */
     return x->until - 1 < y->until - 1 ? -1 : x->until != y->until;
 }
 
-/* Infers the ends of blocks [from, to) of a path: where a block was executed each time, and so was
- * the next one, or there is none. */
+/* Infers the ends of blocks [from, to) of a path, in the order of the code: a block that is
+ * executed as often as the scope ends where the next one begins, if that is executed as often,
+ * too. */
 static void end_in_order(struct scope_blocks *b, size_t from, size_t to)
 {
     uint64_t each = b->items[from].times;

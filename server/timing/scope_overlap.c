@@ -49,7 +49,7 @@ static void scope_overlap_apply_entry(struct scope_overlap *o, uint32_t scope, i
     s->together = together;
 }
 
-/* A thread begins or ends to have a scope open. */
+/* Notes that a thread begins or ends to have a scope open. */
 static void scope_overlap_set_open(struct scope_overlap *o, const struct scope_overlap_thread *t,
                                    uint32_t scope, bool open, int64_t now)
 {
@@ -93,7 +93,7 @@ static void end_call(struct scope_overlap *o, struct scope_overlap_thread *t, ui
 
 /* ---- sweep over all threads ---- */
 
-/* Returns false if there is no further record, not even after the range. */
+/* Reads the thread's next record; returns false if there is none, not even after the range. */
 static bool scope_overlap_fetch_entry(struct scope_overlap *o, struct scope_overlap_thread *t)
 {
     bool any = call_entries_next(&t->walk, &t->next);
@@ -101,7 +101,8 @@ static bool scope_overlap_fetch_entry(struct scope_overlap *o, struct scope_over
     return any;
 }
 
-/* Records before the range only determine what is open at its begin. */
+/* Reads the records before the range, which only determine the scopes that are open at its
+ * begin. */
 static void begin_thread(struct scope_overlap *o, struct scope_overlap_thread *t)
 {
     bool any;
@@ -142,7 +143,7 @@ static int64_t until_ns(const struct scope_overlap *o)
     return (int64_t)last < o->to_ns ? (int64_t)last : o->to_ns;
 }
 
-/* Scopes that are still open are so until the range ends, or the last record. */
+/* Ends the scopes that are still open: when the range ends, or with the last record. */
 static void scope_overlap_end_open(struct scope_overlap *o)
 {
     int64_t now = until_ns(o);

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#define KEYS 3 /* sums that a call counts in: of its function, of its caller, of its arc */
+#define KEYS 3 /* sums that a call is counted in: of its function, of its caller, of its arc */
 
 struct seq_conc_frame {
     uint32_t scope;
     bool concurrent;
-    uint32_t sums[KEYS], count; /* indices */
+    uint32_t sums[KEYS], count; /* indices of the sums that the call is counted in */
 };
 
 struct seq_conc_caller {
@@ -24,7 +24,7 @@ struct seq_conc_thread {
     struct call_entry_seen next;
     struct seq_conc_frame *frames;
     size_t depth, room;
-    struct seq_conc_open { /* by sums: number of open calls, and since when any is open */
+    struct seq_conc_open { /* by index of sums: number of open calls, and since when any is open */
         uint32_t calls;
         int64_t since_ns;
     } *open;
@@ -83,7 +83,8 @@ static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, u
         s->since_ns = now;
 }
 
-/* A thread counts in sums as long as it is in any of their calls: recursion counts once. */
+/* Ends a call in its sums.  A thread counts in sums until the last of its open calls there ends,
+ * so that recursion counts once. */
 static void seq_conc_leave_call(struct seq_conc *c, struct seq_conc_thread *t,
                                 const struct seq_conc_frame *f, int64_t now)
 {
@@ -123,7 +124,7 @@ static void seq_conc_update_running(struct seq_conc *c, struct seq_conc_thread *
     t->runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
 }
 
-/* Returns whether the thread is absent. (Requested times must not decrease.) */
+/* Returns whether the thread is absent at a time.  Times must not decrease from call to call. */
 static bool seq_conc_is_absent(struct seq_conc_thread *t, int64_t now)
 {
     while (t->absence_at < t->absence_count && t->absences[t->absence_at].to_ns <= now)
@@ -194,7 +195,7 @@ static struct seq_conc_thread *seq_conc_earliest_thread(const struct seq_conc *c
     return first;
 }
 
-/* Creates threads before their creator's next record. */
+/* Notes the creator's state for the threads that it created before its next record. */
 static void make_threads(struct seq_conc *c, const struct seq_conc_thread *maker, int64_t now)
 {
     for (uint32_t i = 0; i < c->thread_count; i++) {
@@ -207,7 +208,7 @@ static void make_threads(struct seq_conc *c, const struct seq_conc_thread *maker
     }
 }
 
-/* A thread can begin before its creator's next record. */
+/* Notes the creator's state for a thread that has a record before its creator's next one. */
 static void was_made(struct seq_conc *c, struct seq_conc_thread *t)
 {
     if (t->was_made || t->maker >= c->thread_count)

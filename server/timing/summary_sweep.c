@@ -1,10 +1,11 @@
-/* Reading a row of a state summary tree pixel by pixel: only leaves that contain a border are
- * unpacked. */
+/* Sweep over a row of a state summary tree, pixel by pixel: only leaves that contain a border
+ * between pixels are unpacked. */
 #include "server/timing/summary_row.h"
 
 #include <string.h>
 
-/* Of codes, by their low bits; SUMMARY_TREE_NONE has one of them, too, which is never read. */
+/* Size of an array indexed by the low bits of a code, so that codes need no check; the element of
+ * SUMMARY_TREE_NONE is never read. */
 #define SUMS 16u
 
 _Static_assert(SUMMARY_TREE_STATES < SUMS &&
@@ -14,7 +15,7 @@ _Static_assert(SUMMARY_TREE_STATES < SUMS &&
 #define FETCHED 12u /* cache lines of a leaf to prefetch */
 #define NEAR 12u /* leaves that are tried in sequence before a binary search */
 
-struct pixel_border { /* at + rest / pixels */
+struct pixel_border { /* the place at + rest / pixels, exactly */
     int64_t at;
     uint64_t rest;
 };
@@ -26,10 +27,10 @@ struct summary_sweep {
     enum summary_side side;
     size_t node_number; /* 1 + index of the node that was read last, 0 none */
     const struct summary_node *node;
-    size_t closed; /* number of leaves in nodes; number of the open leaf */
+    size_t closed; /* number of closed leaves, and so the number of the open leaf */
     size_t number; /* number of the unpacked leaf */
     struct summary_leaf leaf;
-    uint32_t next; /* the first part of it that is not passed completely */
+    uint32_t next; /* its first part that is not passed completely */
     bool done; /* the whole row is passed */
     uint64_t passed[SUMMARY_TREE_STATES];
 };
@@ -182,7 +183,7 @@ static void note_longest(struct summary_pixel *pixel, uint64_t length, uint32_t 
     }
 }
 
-/* Adds the part of a time span that lies in a pixel. */
+/* Adds the part of the leaf's next time span that lies in a pixel. */
 static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
                         struct pixel_border to, struct summary_pixel *pixel)
 {
@@ -198,7 +199,8 @@ static void add_stretch(const struct summary_sweep *s, struct pixel_border from,
     note_longest(pixel, length, state.about);
 }
 
-/* Adds leaves that lie completely in the pixel, of one node or of none. */
+/* Updates the pixel's longest part by leaves that lie completely in it, all of one node or of
+ * none. */
 static void note_leaves(struct summary_sweep *s, size_t from, size_t to,
                         struct summary_pixel *pixel)
 {

@@ -18,13 +18,13 @@ static int64_t thread_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t thread_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Returns the end of its intervals. */
+/* Returns the end of the thread's last interval. */
 static int64_t thread_states_known_end(const struct thread_timeline *c)
 {
     return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
 }
 
-/* Returns the time of its exit or last event. */
+/* Returns the time of the thread's exit or last event. */
 static int64_t active_until(const struct thread_timeline *c)
 {
     int64_t to = c->start_ns == INTERVALS_NEVER ? INTERVALS_NEVER : thread_states_known_end(c);
@@ -71,7 +71,7 @@ struct state_walk {
     int64_t from_ns, to_ns;
     void (*visit)(void *context, const struct thread_state_interval *spell);
     void *context;
-    struct thread_state_interval held; /* not passed on yet, as it may be extended */
+    struct thread_state_interval held; /* the last one, not visited yet, as it may be extended */
     uint32_t wait; /* 1 + the wait that it belongs to, 0: none */
     bool holds;
     struct cpu_state_walk spans;
@@ -171,7 +171,7 @@ static void visit_intervals(struct state_walk *w)
         visit_interval(w, i);
 }
 
-/* Visits the time after its last event, by the kernel's context switches. */
+/* Visits the time after the thread's last event, of which only context switches are known. */
 static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
 {
     const struct thread_timeline *c = w->course;
@@ -184,7 +184,8 @@ static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
     cpu_states_visit(w->lives->spans, c, &w->spans, from_ns, to_ns, visit_span, w);
 }
 
-/* Visits the time from its last interval to its end: nothing is known of it, or it still waits. */
+/* Visits the time from the thread's last interval to its end: an open wait, or time of which
+ * nothing more is known. */
 static void visit_rest(struct state_walk *w)
 {
     const struct thread_timeline *c = w->course;
@@ -249,7 +250,7 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     thread_states_emit_runnable(&w);
 }
 
-/* A border between running and waiting always ends a state interval. */
+/* Cuts only at a border between running and waiting, which always ends a state interval. */
 int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items,
                           size_t *looked)
 {

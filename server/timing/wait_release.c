@@ -1,9 +1,9 @@
 #include "server/timing/wait_release.h"
 
 #define FOUND_MOST 128u /* maximum number of causes that are compared */
-#define EDGES_MOST 64u /* edges of one event */
+#define EDGES_MOST 64u /* edges read of one event, the newest ones */
 #define SENDS_MOST 16u /* events before a wait that are searched for what it began to send */
-#define HIDDEN_MOST 16u /* length of a chain of hidden events */
+#define HIDDEN_MOST 16u /* maximum length of a chain of hidden events that is followed */
 
 struct release_candidate {
     struct release_cause cause;
@@ -15,22 +15,24 @@ struct release_search {
     const struct order *order;
     struct release_candidate *found; /* FOUND_MOST */
     uint32_t count;
-    /* the holder whose entry is being traced back, and the line; 0: v itself */
+    /* the holder whose acquisition is traced back, and the line; 0: the wait's end v itself */
     uint32_t visitor, visited;
-    bool lost, gap; /* gap: directly before the synchronization point itself */
+    bool lost, gap; /* events are missing; gap: directly before the synchronization point itself */
     uint8_t doubt; /* an enum wait_guess: why the release of v is not certain */
-    bool direct; /* the current candidates come from an edge of their own, or are group members */
-    bool early; /* the release existed before the wait */
+    /* the current candidates come from an edge of their own, or are members of a group */
+    bool direct;
+    bool early; /* a release happened before the wait began */
     uint64_t unreceived; /* position of its last send without a known receive, or NO_POSITION */
-    bool freed; /* by all that is known the exclusive line was free before the request */
+    bool freed; /* the exclusive line had been released before the request */
     struct wait_interval *segments; /* the last one first */
     uint32_t segment_count;
 };
 
-/* ---- causes ---- */
+/* ---- candidates ---- */
 
-/* Adds a candidate.  Its time can be that of its call's end, after the waiter resumed: the order is
- * more reliable. */
+/* Adds a candidate if it lies within the wait.  A release may be timed at the end of its call,
+ * after the waiter resumed; the order is more reliable, so its time is limited to the wait's
+ * end. */
 static void wait_release_add_candidate(struct release_search *f, struct release_cause c)
 {
     if (c.ns > f->of->to_ns)
@@ -44,7 +46,8 @@ static void wait_release_add_candidate(struct release_search *f, struct release_
     }
 }
 
-/* For the holder of a critical section itself only the end of an earlier one counts. */
+/* Returns whether an event is another thread's, or ended an earlier critical section of the
+ * holder. */
 static bool is_others(const struct release_search *f, const struct order_event *e,
                       uint64_t position)
 {
@@ -68,7 +71,8 @@ static void wait_release_check_event(struct release_search *f, uint64_t position
     f->lost |= !e.line;
 }
 
-/* Adds what hidden events collected, the newest first, until one is too early. */
+/* Adds the events that hidden events collected: follows the hidden line backwards until one yields
+ * a candidate. */
 static void wait_release_scan_range(struct release_search *f, uint64_t hidden)
 {
     for (unsigned n = 0; n < HIDDEN_MOST && hidden != NO_POSITION; n++) {
@@ -97,8 +101,8 @@ static void wait_release_scan_line(struct release_search *f, uint64_t from)
     f->direct = false;
 }
 
-/* A release is recorded before other threads can acquire the line: a request in between waits only
- * for that. */
+/* Returns whether the line had been released before the wait began.  A release is recorded before
+ * other threads can acquire the line, so a request in between waits only for the release itself. */
 static bool was_free(const struct release_search *f, uint64_t previous)
 {
     struct lock_hold hold;
@@ -108,7 +112,7 @@ static bool was_free(const struct release_search *f, uint64_t previous)
     const struct run_metadata_source *t = f->of->teller;
     if (!e.line || !e.thread || e.thread == f->of->thread)
         return false;
-    /* its wait lets other threads in */
+    /* a wait that lets other threads enter the line */
     if (e.thread == e.line && t->meaning(t->context, &e)->releases)
         return t->time(t->context, &e) <= f->of->from_ns;
     return lock_holders_ended(f->of->holds, e.line, previous, &hold) &&
@@ -132,8 +136,8 @@ static void wait_release_scan_before(struct release_search *f, uint64_t position
     f->freed |= !f->visitor && was_free(f, previous);
 }
 
-/* Of a group only the event itself is scanned: the last events of the other members are in
- * `arrivals`. */
+/* Scans the events directly before those of a synchronization point.  Of a group it scans only the
+ * event itself: `arrivals` has the last events of the other members. */
 static void wait_release_scan_before_point(struct release_search *f, uint64_t position)
 {
     struct order_event e = *event_reader_at(f->of->events, position);
@@ -146,7 +150,7 @@ static void wait_release_scan_before_point(struct release_search *f, uint64_t po
         wait_release_scan_before(f, p);
 }
 
-/* Adds the last events of the other members before they met; these are sorted by time. */
+/* Adds the latest arrival of another member within the wait.  `arrivals` is sorted by time. */
 static void wait_release_scan_arrivals(struct release_search *f)
 {
     const struct wait_release *r = f->of;
@@ -183,7 +187,8 @@ static bool is_later(const struct release_cause *a, const struct release_cause *
     return !b || a->ns > b->ns || (a->ns == b->ns && a->position > b->position);
 }
 
-/* Returns the latest candidate after one time and not after another. */
+/* Returns the latest candidate after after_ns and up to until_ns, or NULL.  It is a release of the
+ * line or a signal with `leaves` and `calls`, a release with `leaves` alone, else a signal. */
 static const struct release_candidate *wait_release_latest_candidate(const struct release_search *f,
                                                                      int64_t after_ns,
                                                                      int64_t until_ns, bool leaves,
@@ -211,7 +216,8 @@ static void wait_release_push_segment(struct release_search *f, const struct rel
                                                              .guess = (uint8_t)guess};
 }
 
-/* For counted units it is not recorded which one was taken. */
+/* Returns GUESS_LATEST if several candidates gave counted units, as it is not recorded which unit
+ * the waiter took. */
 static enum wait_guess wait_release_certainty(const struct release_search *f,
                                               const struct release_cause *c)
 {
@@ -221,7 +227,6 @@ static enum wait_guess wait_release_certainty(const struct release_search *f,
     return gives > 1 ? GUESS_LATEST : GUESS_NONE;
 }
 
-/* Removes a candidate. */
 static void wait_release_remove_candidate(struct release_search *f,
                                           const struct release_candidate *c)
 {
@@ -237,8 +242,8 @@ static void end_segment(struct release_search *f, const struct release_cause *c,
         f, c, leaves ? WAIT_CONTENTION : (enum wait_class)f->of->meaning->class, guess);
 }
 
-/* Before a critical section the releases of other threads count as well, as readers overlap.
- * Signals do not: they were not for the holder. */
+/* Drops all but releases of lines, before the acquisition by a holder is traced back: releases by
+ * other readers count as well, but signals were not for the holder. */
 static void keep_leaves(struct release_search *f)
 {
     uint32_t kept = 0;
@@ -249,8 +254,8 @@ static void keep_leaves(struct release_search *f)
 }
 
 /* Traces critical sections of an exclusive line backwards, as long as each began with nothing but
- * the end of the previous one: finds the same as wait_release_walk_back(), without reading events.
- * *hold: the critical section where it stopped. */
+ * the end of the previous one.  Finds the same as wait_release_walk_back(), without reading
+ * events.  Sets *hold to the critical section where it stopped. */
 static void walk_quickly(struct release_search *f, uint32_t line, struct lock_hold *hold,
                          int64_t after_ns)
 {
@@ -263,14 +268,16 @@ static void walk_quickly(struct release_search *f, uint32_t line, struct lock_ho
         if (before.thread == f->of->thread || before.exit_ns <= after_ns ||
             before.exit_ns > hold->entry_ns ||
             before.exit_ns > f->segments[f->segment_count - 1].to_ns)
-            return; /* (clocks can place a critical section after the wait that it preceded) */
+            /* (by inexact clocks a critical section can lie after the wait that it preceded) */
+            return;
         struct release_cause c = {before.exit, before.exit_ns, before.thread, line, f->of->meaning};
         end_segment(f, &c, true);
         *hold = before;
     }
 }
 
-/* Traces critical sections backwards, down to a time. */
+/* Traces critical sections backwards from the wait's end down to after_ns, and adds a wait
+ * interval for each. calls: signals count, too. */
 static void wait_release_walk_back(struct release_search *f, int64_t after_ns, bool calls)
 {
     int64_t until_ns = f->of->to_ns;
@@ -300,7 +307,8 @@ static void wait_release_walk_back(struct release_search *f, int64_t after_ns, b
 
 /* ---- guesses ---- */
 
-/* Without an edge: chooses the latest of the possible releases. */
+/* For a wait without an edge: chooses the latest possible release of those that were recorded
+ * about the awaited line. */
 static bool wait_release_guess_cause(struct release_search *f, struct release_cause *best)
 {
     const struct wait_release *r = f->of;
@@ -323,7 +331,7 @@ struct release_receive {
     bool found, known;
 };
 
-/* The receiver had begun to receive before: considers the previous event of that thread. */
+/* Considers the receiver's previous event: the receiver arrived there, at the latest. */
 static void consider_receive(void *context, uint64_t receive)
 {
     struct release_receive *r = context;
@@ -344,7 +352,7 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
-/* A receive made room for the send: considers the last receive before it.  That is recorded when
+/* Considers the receive before that of this send: it made room for the send.  It is recorded when
  * its call has ended, which can be after the sender resumed. */
 static void consider_room(void *context, uint64_t receive)
 {
@@ -374,7 +382,7 @@ static void consider_room(void *context, uint64_t receive)
     }
 }
 
-/* Finds the receive that made room for what the waiter sent at last. */
+/* Finds the receive that made room for the message that the waiter sent last. */
 static bool made_room(struct release_search *f, struct release_cause *best)
 {
     struct release_receive r = {f, best, false, false};
@@ -386,15 +394,16 @@ static bool made_room(struct release_search *f, struct release_cause *best)
     return r.found;
 }
 
-/* Finds a late receiver of what it sent with w or, if it waits for an operation that it began, with
- * one of the events right before.  It did not wait for a receiver that requested it before the
- * wait, or only after it resumed. */
+/* Finds a late receiver of what w, the begin of the wait, sent or, if the wait is for an operation
+ * that was begun earlier, of what an event right before w sent.  A receiver that requested it
+ * before the wait, or only after the waiter resumed, was not waited for. */
 static bool late_receiver(struct release_search *f, struct release_cause *best)
 {
     struct release_receive r = {f, best, false, false};
     uint64_t at = f->of->begin;
     bool any = false, itself = event_reader_at(f->of->events, at)->relation == RELATION_SEND;
-    bool begun = f->of->sent && !f->of->meaning->sends; /* what else it sent is no reason */
+    /* else only w itself can explain the wait */
+    bool begun = f->of->sent && !f->of->meaning->sends;
     unsigned looks = itself ? 1 : begun ? SENDS_MOST : 0;
     for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
         struct order_event e = *event_reader_at(f->of->events, at);
@@ -410,9 +419,10 @@ static bool late_receiver(struct release_search *f, struct release_cause *best)
     return r.found;
 }
 
-/* ---- the whole wait ---- */
+/* ---- search for the release of a wait ---- */
 
-/* Returns whether it waits to be signaled on a line that other threads may enter meanwhile. */
+/* Returns whether the waiter waits to be signaled, on a line that other threads may enter
+ * meanwhile. */
 static bool is_call(const struct release_search *f)
 {
     const struct event_meaning *m = f->of->meaning;
