@@ -55,7 +55,8 @@ size_t activity_graph_bytes(const struct activity_graph *g)
     return bytes + g->stretch_room * sizeof *g->stretches;
 }
 
-/* A thread that waited at that moment was waiting for a different one then. */
+/* A thread that waited at that time is replaced by the one that it waited for, up to one that did
+ * not wait. */
 void activity_graph_until(struct activity_graph *g, uint32_t thread, int64_t at_ns)
 {
     const struct intervals *all = g->all;
@@ -115,7 +116,8 @@ static int64_t ready_in(const struct activity_graph *g, const struct graph_chain
     return *ready;
 }
 
-/* Returns what is left of a part of an interval if the thread always had a CPU. */
+/* Returns the part of `ns`, which are a part of an interval, that remains if the thread always had
+ * a CPU. */
 static int64_t without_ready(const struct activity_graph *g, const struct graph_chain *c,
                              uint32_t interval, int64_t ns)
 {
@@ -182,7 +184,7 @@ static bool is_free(const struct activity_graph *g, const struct graph_edge *e)
     return g->change.free_line && e->about == g->change.free_line;
 }
 
-/* ---- forward ---- */
+/* ---- earliest times ---- */
 
 void activity_graph_forward(struct activity_graph *g, struct graph_change change)
 {
@@ -242,12 +244,13 @@ static uint32_t activity_graph_apply_in_edges(struct activity_graph *g, struct g
         if (came > *at)
             *at = came;
     }
-    if (*at == INT64_MIN) /* no predecessor is known */
+    /* no predecessor is known: begins with the thread, a group with the graph */
+    if (*at == INT64_MIN)
         *at = c->group ? g->begin_ns : activity_graph_chain_timeline(g, c)->start_ns;
     return UINT32_MAX;
 }
 
-/* Notes that the chain's nodes from one on were completed. */
+/* Records that the chain's nodes from `from` on were completed. */
 static void activity_graph_note_stretch(struct activity_graph *g, uint32_t chain, uint32_t from)
 {
     if (g->stretch_count && g->stretches[g->stretch_count - 1].chain == chain)
@@ -260,8 +263,8 @@ static void activity_graph_note_stretch(struct activity_graph *g, uint32_t chain
     }
 }
 
-/* Completes nodes of a thread that no edge leads into, up to `end`; a chain that waits for this one
- * needs no more. */
+/* Completes nodes of a thread that no edge leads into, up to `end`: a chain that waits for this
+ * one needs no more. */
 static void activity_graph_advance_free(const struct activity_graph *g, struct graph_chain *c,
                                         uint32_t end)
 {
@@ -333,7 +336,7 @@ bool activity_graph_forward_step(struct activity_graph *g, uint64_t budget)
     return false;
 }
 
-/* Returns whether the interval has ended at the moment at which the graph ends. */
+/* Returns whether the graph ends with its last interval, not within it. */
 static bool until_is_end(const struct activity_graph *g)
 {
     const struct thread_timeline *of =
@@ -357,7 +360,7 @@ int64_t activity_graph_length(const struct activity_graph *g)
 
 uint64_t activity_graph_left_out(const struct activity_graph *g) { return g->left_out; }
 
-/* ---- backward ---- */
+/* ---- latest times ---- */
 
 void activity_graph_backward(struct activity_graph *g)
 {
@@ -376,7 +379,7 @@ static void no_later(int64_t *late, int64_t than)
         *late = than;
 }
 
-/* Removes the last completed node of a chain: its predecessors must be early enough for it. */
+/* Processes the last unprocessed node of a chain: lowers the latest times of its predecessors. */
 static void activity_graph_relax_backward(struct activity_graph *g, struct graph_chain *c)
 {
     uint32_t node = --c->done;
@@ -386,13 +389,13 @@ static void activity_graph_relax_backward(struct activity_graph *g, struct graph
     for (; c->edge && c->edges[c->edge - 1].into >= node; c->edge--) {
         const struct graph_edge *e = &c->edges[c->edge - 1];
         const struct graph_chain *from = &g->chains[e->chain];
-        /* (an edge that was left out leads from a node that was not completed before) */
+        /* (an edge that was left out comes from a node that was completed later) */
         if (!is_free(g, e) && e->node < from->done)
             no_later(&g->late[from->first + e->node], late - activity_graph_edge_delay(g, e, c));
     }
 }
 
-/* The latest time of a node that leads nowhere: this, or somewhat less. */
+/* Latest time of a node from which no path leads to the graph's end: this, or somewhat less. */
 #define FAR_NS (INT64_MAX / 2)
 #define FAR_LEAST_NS (FAR_NS - (INT64_C(1) << 60))
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-__extension__ typedef __int128 wide; /* a product of two times */
+__extension__ typedef __int128 wide; /* for the product of two times */
 
 struct attribution_remainder {
     int64_t left;
@@ -88,7 +88,7 @@ static int by_scope(const void *a, const void *b, void *context)
     return p.thread < q.thread ? -1 : p.thread > q.thread;
 }
 
-/* The code segments of a function with several callers are not adjacent. */
+/* Sorts shares by scope: those of a function with several callers are not adjacent otherwise. */
 static void attribution_sort_by_scope(struct attribution *charges,
                                       const struct wait_attribution *why)
 {
@@ -101,7 +101,7 @@ static void attribution_sort_by_scope(struct attribution *charges,
                 (void *)(uintptr_t)why);
 }
 
-/* Returns the end of the shares of the same scope. */
+/* Returns the index after the shares of the same scope. */
 static size_t scope_end(const struct attribution *charges, const struct wait_attribution *why,
                         size_t from)
 {
@@ -144,7 +144,8 @@ static void attribution_add(struct attribution *charges, const struct wait_attri
                                            why->paths.all->segments[segment].thread};
 }
 
-/* Distributes time within a scope among the code segments and threads that took more. */
+/* Distributes time within a scope among the code segments and threads with positive shares, in
+ * proportion to these. */
 static void share_out(struct attribution *charges, const struct wait_attribution *why,
                       uint32_t segment, size_t from, size_t to, int64_t ns)
 {
@@ -157,7 +158,7 @@ static void share_out(struct attribution *charges, const struct wait_attribution
         attribution_add(charges, why, segment, &charges->shares[i], parts[i]);
 }
 
-/* Computes the weights of the scopes; returns how many there are. */
+/* Computes the weights of the scopes; returns the number of scopes. */
 static size_t attribution_compute_weights(struct attribution *charges,
                                           const struct wait_attribution *why)
 {

@@ -12,7 +12,7 @@ struct bug_prediction {
     struct wakeup_races wakings;
     struct order_races flips;
     bool flipped;
-    struct map within; /* lock and thread */
+    struct map within; /* lock and thread, for each lock that is held */
     struct findings findings;
     bool sorted;
 };

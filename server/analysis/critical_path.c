@@ -68,7 +68,7 @@ static bool critical_path_hop_to_thread(struct critical_path *path, uint32_t thr
     return true;
 }
 
-/* Continues before the start of a thread: with its creation. */
+/* Continues before the start of a thread: at its creation, in the creator. */
 static bool before_start(struct critical_path *path)
 {
     const struct thread_timeline *c = critical_path_timeline(path);

@@ -1,4 +1,4 @@
-/* Edges of the program activity graph, for each thread in the order of its nodes. */
+/* Edges of the program activity graph, added for each thread in the order of its nodes. */
 #include "server/analysis/graph_edges.h"
 
 #include "base/alloc.h"
@@ -12,14 +12,15 @@ struct graph_chain *graph_edges_chain(struct activity_graph *g, bool group, uint
     return &g->chains[g->chain_count++];
 }
 
-/* Returns the last node of a thread that is not after a time.  Most edges lead to near where the
- * last one led. */
+/* Returns the last node of a thread that is not after a time.  Searches from the previous result,
+ * as edges mostly lead to near there. */
 static uint32_t node_at(struct activity_graph *g, uint32_t thread, int64_t at_ns)
 {
     return (uint32_t)intervals_near(&g->all->threads[thread], at_ns, &g->hints[thread]);
 }
 
-/* (Intervals that were added since the graph was made are not part of it.) */
+/* Adds an edge, unless one of its nodes belongs to intervals that were added after the graph was
+ * made. */
 static void add_edge(const struct activity_graph *g, struct graph_chain *to, struct graph_edge edge)
 {
     if (edge.into >= to->count || edge.node >= g->chains[edge.chain].count)
@@ -28,7 +29,7 @@ static void add_edge(const struct activity_graph *g, struct graph_chain *to, str
     to->edges[to->edge_count++] = edge;
 }
 
-/* Adds an edge from a thread's moment, if the thread has one at that time. */
+/* Adds an edge that begins at a time of the thread `line`, if that had started by then. */
 static void add_from(struct activity_graph *g, struct graph_chain *to, uint32_t into, uint32_t line,
                      int64_t at_ns, struct graph_edge edge)
 {
@@ -89,7 +90,7 @@ static int by_node(const void *a, const void *b)
                                   : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Only the last edge may be out of place, and not far from it. */
+/* Moves the last edge to its place: only it may be out of order, and not by much. */
 static void graph_edges_insert_sorted(struct graph_chain *c)
 {
     for (size_t i = c->edge_count; i-- > 1 && by_node(&c->edges[i - 1], &c->edges[i]) > 0;) {
@@ -126,7 +127,7 @@ static void find_segment(const struct thread_timeline *c, size_t end, size_t *it
         --*looks;
 }
 
-/* Returns the node at which the next edge ends (edges are sorted by time). */
+/* Returns the node at which the next incoming edge (ties) ends; they are sorted by time. */
 static uint32_t find_tie(struct graph_sources *s, const struct thread_timeline *c, uint64_t *looks)
 {
     if (s->tie >= c->tie_count)
@@ -167,7 +168,7 @@ static bool add_next(struct activity_graph *g, uint64_t *looks)
     return true;
 }
 
-/* Returns true when all threads are done. */
+/* Adds the edges of all threads; returns true when all are done. */
 static bool add_edges(struct activity_graph *g, uint64_t *looks)
 {
     for (; g->thread < g->thread_count; g->thread++) {

@@ -24,7 +24,7 @@ void last_sync_add(struct last_sync_index *encounters, const struct intervals *a
     }
 }
 
-/* Returns how many of a thread's group memberships are not after a time. */
+/* Returns how many of a thread's group memberships are at or before a time. */
 static size_t last_sync_count_gatherings(const struct thread_timeline *course, int64_t until_ns)
 {
     size_t from = 0, to = course->gathering_count;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #define PIECE ((size_t)1 << 20)
-#define MOST_BYTES 15 /* maximum bytes of a share: 33 bits and 64 bits, seven per byte */
+/* maximum bytes of a share: numbers of 33 bits and of 64 bits, seven bits per byte */
+#define MOST_BYTES 15
 
 _Static_assert(LIST_POOL_LIST_MAX *MOST_BYTES + MOST_BYTES <= PIECE,
                "the longest list fits into a piece");
@@ -25,7 +26,7 @@ uint64_t list_pool_append(struct list_pool *bag, const struct path_share *shares
     if (!bag->count || PIECE - bag->used < (count + 1) * MOST_BYTES) {
         bag->pieces = array_reserve(bag->pieces, &bag->room, bag->count + 1, sizeof *bag->pieces);
         bag->pieces[bag->count++] = xmalloc(PIECE);
-        bag->used = bag->count == 1 ? 1 : 0; /* the number 0 is the empty list */
+        bag->used = bag->count == 1 ? 1 : 0; /* number 0 is reserved for the empty list */
     }
     uint8_t *piece = bag->pieces[bag->count - 1], *to = piece + bag->used;
     uint64_t list = (bag->count - 1) * PIECE + bag->used;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #define EDGES_MOST 100000u
-#define CASES_MOST 32u /* cases kept of an edge, */
-#define CASES_OF_ONE 8u /* and of them of one thread */
-#define LOOKS_MOST 100000u /* steps of the search for cycles from one edge */
+#define CASES_MOST 32u /* maximum number of cases kept of an edge */
+#define CASES_OF_ONE 8u /* maximum number of these that are of one thread */
+#define LOOKS_MOST 100000u /* maximum number of steps of the search for cycles from one edge */
 
 struct held_lock {
     uint32_t lock, place;
@@ -25,7 +25,7 @@ struct lock_order_thread {
 /* One occurrence of an edge in a thread. */
 struct lock_order_case {
     uint32_t thread; /* trace line */
-    uint64_t held, asked; /* positions */
+    uint64_t held, asked; /* positions of acquisition and request */
     struct mhb_clock_mark held_mark, asked_mark;
 };
 
@@ -33,14 +33,14 @@ struct lock_order_edge {
     struct held_lock held, asked; /* only lock, place and shared are used */
     struct held_lock *others; /* locks that are held in addition */
     uint32_t other_count;
-    uint32_t next; /* 1 + the next edge from the same lock */
+    uint32_t next; /* 1 + index of the next edge from the same lock; 0: none */
     uint64_t times;
     struct lock_order_case *cases;
     size_t case_room;
     uint32_t case_count;
 };
 
-/* ---- what threads hold ---- */
+/* ---- held locks ---- */
 
 static struct lock_order_thread *thread_of(struct lock_order *v, uint32_t line)
 {
@@ -100,7 +100,8 @@ static struct lock_order_edge *make_edge(struct lock_order *v, const struct lock
     return e;
 }
 
-/* Adds a case.  The first cases of each thread are kept; later ones replace each other. */
+/* Adds a case.  Of each thread the first CASES_OF_ONE / 2 are kept; later ones replace each
+ * other. */
 static void add_case(struct lock_order_edge *e, struct lock_order_case one)
 {
     uint32_t mine = 0, at = e->case_count,
@@ -203,7 +204,8 @@ void lock_order_feed(struct lock_order *v, const struct sync_op *d)
 
 /* ---- cycles ---- */
 
-struct lock_order_path { /* edges, each from the lock that the one before requests */
+/* edges, of which each begins at the lock that the previous one requests */
+struct lock_order_path {
     const struct lock_order_edge *edges[FINDING_PARTICIPANTS];
     const struct lock_order_case *cases[FINDING_PARTICIPANTS];
     uint32_t count;
@@ -223,7 +225,8 @@ static bool is_among(const struct held_lock *one, const struct lock_order_edge *
     return among;
 }
 
-/* Returns whether two edges hold a common lock that excludes them from each other. */
+/* Returns whether both edges hold a common lock that excludes the threads from each other (a gate
+ * lock). */
 static bool have_gate(const struct lock_order_edge *a, const struct lock_order_edge *b)
 {
     bool have = is_among(&a->held, b);
@@ -269,7 +272,7 @@ static bool may_follow(const struct lock_order_path *w, const struct lock_order_
     return true;
 }
 
-/* Returns a hash that is the same for whichever edge the cycle begins with. */
+/* Returns a hash that does not depend on the edge with which the cycle begins. */
 static uint64_t lock_order_path_hash(const struct lock_order_path *w)
 {
     uint64_t sum = w->count;

@@ -13,7 +13,8 @@ struct order_race_visit {
     uint32_t calls; /* the line that its thread signaled, during it or after it */
     uint64_t asked, taken, given, called; /* positions */
     struct mhb_clock_mark mark;
-    uint32_t before, mine; /* 1 + the previous critical section of the lock; of its thread there */
+    /* 1 + the previous critical section of the lock; 1 + that of its thread with the lock */
+    uint32_t before, mine;
 };
 
 struct order_race_group {
@@ -43,7 +44,7 @@ static struct order_race_group *group_of(struct order_races *f, struct map *map,
 
 static uint64_t order_races_pack_pair(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }
 
-/* ---- visits ---- */
+/* ---- critical sections ---- */
 
 static struct order_race_visit *order_races_get_visit(const struct order_races *f, uint32_t number)
 {
@@ -73,8 +74,8 @@ static void note_first(struct order_races *f, uint32_t before, uint32_t after)
     }
 }
 
-/* Notes two critical sections of one thread and one of another thread that came before or after
- * both, or between them. */
+/* Records two consecutive critical sections of one thread, and one of another thread that was
+ * before or after both or, if `happened`, between them. */
 static void note_between(struct order_races *f, uint32_t first, uint32_t second, uint32_t other,
                          bool happened)
 {
@@ -106,11 +107,11 @@ static void order_races_check_pair(struct order_races *f, uint32_t me)
     note_first(f, v->before, me);
     if (!before)
         return;
-    if (before->thread == v->thread) { /* the one that was before both */
+    if (before->thread == v->thread) { /* of the lock, the one before both of them */
         note_between(f, v->before, me, before->before, false);
     } else {
         note_between(f, before->mine, v->before, me, false);
-        if (before->before == v->mine) /* the one that was between the two */
+        if (before->before == v->mine) /* it was between two of this thread */
             note_between(f, v->mine, me, v->before, true);
     }
 }
@@ -159,7 +160,7 @@ static void order_races_on_release(struct order_races *f, const struct sync_op *
     v->waits |= d->is == SYNC_OP_WAIT;
 }
 
-/* Notes a signal in the thread's critical section or after it. */
+/* Records a signal by the thread, in its last critical section or after it. */
 static void order_races_on_signal(struct order_races *f, const struct sync_op *d)
 {
     struct order_race_visit *v =
@@ -224,7 +225,7 @@ void order_races_feed(struct order_races *f, const struct sync_op *d)
     }
 }
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 static struct finding_participant order_races_participant_of(const struct order_race_visit *v)
 {

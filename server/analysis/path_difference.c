@@ -36,7 +36,8 @@ void path_difference_store(struct path_difference *paths, uint64_t overlap, uint
     paths->known++;
 }
 
-/* Adds a part of one interval. */
+/* Adds a part of one interval: its code segment or, of a wait interval, what the awaited thread
+ * did. */
 static void path_difference_add_part(struct path_difference *paths, struct accumulator *tally,
                                      uint32_t index, size_t i, int64_t from_ns, int64_t to_ns,
                                      uint32_t depth)
@@ -53,7 +54,7 @@ static void path_difference_add_part(struct path_difference *paths, struct accum
     path_difference_add_stretch(paths, tally, PATH_OVERLAP, other, from_ns, to_ns, depth + 1);
 }
 
-/* Adds the intervals from..to as a whole. */
+/* Adds whole intervals from..to - 1; for wait intervals that are known their stored lists. */
 static void path_difference_add_intervals(struct path_difference *paths, struct accumulator *tally,
                                           enum path_list_kind which, uint32_t index, size_t from,
                                           size_t to, uint32_t depth)
@@ -89,7 +90,7 @@ static void path_difference_add_range(struct path_difference *paths, struct accu
     path_difference_add_intervals(paths, tally, which, index, rungs[high].at, to, depth);
 }
 
-/* ---- steps between two events: their order is not known ---- */
+/* ---- code segments between two events, whose order is not known ---- */
 
 static bool is_of_calls(const struct path_difference *paths, const struct interval *i)
 {
@@ -121,7 +122,8 @@ static size_t last_of(const struct path_difference *paths, const struct thread_t
     return i;
 }
 
-/* Adds a part of the time between two events: a proportional share of each code segment. */
+/* Adds a part of the time between two events: of each code segment a proportional share, as their
+ * order is not known. */
 static void path_difference_add_code_segment(struct path_difference *paths,
                                              struct accumulator *tally, uint32_t index, size_t i,
                                              int64_t from_ns, int64_t to_ns, uint32_t depth)
@@ -176,8 +178,8 @@ static void path_difference_add_unknown(struct path_difference *paths, struct ac
 static int64_t path_difference_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t path_difference_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Adds what lies in from..to since the thread's start; returns the time of the start, or `to` if
- * the start is later. */
+/* Adds what lies in from..to and after the thread's start; returns the time of the start, or `to`
+ * if the start is later. */
 static int64_t since_start(struct path_difference *paths, struct accumulator *tally,
                            enum path_list_kind which, uint32_t index, int64_t from_ns,
                            int64_t to_ns, uint32_t depth)

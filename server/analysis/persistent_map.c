@@ -12,7 +12,7 @@
 struct persistent_map_node {
     union {
         struct persistent_map_node *below[WAYS];
-        int64_t amount[WAYS]; /* in a node of the lowest level */
+        int64_t amount[WAYS]; /* amounts, in a node of the lowest level */
     };
     uint32_t epoch;
 };

@@ -1,7 +1,7 @@
 #include "server/analysis/prefix_sums.h"
 
 #define SPACING 256 /* intervals between two prefix sums */
-#define ROOM ((size_t)32 << 20) /* bytes of sums after which the distance doubles, and so on */
+#define ROOM ((size_t)32 << 20) /* bytes of sums per doubling of the spacing */
 
 static struct prefix_sums *prefix_sums_for_thread(struct path_difference *paths, uint32_t index)
 {
@@ -85,8 +85,8 @@ static void prefix_sums_save_rung(struct path_difference *paths, struct prefix_s
     }
 }
 
-/* Returns whether everything up to the interval is known.  Wait intervals become known in the order
- * of the log, and so do those of one thread. */
+/* Returns whether all intervals from..to - 1 are known.  It suffices to look at the last wait
+ * interval: those of a thread become known in the order of the log. */
 static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t index, size_t from,
                                  size_t to)
 {
@@ -97,7 +97,7 @@ static bool prefix_sums_is_known(const struct path_difference *paths, uint32_t i
     return true;
 }
 
-/* Adds prefix sums before `to` as long as there is space for them. */
+/* Adds prefix sums up to `to`, as far as the intervals before them are known. */
 static void prefix_sums_build(struct path_difference *paths, uint32_t index, size_t to)
 {
     struct prefix_sums *ladder = prefix_sums_for_thread(paths, index);
@@ -114,7 +114,7 @@ static void prefix_sums_build(struct path_difference *paths, uint32_t index, siz
     }
 }
 
-/* Returns the first prefix sum not before an interval. */
+/* Returns the index of the first prefix sum at or after an interval. */
 static size_t rung_from(const struct prefix_sums *ladder, size_t interval)
 {
     size_t from = 0, to = ladder->count;

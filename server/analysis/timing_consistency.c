@@ -35,7 +35,7 @@ void timing_violation_add(struct timing_consistency *s, struct violation breach)
     s->breaches[s->count++] = breach;
 }
 
-/* ---- courses ---- */
+/* ---- timelines ---- */
 
 /* Returns false if the budget is used up. */
 static bool timing_consistency_check_timelines(struct timing_consistency *s, uint64_t *budget)
@@ -128,7 +128,7 @@ static bool timing_consistency_check_waits(struct timing_consistency *s, uint64_
     return true;
 }
 
-/* ---- the path ---- */
+/* ---- critical path ---- */
 
 static int64_t last_end(const struct intervals *all)
 {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define FUEL 65536 /* maximum number of spans followed for one sum */
+#define FUEL 65536 /* maximum number of time spans that are followed for one sum */
 /* pieces of the list pool, of 1 MB each, after which only the largest shares of a list are kept
  */
 #define ROOM 640
@@ -69,7 +69,7 @@ static void sort_by_hand(struct path_share *shares, size_t count, const struct s
     }
 }
 
-/* Maps a code segment to a small number for sorting; the special ones come last. */
+/* Returns a rank of a code segment for sorting; the special segments come last. */
 static uint32_t wait_attribution_step_rank(const struct wait_attribution *why, uint32_t step)
 {
     uint32_t last = why->paths.all->steps.count;
@@ -83,7 +83,7 @@ static uint32_t sorted_by(const struct wait_attribution *why, const struct path_
     return thread ? pair->thread : wait_attribution_step_rank(why, pair->step);
 }
 
-/* Stable sort by eight bits of the key. */
+/* Counting sort (stable) by eight bits of the key: one pass of a radix sort. */
 static void sort_bits(struct wait_attribution *why, size_t count, bool thread, unsigned shift)
 {
     size_t at[257] = {0};
@@ -126,7 +126,7 @@ static int by_size(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* Merges the shares beyond the limit of a list into one. */
+/* Merges the smallest shares into one if there are more than a list may have; returns the count. */
 static size_t wait_attribution_limit_shares(struct wait_attribution *why, size_t count)
 {
     size_t most = why->paths.bag.count > ROOM ? CHIEF : LIST_POOL_LIST_MAX;
@@ -156,7 +156,7 @@ static uint32_t scope_of(const struct wait_attribution *why, uint32_t pair)
     return (recorded ? code_segments_scope(steps, step) : step) + SEGMENT_IDS_RESERVED;
 }
 
-/* Notes the scopes in which the waiter was, in any thread. */
+/* Notes the scopes of the waiter's path, whichever thread executed them. */
 static void note_scopes(struct wait_attribution *why)
 {
     for (size_t i = 0; i < why->mine.count; i++) {
@@ -171,7 +171,7 @@ static bool was_there(const struct wait_attribution *why, uint32_t pair)
     return accumulator_get(&why->stepped, scope_of(why, pair));
 }
 
-/* Stores `theirs` minus `mine` as a list; empties both. */
+/* Stores `theirs` minus `mine` as a list of shares, and empties both; returns the list's number. */
 static uint64_t wait_attribution_store_difference(struct wait_attribution *why)
 {
     size_t count = 0;

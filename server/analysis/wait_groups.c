@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define PATTERN 95 /* per cent */
+#define PATTERN 95 /* share of the causes, per cent, that identifies a pattern */
 
 struct wait_group_charge {
     uint32_t pair;
@@ -14,7 +14,7 @@ struct wait_group_charge {
     int64_t ns;
 };
 
-/* The part of one wait that counts, and where it is added. */
+/* One wait that is scanned: its part that counts, and the group to which it is added. */
 struct group_scan {
     struct wait_groups *groups;
     const struct intervals *all;
@@ -42,7 +42,7 @@ static void wait_groups_add_pending(struct wait_groups *g, uint32_t pair, bool d
     g->pending[g->pending_count++] = (struct wait_group_charge){pair, direct, (uint8_t)kind, ns};
 }
 
-/* Returns what a thread did up to an event at a time; NULL if that is not known. */
+/* Returns the thread's interval that ends with an event at a time; NULL if it is not known. */
 static const struct interval *wait_groups_interval_before(struct wait_groups *g, uint32_t line,
                                                           int64_t at_ns)
 {
@@ -80,7 +80,7 @@ static void wait_groups_scan_segment(struct group_scan *look, uint32_t i)
     }
 }
 
-/* Adds the time after the last release, or all of the wait if there was no release. */
+/* Adds the time after the last release, or the whole wait if there was no release. */
 static void wait_groups_scan_unattributed(struct group_scan *look)
 {
     struct wait_groups *g = look->groups;
@@ -99,7 +99,7 @@ static void wait_groups_scan_unattributed(struct group_scan *look)
                             latency ? CAUSE_CONTENTION : CAUSE_KINDS, ns);
 }
 
-/* ---- which group ---- */
+/* ---- choice of the group ---- */
 
 static uint64_t wait_groups_mix_hash(uint64_t a, uint64_t b)
 {
@@ -120,7 +120,8 @@ static int wait_groups_by_weight(const void *a, const void *b)
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* Returns a hash of the set of code segments that make up most of the pending causes. */
+/* Returns a hash of the set of code segments that make up PATTERN per cent of the pending
+ * causes. */
 static uint64_t wait_groups_pattern_hash(struct wait_groups *g)
 {
     int64_t all = 0, sum = 0;
@@ -137,7 +138,8 @@ static uint64_t wait_groups_pattern_hash(struct wait_groups *g)
         weights[i] = (struct group_weight){g->steps.keys[i], g->steps.ns[g->steps.keys[i]]};
     qsort(weights, g->steps.count, sizeof *weights, wait_groups_by_weight);
     for (size_t i = 0; i < g->steps.count && sum < all / 100 * PATTERN; i++) {
-        set += wait_groups_mix_hash(weights[i].step, 1); /* independent of the order */
+        /* a sum, so that the order does not matter */
+        set += wait_groups_mix_hash(weights[i].step, 1);
         sum += weights[i].ns;
     }
     free(weights);
@@ -223,8 +225,8 @@ static struct wait_group_cause *cause_of(struct wait_groups *g, struct wait_grou
     return &g->causes[g->cause_count - 1];
 }
 
-/* Sums the released time per call site; the site with the largest sum is the group's released_by.
- */
+/* Adds released time to its call site; the site with the largest sum becomes the group's
+ * released_by. */
 static void add_release(struct group_scan *look, struct wait_group *group, int64_t ns)
 {
     struct wait_groups *g = look->groups;

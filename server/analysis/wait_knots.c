@@ -71,13 +71,13 @@ bool wait_knots_step(struct wait_knots *knots, uint64_t budget)
     return knots->done == knots->why->done;
 }
 
-/* ---- tying ---- */
+/* ---- components ---- */
 
 struct knot_vertex {
-    uint32_t first, end; /* its edges among the holds */
-    uint32_t next; /* the edge to follow */
+    uint32_t first, end; /* range of its edges in knots->holds */
+    uint32_t next; /* index of the next edge to follow */
     uint32_t found, low; /* Tarjan's numbers, from 1 */
-    uint32_t above; /* 1 + index of the predecessor in the search */
+    uint32_t above; /* 1 + index of the previous vertex of the search path */
     uint32_t part; /* number of the strongly connected component, from 1 */
 };
 
@@ -143,7 +143,7 @@ static void close_part(struct knot_search *t, uint32_t vertex)
     while (member != vertex);
 }
 
-/* Follows one edge of a vertex or leaves it; returns 1 + the index of the next vertex, or 0 at the
+/* Follows one edge of a vertex, or leaves the vertex; returns 1 + the next vertex, or 0 at the
  * end. */
 static uint32_t knots_follow_edge(struct knot_search *t, uint32_t vertex)
 {
@@ -166,7 +166,7 @@ static uint32_t knots_follow_edge(struct knot_search *t, uint32_t vertex)
     return v->above;
 }
 
-/* Numbers the components without an outgoing edge and with one into them or within them. */
+/* Numbers the knots: components without an outgoing edge, but with an edge into or within them. */
 static void number_knots(struct knot_search *t)
 {
     struct wait_knots *k = t->knots;

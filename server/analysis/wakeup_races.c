@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-#define KEPT_OF_PLACE 16u /* waits, signals and critical sections kept of one call site */
-#define KEPT_MOST 512u /* of one object or lock */
+/* maximum number of waits, signals and critical sections kept of one call site */
+#define KEPT_OF_PLACE 16u
+#define KEPT_MOST 512u /* maximum number kept of one object or lock */
 #define SEVERAL_OBJECTS UINTPTR_MAX
 
 struct wakeup_visit {
@@ -12,20 +13,20 @@ struct wakeup_visit {
     struct mhb_clock_mark mark;
 };
 
-/* The first critical section of each thread, and some of each call site. */
+/* Critical sections of a lock: the first of each thread, and some of each call site. */
 struct wakeup_lock {
     uint32_t lock;
-    uint32_t *visits; /* indices */
+    uint32_t *visits; /* indices of critical sections */
     uint32_t count;
-    struct map first; /* thread -> index + 1 */
+    struct map first; /* thread -> 1 + index */
     struct map of_place; /* call site -> how many are kept */
-    struct sync_op asks; /* not kept: the request of the thread that acquires the lock next */
+    struct sync_op asks; /* pending request of the thread that acquires the lock next */
 };
 
 struct wakeup_wait {
     struct sync_op begin;
     struct wakeup_visit visit; /* the critical section in which the wait began */
-    struct mhb_clock_mark end; /* at 0: the wait has not ended */
+    struct mhb_clock_mark end; /* at 0: the wait did not end */
 };
 
 struct wakeup_signal {
@@ -45,7 +46,7 @@ struct wakeup_object {
     struct map waits_of, calls_of; /* call site -> how many are kept */
 };
 
-/* ---- what was done ---- */
+/* ---- recorded operations ---- */
 
 static struct wakeup_object *object_of(struct wakeup_races *w, uint32_t line)
 {
@@ -73,7 +74,7 @@ static struct wakeup_lock *lock_of(struct wakeup_races *w, uint32_t line)
     return &w->locks[known - 1];
 }
 
-/* Counts one more of a call site; returns false if there is no space for it. */
+/* Counts a further item of a call site; returns false if there is no space for it. */
 static bool may_keep(struct map *of, uint32_t place, uint32_t count)
 {
     uintptr_t kept = (uintptr_t)map_get(of, place, 0);
@@ -196,7 +197,7 @@ void wakeup_races_feed(struct wakeup_races *w, const struct sync_op *d)
     }
 }
 
-/* ---- what could be ---- */
+/* ---- predictions ---- */
 
 struct wakeup_scan {
     struct wakeup_races *w;
@@ -308,16 +309,16 @@ static void wakeup_races_find_two_waiters(struct wakeup_scan *l, const struct wa
         }
 }
 
-/* Returns whether a thread that did not wait there could have been waiting at the signal, together
- * with all other counted ones. */
+/* Returns whether a thread that acquired the lock could instead have been waiting when the signal
+ * was sent: neither is ordered before the other. */
 static bool wakeup_races_may_be_waiting(const struct wakeup_signal *c, const struct wakeup_visit *v)
 {
     return v->thread != c->is.thread && !mhb_before(c->is.mark, v->mark) &&
            !mhb_before(v->mark, c->is.mark);
 }
 
-/* Finds threads that acquire the lock at the call site at which the waiter acquired it, each thread
- * once. */
+/* Finds threads that acquire the lock at the waiter's call site and could have been waiting
+ * together; each thread once. */
 static uint32_t find_passers(const struct wakeup_scan *l, const struct wakeup_signal *c,
                              const struct wakeup_wait *k, const struct wakeup_visit **passers)
 {

@@ -15,10 +15,11 @@ struct run_registry {
     bool quiet; /* new runs are not logged */
 };
 
-/* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512
- * bytes. */
+/* Returns the run of a key, begun if there is none, or NULL if its file cannot be created.  `why`
+ * must have space for 512 bytes. */
 struct run *run_registry_find(struct run_registry *runs, const char *key, char *why, size_t size);
-/* A directory of the user's state, made if need be, with a / at its end (caller frees). */
+/* Returns a directory of the user's state, created if necessary, with a / at its end (the caller
+ * frees it). */
 char *run_registry_directory(const char *name);
 void run_registry_add(struct run_registry *runs, struct run *run);
 /* records that the run is used now */
