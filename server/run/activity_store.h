@@ -11,19 +11,19 @@
 #include "server/run/run.h"
 #include "wire/activity_record.h"
 
-/* Since the thread's event before. */
+/* Activity of a thread since its previous event. */
 struct activity_span {
     struct event_id at; /* the first event of its record */
-    uint32_t first; /* of its steps: for activity_steps */
-    uint16_t count; /* 0: from there on its step is not known */
-    uint16_t what; /* MEASURED_ */
+    uint32_t first; /* index of its first step, for activity_steps() */
+    uint16_t count; /* number of steps; 0: its activity is not known from there on */
+    uint16_t what; /* bits MEASURED_ */
     int64_t time_ns; /* of the record, by the program's clock */
     uint64_t cpu_ns;
 };
 
 struct activity_store;
 
-#define ACTIVITY_BEYOND 0x8000u /* with MEASURED_: no room was left */
+#define ACTIVITY_BEYOND 0x8000u /* with MEASURED_: the record did not fit */
 
 /* Adds a record of a thread (its own line), in the order of that thread.  If there is no room,
  * *head becomes the record that is kept instead: that the activity is unknown from there on.
@@ -36,19 +36,20 @@ uint64_t activity_first(const struct run *run, uint32_t thread);
 const struct activity_span *activity_span(const struct run *run, uint32_t thread, uint64_t number);
 const struct code_segment *activity_steps(const struct run *run, uint32_t thread,
                                           const struct activity_span *span); /* ticks are ns */
-uint64_t activity_is_beyond(const struct run *run); /* records that found no room */
+/* returns the number of records that did not fit */
+uint64_t activity_is_beyond(const struct run *run);
 size_t activity_bytes(const struct run *run);
-void activity_limit(size_t bytes); /* instead of LIMIT_DID_BYTES: for tests */
+void activity_limit(size_t bytes); /* replaces LIMIT_DID_BYTES, for tests */
 /* Removes the records of discarded events, in steps of less than a millisecond; *thread must be
  * 0 before the first step.  Returns true when all is done. */
 bool activity_forget_step(struct run *run, size_t *thread);
-void activity_free(struct activity_store *did); /* of NULL nothing */
+void activity_free(struct activity_store *did); /* NULL: does nothing */
 
 /* A path of calls: a function, called at a place, in a path. */
 struct activity_path {
     uint32_t parent; /* number; 0: the thread itself, without a caller */
-    uint32_t process; /* index, of the addresses; those by which it was met first */
-    uint32_t type; /* of a call that is recorded */
+    uint32_t process; /* index; its addresses are those with which the path was found first */
+    uint32_t type; /* type of a recorded call */
     uint8_t scope; /* an enum profile_scope */
     uint64_t function, site; /* 0: not known */
 };
@@ -58,8 +59,9 @@ struct activity_path {
 /* Returns the path of a thread's context; 0: the thread itself; ACTIVITY_NO_PATH: the context
  * was not declared (yet). */
 uint32_t activity_path_of(const struct run *run, uint32_t thread, uint32_t context);
-const struct activity_path *activity_path(const struct run *run, uint32_t path); /* from 1 */
-/* Paths of one function have one number. */
+/* numbers begin at 1 */
+const struct activity_path *activity_path(const struct run *run, uint32_t path);
+/* Returns the number of the path's function, which all paths of one function share. */
 uint32_t activity_function(const struct run *run, uint32_t path);
 
 #endif

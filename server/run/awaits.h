@@ -10,19 +10,20 @@
 #define AWAITS_MOST (1u << 22)
 
 struct await {
-    uint32_t thread, about; /* their lines: which waits, for the end of which */
-    struct event_id after; /* the thread's last event before */
+    uint32_t thread, about; /* lines of the waiter and of the thread whose end it awaits */
+    struct event_id after; /* the waiter's last event before the wait */
     /* When it began to wait, by the clock of its program, as `time_ns` of events */
     int64_t since_ns;
 };
 
 void awaits_add(struct run *run, struct await await);
-void awaits_free(struct awaits *awaits); /* NULL: nothing */
+void awaits_free(struct awaits *awaits); /* NULL: does nothing */
 
 size_t awaits_count(const struct run *run);
-const struct await *awaits_at(const struct run *run, size_t i); /* in the order of their coming */
-/* Returns what the event's thread waits for directly after it; NULL: nothing.  For a sync pair
- * it may be either event. */
+/* in the order in which they were received */
+const struct await *awaits_at(const struct run *run, size_t i);
+/* Returns what the event's thread waits for directly after it, or NULL.  For a sync pair it may be
+ * either event. */
 const struct await *awaits_after(const struct run *run, const struct order_event *event);
 
 #endif

@@ -8,18 +8,19 @@
 
 #include "server/run/run.h"
 
-/* The place of a site, from 1; 0 of 0.  It never changes while the run is there. */
+/* Returns the place of a site, from 1; 0 for site 0.  It never changes during the run. */
 uint32_t call_sites_for_line(const struct run *run, uint32_t site);
 /* A place as two numbers: a file, or a process alone, and the offset from its begin. */
 struct call_site_key {
     uint64_t space, offset;
 };
 struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address);
-uint32_t call_sites_count(const struct run *run); /* that were asked for so far: 1 .. result */
-/* The site by which a place was met first; 0: there is no such place. */
+/* returns the number of places so far; they are numbered from 1 */
+uint32_t call_sites_count(const struct run *run);
+/* Returns the site by which a place was found first; 0 if there is no such place. */
 uint32_t call_sites_site(const struct run *run, uint32_t place);
 
 struct call_sites;
-void call_sites_free(struct call_sites *places); /* of NULL nothing */
+void call_sites_free(struct call_sites *places); /* NULL: does nothing */
 
 #endif

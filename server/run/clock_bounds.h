@@ -16,23 +16,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLOCK_REGION_DRIFT 1e-3 /* of two clocks against each other, at most */
-#define CLOCK_REGION_LEAST_NS 2.0 /* what rounding to whole ns may be off */
-#define CLOCK_REGION_MOST_NS 4e6 /* slack; beyond it nothing is known */
+#define CLOCK_REGION_DRIFT 1e-3 /* maximum drift of two clocks against each other */
+#define CLOCK_REGION_LEAST_NS 2.0 /* minimum slack: the error of rounding to whole ns */
+#define CLOCK_REGION_MOST_NS 4e6 /* maximum slack; with more, nothing is known */
 #define CLOCK_REGION_CORNERS 64u
 
-struct clock_message { /* one message: by the clock of either */
+struct clock_message { /* times of one message, each by the clock of its host */
     int64_t sent, got;
 };
 
 struct
-    clock_messages { /* of all messages from one to the other those that say most; zeroes: none */
+    /* the messages in one direction that bound the clocks most; zero-initialize it */
+    clock_messages {
     struct clock_message *items;
-    size_t count, room, hull; /* so many of the first are a hull */
+    size_t count, room, hull; /* the first `hull` messages form a hull */
 };
 
 void clock_messages_add(struct clock_messages *ways, int64_t sent, int64_t got);
-void clock_messages_close(struct clock_messages *ways); /* only the hull is left, by time */
+void clock_messages_close(struct clock_messages *ways); /* keeps only the hull, sorted by time */
 void clock_messages_free(struct clock_messages *ways);
 
 struct clock_half_plane { /* at + drift * x <= y; not is_upper: >= */
@@ -40,7 +41,7 @@ struct clock_half_plane { /* at + drift * x <= y; not is_upper: >= */
     bool is_upper;
 };
 
-struct clock_region { /* convex, its corners in turn */
+struct clock_region { /* convex, its corners in order */
     struct clock_corner {
         double drift, at;
     } corners[CLOCK_REGION_CORNERS];

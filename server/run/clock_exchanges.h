@@ -6,25 +6,26 @@
 #include "server/run/clock_bounds.h"
 #include "wire/message.h"
 
-#define CLOCK_EXCHANGES_MAX 4096u /* of one run */
+#define CLOCK_EXCHANGES_MAX 4096u /* maximum for one run */
 
 struct run;
 
 struct clock_exchange { /* times are those of the clocks themselves */
-    char *server, *host; /* whose clocks */
+    char *server, *host; /* hosts of the clocks */
     struct clock_messages asked, answered; /* from the server; from the agent */
 };
 
 struct clock_exchanges {
     struct clock_exchange *items;
     size_t count, room;
-    uint64_t taken; /* so often */
+    uint64_t taken; /* number of reports received */
 };
 
 void clock_exchanges_encode(struct encoder *out, const struct clock_exchange *exchange);
-/* Beside what is known of these two clocks already; false with in->error. */
+/* Adds exchanges to those known of the same two clocks; returns false with in->error if they are
+ * malformed. */
 bool clock_exchanges_decode(struct run *run, struct decoder *in);
-void clock_exchange_free(struct clock_exchange *exchange); /* what it has */
+void clock_exchange_free(struct clock_exchange *exchange); /* frees its contents */
 void clock_exchanges_free(struct clock_exchanges *exchanges);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "server/run/clock_relaxation.h"
 
-/* Makes fits better that are about right, of a tying that is closed; the first stays. */
+/* Improves approximate fits of closed ties; the first clock is fixed. */
 void clock_fit_lines(const struct clock_ties *tying, struct line_fit *fits);
 
 #endif

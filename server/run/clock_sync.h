@@ -9,16 +9,17 @@
 
 struct clock_sync;
 void clock_sync_free(struct clock_sync *clocks);
-/* Grows with every fit of the clocks of several hosts; 0 where there is one. */
+/* Returns a number that grows with each fit of the clocks of several hosts; 0 if there is only one
+ * host. */
 uint64_t clock_sync_generation(const struct run *run);
-/* A time of a process as the clock of the run's first host would have shown it. */
+/* Converts a time of a process to the clock of the run's first host. */
 int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time_ns);
 
 struct clock_bound { /* of a host's clock relative to that of the first host */
-    const char *host; /* the run's */
-    int64_t at_ns; /* when that one shows this, since the run's begin */
+    const char *host; /* owned by the run */
+    int64_t at_ns; /* time by the first clock at which the bounds hold, since the run's begin */
     struct clock_tied bound;
-    int64_t ahead_ns; /* by which times are corrected then */
+    int64_t ahead_ns; /* correction of the host's times then */
 };
 /* Returns the number of bounds, one for each host, the first host first; 0: there is only one
  * host.  The caller frees *bounds. */

@@ -1,14 +1,14 @@
-/* Clocks of several hosts, tied by all messages between them (clock_bounds.h): for certain between
- * what bounds each of them is. */
+/* Ties between the clocks of several hosts, by all messages between them (clock_bounds.h): certain
+ * bounds of each clock. */
 #ifndef SERVER_RUN_CLOCK_TIES_H
 #define SERVER_RUN_CLOCK_TIES_H
 
 #include "base/map.h"
 #include "server/run/clock_bounds.h"
 
-struct clock_pair { /* of two clocks between which messages went: a < b */
+struct clock_pair { /* two clocks between which messages were sent: a < b */
     uint32_t a, b;
-    struct clock_messages forth, back; /* from a; to a */
+    struct clock_messages forth, back; /* from a to b; from b to a */
 };
 
 struct clock_ties {
@@ -21,7 +21,7 @@ struct clock_ties {
     size_t *begin, *of;
 };
 
-struct clock_tied { /* to the first clock */
+struct clock_tied { /* a clock relative to the first one */
     bool known, uneven; /* uneven: bounds were widened */
     struct clock_interval ahead_ns, drift;
 };
@@ -30,7 +30,7 @@ struct clock_ties *clock_ties_new(uint32_t clocks, double middle);
 /* Records a message and returns the index of its pair of clocks, which must differ. */
 size_t clock_ties_note(struct clock_ties *tying, uint32_t from, uint32_t to, int64_t sent,
                        int64_t got);
-void clock_ties_close(struct clock_ties *tying); /* all is noted */
+void clock_ties_close(struct clock_ties *tying); /* must follow the last clock_ties_note() */
 size_t clock_pair_messages(const struct clock_pair *bond);
 uint32_t clock_pair_other(const struct clock_pair *bond, uint32_t clock);
 /* Computes how far each clock is ahead when the first one shows `shown`. */

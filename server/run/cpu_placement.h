@@ -13,7 +13,8 @@ void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsig
                             int64_t at_ns); /* cpu UINT_MAX: not known */
 /* Records the call in which a thread sleeps, an enum asleep. */
 void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
-struct placements *cpu_placement_tasks(struct run *run); /* of tasks on carriers, to be filled */
+/* placements of tasks on carriers, for filling */
+struct placements *cpu_placement_tasks(struct run *run);
 void cpu_placement_lost(struct run *run, uint64_t switches);
 /* Records why context switches are unavailable; copies the text. */
 void cpu_placement_unavailable(struct run *run, const char *why);

@@ -10,21 +10,21 @@
 
 #include "server/run/run.h"
 
-/* Fitted time of an event, ns from the start of the run by the first host's clock. */
+/* Returns the fitted time of an event, ns from the start of the run by the first host's clock. */
 int64_t event_times_fitted(const struct run *run, uint64_t position);
 int64_t event_times_for_process(const struct run *run,
-                                const struct order_event *event); /* of one that was looked up */
-/* Least fitted time of a run. */
+                                const struct order_event *event); /* one that was read */
+/* Returns the least fitted time of a run. */
 int64_t event_times_begin(const struct run *run);
-/* First position of the log at which an event is at or after a time; the log's length if there is
- * none. */
+/* Returns the first position of the log at which an event is at or after a time; the log's length
+ * if there is none. */
 uint64_t event_times_position(const struct run *run, int64_t time_ns);
-/* The position after the last event that any line has at or before a time. */
+/* Returns the position after the last event that any line has at or before a time. */
 uint64_t event_times_position_after(const struct run *run, int64_t time_ns);
-/* The time of an event's point: the latest of its members. */
+/* Returns the time of an event's point: the latest of its members. */
 int64_t event_times_point(const struct run *run, uint64_t position);
-/* Ordinals *from .. *to - 1 of an exclusive line: whose points are from one time up to before
- * another.  (Of a shared line: unordered_shared_events.h.) */
+/* Sets the ordinals *from .. *to - 1 of the events of an exclusive line whose points are at or
+ * after from_ns and before to_ns. (For a shared line see unordered_shared_events.h.) */
 void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
                        uint64_t *from, uint64_t *to);
 /* Lowers *first to the first position of an event of an exclusive line whose point is at or after a

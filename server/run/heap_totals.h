@@ -8,14 +8,14 @@
 /* Allocations of one thread with one call stack of its process. */
 struct heap_allocated {
     uint32_t process, thread; /* the thread's line; 0: one that is not recorded */
-    uint32_t node; /* of its process: the stack */
+    uint32_t node; /* number of the call stack in its process */
     uint64_t blocks, bytes, usable, freed, freed_bytes, freed_usable; /* as in struct heap_sum */
     uint64_t temporaries, elsewhere, elsewhere_bytes, elsewhere_usable, nulls, most_bytes;
 };
 
-/* A free that should not have been, or of NULL. */
+/* An invalid free, or a free of NULL. */
 struct heap_invalid_free {
-    uint32_t process, thread, node; /* likewise */
+    uint32_t process, thread, node; /* as above */
     uint64_t address, site, before, event;
     uint8_t fault; /* an enum heap_fault */
 };
@@ -24,7 +24,7 @@ struct heap_invalid_free {
 struct heap_unfreed {
     uint32_t process, sum; /* number of the allocating thread's sum */
     uint64_t address, bytes, usable;
-    int64_t at_ns; /* about when, in the run's time */
+    int64_t at_ns; /* approximate time of its allocation, in the run's time */
     uint32_t event; /* number of the thread's last event then; 0: none is known */
     uint8_t kind; /* an enum heap_kind */
 };
@@ -32,13 +32,13 @@ struct heap_unfreed {
 struct heap_process {
     uint32_t process;
     uint64_t unseen, unknown, folded; /* as in struct heap_head */
-    int64_t at_ns; /* when this was so, in the run's time */
+    int64_t at_ns; /* time of the report, in the run's time */
     int64_t began_ns; /* when counting began */
-    uint64_t most_bytes; /* of all, at once; 0: it is not known */
-    int64_t most_ns; /* and when */
-    bool has_blocks; /* they were reported, as of: */
+    uint64_t most_bytes; /* maximum of live bytes at one time; 0: not known */
+    int64_t most_ns; /* time of that maximum */
+    bool has_blocks; /* blocks were reported, as of blocks_ns */
     int64_t blocks_ns;
-    uint64_t blocks_left; /* that there was no room for */
+    uint64_t blocks_left; /* number of blocks that did not fit */
 };
 
 /* Each call replaces the last report of the same process, or of the same number in it.  Returns
@@ -49,7 +49,7 @@ bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_i
 /* Adds a node, whose parent has a lower number; unreported nodes are HEAP_NODE_UNKNOWN. */
 bool heap_totals_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
                           uint32_t parent);
-/* All blocks of a process that are there go; then one after the other comes. */
+/* Removes all blocks of a process; heap_totals_add_block() then adds the reported ones. */
 void heap_totals_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_t left);
 void heap_totals_add_block(struct run *run, const struct heap_unfreed *block);
 
@@ -76,6 +76,6 @@ uint64_t heap_totals_blocks_came(const struct run *run);
 void heap_totals_no_blocks(struct run *run); /* no process has blocks to report */
 
 struct heap_totals;
-void heap_totals_free(struct heap_totals *heap); /* of NULL nothing */
+void heap_totals_free(struct heap_totals *heap); /* NULL: does nothing */
 
 #endif

@@ -9,8 +9,8 @@
 /* Inputs of one thread. */
 struct input_store_thread {
     uint32_t session, thread; /* code of its own line */
-    uint32_t line; /* the same of the run; 0: not announced yet */
-    uint8_t *bytes; /* bodies, each behind its size (u32) */
+    uint32_t line; /* number of that line in the run; 0: not announced yet */
+    uint8_t *bytes; /* bodies, each after its size (u32) */
     size_t size, room;
     uint64_t calls, passed;
     bool cut; /* not all that it called was recorded */
@@ -25,6 +25,6 @@ size_t input_store_threads(const struct run *run);
 const struct input_store_thread *input_store_thread(const struct run *run, size_t i);
 
 struct input_store;
-void input_store_free(struct input_store *inputs); /* of NULL nothing */
+void input_store_free(struct input_store *inputs); /* NULL: does nothing */
 
 #endif

@@ -1,7 +1,8 @@
-/* Lines by what is the same in every program that shares them: two numbers.
+/* Lines by identity: two numbers that are equal in each program that shares the line.
  *
- * Most are a program's instance and a number counted from 1: of those the lines lie in a list,
- * which takes a tenth of the memory of a map and of its misses; the others lie in a map. */
+ * Most identities are a program's instance and a number counted from 1: their lines lie in an
+ * array, which takes a tenth of the memory of a map and of its cache misses; the others lie in a
+ * map. */
 #ifndef SERVER_RUN_LINE_IDENTITY_H
 #define SERVER_RUN_LINE_IDENTITY_H
 
@@ -19,8 +20,8 @@ struct line_identities {
     struct map others;
 };
 
-/* The second numbers that come with this one are counted, and are that session's: the first that
- * says so. */
+/* Declares that second numbers with this first one are counted, and belong to that session; the
+ * first declaration holds. */
 void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session);
 /* Returns whether lines with that number belong to a session other than this one. */
 bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,

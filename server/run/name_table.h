@@ -13,8 +13,10 @@ struct name_table {
     struct map index;
 };
 
-uint32_t name_table_find(const struct name_table *names, const char *name); /* 0: it is not there */
-uint32_t name_table_add(struct name_table *names, const char *name); /* one that is not there */
+/* returns 0 if there is none */
+uint32_t name_table_find(const struct name_table *names, const char *name);
+/* the name must not be there yet */
+uint32_t name_table_add(struct name_table *names, const char *name);
 void name_table_free(struct name_table *names);
 
 #endif

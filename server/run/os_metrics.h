@@ -15,10 +15,10 @@
 
 /* Codes of metrics; lower codes are those of enum usage_meter. */
 #define OS_METRICS_HEAP_LIVE 256u   /* bytes that were allocated and not freed */
-#define OS_METRICS_HEAP_BLOCKS 257u /* how many these are */
-#define OS_METRICS_OWN 1024u        /* and its code: a program's own */
+#define OS_METRICS_HEAP_BLOCKS 257u /* number of these blocks */
+#define OS_METRICS_OWN 1024u        /* plus the code of a user-defined metric */
 
-#define OS_METRICS_NO_PROCESS UINT32_MAX /* process of what belongs to no program */
+#define OS_METRICS_NO_PROCESS UINT32_MAX /* process of a series that belongs to no program */
 
 struct os_metric_point {
     int64_t at_ns; /* of the run */
@@ -28,18 +28,18 @@ struct os_metric_point {
 struct os_metric_series {
     uint32_t process, thread; /* the thread's line; 0: the whole process */
     uint32_t meter;
-    bool exact; /* the last point is what the process or thread said at its end */
-    uint64_t samples; /* that were taken in all */
+    bool exact; /* the last point is a final value, reported when the process or thread ended */
+    uint64_t samples; /* number of all samples received */
     int64_t most, least;
-    struct os_metric_point *points; /* by time */
+    struct os_metric_point *points; /* sorted by time */
     uint32_t count;
-    int64_t apart_ns; /* between two points, at least, but for the last one */
+    int64_t apart_ns; /* minimum distance between two points, except before the last one */
 };
 
 struct os_metric_kind {
     const char *name, *unit; /* "bytes", "ns"; "" a number */
-    bool grows; /* it only grows, else it is a level */
-    int64_t scale; /* values are so many to one of the unit; 0 means 1 */
+    bool grows; /* the value only grows (a counter); else it is a level (a gauge) */
+    int64_t scale; /* values per unit; 0 means 1 */
 };
 
 /* Adds a point to the series of the given process, thread, meter and exact.  Ignores points
@@ -51,7 +51,8 @@ void os_metrics_add(struct run *run, const struct os_metric_series *of,
 void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct os_metric_kind as);
 
 size_t os_metrics_count(const struct run *run);
-const struct os_metric_series *os_metrics_at(const struct run *run, size_t i); /* as they came */
+/* in the order of their first points */
+const struct os_metric_series *os_metrics_at(const struct run *run, size_t i);
 /* Returns a series, or NULL. thread: a line of that process; 0: the whole process. */
 const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process,
                                                uint32_t thread, uint32_t meter);
@@ -64,6 +65,6 @@ struct os_metric_kind os_metrics_meter(const struct run *run,
 int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *series);
 
 struct os_metrics_store;
-void os_metrics_free(struct os_metrics_store *all); /* of NULL nothing */
+void os_metrics_free(struct os_metrics_store *all); /* NULL: does nothing */
 
 #endif

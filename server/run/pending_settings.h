@@ -7,19 +7,20 @@
 
 #include <stddef.h>
 
-/* Zero-initialised: nothing. */
+/* A zero-initialized struct is empty. */
 struct pending_settings {
     struct measurement_request *items; /* in the order of the requests */
     size_t count, room;
-    uint32_t mask, bits; /* of threads that come later */
-    bool chosen; /* a viewer did so */
+    uint32_t mask, bits; /* settings of threads that are created later */
+    bool chosen; /* a viewer set them */
 };
 
-#define PENDING_SETTINGS_MAX 64u /* that wait to be passed on */
+#define PENDING_SETTINGS_MAX 64u /* maximum number of pending requests */
 
-/* Takes the request, and what is in it; false: there are too many, and it is freed. */
+/* Takes ownership of the request and its contents; returns false, and frees it, if there are too
+ * many. */
 bool pending_settings_add(struct pending_settings *wants, struct measurement_request *request);
-void pending_settings_applied(struct pending_settings *wants); /* all of them are */
+void pending_settings_applied(struct pending_settings *wants); /* all requests were sent */
 void pending_settings_free(struct pending_settings *wants); /* empties it */
 
 #endif

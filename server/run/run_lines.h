@@ -14,10 +14,10 @@
 
 struct run_line {
     uint32_t kind;
-    uint32_t process; /* that opened it, an index into processes */
+    uint32_t process; /* index of the process that opened it */
     char *name;
     uint64_t object, entry;
-    uint32_t programs;   /* that announced it and are connected */
+    uint32_t programs;   /* number of connected programs that announced it */
 };
 
 struct run_lines {
@@ -29,10 +29,10 @@ struct run_lines {
     size_t room; /* of pages */
 };
 
-/* The next line; the name is copied. */
+/* Adds the next line; copies the name. */
 void run_lines_add(struct run_lines *lines, struct run_line facts);
 void run_lines_unpack(struct run_lines *lines, size_t page);
-/* Packs pages of which `evicted` says that all lines are put away. */
+/* Packs the pages of which all lines are evicted, according to `evicted`. */
 void run_lines_pack(struct run_lines *lines, bool (*evicted)(const void *context, uint32_t line),
                     const void *context);
 /* Packs the page of this number if possible, and increments the number; returns true if there is
@@ -40,10 +40,10 @@ void run_lines_pack(struct run_lines *lines, bool (*evicted)(const void *context
 bool run_lines_pack_next(struct run_lines *lines, size_t *number,
                          bool (*evicted)(const void *context, uint32_t line), const void *context);
 void run_lines_free(struct run_lines *lines);
-/* The name is copied; the one before is freed. */
+/* Copies the name and frees the previous one. */
 void run_lines_rename(struct run_line *line, const char *name);
 
-/* Line 1 .. count; until the next run_lines_pack. */
+/* Returns line 1 .. count; valid until the next run_lines_pack(). */
 static inline struct run_line *run_lines_at(const struct run_lines *lines, uint32_t line)
 {
     const struct facts_page *page = &lines->pages[(line - 1) / RUN_LINES_PAGE];

@@ -33,10 +33,12 @@ struct timeline_callbacks {
  * the source is used. */
 void timeline_set_source(enum timeline_source source, const struct timeline_callbacks *teller);
 
-/* Looks at what is new, about `budget` events of it; true once all is known. */
+/* Processes about *budget new events; returns true once all are processed. */
 bool timeline_build(const struct run *run, enum timeline_source source, uint64_t *budget);
-uint64_t timeline_known(const struct run *run, enum timeline_source source); /* so many positions */
-/* Returns the tree of a timeline, valid until the next timeline_build; NULL: nothing is known. */
+/* returns the number of positions processed */
+uint64_t timeline_known(const struct run *run, enum timeline_source source);
+/* Returns the tree of a timeline, valid until the next timeline_build(), or NULL if nothing is
+ * known. */
 const struct summary_tree *timeline_tree(const struct run *run, enum timeline_source source);
 
 #endif

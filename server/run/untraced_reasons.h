@@ -7,7 +7,7 @@
 
 #define UNTRACED_REASONS_MAX 256u /* of a run; later ones are kept as a reason alone */
 
-/* Records a reason that a program, by its session, reported, and its subject. */
+/* Records a reason that a program reported, by its session, and what it is about. */
 void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about);
 void untraced_reasons_free(struct run *run);
 
