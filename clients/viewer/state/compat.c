@@ -67,23 +67,23 @@ static void compat_dialog_answer(struct compat_dialog *asked, GFile *file)
 
 static void on_parent_gone(GtkWidget *parent, gpointer data)
 {
-    struct asked *asked = data;
+    struct compat_dialog *asked = data;
     (void)parent;
-    asked_detach(asked);
+    compat_dialog_detach(asked);
     g_cancellable_cancel(G_CANCELLABLE(asked->dialog));
 }
 
 static void on_opened(GObject *dialog, GAsyncResult *result, gpointer data)
 {
     GFile *file = gtk_file_dialog_open_finish(GTK_FILE_DIALOG(dialog), result, NULL);
-    asked_answer(data, file);
+    compat_dialog_answer(data, file);
     g_clear_object(&file);
 }
 
 static void on_saved(GObject *dialog, GAsyncResult *result, gpointer data)
 {
     GFile *file = gtk_file_dialog_save_finish(GTK_FILE_DIALOG(dialog), result, NULL);
-    asked_answer(data, file);
+    compat_dialog_answer(data, file);
     g_clear_object(&file);
 }
 
@@ -97,7 +97,7 @@ static void set_filter(GtkFileDialog *dialog, const struct compat_file *file)
     g_object_unref(filters);
 }
 
-static void dialog_show(const struct compat_file *file, struct asked *asked)
+static void dialog_show(const struct compat_file *file, struct compat_dialog *asked)
 {
     GtkFileDialog *dialog = gtk_file_dialog_new();
     GCancellable *ends = g_cancellable_new();
