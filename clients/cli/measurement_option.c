@@ -19,11 +19,11 @@ static bool read_file(const struct command *command, const char *path,
                       struct measurement_spec *measure)
 {
     FILE *f = fopen(path, "re");
-    char *text = xcalloc(FILE_BYTES + 1, 1);
-    size_t size = f ? fread(text, 1, FILE_BYTES, f) : 0;
-    bool good = f && !ferror(f);
+    char *text = xcalloc(FILE_BYTES + 2, 1);
+    size_t size = f ? fread(text, 1, FILE_BYTES + 1, f) : 0;
+    bool good = f && !ferror(f) && size <= FILE_BYTES;
     if (!good)
-        command_fail(command, "%s: %s", path, strerror(errno));
+        command_fail(command, "%s: %s", path, strerror(size > FILE_BYTES ? EFBIG : errno));
     else if (memchr(text, 0, size))
         good = command_fail(command, "%s: is not a text file", path) == EXIT_DONE;
     if (f)

@@ -39,15 +39,14 @@ static char *text_view_of(const char *path)
     FILE *f = fopen(path, "re");
     if (!f)
         return NULL;
-    char *text = xcalloc(FILE_BYTES + 1, 1);
-    size_t size = fread(text, 1, FILE_BYTES, f);
-    bool bad = ferror(f) || memchr(text, 0, size);
+    char *text = xcalloc(FILE_BYTES + 2, 1);
+    size_t size = fread(text, 1, FILE_BYTES + 1, f);
+    int error = ferror(f) ? errno : size > FILE_BYTES ? EFBIG : memchr(text, 0, size) ? EINVAL : 0;
     fclose(f);
-    text[size] = 0;
-    if (!bad)
+    if (!error)
         return text;
     free(text);
-    errno = EINVAL;
+    errno = error;
     return NULL;
 }
 
