@@ -60,7 +60,6 @@ bool chunk_is_whole(const uint8_t head[CHUNK_HEAD_BYTES], const uint8_t *data, s
 {
 /* (defined by libFuzzer) checksums would reject all of the fuzzer's input */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    (void)checksum;
     return head && (data || !size);
 #else
     return chunk_checksum(head, data, size) == chunk_get_u32(head + 28);
