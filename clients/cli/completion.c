@@ -23,7 +23,7 @@ static const struct {
              {"--paper", TAKES_WORDS, "a4 a3 letter legal", NULL},
              {"--labels", TAKES_WORDS, "name id address", NULL},
              {"--color", TAKES_WORDS, "auto always never", NULL},
-             {"--sort", TAKES_WORDS, "date name duration events size", NULL},
+             {"--sort", TAKES_WORDS, "date name duration events size", "ls"},
              {"--without", TAKES_LIBRARY, "", NULL},
              {"--text", TAKES_TYPE, "", NULL},
              {"--description", TAKES_DESCRIPTION, "", NULL},
