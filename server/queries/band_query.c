@@ -306,7 +306,7 @@ static bool strip_put(void *p, struct response *reply)
         response_chunk_begin(reply, RESPONSE_ERROR);
         encode_string(reply->out,
                       job->request.living && interval_cache_full(job->run)
-                          ? "run too long: its thread states take an eighth of the memory of this "
+                          ? "run too long: its thread states take a sixth of the memory of this "
                             "machine, and no part of it can be analyzed alone"
                           : "run too long: no space for its states in memory or TMPDIR");
         response_chunk_end(reply);

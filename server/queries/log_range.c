@@ -107,7 +107,7 @@ static void answer_step(const struct run *run, struct decoder *in, struct respon
     struct event_id from = decode_event_id(in);
     enum neighbor_step step = decode_u8(in);
     if (step >= STEPS)
-        decoder_fail(in, "unknown kind of segment requested");
+        decoder_fail(in, "unknown kind of step requested");
     if (!decoder_finish(in))
         return;
     bool exists = from.line && !(from.line & HIDDEN_LINE) && from.line <= order_line_count(order);

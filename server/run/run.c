@@ -543,10 +543,10 @@ static void run_clock_begin(struct run *run)
 /* Links the program that had the process number of a new program before to the new one. */
 static void run_process_follows(struct run *run, uint32_t index)
 {
-    const struct run_process *new = &run->processes[index];
+    const struct run_process *opened = &run->processes[index];
     for (uint32_t i = index; i-- > 0;)
-        if (run->processes[i].pid == new->pid &&new->host &&
-            run->processes[i].host &&strcmp(run->processes[i].host, new->host) == 0) {
+        if (run->processes[i].pid == opened->pid && opened->host && run->processes[i].host &&
+            strcmp(run->processes[i].host, opened->host) == 0) {
             run->processes[i].next = index + 1;
             return;
         }

@@ -160,7 +160,10 @@ struct event_id heap_rows_before(const struct run *run, uint32_t thread, uint32_
              high = order_line_events(order, thread);
     while (low < high) { /* finds the first event that is later */
         uint64_t middle = low + (high - low) / 2;
-        if (event_times_fitted(run, order_line_at(order, thread, middle)) <= at_ns)
+        uint64_t position = order_line_at(order, thread, middle);
+        if (position == NO_POSITION) /* the trace file is damaged there */
+            return (struct event_id){0};
+        if (event_times_fitted(run, position) <= at_ns)
             low = middle + 1;
         else
             high = middle;
