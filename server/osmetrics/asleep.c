@@ -13,7 +13,7 @@ static const struct {
     enum sleep_call is;
 } calls[] = {{SYS_futex, SLEEP_IN_FUTEX},
 #ifdef SYS_futex_wait
-             {SYS_futex_wait, ASLEEP_FUTEX},
+             {SYS_futex_wait, SLEEP_IN_FUTEX},
 #endif
 #ifdef SYS_futex_waitv
              {SYS_futex_waitv, SLEEP_IN_FUTEX},
