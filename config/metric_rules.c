@@ -48,9 +48,8 @@ static void check_meter(struct description_reader *reader, const config_setting_
 {
     bool timed = m->from.count || m->to.count;
     if (timed + (m->count.count > 0) + (m->formula != NULL) + m->own != 1)
-        WRONG(
-            s,
-            "a metric needs \"start\" and \"end\", or \"count\", or \"formula\", or from_program = true");
+        WRONG(s, "a metric needs \"start\" and \"end\", or \"count\", or \"formula\", or "
+                 "from_program = true");
     else if (timed && (!m->from.count || !m->to.count))
         WRONG(s, "\"%s\" without \"%s\"", m->from.count ? "start" : "end",
               m->from.count ? "end" : "start");

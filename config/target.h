@@ -94,8 +94,8 @@ struct target_event {
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have; none: any */
     enum target_arrow arrow;
-    bool
-        shows_thread; /* on a line other than its thread's own, the thread's name is drawn next to it */
+    /* on a line other than its thread's own, the thread's name is drawn next to the mark */
+    bool shows_thread;
     bool ends; /* ends the line: only a stub is drawn after it */
     struct target_names after; /* on a shared line: it comes after these */
     struct target_names line_after; /* types that may precede it on its line */

@@ -15,8 +15,8 @@ struct clock_samples { /* zeroes: no samples */
     size_t count, room;
 };
 
-/* A request that was sent at `asked` and arrived at `received`; its response was sent at `replied` and
- * arrived at `here`. */
+/* A request that was sent at `asked` and arrived at `received`; its response was sent at `replied`
+ * and arrived at `here`. */
 struct clock_request {
     uint64_t asked, received, replied, here;
 };

@@ -5,10 +5,10 @@
  * in it (0: none since the scope was entered); calls that are only counted end no block.  Counts
  * come from the contexts and are exact.  Times come from activity records (wire/activity_record.h),
  * as far as they were received: the part of the scope's self time that they do not cover is
- * `unassigned_ns` and belongs to no block.  The end of a block is known for threads that recorded each
- * begin and end of a call: these have one block per end.  For others the end is known as far as the
- * counts tell: blocks that were executed as often as the scope are passed in the order of the code,
- * unless a loop is executed equally often.  Times are ns. */
+ * `unassigned_ns` and belongs to no block.  The end of a block is known for threads that recorded
+ * each begin and end of a call: these have one block per end.  For others the end is known as far
+ * as the counts tell: blocks that were executed as often as the scope are passed in the order of
+ * the code, unless a loop is executed equally often.  Times are ns. */
 #ifndef SERVER_TIMING_SCOPE_BLOCKS_H
 #define SERVER_TIMING_SCOPE_BLOCKS_H
 

@@ -12,7 +12,8 @@
 struct view;
 struct placement_bands;
 
-/* Creates the bands, which live as long as the view. changed: called when other rows were received. */
+/* Creates the bands, which live as long as the view. changed: called when other rows were received.
+ */
 struct placement_bands *placement_bands_new(struct view *view, void (*changed)(void *user));
 void placement_bands_request(struct placement_bands *rows, int64_t from_ns, int64_t to_ns);
 /* whether they are requested */
