@@ -246,7 +246,7 @@ static void what_cannot_be_repeated_is_refused(void **context)
     plan = schedule_builder_new();
     put(plan, (struct event_id){1, 1}, CALL, 1, 0, 0, (struct event_id){2, 1});
     put(plan, (struct event_id){2, 1}, CALL, 2, 0, 0, (struct event_id){1, 1});
-    refused(plan, "contradicts");
+    refused(plan, "contradictory");
 }
 
 int main(void)

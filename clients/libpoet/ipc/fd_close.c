@@ -164,16 +164,19 @@ API int shutdown(int fd, int how)
     return e;
 }
 
+/* Returns -1 for NULL, which a program may pass although the functions below must not get it. */
+static int fd_close_number(FILE *f) { return f ? fileno(f) : -1; }
+
 API int fclose(FILE *f)
 {
     find_fclose();
-    CLOSE(f ? fileno(f) : -1, int, real_fclose(f));
+    CLOSE(fd_close_number(f), int, real_fclose(f));
 }
 
 API int pclose(FILE *f)
 {
     find_pclose();
-    CLOSE(f ? fileno(f) : -1, int, real_pclose(f));
+    CLOSE(fd_close_number(f), int, real_pclose(f));
 }
 
 /* ---- many at once ---- */
