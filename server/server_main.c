@@ -60,6 +60,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     handshake_step(server);
     connection_retry(server);
     connection_step(server);
+    accept_all_local(server);
     program_connection_poll(server);
     process_sampler_step(server);
     cell_sampler_step(server);
@@ -100,6 +101,7 @@ static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
     (void)events;
     if (server->behind) {
         connection_step(server);
+        accept_all_local(server);
         program_connection_poll(server);
     }
     if (!viewer_process_requests(server) && !server->behind)

@@ -114,16 +114,26 @@ static void accept_local(struct server *server, int fd)
         connection_new(server, channel_on_socket(fd), name, &handshake_handler);
 }
 
-void accept_connection(struct server *server, int listener, bool remote)
+bool accept_connection(struct server *server, int listener, bool remote)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
         refuse_one(server, listener);
     if (fd < 0)
-        return; /* weather: it hung up */
+        return false; /* none waits any more, or it hung up */
     server->out_of_descriptors = false;
     if (remote)
         accept_remote(server, fd);
     else
         accept_local(server, fd);
+    return true;
+}
+
+void accept_all_local(struct server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++)
+        while (!endpoint_is_remote(server->endpoints[i]) &&
+               accept_connection(server, server->listeners[i].fd, false))
+            ;
+    server->accepted_at = server->hangups;
 }

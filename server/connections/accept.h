@@ -6,7 +6,10 @@ struct server;
 
 #include <stdbool.h>
 
-/* Accepts or refuses a connection that waits at a listener; remote: over TLS. */
-void accept_connection(struct server *server, int listener, bool remote);
+/* Accepts or refuses a connection that waits at a listener; remote: over TLS.  Returns whether it
+ * was accepted. */
+bool accept_connection(struct server *server, int listener, bool remote);
+/* Accepts all connections of this machine that wait. */
+void accept_all_local(struct server *server);
 
 #endif

@@ -27,6 +27,7 @@ struct connection *connection_new(struct server *server, struct channel channel,
     peer->limit = LIMIT_MESSAGE_BYTES;
     peer->talk = talk;
     peer->since = ev_now(server->loop);
+    peer->read_at = server->accepted_at;
     snprintf(peer->name, sizeof peer->name, "%s", name);
     peer->previous = server->last_peer; /* in the order of their coming, as their lines are to be */
     if (peer->previous)
@@ -96,6 +97,14 @@ void connection_send(struct connection *peer)
     ev_io_start(peer->server->loop, &peer->writable);
 }
 
+static void connection_mark_closed(struct connection *peer)
+{
+    if (peer->closed)
+        return;
+    peer->closed = 1;
+    peer->hangup = ++peer->server->hangups;
+}
+
 static void on_writable(struct ev_loop *loop, ev_io *io, int events)
 {
     struct connection *peer = io->data;
@@ -106,7 +115,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         ssize_t n = channel_write(&peer->channel, peer->out.data, peer->out.size, -1);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
             if (peer->talk->whole && !peer->ending) { /* what it left behind is read in turn */
-                peer->closed += !peer->closed;
+                connection_mark_closed(peer);
                 peer->out.size = 0;
                 ev_io_stop(loop, io);
                 return;
@@ -197,7 +206,7 @@ void connection_retry(struct server *server)
         }
         connection_read_rest(peer); /* else its end would never come in */
         if (channel_has_ended(&peer->channel))
-            peer->closed = 1;
+            connection_mark_closed(peer);
         else if (peer->in.size >= LIMIT_VIEWER_BYTES)
             connection_reject(peer, "the disk is full");
     }
@@ -214,6 +223,8 @@ static bool read_some(struct connection *peer)
 {
     static uint8_t bytes[READ_BYTES];
     ssize_t n = channel_read(&peer->channel, bytes, sizeof bytes);
+    if (n < 0 && errno == EAGAIN)
+        peer->read_at = peer->server->hangups;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n < 0 && errno == EPROTO) {
@@ -222,7 +233,8 @@ static bool read_some(struct connection *peer)
     }
     if (n <= 0) {
         ev_io_stop(peer->server->loop, &peer->readable);
-        peer->closed = 1;
+        connection_mark_closed(peer);
+        peer->read_at = peer->server->hangups;
         if (!peer->talk->whole)
             connection_on_disconnect(peer);
         return false;
@@ -270,6 +282,32 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events)
         connection_read(peer);
     else
         connection_postpone(peer);
+}
+
+/* Whether the peer may have announced events that the program `gone` knew of. */
+static bool connection_may_precede(const struct connection *peer, const struct connection *gone)
+{
+    bool may = !peer->role || (peer->role == ROLE_PROGRAM && peer->run == gone->run);
+    return may && !peer->ending && !peer->stalled;
+}
+
+bool connection_read_earlier(struct connection *gone)
+{
+    if (gone->server->accepted_at < gone->hangup)
+        return false;
+    for (struct connection *peer = gone->server->peers, *next; peer; peer = next) {
+        bool stays = peer->talk->whole;
+        next = peer->next;
+        if (!connection_may_precede(peer, gone) || peer->unread || peer->read_at >= gone->hangup)
+            continue;
+        read_some(peer); /* if that is not all, it is readable in the next turn, too */
+        if (stays && !peer->ending && peer->talk->was_read)
+            peer->talk->was_read(peer);
+    }
+    for (struct connection *peer = gone->server->peers; peer; peer = peer->next)
+        if (connection_may_precede(peer, gone) && (peer->unread || peer->read_at < gone->hangup))
+            return false;
+    return true;
 }
 
 void connection_read_last(struct server *server, struct loop_share share)

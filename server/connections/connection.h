@@ -55,6 +55,8 @@ struct connection {
     bool ending; /* answer what is in out, then drop */
     bool unread; /* messages were left for the next turn */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
+    uint64_t hangup; /* number of its hang-up, counted over all peers; 0: none yet */
+    uint64_t read_at; /* all that it had sent at the hang-up of this number was read */
     /* a program */
     struct captured_program *program; /* its state in the capture thread */
     const char *wrong; /* error in its messages; NULL: none */
@@ -93,6 +95,10 @@ void connection_resume_reading(
     struct connection *peer); /* it is ready for what was not taken, and for more */
 void connection_step(struct server *server); /* messages that were put off */
 void connection_retry(struct server *server); /* resumes the stalled peers */
+/* Reads the messages that programs of the run of `gone` had sent by the time that `gone` hung up.
+ * Returns false if that takes more than this turn, or if connections of that time are not accepted
+ * yet.  `gone` must have hung up.  It may close peers that are no programs. */
+bool connection_read_earlier(struct connection *gone);
 /* Reads all that programs have sent, also what was put off: the server is ending. */
 void connection_read_last(struct server *server, struct loop_share share);
 void connection_read_rest(struct connection *peer); /* what it has sent, without looking at it */

@@ -44,6 +44,9 @@ struct server {
     struct nats_reader *reads; /* a run from NATS; NULL none */
     /* how far agents were in the file of a server that was killed */
     struct agent_positions resumed;
+    uint64_t hangups; /* of all peers */
+    uint64_t
+        accepted_at; /* all connections that waited at the hang-up of this number are accepted */
     bool had_peer, stopping;
     struct loop_share last; /* stopping: what may still be done */
     double looked;    /* when files were looked for that are deleted */

@@ -94,10 +94,12 @@ static bool free_retired(struct server *server, size_t most)
 }
 
 /* Returns whether everything that a program left, and that the others had written by then, was
- * captured.  If the disk is full, the number of lost events is known only after all earlier
- * chunks were delivered. */
+ * captured; of a child that was just forked the connection may not be accepted yet.  If the disk
+ * is full, the number of lost events is known only after all earlier chunks were delivered. */
 static bool may_leave(struct connection *peer)
 {
+    if (peer->closed == 1 && !connection_read_earlier(peer))
+        return false;
     struct capture_thread *taker = program_connection_lock_capture(peer);
     if (peer->closed == 1)
         capture_set_target(taker, peer->run->taking);
@@ -115,10 +117,9 @@ static bool may_leave(struct connection *peer)
 static void drop_closed(struct server *server)
 {
     for (struct connection *peer = server->peers, *next; peer; peer = next) {
-        next = peer->next;
-        if (!peer->program || !peer->closed)
-            continue;
-        if (may_leave(peer) && peer->closed++ >= 3)
+        bool leaves = peer->program && peer->closed && may_leave(peer) && peer->closed++ >= 3;
+        next = peer->next; /* only now: reading may have closed the next */
+        if (leaves)
             connection_on_disconnect(peer);
     }
 }
