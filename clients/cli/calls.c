@@ -82,9 +82,8 @@ static const struct argp_option options[] = {
      "--tree: with the functions of each",
      1},
     {"suggest", OPTION_SUGGEST, NULL, 0,
-     "functions whose instrumentation costs more than it tells, as a list for poetcc -profile "
-     "-ignore=@FILE (with -o into a file): more than 100000 calls, each shorter than twice the "
-     "instrumentation overhead",
+     "print a list for poetcc -profile -ignore=@FILE (with -o into a file): functions with "
+     "more than 100000 calls, each shorter than twice the instrumentation overhead",
      1},
     {"raw", OPTION_RAW, NULL, 0, "do not subtract estimated instrumentation overhead", 1},
     {"format", 'f', "FORMAT", 0,
@@ -302,12 +301,13 @@ static int calls_make_grouped(const struct table_settings *o, struct command_sou
     int status =
         table_request_run(&flat, &(struct table_section){.what = "calls"}, subject, &calls);
     if (status == EXIT_DONE && !call_groups_make(t, &how, &names, &calls))
-        status = t->column_count
-                     ? command_usage(o->command,
-                                     "--sort %s: what of groups can be added up has a "
-                                     "column: calls, self, net, cpu, functions",
-                                     o->sort)
-                     : command_fail(o->command, "the server answered with another table");
+        status =
+            t->column_count
+                ? command_usage(
+                      o->command,
+                      "--sort %s: not a column of groups; valid: calls, self, net, cpu, functions",
+                      o->sort)
+                : command_fail(o->command, "unexpected table in the server's response");
     result_table_free(&calls);
     return status;
 }
@@ -316,7 +316,7 @@ static int calls_check_grouped(const struct calls_options *w)
 {
     const struct table_settings *o = &w->tables;
     if (w->over || w->options[0].key)
-        return command_usage(o->command, "--by %s: it is a table of its own", o->by);
+        return command_usage(o->command, "--by %s: not supported with these options", o->by);
     return o->baseline
                ? command_usage(o->command, "--baseline: of functions, not of files or categories")
                : EXIT_DONE;
@@ -345,7 +345,7 @@ static int calls_run(const struct command *command, int argc, char **argv)
         return status;
     bool placed = calls_is_placement(w.tables.by);
     if (placed && (w.over || w.options[0].key || w.tables.tree))
-        return command_usage(command, "--by %s: it is a table of its own", w.tables.by);
+        return command_usage(command, "--by %s: not supported with these options", w.tables.by);
     struct table_section section = {.what = placed ? "callson" : "calls",
                                     .options = w.options,
                                     .make = grouped  ? calls_make_grouped

@@ -66,17 +66,17 @@ void completion_fish_write(const struct complete *all, FILE *f)
         print_kind(c->kind, c->words, f);
         fputc('\n', f);
     }
-    fputs(
-        "complete -c poet -n '__fish_seen_subcommand_from source; "
-        "and test (count (commandline -opc)) -eq 3' "
-        "-a '(poet source (commandline -opc)[3] --csv --columns file 2>/dev/null | "
-        "sed \"1d;s/\\\\r\\$//;s|.*/||\")'\n",
-        f);
+    fputs("complete -c poet -n '__fish_seen_subcommand_from source; "
+          "and test (count (commandline -opc)) -eq 3' "
+          "-a '(poet source (commandline -opc)[3] --csv --columns file 2>/dev/null | "
+          "sed \"1d;s/\\\\r\\$//;s|.*/||\")'\n",
+          f);
     for (int plus = 0; plus < 2; plus++)
-        fprintf(f,
-                "complete -c poetcc%s -o trace -d 'tell Poet what the threads do'\n"
-                "complete -c poetcc%s -o profile -d 'and measure the calls of functions'\n"
-                "complete -c poetcc%s -o processes -d 'and what processes do with each other'\n"
-                "complete -c poetcc%s -l poet-flags -d 'print what -trace adds'\n",
-                plus ? "++" : "", plus ? "++" : "", plus ? "++" : "", plus ? "++" : "");
+        fprintf(
+            f,
+            "complete -c poetcc%s -o trace -d 'trace synchronization'\n"
+            "complete -c poetcc%s -o profile -d 'trace and profile function calls'\n"
+            "complete -c poetcc%s -o processes -d 'trace, also communication between processes'\n"
+            "complete -c poetcc%s -l poet-flags -d 'print the compiler flags of -trace'\n",
+            plus ? "++" : "", plus ? "++" : "", plus ? "++" : "", plus ? "++" : "");
 }

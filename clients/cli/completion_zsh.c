@@ -97,10 +97,10 @@ void completion_zsh_write(const struct complete *all, FILE *f)
           "        sed '1d;s/\\r$//;s|.*/||')\"})\n    compadd -a words_\n}\n\n"
           "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
           "    if [[ $service == poetcc* ]]; then\n"
-          "        _arguments '-trace[tell Poet what the threads do]' "
-          "'-profile[and measure the calls of functions]' "
-          "'-processes[and what processes do with each other]' \\\n"
-          "            '--poet-flags[print what -trace adds]' '*:file:_files'\n"
+          "        _arguments '-trace[trace synchronization]' "
+          "'-profile[trace and profile function calls]' "
+          "'-processes[trace, also communication between processes]' \\\n"
+          "            '--poet-flags[print the compiler flags of -trace]' '*:file:_files'\n"
           "        return\n    fi\n"
           "    local -a commands_\n    commands_=(\n",
           f);

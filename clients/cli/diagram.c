@@ -529,7 +529,7 @@ bool event_diagram_request(const struct command *command, struct event_diagram *
         folded |= p->window.events[i].fold > 0;
     snprintf(p->title, sizeof p->title, "%s%s%s", book->run.name,
              p->window.more_left || (p->window.more_right && !p->all) ? " (part)" : "",
-             folded ? ", repeats folded (×N)" : "");
+             folded ? ", repetitions collapsed (×N)" : "");
     return true;
 }
 

@@ -64,7 +64,7 @@ static void exclusion_list_write_function(FILE *f, const char *name, const char 
     else
         fprintf(f,
                 "# %" PRId64
-                " calls, measuring about %.3f ms, of a name that no list can have: %s\n",
+                " calls, measuring about %.3f ms, not possible in a list because of its name: %s\n",
                 calls, exclusion_list_to_ms(cost_ns), shown);
 }
 

@@ -155,7 +155,7 @@ static const struct argp_option export_options[] = {
      1},
     {"no-wrap", OPTION_NO_WRAP, NULL, 0, "one band, even if text gets small", 1},
     {"transparent", OPTION_TRANSPARENT, NULL, 0, "transparent background (SVG, PNG)", 1},
-    {"grey", 'g', NULL, 0, "grayscale", 1},
+    {"grayscale", 'g', NULL, 0, "grayscale", 1},
     {"source", OPTION_SOURCE, NULL, 0, "in a web page: include the source lines around call sites",
      1},
     {"format", 'f', "FORMAT", 0,

@@ -28,7 +28,9 @@ bool placement_rows_request(const struct command *command, struct event_diagram 
     struct encoder body = {0};
     if (!p->column_ns) {
         table_request_free(&request);
-        command_fail(command, "--processors needs --time: by order, columns do not go with time");
+        command_fail(
+            command,
+            "--processors: requires --time; columns of the logical order have no time scale");
         return false;
     }
     choose_range(p, &request);

@@ -124,7 +124,7 @@ static const char *preload_check_elf(Elf *elf, struct preload_check *loadable)
     elf_end(self);
     close(fd);
     if (!same)
-        return "it is made for another kind of machine";
+        return "it is built for another architecture";
     size_t count = 0, left = 0;
     elf_getphdrnum(elf, &count);
     const char *interpreter = NULL;
@@ -146,8 +146,8 @@ static const char *preload_check_elf(Elf *elf, struct preload_check *loadable)
     /* clang links the runtime into the program statically, and exports its symbols */
     if (strstr(loadable->sanitizers, "libtsan.so") ||
         preload_check_defines_symbol(elf, SHT_DYNSYM, "__tsan_init"))
-        return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
-               "poetcc -trace -fsanitize=thread";
+        return "it is built with -fsanitize=thread, which interposes the same calls; compile it "
+               "with poetcc -trace -fsanitize=thread";
     if (strstr(interpreter, "ld-musl"))
         return "it uses another C library (musl)";
     return NULL;
@@ -162,9 +162,9 @@ static const char *preload_check_privilege_problem(const char *path)
         return NULL; /* root gains no privileges, so the loader preloads */
     if ((st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
         (st.st_mode & S_ISGID && st.st_gid != getegid()))
-        return "it changes its user or group when started (setuid), and so loads nothing of ours";
+        return "it is set-user-ID or set-group-ID, so LD_PRELOAD is ignored";
     if (getxattr(path, "security.capability", NULL, 0) > 0)
-        return "it gains capabilities when started, and so loads nothing of ours";
+        return "it has file capabilities, so LD_PRELOAD is ignored";
     return NULL;
 }
 

@@ -673,7 +673,7 @@ bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_
     for (size_t i = 0; i < *count; i++)
         events += (*logs)[i].event_count;
     if (good && !events)
-        good = fail(&r, 0, "the expression matches nowhere in it: %s",
+        good = fail(&r, 0, "the expression does not match anywhere in it: %s",
                     text->parser ? text->parser : SHIVIZ_PARSER);
     if (!good) {
         shiviz_free(*logs, *count);

@@ -186,7 +186,7 @@ static int source_make_table(const struct table_settings *o, struct command_sour
     plain.backwards = false;
     int status = table_request_run(&plain, &section, subject, &places);
     if (status == EXIT_DONE && !line_costs_make(&costs, &names, &places))
-        status = command_fail(o->command, "the server answered with another table");
+        status = command_fail(o->command, "unexpected table in the server's response");
     if (status == EXIT_DONE)
         status = (w->file ? make_lines : make_files)(w, names.book, &costs, t);
     for (uint32_t i = 0; status == EXIT_DONE && i < places.note_count; i++)
@@ -214,8 +214,7 @@ static int run_on(struct source_options *w, int argc, char **argv, int first)
     w->lines.function = first < argc ? argv[first++] : NULL;
     w->lines.top = w->tables.top;
     if (first < argc)
-        return command_usage(w->tables.command, "%s: SOURCE, FILE and FUNCTION are enough",
-                             argv[first]);
+        return command_usage(w->tables.command, "extra operand: %s", argv[first]);
     int status = source_check_options(w);
     if (status != EXIT_DONE)
         return status;

@@ -79,7 +79,7 @@ static struct argp_option options[] = {
      "write to FILE; the suffix selects the format: .pdf, .svg, .png, .txt, .csv or .json", 4},
     {"chart", OPTION_CHART, "KIND", 0, "a chart, as text or with -o as an image:", 4},
     {"width-of", OPTION_WIDTH_OF, "COLUMN", 0, "icicle: scale the boxes by this column", 4},
-    {"grey", 'g', NULL, 0, "grayscale", 4},
+    {"grayscale", 'g', NULL, 0, "grayscale", 4},
     {"width", 'w', "WIDTH", 0, "scale to WIDTH (84mm, 17cm, 5in)", 4},
     {"follow", OPTION_FOLLOW, NULL, 0, "update as the run grows, until it ends", 4},
     {0}};

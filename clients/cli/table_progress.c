@@ -80,7 +80,7 @@ static void table_progress_receive_chunk(void *user, const struct response_chunk
     if (!a->terminal || answer->part != RESPONSE_TABLE_END || now_ns() - a->begin_ns < PATIENCE_NS)
         return;
     shown = 1;
-    fprintf(stderr, "%slooked at %llu of %llu events", erase, (unsigned long long)a->table->known,
+    fprintf(stderr, "%sexamined %llu of %llu events", erase, (unsigned long long)a->table->known,
             (unsigned long long)a->table->count);
 }
 

@@ -99,7 +99,7 @@ bool view_file_write(const struct view_state *p, const struct view_style *look,
     add_bool(root, "stands", p->stands);
     add_int(root, "hide", p->hide);
     add_int(root, "labels", look->labels);
-    add_bool(root, "grey", look->grey);
+    add_bool(root, "grayscale", look->grey);
     add_bool(root, "dark", look->dark);
     add_bool(root, "hairlines", look->hairlines);
     add_bool(root, "legend", look->legend);
@@ -218,7 +218,7 @@ static void view_file_read_style(struct view_style *look, const config_setting_t
 {
     int64_t labels = get_int(root, "labels", LABELS_ADDRESS);
     look->labels = labels >= 0 && labels <= LABELS_ADDRESS ? (enum labels)labels : LABELS_ADDRESS;
-    look->grey = get_flag(root, "grey");
+    look->grey = get_flag(root, "grayscale");
     look->dark = get_flag(root, "dark");
     look->hairlines = get_flag(root, "hairlines");
     look->legend = get_flag(root, "legend");

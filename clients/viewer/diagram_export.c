@@ -64,7 +64,7 @@ void diagram_export_load(struct diagram_export *d)
         .last = diagram_export_read_text(file, "last", "40"),
         .width = diagram_export_read_text(file, "width", "170"),
         .caption = g_strdup(""),
-        .grey = diagram_export_read_flag(file, "grey", false),
+        .grey = diagram_export_read_flag(file, "grayscale", false),
         .dark = diagram_export_read_flag(file, "dark", false),
         .title = diagram_export_read_flag(file, "title", true),
         .legend = diagram_export_read_flag(file, "legend", true),
@@ -84,7 +84,7 @@ void diagram_export_save(const struct diagram_export *d)
     g_key_file_set_integer(file, GROUP, "paper", d->paper);
     g_key_file_set_string(file, GROUP, "last", d->last);
     g_key_file_set_string(file, GROUP, "width", d->width);
-    g_key_file_set_boolean(file, GROUP, "grey", d->grey);
+    g_key_file_set_boolean(file, GROUP, "grayscale", d->grey);
     g_key_file_set_boolean(file, GROUP, "dark", d->dark);
     g_key_file_set_boolean(file, GROUP, "title", d->title);
     g_key_file_set_boolean(file, GROUP, "legend", d->legend);

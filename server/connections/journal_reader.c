@@ -144,7 +144,7 @@ static void journal_reader_apply_description(struct run *run, struct chunk chunk
 }
 
 static const char too_much_waits[] =
-    "more events wait for others, which never came, than there is memory for";
+    "too many events wait for partners that never arrived (memory limit)";
 
 static bool journal_reader_deliver_slots(struct run *run, struct program_session *session,
                                          struct chunk chunk, const char **error)

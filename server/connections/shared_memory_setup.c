@@ -67,8 +67,7 @@ static const char *add_region(struct connection *peer, int fd, uint32_t thread)
     program->region_count += fits && !error;
     program->sums_wanted |= program->region_count >= most / 2;
     if (!fits && !program->regions_left++)
-        server_log("%s: too many threads measure themselves at once: some are left out",
-                   peer->name);
+        server_log("%s: too many threads with profiles at once; some are not measured", peer->name);
     capture_unlock(taker);
     return error;
 }

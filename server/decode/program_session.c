@@ -261,7 +261,7 @@ static bool accept_record(struct program_session *session, struct thread_state *
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     session->run->generation++;
     if (session->high_count && session_refers_to_others(session, slot)) {
-        *error = "tells events on a line of another program";
+        *error = "records events on a line of another program";
         return false;
     }
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
@@ -271,11 +271,11 @@ static bool accept_record(struct program_session *session, struct thread_state *
         }
     }
     if (base.doubt >= UNTRACED_COUNT) {
-        *error = "a slot gives a reason that is not known";
+        *error = "a slot has an unknown reason";
         return false;
     }
     if (activity_record_bytes(slot) == SIZE_MAX) {
-        *error = "a slot measured what cannot be";
+        *error = "a slot has an impossible measurement";
         return false;
     }
     if (slot->flags & SLOT_MEASURED && !session->stale)
@@ -422,7 +422,7 @@ static bool session_apply_or_hold(struct program_session *session, uint32_t thre
         return false;
     if (taken < count) {
         if ((session->held_total + count) * SLOT_BYTES > LIMIT_HELD_BYTES) {
-            *error = "speaks of lines or types that it never announces";
+            *error = "refers to lines or types that it never declares";
             return false;
         }
         hold_slots(session, state, slots + taken, count - taken);

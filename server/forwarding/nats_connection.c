@@ -68,8 +68,8 @@ static bool are_usable(const struct nats_address *where, char *why)
                  "%s: POET_NATS_NKEY is set, and POET_NATS_SEED is not: set both", where->shown);
     else if (seed && nats_connection_environment("POET_NATS_CREDS"))
         good = false,
-        snprintf(why, NATS_WHY_BYTES,
-                 "%s: POET_NATS_CREDS and POET_NATS_SEED are set: take one away", where->shown);
+        snprintf(why, NATS_WHY_BYTES, "%s: POET_NATS_CREDS and POET_NATS_SEED are set: unset one",
+                 where->shown);
     return good;
 }
 

@@ -8,7 +8,7 @@
 
 static void nats_stub_set_error(struct error *error)
 {
-    error_set(error, "this Poet was built without %s, so it speaks no NATS",
+    error_set(error, "this Poet was built without %s: no NATS",
               tls_is_available() ? "libnats (Debian: libnats-dev)"
                                  : "GnuTLS and zstd (Debian: libgnutls28-dev, libzstd-dev)");
 }

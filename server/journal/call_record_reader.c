@@ -25,8 +25,7 @@ static void call_record_drain(struct captured_program *program, struct ring_read
     struct encoder body = {0};
     for (unsigned n = 0; n < PARTS_IN_A_TURN && ring_reader_decode(ring, ticks, last, &body); n++) {
         if (!call_record_write(program, ring, &body, last) && !program->entries_left++)
-            server_log("%s: when calls began and ended finds no room and is not kept",
-                       program->taking->file);
+            server_log("%s: no space for call records; they are dropped", program->taking->file);
         body.size = 0;
     }
     encoder_free(&body);

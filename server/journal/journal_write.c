@@ -107,7 +107,8 @@ static bool journal_write(struct capture *taking, const struct chunk *chunks, si
     uint8_t *bytes = bytes_of(chunks, count, room.epoch);
     fits = fits && tracefile_write(taking->trace, bytes, size, last);
     if (last && !fits)
-        server_log("%s: %s: how a program ended is not in it", taking->file, strerror(errno));
+        server_log("%s: %s: the exit of a program could not be recorded", taking->file,
+                   strerror(errno));
     struct handoff_extent stretch = {.at = room.at,
                                      .size = size,
                                      .epoch = room.epoch,

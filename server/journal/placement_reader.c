@@ -17,7 +17,7 @@ static void placement_reader_drain(struct captured_program *program, struct plac
                                                   .size = (uint32_t)body.size},
                                   1, false);
         if (!put && !program->spans_left++)
-            server_log("%s: which task is on which thread finds no room and is not kept",
+            server_log("%s: no space for task placement records; they are dropped",
                        program->taking->file);
         body.size = 0;
     }

@@ -174,7 +174,7 @@ static bool resume_open_journal(struct tracefile *file, struct resume_scan *w, c
     if (is_known(w, &w->end))
         return false;
     file->at = file->claimed = w->end.at;
-    *why = "what was written in part of it cannot be cut off";
+    *why = "its incomplete last part cannot be cut off";
     file->reading = !resume_truncate_tail(file);
     return !file->reading;
 }

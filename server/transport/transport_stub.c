@@ -9,7 +9,7 @@ struct tls *tls_new(int fd, bool server, const struct network_key *key, struct e
 {
     (void)fd, (void)server, (void)key;
     error_set(error, "this Poet was built without GnuTLS and zstd (Debian: libgnutls28-dev, "
-                     "libzstd-dev), so it reaches no other machine");
+                     "libzstd-dev), no remote connections");
     return NULL;
 }
 

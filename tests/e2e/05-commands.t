@@ -76,7 +76,7 @@ is "export --around a missing event exits with 1" "$(status poet export t.poet -
 check "export --lines exports selected trace lines" poet export t.poet -o l.txt --lines 'full,prod*' --labels name
 is "export --lines keeps the order of the selection" "$(sed -n 's/^\([A-Z][a-z]*:[a-z]*\).*/\1/p' l.txt | head -n 2 | tr '\n' ' ')" "Sem:full T:producer "
 is "export --lines without a match exits with 1" "$(status poet export t.poet -o l.txt --lines nobody)" 1
-check "export: a caption, no title, no legend, gray" poet export t.poet -o c.pdf --caption "Figure 1" --no-title --no-legend --grey
+check "export: a caption, no title, no legend, gray" poet export t.poet -o c.pdf --caption "Figure 1" --no-title --no-legend --grayscale
 like "export --caption is in the PDF's text" "$(pdftotext c.pdf -)" "Figure 1"
 like "show: in a UTF-8 locale marks are Unicode characters" "$(poet show t.poet)" "■"
 is "show: in the C locale all characters are ASCII" "$(LC_ALL=C poet show t.poet | LC_ALL=C grep -c '[^ -~]')" 0

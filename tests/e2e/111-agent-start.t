@@ -150,7 +150,7 @@ is "task placement is the same through an agent as in a local trace" "$(stays "$
 like "the local trace has task placement" "$(stays moves.poet)" "^first left"
 
 like "POET_REPORT with an agent: an error says that no report is made" "$(POET_REPORT=page.pdf POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep POET_REPORT)" \
-    "^poet: POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has ended, poet report of the server's$"
+    "^poet: POET_REPORT: an agent has only a part of the run; run poet report on the server's host$"
 is "POET_REPORT with an agent: the error is printed once" "$(POET_REPORT=1 POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep -c POET_REPORT)" 1
 
 # ---- a key that does not match ----

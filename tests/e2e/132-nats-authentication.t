@@ -75,7 +75,7 @@ refused "directory as credentials file" "POET_NATS_CREDS: who is no file" "$url"
 cp who/user.creds open.creds
 chmod 640 open.creds
 refused "credentials file readable by others" "open.creds: readable by others; chmod 600" "$url" POET_NATS_CREDS=open.creds
-refused "credentials and NKey both set" "POET_NATS_CREDS and POET_NATS_SEED are set: take one away" "$url" POET_NATS_CREDS=who/user.creds POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/user.seed
+refused "credentials and NKey both set" "POET_NATS_CREDS and POET_NATS_SEED are set: unset one" "$url" POET_NATS_CREDS=who/user.creds POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/user.seed
 nats_kill
 
 # ---- TLS ----

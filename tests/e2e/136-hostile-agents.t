@@ -123,7 +123,7 @@ whole() { theirs >theirs.said && [ "$(wc -l <theirs.said)" -ge "$(wc -l <own.sai
 until_true whole
 check "the victim has more than 900 events to compare ($(wc -l <own.said) events)" test "$(wc -l <own.said)" -gt 900
 is "malicious agent: events of other agents are unchanged" "$(diff own.said theirs.said | head -n 5)" ""
-like "malicious agent: events on lines of another program are logged and dropped" "$(cat server.log)" "tells events on a line of another program: dropped"
+like "malicious agent: events on lines of another program are logged and dropped" "$(cat server.log)" "records events on a line of another program: dropped"
 check "malicious agent: the server still answers" poet runs "unix:$work/server.sock"
 is "malicious agent: AddressSanitizer and UBSan report nothing in the server" "$(grep -c 'AddressSanitizer\|runtime error' server.log)" 0
 attack 137 40 &

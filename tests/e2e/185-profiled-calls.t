@@ -36,7 +36,7 @@ poetcc++ -profile -ignore=f -O1 scopes.cpp -o scopes
 measured scopes.poet ./scopes
 is '-ignore in C++: the scope is part of the name' "$(names scopes.poet)" 'in::f:1 main:1'
 like '-ignore: a slash in a pattern is an error' \
-    "$(poetcc -profile '-ignore=s*/' -c turns.c 2>&1)" 's\*/: one name of a function'
+    "$(poetcc -profile '-ignore=s*/' -c turns.c 2>&1)" 's\*/: invalid; expected a function name'
 
 # ---- a signal before the first event of a thread or process ----
 cat >early.c <<'C'

@@ -103,19 +103,19 @@ xdotool key alt+i ctrl+a
 xdotool type "8.4 cm"
 xdotool key alt+y alt+g alt+t
 save_as between .pdf # no suffix: that of the format is added
-sed 's/grey = false/grey = true/; s/legend = true/legend = false/' seen.view >grey.view
+sed 's/grayscale = false/grayscale = true/; s/legend = true/legend = false/' seen.view >grey.view
 poet export work.poet --view grey.view --from 3:20 --to 4:25 --width 84mm --no-title -o wanted.pdf 2>/dev/null ||
     poet export work.poet --view grey.view --from 4:25 --to 3:20 --width 84mm --no-title -o wanted.pdf
 check "the saved PDF between two events, gray, 84 mm, without legend and title equals that of poet export" cmp between.pdf wanted.pdf
 leave
-is "all options of the dialog are kept" "$(kept format) $(kept range) $(kept size) $(kept width) $(kept grey) $(kept legend) $(kept title)" \
+is "all options of the dialog are kept" "$(kept format) $(kept range) $(kept size) $(kept width) $(kept grayscale) $(kept legend) $(kept title)" \
     "0 2 1 8.4 cm true false false"
 
 # Options that are not available: the range in view is used.
 view 'goto 3:20' 'view seen.view' 'action save'
 xdotool key alt+x
 save_as seen.txt
-sed 's/grey = false/grey = true/; s/legend = true/legend = false/' seen.view >grey.view
+sed 's/grayscale = false/grayscale = true/; s/legend = true/legend = false/' seen.view >grey.view
 poet export work.poet --view grey.view --no-title -o wanted.txt
 check "the saved text of the range in view equals that of poet export" cmp seen.txt wanted.txt
 leave

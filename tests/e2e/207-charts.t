@@ -221,7 +221,7 @@ P
 is "each thread's row is filled from its start to its end" "$(NAMES=$(names chart.out) perl lives.pl)" alike
 unsaid() { ! grep -q 'not all of it' chart.out; }
 check "no note about omitted intervals" unsaid
-check "a chart of 2^20 intervals is written" poet states big.poet --chart transitions --grey -o big.pdf
+check "a chart of 2^20 intervals is written" poet states big.poet --chart transitions --grayscale -o big.pdf
 check "a chart of 2^20 intervals has a small file" test "$(wc -c <big.pdf)" -lt 3000000
 is "an unknown chart exits with 2" "$(status poet states turns.poet --chart pie)" 2
 

@@ -123,7 +123,7 @@ is "POET_MEASURE=@FILE measures as the file says" "$(calls_of file.poet) $(of m.
 unset POET_QUIET
 POET_MEASURE=@rate.conf POET_OUTPUT=bad.poet ./spins 2>bad.err
 is "POET_MEASURE=@FILE: an invalid file does not stop the program" $? 0
-is "POET_MEASURE=@FILE: an invalid file is reported once" "$(grep -c "nothing of it is taken" bad.err)" 1
+is "POET_MEASURE=@FILE: an invalid file is reported once" "$(grep -c "invalid settings file, ignored" bad.err)" 1
 is "POET_MEASURE=@FILE: a missing file is reported once" "$(POET_MEASURE=@none.conf POET_OUTPUT=bad.poet ./spins 2>&1 | grep -c "@none.conf: No such file")" 1
 start_server -o asked/ -q
 POET_MEASURE=ask ./spins 2>ask.err &

@@ -744,9 +744,9 @@ fi
 
 # ---- compilers ----
 echo 'int main(void) { return 0; }' >empty.c
-like "poetcc -trace -m32 is refused with the reason" "$(poetcc -trace -m32 empty.c 2>&1)" '^poetcc: -trace: libpoet here is for programs of 64 bits'
+like "poetcc -trace -m32 is refused with the reason" "$(poetcc -trace -m32 empty.c 2>&1)" '^poetcc: -trace: this libpoet is for 64-bit programs'
 if command -v musl-gcc >/dev/null; then
-    like "poetcc -trace with another C library is refused with the reason" "$(CC=musl-gcc poetcc -trace empty.c 2>&1)" '^poetcc: -trace: musl-gcc is for another C library'
+    like "poetcc -trace with another C library is refused with the reason" "$(CC=musl-gcc poetcc -trace empty.c 2>&1)" '^poetcc: -trace: musl-gcc does not use glibc'
 else
     skip "musl-gcc is not installed"
 fi

@@ -183,11 +183,11 @@ like "a chart has its start time in UTC" "$(cat chart.svg)" "begins 20[-0-9]+ [0
 poet path convoy.poet --chart gantt -o path.pdf
 like "path --chart as PDF has the critical path" "$(pdftotext -layout path.pdf -)" "critical path"
 is "path --chart as text: each holder of the lock is on the path" "$(poet path convoy.poet --chart transitions | grep -c '^T:worker.*@')" 4
-check "path --chart --grey writes a PNG" poet path convoy.poet --chart transitions --grey -o path.png
+check "path --chart --grayscale writes a PNG" poet path convoy.poet --chart transitions --grayscale -o path.png
 poet waits convoy.poet --chart bars -o bars.svg
 like "waits --chart bars has the locks" "$(cat bars.svg)" "M:cache"
 like "waits --chart bars explains its colors" "$(cat bars.svg)" "contention, communication"
-check "waits --chart bars --grey writes a PNG" poet waits convoy.poet --chart bars --grey -o bars.png
+check "waits --chart bars --grayscale writes a PNG" poet waits convoy.poet --chart bars --grayscale -o bars.png
 poet waits convoy.poet --chart bars >/dev/null 2>&1
 is "waits --chart bars as text is refused" $? 2
 poet report convoy.poet --chart gantt >/dev/null 2>&1

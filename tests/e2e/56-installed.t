@@ -73,7 +73,7 @@ def read(fd):
     return data
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(["sh", "-c", "poet waits --json unix:terminal.sock >told"], read)))' </dev/null >/dev/null
 is "waits over a slow connection succeeds" $? 0
-like "waits over a slow connection shows its progress on a terminal" "$(tr '\r' '\n' <seen)" "looked at [0-9]+ of [0-9]+ events"
+like "waits over a slow connection shows its progress on a terminal" "$(tr '\r' '\n' <seen)" "examined [0-9]+ of [0-9]+ events"
 check "waits over a slow connection prints the same" cmp told whole.waits
 slow plain
 poet waits --json unix:plain.sock >told 2>errors

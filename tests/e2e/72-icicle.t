@@ -31,8 +31,8 @@ is "a box has the figure of the table" "$(for name in main g; do printf '%g ' "$
 like "the legend explains the colors" "$(tr -s ' ' <tree.txt)" "called\.c waiting or in a system call"
 like "the icicle has the notes of the table" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, 20.000 ms .* outside functions"
 like "the icicle as SVG has its words as text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
-check "--grey writes a PNG" poet calls --tree "$run" -o grey.png --grey
-is "--grey uses no color" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grey && pdftoppm -r 40 grey.pdf grey &&
+check "--grayscale writes a PNG" poet calls --tree "$run" -o grey.png --grayscale
+is "--grayscale uses no color" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grayscale && pdftoppm -r 40 grey.pdf grey &&
     perl -0777 -ne 's/^P6\s+\d+\s+\d+\s+\d+\s//; my $n = 0; while (/(.)(.)(.)/gs) { $n++ if $1 ne $2 || $2 ne $3 } print $n' grey-1.ppm)" 0
 is "--columns writes the table instead" "$(poet calls --tree "$run" --columns function,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
     "$(poet calls --tree "$run" --columns function,calls | grep -c '^ *[a-z].*[0-9]$')"

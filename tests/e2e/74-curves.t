@@ -124,8 +124,8 @@ for form in pdf svg png; do
     check "usage --chart curves -o writes $form" poet usage uses.poet --chart curves --by thread -o curves.$form
     check "usage --chart curves: the file of $form is not empty" test -s curves.$form
 done
-poet usage uses.poet --chart curves --grey -w 84mm -o again.pdf
-poet usage uses.poet --chart curves --grey -w 84mm -o grey.pdf
+poet usage uses.poet --chart curves --grayscale -w 84mm -o again.pdf
+poet usage uses.poet --chart curves --grayscale -w 84mm -o grey.pdf
 check "usage --chart curves writes the same bytes each time" cmp again.pdf grey.pdf
 words=$(pdftotext -layout grey.pdf -)
 like "curves have an axis with a unit" "$words" "resident +MiB"

@@ -74,7 +74,7 @@ is 'poetcc -only with -ignore leaves functions out' \
 wrong() { poetcc -profile "$@" -c b.c 2>&1; echo "=$?"; }
 rm -f b.o
 like 'poetcc -only=FUNCTION is refused with a suggestion' "$(wrong -only=main)" 'POET_PROFILE_INCLUDE=main'
-like 'poetcc -only with a pattern is refused' "$(wrong '-only=s*/')" 's\*/: a part of a name is enough'
+like 'poetcc -only with a pattern is refused' "$(wrong '-only=s*/')" 's\*/: invalid; expected a part of a file name'
 printf 'good\nbad name\n' >names
 like 'poetcc -ignore: an error of a list has its line' "$(wrong -ignore=@names)" 'names:2: bad name'
 like 'poetcc -only with an empty list is refused' "$(wrong -only=)" 'missing'

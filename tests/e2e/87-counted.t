@@ -70,7 +70,7 @@ is 'poetcc -count in a library applies to the library' "$(table with.poet | tr '
 wrong() { rm -f wrong.o; poetcc -profile "$@" -c calls.c -o wrong.o 2>&1; echo "=$?"; test ! -e wrong.o || echo compiled; }
 printf 'leaf\nsrc/calls.c\n' >names
 is 'poetcc -count: an invalid name is reported with its line, and nothing is compiled' "$(wrong -count=@names)" \
-    'poetcc: -count: names:2: src/calls.c: one name of a function, without blanks: files cannot be counted
+    'poetcc: -count: names:2: src/calls.c: invalid; expected a function name, not a file
 =1'
 like 'poetcc -count with an empty list is refused' "$(wrong -count=)" 'missing'
 
@@ -159,5 +159,5 @@ is 'calls --files --tree lists the functions of each file' "$(poet calls two.poe
 is 'calls --by category: categories of the names in a description' "$(XDG_CONFIG_HOME=$PWD/home poet calls two.poet --by category --json | sums category)" \
     '(no:2:5002: send:1:10: system:1:10001:some not timed whole'
 is 'calls --by category without categories has one group' "$(poet calls two.poet --by category --json | sums category)" '(no:4:15013:some not timed whole'
-like 'calls --files --sort total is refused with the reason' "$(poet calls two.poet --files --sort total 2>&1)" 'sort total: what of groups can be added up'
+like 'calls --files --sort total is refused with the reason' "$(poet calls two.poet --files --sort total 2>&1)" 'sort total: not a column of groups'
 done_testing

@@ -442,7 +442,7 @@ static void nobody_tells_of_the_lines_of_another_program(void **state)
         test_program(tell, NULL, 3);
         struct ring_slot slot = {.shape = 1, .time_ns = 1009, .line_a = 1, .number_a = 7};
         assert_false(program_session_decode_slots(other, 1, &slot, 1, &error));
-        assert_string_equal(error, "tells events on a line of another program");
+        assert_string_equal(error, "records events on a line of another program");
         struct encoder out = {0};
         encode_rename(&out, &(struct rename_message){.line = 1, .name = text_view_of("mine")});
         assert_false(

@@ -27,9 +27,7 @@ const char *report_request_agent_message(void)
     if (!report_request_get_path())
         return NULL;
     environment_unset("POET_REPORT");
-    return "POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has "
-           "ended, poet report of "
-           "the server's";
+    return "POET_REPORT: an agent has only a part of the run; run poet report on the server's host";
 }
 
 /* The server may be in another directory. */
@@ -52,8 +50,7 @@ const char *report_request_announce(struct encoder *out, bool own)
         return NULL;
     *path = 0;
     if (report_request_is_stderr() && !own)
-        return "POET_REPORT=1 prints the report of a run with a server of its own: name a file "
-               "instead";
+        return "POET_REPORT=1: requires a private server; specify a file instead";
     if (!report_request_is_stderr() && !report_request_absolute_path(value, path, sizeof path))
         return "POET_REPORT: the name of the file is too long";
     encoder_begin_message(out, MESSAGE_REPORT);

@@ -64,17 +64,16 @@ void measurement_choice_await(void)
     if ((!file && !asks) || !t || !t->queue || server_needs_socket)
         return;
     if (asks)
-        stderr_log_print(
-            "waiting up to %u s for measurement settings (viewer, or poet measure)",
-            ASK_MS / 1000);
+        stderr_log_print("waiting up to %u s for measurement settings (viewer, or poet measure)",
+                         ASK_MS / 1000);
     uint32_t wanted = measurement_choice_poll(t, asks ? ASK_MS : FILE_MS);
     if (!(wanted & WANTED_CHOSEN) && asks)
-        stderr_log_print("no measurement settings received: the program begins");
+        stderr_log_print("no measurement settings received; starting the program");
     else if (wanted & WANTED_BROKEN)
         stderr_log_print_once(
-            "POET_MEASURE: @%.200s: nothing of it is taken: poet check says what is wrong with it",
-            file);
+            "POET_MEASURE: @%.200s: invalid settings file, ignored; see: poet check FILE", file);
     else if (!(wanted & WANTED_CHOSEN))
         stderr_log_print_once(
-            "POET_MEASURE: @%.200s: the server has not read it yet: the program begins", file);
+            "POET_MEASURE: @%.200s: not yet read by the server; the program starts without it",
+            file);
 }

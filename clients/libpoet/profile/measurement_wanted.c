@@ -105,13 +105,13 @@ void measurement_wanted_begin(void)
         chosen && !besides.file && !besides.asks ? measurement_wanted_parse(chosen) : usual;
     if (chosen && bits & WANTED_MEMORY && !measurement_wanted_heap_is_traced())
         stderr_log_print_once(
-            "POET_MEASURE: memory: nothing is counted, as libpoet-memory.so was not loaded before "
-            "the program; start it with: poet record -m memory");
+            "POET_MEASURE: memory: libpoet-memory.so was not preloaded, memory is not traced; "
+            "start the program with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (server_needs_socket && bits && chosen)
         stderr_log_print_once(
-            "POET_MEASURE: nothing is measured where no memory can be shared with the server");
+            "POET_MEASURE: no memory is shared with the server; nothing is measured");
     first = server_needs_socket ? 0 : bits;
 }
 

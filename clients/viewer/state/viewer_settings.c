@@ -52,7 +52,7 @@ void viewer_settings_load(struct viewer_settings *s)
         .editor = g_key_file_get_string(file, GROUP, "editor", NULL),
         .recent = g_key_file_get_string_list(file, GROUP, "recent", NULL, NULL)};
     s->look.dark = settings_read_flag(file, "dark", false);
-    s->look.grey = settings_read_flag(file, "grey", false);
+    s->look.grey = settings_read_flag(file, "grayscale", false);
     s->look.hairlines = settings_read_flag(file, "hairlines", false);
     s->look.legend = settings_read_flag(file, "legend", true);
     s->look.squeeze = settings_read_flag(file, "squeeze", true);
@@ -84,7 +84,7 @@ void viewer_settings_save(const struct viewer_settings *s)
         g_key_file_set_string(file, GROUP, "drawer_page", s->drawer_page);
     if (!s->dark_follows)
         g_key_file_set_boolean(file, GROUP, "dark", s->look.dark);
-    g_key_file_set_boolean(file, GROUP, "grey", s->look.grey);
+    g_key_file_set_boolean(file, GROUP, "grayscale", s->look.grey);
     g_key_file_set_boolean(file, GROUP, "hairlines", s->look.hairlines);
     g_key_file_set_boolean(file, GROUP, "legend", s->look.legend);
     g_key_file_set_boolean(file, GROUP, "squeeze", s->look.squeeze);

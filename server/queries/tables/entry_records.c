@@ -13,7 +13,7 @@ static struct call_contexts *contexts_of_run(const struct run *run)
 bool entry_records_begin(struct entry_records *e, const struct table_view *view, char **problem)
 {
     if (view->past) {
-        *problem = xstrdup("when calls began and ended is asked for by time: --from, --to");
+        *problem = xstrdup("call records are selected by time: give --from and --to as times");
         return false;
     }
     *e = (struct entry_records){.run = view->run, .taken = view->run->contexts.taken};

@@ -303,7 +303,7 @@ static void function_time_fill(void *work, const struct table_view *view, struct
     if (w->known > 0)
         table_make_total(&w->made)[3] = table_cell_real(w->inside / w->known);
     if (w->full)
-        table_add_note(&w->made, "there are more than fit into a table: look at less");
+        table_add_note(&w->made, "too many rows; narrow the selection (--threads, --from, --to)");
     table_move(t, &w->made);
     table_arrange(t, view->request, NULL);
 }
