@@ -4,14 +4,14 @@
 
 CC ?= cc
 PREFIX ?= /usr/local
-# Below it: lib, lib64, or, as Debian has it, lib/ and the kind of machine.
+# Below PREFIX: lib, lib64 or, on Debian, lib/MULTIARCH.
 LIBDIR ?= lib
 B ?= build
-# (one name for one directory: what make remembers of files is by their names)
+# (a normalized name, since make identifies files by name)
 override B := $(subst $(CURDIR)/,,$(abspath $(B)))
 VERSION := $(shell sed -n 's/.*POET_VERSION "\(.*\)"/\1/p' clients/cli/version.h)
 
-# Each step is one short line: "  CC  server/run/run.c".  `make V=1` shows the whole commands.
+# Each step prints one short line: "  CC  server/run/run.c".  `make V=1` prints the commands.
 V ?= 0
 ifeq ($(V),0)
 Q = @
@@ -19,7 +19,6 @@ quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
 endif
 step = @$(if $(Q),$(if $(quiet),,printf '  %-4s %s\n' $(1) $(2);)) mkdir -p $(@D)
 
-# One strict set for gcc and clang.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 -Wpointer-arith \
            -Wwrite-strings -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 OPTIMISE ?= -O2 -g
@@ -31,17 +30,17 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2) 2>/dev/null)
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 HAVE_NATS ?= $(shell pkg-config --exists libnats 2>/dev/null && echo yes)
 HAVE_FAR ?= $(shell pkg-config --exists gnutls libzstd 2>/dev/null && echo yes)
-# (what goes there is packed by zstd)
+# (messages to NATS are compressed by zstd)
 ifneq ($(HAVE_FAR),yes)
 override HAVE_NATS = no
 endif
 
-# ---- what was made with what ----
-# $W/NAME holds the value of the variable NAME, a command with its flags and files, and the compiler's version.  It is
-# written again when, and only when, that is another than at the last time; what the command makes depends on it.
+# ---- build commands ----
+# $W/NAME contains the value of the variable NAME, a command with its flags and files, and the compiler's version.  It is
+# rewritten only when that changes; what the command builds depends on it.
 W = $(B)/made-with
 
-# Files of it may be asked for by their absolute names, too.
+# Targets may also be given by absolute names.
 ifneq ($(abspath $(B)),$(B))
 $(abspath $(B))/%: $(B)/% ;
 endif
@@ -53,9 +52,9 @@ TRACE   = $(wildcard clients/libpoet/*.c clients/libpoet/core/*.c clients/libpoe
 MEMORY  = $(wildcard base/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/tracefile/*.c)
-# (what reaches other machines, or what says that nothing does)
+# (remote connections, or a stub that reports that they are not supported)
 FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %/transport_stub.c,$(wildcard server/transport/*.c)),server/transport/transport_stub.c)
-# (NATS, or what says that there is none)
+# (files that are left out: the stub for NATS, or everything else of NATS)
 NATS    = $(if $(filter yes,$(HAVE_NATS)),server/forwarding/nats_stub.c,$(addprefix server/forwarding/,nats_destination.c nats_worker.c nats_connection.c nats_clock.c nats_reader.c))
 SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,eventloop forwarding run decode journal osmetrics checkpoint timing analysis queries queries/tables connections)))) $(ORDER) $(STORE) $(MEMORY)
 RENDER  = $(wildcard render/*.c)
@@ -68,7 +67,7 @@ PROCESS = $(wildcard clients/libpoet/ipc/*.c)
 OMP     = $(wildcard clients/libpoet/openmp/*.c)
 HEAP    = $(wildcard clients/libpoet/heap/*.c)
 
-# The implementations of MPI that are there; each has its own binary interface.
+# The installed implementations of MPI; each has its own ABI.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
@@ -91,7 +90,7 @@ $(B)/o/clients/viewer/%.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 $(B)/o/server/order/log/block_packing.o: CFLAGS_MODULE += $(CFLAGS_PACK)
 $(B)/o/clients/connection/install_paths.o: CFLAGS_MODULE += $(CFLAGS_INSTALLED)
 
-# ABI grows when a program that was linked with an older libpoet cannot run with this one.
+# To be incremented when a program linked with an older libpoet cannot run with this one.
 ABI = 0
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
@@ -104,19 +103,19 @@ ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
 PROGRAMS += $(B)/libexec/poet/poet-view
 endif
-# By shell: where it looks for what is installed.
+# Where each shell looks for installed completions.
 COMPLETIONS = bash-completion/completions/poet zsh/site-functions/_poet fish/vendor_completions.d/poet.fish
 BIN += $(COMPLETIONS:%=$(B)/share/%)
 
 .PHONY: all
 all: $(BIN)
 ifneq ($(HAVE_GTK),yes)
-	@echo "left out: poet view, since GTK 4 was not found (Debian: libgtk-4-dev)"
+	@echo "not built: poet view (GTK 4 not found; Debian: libgtk-4-dev)"
 endif
 ifneq ($(HAVE_FAR),yes)
-	@echo "left out: other machines (poet server --to, poet://, nats://), since GnuTLS or zstd was not found (Debian: libgnutls28-dev libzstd-dev)"
+	@echo "not built: remote connections, poet server --to, poet://, nats:// (GnuTLS or zstd not found; Debian: libgnutls28-dev libzstd-dev)"
 else ifneq ($(HAVE_NATS),yes)
-	@echo "left out: NATS (poet server --to nats://, --from), since libnats was not found (Debian: libnats-dev)"
+	@echo "not built: NATS, poet server --to nats://, --from (libnats not found; Debian: libnats-dev)"
 endif
 
 COMPILE_o = $(CC) $(BASE) $(CFLAGS_MODULE) -c $< -o $@
@@ -124,10 +123,10 @@ $(B)/o/%.o: %.c $W/COMPILE_o $W/COMPILE_modules
 	$(call step,CC,$<)
 	$(Q)$(COMPILE_o)
 
-# (futex.c defines syscall(), which that header declares in another way)
+# (futexes.c defines syscall(), which libc_calls.h declares differently)
 OWN_LIBC = $(if $(filter %/futexes.c,$<),,-include clients/libpoet/core/libc_calls.h)
-# libpoet is position-independent, hides everything, and unwinds through cancelled waits.  What is in a traced program defines
-# functions that _FORTIFY_SOURCE would define, and never ends it.
+# libpoet is position-independent, exports nothing by default, and unwinds through canceled waits.  Without _FORTIFY_SOURCE, since
+# it defines functions that that would define, and must not abort the traced program.
 COMPILE_pic = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 $(B)/pic/%.o: %.c $W/COMPILE_pic
 	$(call step,PIC,$<)
@@ -136,7 +135,7 @@ $(B)/pic/%.o: %.c $W/COMPILE_pic
 $(B)/lib/libpoet.so: $(B)/lib/libpoet.so.$(ABI)
 	$(call step,LINK,$@)
 	$(Q)ln -sf $(<F) $@
-# -Bsymbolic-functions: what it defines and calls itself (syscall(), say) is its own, whatever the program defines
+# -Bsymbolic-functions: its calls of its own functions (such as syscall()) are not redirected to the program's
 OBJECTS_libpoet = $(patsubst %.c,$(B)/pic/%.o,$(TRACE))
 LINK_libpoet = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so.$(ABI) -Wl,--version-script=clients/libpoet/exports.map \
   -Wl,-Bsymbolic-functions -Wl,-z,now,-z,defs,-z,nodelete $(OBJECTS_libpoet) -o $@ $(LDFLAGS) -pthread -ldl
@@ -155,7 +154,7 @@ $(B)/lib/poet/libpoet-process.so: $(OBJECTS_process) $(B)/lib/libpoet.so $W/LINK
 	$(call step,LD,$@)
 	$(Q)$(LINK_process)
 
-# (it defines calls of compilers, whose names are not for programs)
+# (-Wno-pedantic: it defines functions that compilers call, with reserved names)
 COMPILE_omp = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 $(B)/pic/clients/libpoet/openmp/%.o: clients/libpoet/openmp/%.c $(B)/include/poet.h $W/COMPILE_omp
 	$(call step,PIC,$<)
@@ -167,8 +166,8 @@ $(B)/lib/poet/libpoet-omp.so: $(OBJECTS_omp) $(B)/lib/libpoet.so $W/LINK_omp
 	$(call step,LD,$@)
 	$(Q)$(LINK_omp)
 
-# It stands before the allocator: what it calls must not become calls of that.  Each is short and often made: they
-# are optimised together, where the compiler can do that.
+# It interposes the allocator: the compiler must not turn its own calls into calls of the allocator (-fno-builtin).  With gcc, its short
+# functions are optimized together.
 HEAP_FLAGS := $(if $(findstring Free Software,$(COMPILER)),-flto=auto) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls
 COMPILE_heap = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin $(HEAP_FLAGS) -fno-plt -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
 $(B)/pic/clients/libpoet/heap/%.o: clients/libpoet/heap/%.c $W/COMPILE_heap
@@ -191,8 +190,8 @@ $(B)/lib/poet/libpoet-omp.preload: clients/libpoet/openmp/omp.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 
-# It is loaded into processes without MPI, too, such as mpirun: what it calls is weak, and found in the
-# program that it is linked with or loaded into.
+# It is also loaded into processes without MPI, such as mpirun: its undefined symbols are weak, and are resolved by the program
+# that it is linked with or loaded into.
 define MPI_RULES
 COMPILE_mpi-$(1) = $$(CC) $$(BASE) -Wno-undef -Wno-pedantic -Wno-cast-qual -Wno-address $$(CFLAGS) -I$(B)/include \
 	  $(filter -I%,$(shell mpicc.$(1) -show)) -fPIC -fvisibility=hidden -c $$< -o $$@
@@ -208,7 +207,7 @@ $(B)/lib/poet/libpoet-mpi-$(1).so: $$(OBJECTS_mpi-$(1)) $W/LINK_mpi-$(1)
 endef
 $(foreach m,$(MPIS),$(eval $(call MPI_RULES,$(m))))
 
-# For static programs, where the linker lets us stand before the calls.
+# For static programs, where the linker redirects calls (--wrap).
 COMPILE_static = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -U_FORTIFY_SOURCE -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 $(B)/static/%.o: %.c $W/COMPILE_static
 	$(call step,CC,$<)
@@ -226,7 +225,7 @@ $(B)/libexec/poet/poet-server: $(OBJECTS_server) $W/LINK_server
 	$(call step,LD,$@)
 	$(Q)$(LINK_server)
 
-# (the assembler reads these)
+# (included by the assembler)
 $(B)/o/clients/cli/html/html_page.o: clients/cli/html/page.js clients/cli/html/page.css
 
 OBJECTS_poet = $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
@@ -271,7 +270,7 @@ $(B)/lib/pkgconfig/poet.pc: clients/libpoet/poet.pc.in $W/WRITE_pc
 	$(call step,SED,$@)
 	$(Q)$(WRITE_pc)
 
-# Shell completions: the program knows its options.
+# Shell completions, printed by the program itself.
 $(B)/share/bash-completion/completions/poet: $(PROGRAMS)
 	$(call step,GEN,$@)
 	$(Q)$< --completion bash >$@
@@ -282,7 +281,7 @@ $(B)/share/fish/vendor_completions.d/poet.fish: $(PROGRAMS)
 	$(call step,GEN,$@)
 	$(Q)$< --completion fish >$@
 
-# For editors and clang's tools: what each file is compiled with, from make itself.
+# For editors and clang's tools: the compilation database.
 .PHONY: compile_commands.json
 COMPILED = s/\\/\\\\/g; s/"/\\"/g; \
   s|^.* -c \([^ ]*\.c\) -o \([^ ]*\)$$|{"directory": "$(CURDIR)", "file": "\1", "output": "\2",\n "command": "&"},|p
@@ -291,7 +290,7 @@ compile_commands.json:
 	  echo ']'; } >$@.new && mv $@.new $@
 	@echo "$@: $$(grep -c '"file"' $@) compilations"
 
-# The form that .clang-format describes (clang-format 16 or newer).
+# Formats everything by .clang-format (clang-format 16 or newer).
 .PHONY: format
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-16),clang-format)
 format:
@@ -300,7 +299,7 @@ format:
 -include $(shell find $(B)/o $(B)/pic $(B)/static $(MPIS:%=$(B)/mpi-%) -name '*.d' 2>/dev/null)
 
 # ---- set-up ----
-# Where nothing is missing, nothing is installed and no password is asked for.
+# If nothing is missing, nothing is installed and no password is requested.
 .PHONY: deps deps-test demo check check-loaded check-unit check-e2e check-dependencies bench install uninstall clean help
 deps:
 	@tests/deps.sh packages.txt build run
@@ -311,12 +310,12 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@B=$(B) tests/demo.sh
 
-# Three machines (network namespaces) with an agent each, and NATS between them; leaves cluster.poet and cluster.pdf.
+# Three hosts (network namespaces) with an agent each, and NATS; leaves cluster.poet and cluster.pdf.
 .PHONY: demo-cluster
 demo-cluster: all
 	@B=$(B) tests/democluster.sh
 
-# The pictures of examples/ucpp/ in one document.
+# Draws the programs of examples/ucpp/ into one document.
 .PHONY: gallery
 gallery: all
 	@B=$(B) docs/gallery.sh docs/gallery.pdf
@@ -336,12 +335,12 @@ UNIT_PROGRAMS = $(if $(T),$(foreach t,$(T),$(filter %/test_$(t) %/replay_fuzz_$(
 ALL_UNITS = $(UNITS:%=$(B)/tests/%) $(FUZZERS:%=$(B)/tests/replay_%)
 E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildcard tests/e2e/*.t)))
 
-# Everything that a unit test may be about, a library so that each links only what it needs.
+# Everything that unit tests test, as a library, so that each links only what it uses.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/libpoet/profile/%.c,call_stack excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,seccomp_allowed seccomp_bpf) \
          $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) $(patsubst %,clients/libpoet/heap/%.c,heap_blocks heap_counters) \
          clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/event_index.c $(patsubst %,clients/cli/%.c,shiviz_log logtime kill_tree two_run_diagram row_matching fisher_test) tests/bruteforce.c tests/bench/workload.c
-ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
+ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
 TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scroll_anchor scene_cache) clients/viewer/diagram/time_axis.c
 $(B)/o/tests/unit/test_axis.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 else
@@ -372,8 +371,8 @@ run-units: $(UNIT_PROGRAMS)
 	@$(PROVE) -j$(shell nproc) --exec tests/unit.sh $^
 .SECONDARY:
 
-# Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
-# blocks, nodes and regions so small that small traces have many.
+# Unit tests and fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
+# small blocks, nodes and regions, so that small traces have many.
 SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DPOSITION_LIST_BITS=2u -DSUMMARY_LEAF_CHANGES=4u -DSUMMARY_TREE_FAN=3u -DSPILLED_CHUNK_BYTES=8192u -DSPILLED_MEMORY_BYTES=32768u -DREPORT_EVERY=300u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
         -DLEAP_AFTER=2u -DSHUT_AFTER=2u -DEARLY_EVENTS=100u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DRENDEZVOUS_DONE_KEPT=16u \
         -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u -DEVENTS_KEPT=16u -DCALL_ENTRIES_DEPTH_MAX=64u -DPASSING_BYTES=2048u
@@ -381,8 +380,7 @@ check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units
 
-# Two at a time, as they share nothing; more would only make some wait so long that they give up.  Ten minutes a test, so
-# that one that hangs can be distinguished from one that is slow.
+# At most two tests at a time: with more, some would exceed their time limits.  Each test has ten minutes.
 check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)
@@ -390,19 +388,19 @@ check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/ag
 check-dependencies: all
 	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl tests/words.sh
 
-# As check, beside six busy loops.  Build first, so that the loops run beside tests alone.  TIMES: so often, up
-# to the first failure: make check-loaded E="84 113" TIMES=20
+# make check beside six busy loops, after building without them; TIMES times, up to the first failure:
+# make check-loaded E="84 113" TIMES=20
 check-loaded: TIMES = 1
 check-loaded: all
 	@tests/loaded.sh $(TIMES) $(MAKE) --no-print-directory check
 
-# How the source reads: names, sizes, lines and words.  FIGURE=single: each place that it counts.
+# Sizes and names of the source; FIGURE=single lists each place.
 FIGURE =
 .PHONY: style-figures
 style-figures:
 	@tests/style.pl $(FIGURE)
 
-# Poet as it is where libraries for other machines are missing: built whole, into directories of its own.
+# Builds and tests Poet without the libraries for remote connections, in separate directories.
 .PHONY: check-without
 check-without:
 	@B=$(abspath $(B)) $(PROVE) tests/without.sh
@@ -449,20 +447,20 @@ SIZE = 1
 bench: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@B="$(B)" PARTS="$(PARTS)" SIZE="$(SIZE)" tests/bench/bench.sh
 
-# Everything of a cluster killed N times each, and CUTS links cut: does what comes out equal what was recorded?
+# Kills each part of a cluster N times, cuts CUTS connections, and compares the result with what was recorded.
 N = 100
 CUTS = 20
 .PHONY: cluster-soak
 cluster-soak: all
 	@B=$(abspath $(B)) CC="$(CC)" tests/e2e/cluster-soak.sh $(N) $(CUTS)
 
-# Pictures of N random runs, in files, in a browser and in the viewer, against graphs of their order; SEED: the first.
+# Compares pictures of N random runs, in files, a browser and the viewer, with the graphs of their order; SEED: the first run.
 SEED = 1
 .PHONY: pictures-soak
 pictures-soak: all
 	@B=$(abspath $(B)) tests/e2e/pictures-soak.sh $(N) $(SEED)
 
-# Are repeated runs equal to what was recorded?  20 programs, each recorded TIMES times, each trace repeated as often.
+# Records 20 programs TIMES times, replays each trace as often, and compares the runs.
 TIMES = 10
 .PHONY: replayed
 replayed: all
@@ -470,7 +468,7 @@ replayed: all
 
 # ---- installing ----
 MANUALS = $(wildcard docs/man/*.1)
-# What a desktop wants to know of the viewer; $(1): the command that puts a file into a folder under share/.
+# Files of the viewer for the desktop; $(1): the command that copies a file to a path below share/.
 DESKTOP = io.github.poet.View
 define DESKTOP_FILES
 	$(1) clients/viewer/$(DESKTOP).desktop $(2)/applications/$(DESKTOP).desktop
@@ -511,18 +509,18 @@ INSTALLED = $(addprefix bin/,poet poetcc poetcc++) $(addprefix $(LIBDIR)/,libpoe
   $(addprefix share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++)) \
   $(addprefix share/man/man1/,$(notdir $(MANUALS)) poetcc++.1) \
   $(addprefix share/,applications/$(DESKTOP).desktop mime/packages/$(DESKTOP).xml icons/hicolor/scalable/apps/$(DESKTOP).svg)
-# Folders are removed where nothing is left in them; those that a system has anyway stay.
+# Empty directories are removed, except standard ones.
 FOLDERS = $(sort $(dir $(INSTALLED)) libexec/)
 REMOVE_FOLDERS = $(if $(filter /usr /usr/local,$(PREFIX)),rmdir $(filter-out bin/ lib/ $(LIBDIR)/ include/ libexec/ share/man/man1/,$(FOLDERS)),rmdir -p $(FOLDERS))
 uninstall:
 	[ ! -d "$(DESTDIR)$(PREFIX)" ] || { cd "$(DESTDIR)$(PREFIX)" && rm -f $(INSTALLED) && rm -rf libexec/poet $(LIBDIR)/poet include/poet share/poet; }
 	@cd "$(DESTDIR)$(PREFIX)" 2>/dev/null && { $(REMOVE_FOLDERS) 2>/dev/null; cd / && rmdir "$(DESTDIR)$(PREFIX)" 2>/dev/null; } || true
 
-# Debian packages of this tree, into $(B)/packages/.  DEB_B: compiled there, as Debian's own are.
+# Builds Debian packages into $(B)/packages/, in the build directory DEB_B.
 .PHONY: deb
 DEB_B = $(B)/deb
 deb:
-	@command -v dh >/dev/null || { echo "make deb: debhelper is needed: apt-get install debhelper" >&2; exit 1; }
+	@command -v dh >/dev/null || { echo "make deb: debhelper not found; apt-get install debhelper" >&2; exit 1; }
 	@rm -rf $(B)/packages && mkdir -p $(B)/packages
 	@dh_clean && env -u MAKEFLAGS debian/rules binary B=$(abspath $(DEB_B)) DESTINATION=$(abspath $(B)/packages)
 	@dh_clean
@@ -533,20 +531,21 @@ clean:
 
 help:
 	@echo "make              build everything into $(B)/"
-	@echo "make demo         install what is missing, build, trace a program, leave prodcons.pdf"
-	@echo "make demo-cluster three hosts in namespaces, NATS between them; leave cluster.pdf"
-	@echo "make check        build, run all tests; installs what tests need and is missing, if anything is"
-	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
-	@echo "make deps         install what is missing of the Debian packages that build and run Poet (packages.txt)"
-	@echo "make deps-test    and of those for tests; no service of theirs is started or enabled"
+	@echo "make demo         install missing packages, build, trace a program, write prodcons.pdf"
+	@echo "make demo-cluster trace a program on three hosts (namespaces) connected by NATS, write cluster.pdf"
+	@echo "make check-quick  run the unit tests and some end-to-end tests"
+	@echo "make check        run all tests; installs missing packages"
 	@echo "make check T=order  one unit test, tests/unit/test_order.c;  E=13  one end-to-end test"
-	@echo "make check-loaded  all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
-	@echo "make compile_commands.json  what each file is compiled with, for editors and clang's tools"
-	@echo "make format       the form of .clang-format, with CLANG_FORMAT=$(CLANG_FORMAT)"
-	@echo "make bench        print figures; PARTS=\"pair burst\" these alone"
+	@echo "make check-loaded all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
+	@echo "make bench        run benchmarks; PARTS=\"pair burst\" only these"
+	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
+	@echo "make deps         install missing Debian packages for building and running (packages.txt)"
+	@echo "make deps-test    and those for tests; no service is started or enabled"
+	@echo "make format       format the source, with CLANG_FORMAT=$(CLANG_FORMAT)"
+	@echo "make compile_commands.json  write the compilation database for editors"
 	@echo "make install      PREFIX=$(PREFIX), LIBDIR=$(LIBDIR) below it, DESTDIR=$(DESTDIR)"
-	@echo "make uninstall    remove what install put there"
-	@echo "make deb          Debian packages into $(B)/packages/ (needs debhelper)"
+	@echo "make uninstall    remove the installed files"
+	@echo "make deb          build Debian packages into $(B)/packages/ (needs debhelper)"
 	@echo "make clean        remove $(B)/"
 	@echo "Variables: CC (gcc or clang), CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, B (build directory), V=1 (show commands)."
 

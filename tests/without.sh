@@ -1,6 +1,6 @@
 #!/bin/sh
-# make check-without: Poet is built where libraries for other machines are missing; make and the server say what is left out, and
-# this machine's programs are recorded as ever.
+# make check-without: builds Poet without the libraries for remote connections; make and the server report what is missing, and
+# programs of this host are recorded.
 root=$(cd "$(dirname "$0")/.." && pwd)
 all=${B:-$root/build}
 count=0
@@ -15,13 +15,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/poet-without.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 unset POET_SERVER POET_RUN MAKEFLAGS MAKELEVEL
 export HOME="$work" XDG_RUNTIME_DIR="$work"
-# without NAME VARIABLE LEFT-OUT LIBRARY ADDRESS...
+# without NAME VARIABLE NOT-BUILT LIBRARY OPTIONS...
 without() {
     name=$1 variable=$2 left=$3 library=$4
     shift 4
     built=$(make -C "$root" --no-print-directory -j2 B="$all/without-$name" "$variable=no" 2>&1)
     result "$variable=no: built" $? "$built"
-    like "$variable=no: make says what is left out" "$built" "^left out: $left"
+    like "$variable=no: make reports what is not built" "$built" "^not built: $left"
     for said; do
         like "$variable=no: $said: one line" "$("$all/without-$name/bin/poet" server -q -l "unix:$work/s" $said 2>&1)" "^poet server: this Poet was built without $library"
     done
@@ -29,6 +29,6 @@ without() {
     result "$variable=no: a program is recorded" $? "$(cat "$work/log")"
     rm -f "$work"/prodcons*
 }
-without far HAVE_FAR "other machines" "GnuTLS and zstd" "--to nats://x" "--from nats://x#run" "--to poet://127.0.0.1:1" "-l poet://127.0.0.1:1"
+without far HAVE_FAR "remote connections" "GnuTLS and zstd" "--to nats://x" "--from nats://x#run" "--to poet://127.0.0.1:1" "-l poet://127.0.0.1:1"
 without nats HAVE_NATS "NATS" "libnats" "--to nats://x" "--from nats://x#run"
 echo "1..$count"
