@@ -2,6 +2,7 @@
  * meanwhile. */
 #include "render/scene_segments.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -110,15 +111,8 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
 /* Returns the index of the first column whose left edge is at or right of x. */
 static uint32_t columns_until(const struct scene *scene, double x)
 {
-    uint32_t low = 0, high = scene->column_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (scene->columns[middle].x_pt - scene->columns[middle].left_pt < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, scene->column_count,
+                       scene->columns[i].x_pt - scene->columns[i].left_pt < x);
 }
 
 static const char *about_of(const struct builder *b, const struct scene_segment *s)

@@ -2,6 +2,7 @@
 #include "render/scene_text.h"
 
 #include "wire/text.h"
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 #include "wire/nondet_result.h"
 
@@ -75,15 +76,7 @@ static uint8_t *scene_text_cell_at(struct canvas *c, uint32_t x, uint32_t y)
 /* Returns how many columns begin at or left of x_pt. */
 static uint32_t columns_until(const struct scene *scene, double x_pt)
 {
-    uint32_t low = 0, high = scene->column_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (scene->columns[middle].x_pt <= x_pt + 0.01)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, scene->column_count, scene->columns[i].x_pt <= x_pt + 0.01);
 }
 
 static uint32_t x_of(const struct scene *scene, uint32_t column, uint32_t slot)

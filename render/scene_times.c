@@ -1,5 +1,6 @@
 #include "render/scene_times.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -34,14 +35,7 @@ void scene_times_free(struct scene_times *t)
 
 double scene_times_x(const struct scene_times *t, int64_t ns)
 {
-    uint32_t low = 0, high = t->count;
-    while (low < high) { /* the first mark that is later */
-        uint32_t middle = (low + high) / 2;
-        if (t->at[middle].ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = LOWER_BOUND(i, 0, t->count, t->at[i].ns <= ns);
     if (low == 0 || low == t->count)
         return low && t->at[low - 1].ns == ns ? t->at[low - 1].x_pt
                : low                          ? t->right_pt

@@ -1,5 +1,6 @@
 #include "render/time_columns.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 #include "wire/event_id.h"
 
@@ -84,14 +85,7 @@ static uint32_t find_points(const struct laid_out_event *marks, uint32_t count,
 /* Returns the index of the mark at a position, by binary search; `count` if there is none. */
 static uint32_t mark_at(const struct laid_out_event *marks, uint32_t count, uint64_t position)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (marks[middle].event->position < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = LOWER_BOUND(i, 0, count, marks[i].event->position < position);
     return low < count && marks[low].event->position == position ? low : count;
 }
 

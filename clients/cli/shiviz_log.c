@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/cli/shiviz_log.h"
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <json-c/json.h>
@@ -152,14 +153,7 @@ static bool read_clock(struct shiviz_reader *r, struct shiviz_event *e, const ch
 
 static uint64_t clock_of(const struct shiviz_event *e, uint32_t host)
 {
-    size_t low = 0, high = e->entries;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (e->clock[middle].host < host)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, e->entries, e->clock[i].host < host);
     return low < e->entries && e->clock[low].host == host ? e->clock[low].number : 0;
 }
 
@@ -383,14 +377,8 @@ static struct shiviz_event *named_event(const struct shiviz_log *log, struct shi
     struct shiviz_event *found = NULL;
     uint32_t host = at.host, count = 0;
     do {
-        uint64_t low = 0, high = log->numbers[host];
-        while (low < high) {
-            uint64_t middle = low + (high - low) / 2;
-            if (log->events[log->by_host[host][middle]].value < at.number)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        uint64_t low = LOWER_BOUND(i, 0, log->numbers[host],
+                                   log->events[log->by_host[host][i]].value < at.number);
         struct shiviz_event *e =
             low < log->numbers[host] ? &log->events[log->by_host[host][low]] : NULL;
         if (e && e->value == at.number) {

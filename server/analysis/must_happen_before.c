@@ -1,5 +1,6 @@
 #include "server/analysis/must_happen_before.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -44,14 +45,7 @@ static uint32_t at_of(const struct mhb_vector *v, uint32_t strand)
 /* Returns the vector of a strand at one of its events. */
 static const struct mhb_vector *after_at(const struct mhb_thread *strand, uint32_t at)
 {
-    size_t low = 0, high = strand->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strand->since[middle].at <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, strand->count, strand->since[i].at <= at);
     return low ? strand->since[low - 1].after : NULL;
 }
 

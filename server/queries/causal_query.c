@@ -6,6 +6,7 @@
  * that count requested events only, with one component per chain.  A chain consists of the
  * requested events of one thread, as long as each is known to follow the previous one; so no
  * order is assumed on shared lines or where events were lost. */
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/request_queue.h"
@@ -218,14 +219,7 @@ static struct causal_past *past_of(struct causal_query_job *job, uint32_t line)
 
 static uint32_t vector_at(const struct causal_past *past, uint64_t position)
 {
-    size_t low = 0, high = past->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (past->changes[middle].position <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, past->count, past->changes[i].position <= position);
     return low ? past->changes[low - 1].vector : 0;
 }
 

@@ -1,5 +1,6 @@
 #include "server/queries/time_layout.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/time_repair.h"
@@ -293,15 +294,7 @@ static void mark_found(struct time_layout *t, int way, const struct repaired_eve
 /* Returns the index of the first sorted event of `beyond` at or after a time. */
 static size_t first_beyond(const struct time_layout *t, int64_t time_ns)
 {
-    size_t low = 0, high = t->sorted;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->beyond.items[middle].time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, t->sorted, t->beyond.items[i].time_ns < time_ns);
 }
 
 static void mark_beyond(struct time_layout *t, size_t first, size_t end,

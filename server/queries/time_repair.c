@@ -1,5 +1,6 @@
 #include "server/queries/time_repair.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -53,14 +54,7 @@ static uint64_t time_repair_nth_cause(const struct order *order, uint64_t positi
 static const struct repaired_event *time_repair_find_point(const struct time_repair *r,
                                                            uint64_t point)
 {
-    size_t low = 0, high = r->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->events[middle].point < point)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, r->count, r->events[i].point < point);
     return low < r->count && r->events[low].point == point ? &r->events[low] : NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "server/queries/undelivered_signals.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 #include "server/queries/wait_start.h"
 #include "server/run/untraced_reasons.h"
@@ -283,15 +284,7 @@ static bool is_before(struct undelivered_signals *u, uint64_t a, uint64_t b)
 /* Returns the index of the last found event before a position; they are in descending order. */
 static size_t found_before(const struct undelivered_signals *u, uint64_t position)
 {
-    size_t low = 0, high = u->found_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (u->found[middle].position < position)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, u->found_count, u->found[i].position >= position);
 }
 
 /* Returns whether the last wait on a line that ended before the signal, in the log, also ended

@@ -1,5 +1,6 @@
 #include "server/timing/concurrency_levels.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -75,13 +76,7 @@ static const struct concurrency_level *last_change(const struct concurrency_leve
     for (size_t step = 1; low + step < high; step *= 2) /* it is usually near */
         if (l->items[low + step].at_ns > at_ns)
             high = low + step;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (l->items[middle].at_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = LOWER_BOUND(i, low, high, l->items[i].at_ns <= at_ns);
     return low ? &l->items[*near = low - 1] : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* Reader of CPU states: splits the time in which a thread ran, by the best source. */
 #include "server/timing/cpu_state_index.h"
+#include "base/lower_bound.h"
 
 /* slices that are searched for values that came late: this one and the following ones, */
 #define LATE_SLICES 12u
@@ -143,15 +144,7 @@ struct cpu_state_visitor {
 
 size_t cpu_states_sample_after(const struct cpu_samples *s, int64_t at_ns)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->items[middle].at_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, s->count, s->items[i].at_ns <= at_ns);
 }
 
 /* Returns the accumulated runnable time, interpolated linearly between two samples. */

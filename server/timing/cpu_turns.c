@@ -1,5 +1,6 @@
 #include "server/timing/cpu_turns.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -21,13 +22,7 @@ static size_t turns_before(const struct cpu_turns *t, int64_t at_ns, size_t *nea
     while (low + by < high && t->items[low + by].at_ns <= at_ns) /* it is usually near */
         by *= 2;
     high = low + by < high ? low + by + 1 : high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->items[middle].at_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = LOWER_BOUND(i, low, high, t->items[i].at_ns <= at_ns);
     return *near = low;
 }
 

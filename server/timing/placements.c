@@ -1,5 +1,6 @@
 #include "server/timing/placements.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "wire/limits.h"
@@ -220,13 +221,7 @@ static size_t begun_before(const struct placement_interval *all, size_t count, i
         low = 0;
     if (low < high && all[low].from_ns > at_ns)
         return low;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all[middle].from_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = LOWER_BOUND(i, low, high, all[i].from_ns <= at_ns);
     return *near = low;
 }
 

@@ -1,6 +1,7 @@
 /* Sweep over a row of a state summary tree, pixel by pixel: only leaves that contain a border
  * between pixels are unpacked. */
 #include "server/timing/summary_row.h"
+#include "base/lower_bound.h"
 
 #include <string.h>
 
@@ -81,15 +82,7 @@ static int64_t begin_of(struct summary_sweep *s, size_t leaf)
 /* Returns the first leaf that was not discarded; the oldest are discarded first. */
 static size_t first_leaf(struct summary_sweep *s)
 {
-    size_t low = 0, high = s->closed;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (leaf_at(s, middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, s->closed, !(leaf_at(s, i)));
 }
 
 /* Returns the last node that begins at or before a place, from `low` on. */

@@ -1,4 +1,5 @@
 #include "server/timing/thread_states.h"
+#include "base/lower_bound.h"
 
 const char *thread_state_name(unsigned state)
 {
@@ -33,14 +34,7 @@ static int64_t active_until(const struct thread_timeline *c)
 
 static const struct wait_record *open_wait(const struct lifetimes *lives, uint32_t thread)
 {
-    size_t low = 0, high = lives->open_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lives->open[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, lives->open_count, lives->open[i].thread < thread);
     return low < lives->open_count && lives->open[low].thread == thread ? &lives->open[low] : NULL;
 }
 

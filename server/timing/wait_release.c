@@ -1,4 +1,5 @@
 #include "server/timing/wait_release.h"
+#include "base/lower_bound.h"
 
 #define FOUND_MOST 128u /* maximum number of causes that are compared */
 #define EDGES_MOST 64u /* edges read of one event, the newest ones */
@@ -154,14 +155,7 @@ static void wait_release_scan_before_point(struct release_search *f, uint64_t po
 static void wait_release_scan_arrivals(struct release_search *f)
 {
     const struct wait_release *r = f->of;
-    size_t low = 0, high = r->arrival_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->arrivals[middle].ns <= r->to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, r->arrival_count, r->arrivals[i].ns <= r->to_ns);
     uint32_t before = f->count;
     for (size_t i = 0; i < r->arrival_count && i < 2; i++)
         f->early |= r->arrivals[i].thread != r->thread && r->arrivals[i].ns <= r->from_ns;

@@ -1,5 +1,6 @@
 #include "clients/cli/html/html_scene.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 
 #include <math.h>
@@ -40,15 +41,7 @@ static void sort_by_x(struct html_scene *w)
 /* Returns the index in by_x of the first mark of any row at x or to the right of it. */
 static uint32_t html_scene_first_mark(const struct html_scene *w, double x)
 {
-    uint32_t low = 0, high = w->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (w->by_x[middle]->x_pt < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, w->count, w->by_x[i]->x_pt < x);
 }
 
 /* Returns the mark of a row at x; with `any`, else a mark of another row there, preferably one of

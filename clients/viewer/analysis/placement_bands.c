@@ -6,6 +6,7 @@
 #include "clients/viewer/diagram/viewer.h"
 #include "render/worker_rows.h"
 #include "render/text_cache.h"
+#include "base/lower_bound.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,14 +70,8 @@ int placement_bands_count(const struct placement_bands *r) { return (int)r->work
 static void placement_bands_find_placements(const struct placement_bands *r, uint32_t carrier,
                                             uint32_t *first, uint32_t *end)
 {
-    uint32_t low = 0, high = r->workers.placement_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (r->workers.placements[middle].carrier < carrier)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        LOWER_BOUND(i, 0, r->workers.placement_count, r->workers.placements[i].carrier < carrier);
     *first = *end = low;
     while (*end < r->workers.placement_count && r->workers.placements[*end].carrier == carrier)
         ++*end;

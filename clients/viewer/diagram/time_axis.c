@@ -3,6 +3,7 @@
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "render/scene_times.h"
+#include "base/lower_bound.h"
 
 #include <stdlib.h>
 
@@ -80,14 +81,8 @@ void time_axis_span(const struct time_axis *a, int64_t *from_ns, int64_t *to_ns)
 
 const struct scene_mark *time_axis_find_mark(const struct time_axis *a, struct event_id at)
 {
-    uint32_t low = 0, high = a->mark_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (time_axis_compare_ref(a->marks[middle]->event->at, at) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        LOWER_BOUND(i, 0, a->mark_count, time_axis_compare_ref(a->marks[i]->event->at, at) < 0);
     bool found = low < a->mark_count && event_id_equal(a->marks[low]->event->at, at);
     return found ? a->marks[low] : NULL;
 }

@@ -3,6 +3,7 @@
 #include "clients/viewer/state/scene_cache.h"
 #include "wire/layout_results.h"
 #include "wire/trace_view.h"
+#include "base/lower_bound.h"
 
 #include <math.h>
 
@@ -116,14 +117,7 @@ static double column_left(const struct scene_column *c) { return c->x_pt - c->le
  * only that of its first column. */
 static uint32_t column_at(const struct scene *s, int64_t number)
 {
-    uint32_t low = 0, high = s->column_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (s->columns[middle].column < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = LOWER_BOUND(i, 0, s->column_count, s->columns[i].column < number);
     if (low && low < s->column_count && s->columns[low].column > number)
         low = column_at(s, s->columns[low - 1].column); /* in an empty stretch */
     return low;
@@ -301,14 +295,7 @@ static int64_t time_at(const struct viewport *camera, double x_pt)
     const struct scene *s = camera->scene_cache->scene;
     const struct window_info *w = &camera->scene_cache->window;
     int64_t column = (int64_t)camera->place.column_ns;
-    uint32_t low = 0, high = s->column_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (column_left(&s->columns[middle]) <= x_pt)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = LOWER_BOUND(i, 0, s->column_count, column_left(&s->columns[i]) <= x_pt);
     bool behind = low == s->column_count && x_pt > s->columns[low - 1].x_pt;
     return w->time_ns + (s->columns[low ? low - 1 : 0].column + (int64_t)behind) * column;
 }

@@ -3,6 +3,7 @@
  * first by case, then single ones. */
 #include "server/queries/tables/entry_records.h"
 #include "server/timing/seq_conc.h"
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 #include "wire/profile_region.h"
 
@@ -155,14 +156,7 @@ static int by_caller(const void *a, const void *b)
 static void add_called(const struct seq_conc_work *w, struct seq_conc_sums **sorted, size_t count,
                        const struct seq_conc_sums *caller, struct result_table *t)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (sorted[middle]->from < caller->to)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, count, sorted[i]->from < caller->to);
     for (size_t i = low; i < count && sorted[i]->from == caller->to; i++) {
         const struct seq_conc_sums *s = sorted[i];
         if (s->is >> 1 == caller->is)

@@ -1,5 +1,6 @@
 /* Table that explains one wait: the two paths since the last synchronization side by side, then the
  * waits on the awaited thread's path, each with its own two. */
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
@@ -98,15 +99,7 @@ static uint64_t end_of(const struct intervals *all, const struct thread_timeline
 static size_t first_after(const struct intervals *all, const struct thread_timeline *course,
                           uint64_t position)
 {
-    size_t low = 0, high = course->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (end_of(all, course, middle) < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, course->count, end_of(all, course, i) < position);
 }
 
 /* Returns whether an interval belongs to a wait whose attribution is known; sets the wait's

@@ -1,5 +1,6 @@
 #include "server/queries/tables/wait_patterns.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/tables/cpu_source.h"
@@ -270,14 +271,8 @@ struct alternations {
 static bool is_gathered(const struct intervals *all, const struct wait_record *w)
 {
     const struct thread_timeline *c = intervals_for_thread(all, w->thread);
-    size_t low = 0, high = c ? c->gathering_count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->gatherings[middle].came_ns < w->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low =
+        LOWER_BOUND(i, 0, c ? c->gathering_count : 0, c->gatherings[i].came_ns < w->from_ns);
     return c && low < c->gathering_count && c->gatherings[low].came_ns == w->from_ns;
 }
 
