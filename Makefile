@@ -324,6 +324,9 @@ gallery: all
 # make check               everything
 # make check T=order       the unit test tests/unit/test_order.c (or the corpus of fuzz_order), no other
 # make check E=13          the end-to-end test tests/e2e/13-*.t, no other; E="13 22" for two
+# make check-quick         what takes about a minute: the unit tests but SLOW_UNITS, QUICK_E2E, words and file index
+SLOW_UNITS = causes layers meetings order place release resting resuming saves
+QUICK_E2E = 01 06 08
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_WITH = $(patsubst %,$(B)/o/tests/fuzz/%.o,asks changing told)
@@ -384,6 +387,12 @@ check-unit:
 check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)
+
+.PHONY: check-quick
+check-quick: all
+	@$(MAKE) --no-print-directory check-unit T="$(filter-out $(SLOW_UNITS),$(UNITS:test_%=%))"
+	@$(MAKE) --no-print-directory check-e2e E="$(QUICK_E2E)"
+	@$(PROVE) tests/file-index.pl tests/words.sh
 
 check-dependencies: all
 	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl tests/words.sh
