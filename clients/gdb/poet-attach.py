@@ -1,4 +1,4 @@
-"""What `poet attach` prints: who waits for what, then each thread's stack beside its event."""
+"""gdb script of `poet attach`: prints what threads wait for, then the event and stack of each."""
 import json
 import os
 import subprocess
@@ -6,52 +6,52 @@ import subprocess
 import gdb
 
 with open(os.environ["POET_ATTACH"]) as f:
-    told = json.load(f)
+    process_info = json.load(f)
 
 
-def poet(*words):
+def poet(*arguments):
     environment = {k: v for k, v in os.environ.items() if k != "POET_ATTACH"}
-    return subprocess.run([told["poet"], *words], env=environment, check=False, stdout=subprocess.PIPE,
+    return subprocess.run([process_info["poet"], *arguments], env=environment, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace").stdout
 
 
 def line_of(thread):
-    """By its pthread_t; None: it is none of the trace."""
+    """Returns the trace line with the pthread_t of the thread, or None."""
     try:
         handle = int.from_bytes(thread.handle(), "little")
     except gdb.error:
         return None
-    return next((line for line in told["lines"] if line["object"] == handle), None)
+    return next((line for line in process_info["lines"] if line["object"] == handle), None)
 
 
-def waits():
-    """Of each thread that waits its event."""
+def blocked_events():
+    """Returns the events at which threads are blocked, by the number of the thread's line."""
     try:
-        return {wait["thread"]["line"]: wait for wait in json.loads(poet("blocked", "--json", told["source"]))["blocked"]}
+        return {wait["thread"]["line"]: wait for wait in json.loads(poet("blocked", "--json", process_info["source"]))["blocked"]}
     except (ValueError, KeyError, TypeError):
         return {}
 
 
-def does(thread):
-    """As the kernel said before it was stopped."""
-    call = told.get("calls", {}).get(str(thread.ptid[1]))
+def thread_state(thread):
+    """Returns the state of the thread before gdb stopped it, from its system call."""
+    call = process_info.get("calls", {}).get(str(thread.ptid[1]))
     return "blocked in %s" % call if call else "running"
 
 
-gdb.write("\n" + poet("blocked", told["source"]))
-waiting = waits()
+gdb.write("\n" + poet("blocked", process_info["source"]))
+blocked = blocked_events()
 for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):
     thread.switch()
     line = line_of(thread)
     if line is None:
         gdb.write("\nthread %d (LWP %d), not in the trace: %s\n" %
-                  (thread.num, thread.ptid[1], does(thread)))
-    elif line["line"] in waiting:
-        wait = waiting[line["line"]]
+                  (thread.num, thread.ptid[1], thread_state(thread)))
+    elif line["line"] in blocked:
+        wait = blocked[line["line"]]
         gdb.write("\n%s, thread %d (LWP %d): %s (event %s%s)\n" %
                   (line["label"], thread.num, thread.ptid[1], wait["type"], wait["event"],
                    ", " + wait["site"] if wait["site"] else ""))
     else:
         gdb.write("\n%s, thread %d (LWP %d): %s, after event %d:%d\n" %
-                  (line["label"], thread.num, thread.ptid[1], does(thread), line["line"], line["last"]))
+                  (line["label"], thread.num, thread.ptid[1], thread_state(thread), line["line"], line["last"]))
     gdb.execute("backtrace 30")

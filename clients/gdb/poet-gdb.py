@@ -1,4 +1,4 @@
-"""gdb commands for the order of a replayed run: `poet debug` starts gdb with this file."""
+"""gdb commands for the order of a replayed run. `poet debug` starts gdb with this file."""
 import os
 import shlex
 import subprocess
@@ -9,18 +9,18 @@ import gdb
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 import poet_viewers  # noqa: E402
-from poet_run import Run, Wrong  # noqa: E402
+from poet_run import CommandError, Run  # noqa: E402
 
 LIBRARY = "libpoet"
 run = Run(os.environ["POET_DEBUG"]) if os.environ.get("POET_DEBUG") else None
-breaks = []  # (what it was told, positions)
-stop_at = None  # the breakpoint that libpoet comes to
-reached = False  # it did, the last time
-ours = False  # a command of ours lets the program run
-ended = False  # the program did
-current = None  # the thread that was stopped for
+breaks = []  # (text of the command, positions)
+stop_breakpoint = None  # gdb's breakpoint at poet_stop_reached()
+stop_was_reached = False  # the program reached it during the last continue_program()
+continued_by_poet = False  # the program was continued by a command below, not by the user
+has_exited = False  # the program exited
+current = None  # the thread for which the program was stopped last
 viewer = None
-follows = False  # viewers that show the trace go to each stop
+viewers_follow = False  # open viewers of the trace go to each stop
 
 
 def say(text):
@@ -29,8 +29,8 @@ def say(text):
 
 # ---- threads and frames ----
 def gdb_thread(line):
-    """gdb's thread that plays a part; None: it is not there."""
-    process, number = run.who(line)
+    """Returns gdb's thread that executes the schedule of a line, or None."""
+    process, number = run.process_and_thread(line)
     for inferior in gdb.inferiors():
         for thread in inferior.threads():
             if number and thread.ptid[0] == process and thread.ptid[1] == number:
@@ -40,7 +40,7 @@ def gdb_thread(line):
 
 def line_of(thread):
     for line in range(1, run.line_count + 1):
-        if run.count[line] and thread and run.who(line) == (thread.ptid[0], thread.ptid[1]):
+        if run.count[line] and thread and run.process_and_thread(line) == (thread.ptid[0], thread.ptid[1]):
             return line
     return None
 
@@ -49,15 +49,18 @@ def is_library(frame):
     return LIBRARY in os.path.basename(gdb.solib_name(frame.pc()) or "")
 
 
-def caller():
-    """The frame that called libpoet in the selected thread, and the one that it called; (None, None): it is not in a call."""
-    frame, below = gdb.newest_frame(), None
+def libpoet_caller():
+    """Returns the frame of the selected thread that called libpoet, and the frame that it called.
+
+    (None, None) if the thread is not in a call of libpoet.
+    """
+    frame, callee = gdb.newest_frame(), None
     for _ in range(40):
-        if frame is None or (below is not None and not is_library(frame)):
+        if frame is None or (callee is not None and not is_library(frame)):
             break
-        below = frame if is_library(frame) else None
+        callee = frame if is_library(frame) else None
         frame = frame.older()
-    return (frame, below) if frame is not None and below is not None else (None, None)
+    return (frame, callee) if frame is not None and callee is not None else (None, None)
 
 
 def select(line):
@@ -65,159 +68,166 @@ def select(line):
     if thread is None:
         return False
     thread.switch()
-    frame, _ = caller()
+    frame, _ = libpoet_caller()
     if frame is not None:
         frame.select()
     return True
 
 
-# ---- going on ----
-def lives():
+# ---- continuing and stopping ----
+def is_running():
     return gdb.selected_inferior().pid != 0
 
 
-def go():
-    """Until all are there, or something else stops it: what gdb says of that."""
-    global ours, reached
-    if ended:
-        raise Wrong("the program has exited and the recorded schedule is finished; start poet debug again")
-    ours, reached = True, False
+def continue_program():
+    """Runs the program until all awaited threads have arrived, or gdb stops it for another reason.
+
+    Returns gdb's output in the latter case, else an empty string.
+    """
+    global continued_by_poet, stop_was_reached
+    if has_exited:
+        raise CommandError("the program has exited and the recorded schedule is finished; start poet debug again")
+    continued_by_poet, stop_was_reached = True, False
     try:
-        said = gdb.execute("continue" if lives() else "run", to_string=True)
+        output = gdb.execute("continue" if is_running() else "run", to_string=True)
     finally:
-        ours = False
-    return "" if reached or not lives() else said or ""
+        continued_by_poet = False
+    return "" if stop_was_reached or not is_running() else output or ""
 
 
 def next_event(line):
-    """Of a thread, as (line, number); None: it does nothing more."""
+    """Returns the next event of a thread as (line, number); None after its last one."""
     k = run.held(line) if run.held(line) is not None else run.done(line)
-    return run.event(line, k) if k < run.count[line] else None
+    return run.event_id(line, k) if k < run.count[line] else None
 
 
 def show_viewers(at=None, following=()):
-    """How many viewers show the trace; they go there."""
-    return poet_viewers.show(os.path.dirname(run.told["script"]), run.told["file"], at, following)
+    """Makes open viewers of the trace go to an event; returns their number."""
+    return poet_viewers.show(os.path.dirname(run.settings["script"]), run.settings["file"], at, following)
 
 
 def show_stop():
-    """Each thread's next event, and that of the thread that was stopped for; a run that has left the order is nowhere in it."""
-    if not lives() or run.left():
+    """Shows in viewers each thread's next event, at that of the thread that was waited for.
+
+    Shows no event if the program has exited or the replay diverged. Returns the number of viewers.
+    """
+    if not is_running() or run.divergence():
         return show_viewers()
     lines = [line for line in range(1, run.line_count + 1) if run.count[line]]
     following = [event for event in map(next_event, lines) if event]
-    at = next_event(current) if current else run.first_of(run.next_position())
+    at = next_event(current) if current else run.event_id_at(run.next_position())
     return show_viewers(at, following)
 
 
-def tell(line, said):
-    tell_stop(line, said)
-    if follows:
+def report_stop(line, output):
+    print_stop(line, output)
+    if viewers_follow:
         show_stop()
 
 
-def tell_stop(line, said):
-    """Where it stands now; line: the thread that was to come there."""
+def print_stop(line, output):
+    """Prints where the program stopped. line: the thread that was to arrive there, or None."""
     global current
-    current, left = line, run.left()
-    if not lives():
+    current, divergence = line, run.divergence()
+    if not is_running():
         say("the program exited: %d of %d events performed" % (run.all_done(), run.event_count))
         return
-    if left:
-        say("replay diverged: " + left)
-    if said.strip():
-        gdb.write(said)
+    if divergence:
+        say("replay diverged: " + divergence)
+    if output.strip():
+        gdb.write(output)
         return
-    if line and not left:
+    if line and not divergence:
         held, found = run.held(line), select(line)
         if held is not None:
             say("%s is about to perform %s; %d of %d events performed" %
-                (run.labels[line], run.say(line, held), run.all_done(), run.event_count))
+                (run.labels[line], run.describe(line, held), run.all_done(), run.event_count))
         else:
-            say("%s has not reached %s" % (run.labels[line], run.say(line, min(run.done(line), run.count[line] - 1))))
+            say("%s has not reached %s" % (run.labels[line], run.describe(line, min(run.done(line), run.count[line] - 1))))
         if not found:
-            say("it is in process %d, not attached" % run.who(line)[0])
+            say("it is in process %d, not attached" % run.process_and_thread(line)[0])
             return
     gdb.execute("frame")
 
 
 def go_to(position):
-    """All that is before it in the order is done, and nothing else that is not done yet."""
+    """Performs the events at lower positions that are not done yet, and no others."""
     if position >= run.event_count:
-        run.free()
-        tell(None, go())
+        run.clear_stops()
+        report_stop(None, continue_program())
         return
-    thread, k = run.at(position)
+    thread, k = run.event_at(position)
     if k < run.done(thread):
-        raise Wrong("%s already executed" % run.ref(thread, k))
-    run.aim(run.before(position), {thread})
-    tell(thread, go())
+        raise CommandError("%s already executed" % run.event_text(thread, k))
+    run.set_stops(run.cut_before(position), {thread})
+    report_stop(thread, continue_program())
 
 
 def next_break():
+    """Returns the position of the next breakpoint at which no thread is held now, or None."""
     now = run.next_position()
     later = [p for _, positions in breaks for p in positions if p >= now and not is_held_at(p)]
-    later = [p for p in later if run.at(p)[1] >= run.done(run.order[p])]
+    later = [p for p in later if run.event_at(p)[1] >= run.done(run.order[p])]
     return min(later, default=None)
 
 
 def is_held_at(position):
-    thread, k = run.at(position)
+    thread, k = run.event_at(position)
     return run.held(thread) == k
 
 
-def on_going_on(event):
-    """The user lets it run: to the next breakpoint in the order."""
-    if ours or run is None:
+def on_continue(event):
+    """The user continues the program: lets it run to the next breakpoint in the order."""
+    if continued_by_poet or run is None:
         return
     position = next_break()
     if position is None:
-        run.free()
+        run.clear_stops()
     else:
-        run.aim(run.before(position), {run.order[position]})
+        run.set_stops(run.cut_before(position), {run.order[position]})
 
 
 def on_stop(event):
-    global reached
-    if not isinstance(event, gdb.BreakpointEvent) or stop_at not in event.breakpoints:
+    global stop_was_reached
+    if not isinstance(event, gdb.BreakpointEvent) or stop_breakpoint not in event.breakpoints:
         return
-    reached = True
-    if ours:
+    stop_was_reached = True
+    if continued_by_poet:
         return
-    held = [line for line in range(1, run.line_count + 1) if run.count[line] and run.stop_at(line, 8, "<I") == 2]
-    gdb.post_event(lambda: tell(held[0] if held else None, ""))
+    held = [line for line in range(1, run.line_count + 1) if run.count[line] and run.stop_field(line, 8, "<I") == 2]
+    gdb.post_event(lambda: report_stop(held[0] if held else None, ""))
 
 
 def on_exit(event):
-    global ended
+    global has_exited
     if event.inferior.num == 1:
-        ended = True
-    run.free()
-    if follows:
+        has_exited = True
+    run.clear_stops()
+    if viewers_follow:
         show_viewers()
 
 
 def leave_library():
-    """Before a step: to where the call returns."""
-    global ours
-    if run is None or not lives():
+    """Finishes a call of libpoet; gdb runs this before the user's step and next."""
+    global continued_by_poet
+    if run is None or not is_running():
         return
-    frame, below = caller()
+    frame, callee = libpoet_caller()
     if frame is None:
         return
-    on_going_on(None)
-    ours = True
+    on_continue(None)
+    continued_by_poet = True
     try:
-        below.select()
+        callee.select()
         gdb.execute("finish", to_string=True)
     finally:
-        ours = False
+        continued_by_poet = False
 
 
 # ---- breakpoints ----
 def add_break(words):
     if ":" in words and words.replace(":", "").isdigit():
-        breaks.append((words, [run.position(*run.find(words))]))
+        breaks.append((words, [run.position(*run.find_event(words))]))
         return
     parts = shlex.split(words)
     options = {}
@@ -225,11 +235,11 @@ def add_break(words):
         options[parts[-2]] = parts[-1]
         parts = parts[:-2]
     if len(parts) != 1:
-        raise Wrong("poet break EVENT, or poet break FILE:LINE [thread N] [arrival N]")
-    thread = run.thread(options["thread"]) if "thread" in options else None
+        raise CommandError("poet break EVENT, or poet break FILE:LINE [thread N] [arrival N]")
+    thread = run.find_thread(options["thread"]) if "thread" in options else None
     arrival = options.get("arrival")
     if arrival is not None and not arrival.isdigit():
-        raise Wrong("invalid arrival number: %s" % arrival)
+        raise CommandError("invalid arrival number: %s" % arrival)
     breaks.append((words, run.arrivals(parts[0], thread, int(arrival) if arrival else None)))
 
 
@@ -237,19 +247,19 @@ def add_break(words):
 class Command(gdb.Command):
     """Commands for the order of the replayed run."""
 
-    def __init__(self, word, does, text):
+    def __init__(self, word, function, text):
         self.__doc__ = text
-        self.does = does
+        self.function = function
         super().__init__("poet" + (" " + word if word else ""), gdb.COMMAND_RUNNING, prefix=not word)
 
     def invoke(self, words, from_tty):
-        self.dont_repeat() if self.does in (do_break, do_delete) else None
+        self.dont_repeat() if self.function in (do_break, do_delete) else None
         if run is None:
             raise gdb.GdbError("this run was not started by poet debug")
         try:
-            self.does(words.strip())
-        except Wrong as wrong:
-            raise gdb.GdbError(str(wrong))
+            self.function(words.strip())
+        except CommandError as error:
+            raise gdb.GdbError(str(error))
 
 
 def do_where(words):
@@ -260,21 +270,21 @@ def do_where(words):
         mark = "*" if thread is not None and thread == gdb.selected_thread() else " "
         if done >= run.count[line]:
             state = "finished"
-        elif not run.who(line)[1]:
-            state = "not created yet, first: " + run.say(line, 0)
+        elif not run.process_and_thread(line)[1]:
+            state = "not created yet, first: " + run.describe(line, 0)
         elif held is not None:
-            state = "is about to perform " + run.say(line, held)
+            state = "is about to perform " + run.describe(line, held)
         elif run.waits_for(line):
-            state = "waiting for %s, before %s" % (run.labels[run.waits_for(line)], run.say(line, done))
+            state = "waiting for %s, before %s" % (run.labels[run.waits_for(line)], run.describe(line, done))
         else:
-            state = "running towards " + run.say(line, done)
+            state = "running towards " + run.describe(line, done)
         number = "thread %d" % thread.num if thread is not None else ""
         say("%s %-14s %-10s %s" % (mark, run.labels[line], number, state))
 
 
 def count_of(words):
     if words and not words.isdigit():
-        raise Wrong("invalid number: %s" % words)
+        raise CommandError("invalid number: %s" % words)
     return max(int(words or 1), 1)
 
 
@@ -284,53 +294,53 @@ def do_next(words):
     go_to(now + count_of(words) - (0 if held else 1))
 
 
-def selected():
-    """The part of the selected thread, and the how-manieth event of it comes next."""
+def selected_event():
+    """Returns the line of the selected thread, and the index of its next event."""
     thread = line_of(gdb.selected_thread())
     if thread is None:
-        raise Wrong("the selected thread is not in the trace")
+        raise CommandError("the selected thread is not in the trace")
     held = run.held(thread)
     return thread, held if held is not None else run.done(thread)
 
 
-def go_with(thread, k):
-    """Until it comes to its k-th event; others do no more than that needs."""
+def run_thread_to(thread, k):
+    """Runs a thread to its event k; other threads perform only what that needs."""
     if k >= run.count[thread]:
-        raise Wrong("%s has no further recorded event" % run.labels[thread])
-    run.aim(run.least_cut([(thread, k)]), {thread})
-    tell(thread, go())
+        raise CommandError("%s has no further recorded event" % run.labels[thread])
+    run.set_stops(run.least_cut([(thread, k)]), {thread})
+    report_stop(thread, continue_program())
 
 
 def do_step(words):
-    thread, k = selected()
-    go_with(thread, k + count_of(words) - (run.held(thread) is None))
+    thread, k = selected_event()
+    run_thread_to(thread, k + count_of(words) - (run.held(thread) is None))
 
 
 def do_over(words):
-    thread, k = selected()
+    thread, k = selected_event()
     for _ in range(count_of(words)):
-        k = run.over(thread, k)
-    go_with(thread, k)
+        k = run.index_after(thread, k)
+    run_thread_to(thread, k)
 
 
 def do_until(words):
-    go_to(run.position(*run.find(words)))
+    go_to(run.position(*run.find_event(words)))
 
 
 def do_to(words):
     if words.startswith("#") and words[1:].isdigit():
         position = min(int(words[1:]), run.event_count)
-        run.aim(run.before(position), set())
-        tell(None, go())
+        run.set_stops(run.cut_before(position), set())
+        report_stop(None, continue_program())
         return
-    events = [run.find(word) for word in words.replace(",", " ").split()]
+    events = [run.find_event(word) for word in words.replace(",", " ").split()]
     if not events:
-        raise Wrong("poet to EVENT..., or poet to #NUMBER")
+        raise CommandError("poet to EVENT..., or poet to #NUMBER")
     for thread, k in events:
         if k < run.done(thread):
-            raise Wrong("%s already executed" % run.ref(thread, k))
-    run.aim(run.least_cut(events), {thread for thread, _ in events})
-    tell(events[0][0], go())
+            raise CommandError("%s already executed" % run.event_text(thread, k))
+    run.set_stops(run.least_cut(events), {thread for thread, _ in events})
+    report_stop(events[0][0], continue_program())
 
 
 def do_continue(words):
@@ -342,51 +352,51 @@ def do_break(words):
     add_break(words)
     positions = breaks[-1][1]
     say("%d: %s: %d event%s, the first %s" % (len(breaks), words, len(positions), "" if len(positions) == 1 else "s",
-                                             run.say(*run.at(positions[0]))))
+                                             run.describe(*run.event_at(positions[0]))))
 
 
 def do_breaks(words):
-    for number, (told, positions) in enumerate(breaks, 1):
-        say("%d: %s (%d)" % (number, told, len(positions)))
+    for number, (text, positions) in enumerate(breaks, 1):
+        say("%d: %s (%d)" % (number, text, len(positions)))
 
 
 def do_delete(words):
     if not words.isdigit() or not 1 <= int(words) <= len(breaks):
-        raise Wrong("poet delete N: N must be a number listed by poet breaks")
+        raise CommandError("poet delete N: N must be a number listed by poet breaks")
     del breaks[int(words) - 1]
 
 
 def source():
-    """The new run, where its program's own server has it."""
-    socket = "%s/poet-%d.sock" % (os.path.dirname(run.told["script"]), gdb.selected_inferior().pid)
-    return "unix:" + socket if os.path.exists(socket) else run.told["output"]
+    """Returns the source of the new run: its program's own server, else the trace file."""
+    socket = "%s/poet-%d.sock" % (os.path.dirname(run.settings["script"]), gdb.selected_inferior().pid)
+    return "unix:" + socket if os.path.exists(socket) else run.settings["output"]
 
 
 def poet(*words):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("POET_")}
     sys.stdout.flush()
-    return subprocess.run([run.told["poet"], *words], env=environment, check=False, stdout=subprocess.PIPE,
+    return subprocess.run([run.settings["poet"], *words], env=environment, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace").stdout
 
 
 def do_view(words):
-    global viewer, follows
+    global viewer, viewers_follow
     gdb.write(poet("show", source(), *shlex.split(words)))
-    follows = True
+    viewers_follow = True
     if show_stop() or not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")) or (viewer and viewer.poll() is None):
         return
     environment = {k: v for k, v in os.environ.items() if not k.startswith("POET_")}
-    viewer = subprocess.Popen([run.told["poet"], "view", source()], env=environment, start_new_session=True,
+    viewer = subprocess.Popen([run.settings["poet"], "view", source()], env=environment, start_new_session=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def do_follow(words):
-    global follows
+    global viewers_follow
     if words not in ("", "off"):
-        raise Wrong("poet follow, or poet follow off")
-    follows = not words
-    if follows and not show_stop():
-        say("no viewer currently shows %s" % run.told["file"])
+        raise CommandError("poet follow, or poet follow off")
+    viewers_follow = not words
+    if viewers_follow and not show_stop():
+        say("no viewer currently shows %s" % run.settings["file"])
 
 
 def do_blocked(words):
@@ -412,15 +422,15 @@ COMMANDS = [
 ]
 
 
-def set_stop():
-    global stop_at
-    stop_at = gdb.Breakpoint("poet_stop_reached", internal=True)
-    stop_at.silent = True
+def set_stop_breakpoint():
+    global stop_breakpoint
+    stop_breakpoint = gdb.Breakpoint("poet_stop_reached", internal=True)
+    stop_breakpoint.silent = True
 
 
-def on_file(event):
-    if stop_at is None and LIBRARY in os.path.basename(event.new_objfile.filename or ""):
-        set_stop()
+def on_library_loaded(event):
+    if stop_breakpoint is None and LIBRARY in os.path.basename(event.new_objfile.filename or ""):
+        set_stop_breakpoint()
 
 
 def begin():
@@ -431,26 +441,26 @@ def begin():
             pass
     for word in ("step", "next"):
         gdb.execute("define hook-%s\npython leave_library()\nend" % word)
-    for words in run.told["breaks"]:
+    for words in run.settings["breaks"]:
         try:
             add_break(words)
-        except Wrong as wrong:
-            say("poet break %s: %s" % (words, wrong))
+        except CommandError as error:
+            say("poet break %s: %s" % (words, error))
     try:
         gdb.execute("info address poet_stop_reached", to_string=True)
-        set_stop()
-    except gdb.error:  # it comes with the library
-        gdb.events.new_objfile.connect(on_file)
-    gdb.events.cont.connect(on_going_on)
+        set_stop_breakpoint()
+    except gdb.error:  # libpoet is not loaded yet
+        gdb.events.new_objfile.connect(on_library_loaded)
+    gdb.events.cont.connect(on_continue)
     gdb.events.stop.connect(on_stop)
     gdb.events.exited.connect(on_exit)
 
 
-for one in COMMANDS:
-    Command(*one)
+for row in COMMANDS:
+    Command(*row)
 if run is not None:
     begin()
     try:
-        go_to(run.position(*run.find(run.told["event"])) if run.told["event"] else 0)
-    except Wrong as failed:
-        say("poet debug: %s" % failed)
+        go_to(run.position(*run.find_event(run.settings["event"])) if run.settings["event"] else 0)
+    except CommandError as error:
+        say("poet debug: %s" % error)

@@ -1,40 +1,40 @@
-"""Viewers of the user that are open are asked to go to where the debugger is (message SHOW, docs/wire.md)."""
+"""Makes the user's open viewers go to where the debugger is (message SHOW, docs/wire.md)."""
 import glob
 import os
 import socket
 import struct
 
 SHOW, MARK = 37, 0x4F50
-PATIENCE_S = 5
-NEXT_MOST = 1000
+TIMEOUT_S = 5
+MAX_FOLLOWING = 1000  # further events of one message
 
 
 def message(trace, at, following):
-    """at, and each of following: (line, number); at None: the program has ended."""
+    """Encodes SHOW. at, and each of following: (line, number); at is None if the program exited."""
     path = os.fsencode(trace)
     body = struct.pack("<I", len(path)) + path + struct.pack("<IQ", *(at or (0, 0)))
-    following = following[:NEXT_MOST]
-    body += struct.pack("<I", len(following)) + b"".join(struct.pack("<IQ", *one) for one in following)
+    following = following[:MAX_FOLLOWING]
+    body += struct.pack("<I", len(following)) + b"".join(struct.pack("<IQ", *event) for event in following)
     return struct.pack("<IHH", len(body), SHOW, MARK) + body
 
 
-def ask(path, sent):
-    """Does the viewer there show that trace?"""
+def send(path, request):
+    """Sends the message to a viewer; returns whether the viewer shows that trace."""
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(PATIENCE_S)
+        s.settimeout(TIMEOUT_S)
         s.connect(path)
-        s.sendall(sent)
-        told = b""
-        while len(told) < 9:
-            more = s.recv(9 - len(told))
+        s.sendall(request)
+        response = b""
+        while len(response) < 9:
+            more = s.recv(9 - len(response))
             if not more:
                 return False
-            told += more
-    return told == struct.pack("<IHHB", 1, SHOW, MARK, 1)
+            response += more
+    return response == struct.pack("<IHHB", 1, SHOW, MARK, 1)
 
 
-def forget(path):
-    """A viewer that was killed leaves its socket."""
+def remove_stale_socket(path):
+    """Removes the socket of a viewer that was killed."""
     try:
         os.kill(int(path.rsplit("-", 1)[1].split(".")[0]), 0)
     except ProcessLookupError:
@@ -44,13 +44,13 @@ def forget(path):
 
 
 def show(directory, trace, at, following):
-    """How many went there."""
-    sent, count = message(trace, at, following), 0
+    """Sends SHOW to the viewers with a socket in the directory; returns how many show the trace."""
+    request, count = message(trace, at, following), 0
     for path in sorted(glob.glob(os.path.join(glob.escape(directory), "poetview-*.sock"))):
         try:
-            count += ask(path, sent)
+            count += send(path, request)
         except ConnectionRefusedError:
-            forget(path)
-        except OSError:  # it is busy
+            remove_stale_socket(path)
+        except OSError:  # the viewer is busy
             pass
     return count
