@@ -1,11 +1,11 @@
-"""What threads and asyncio tasks of a Python program do with each other, reported to Poet.
+"""Records the synchronization of the threads and asyncio tasks of a Python program.
 
     poet record python3 -m poet PROGRAM.py [ARGUMENT...]
 
-or `import poet` in the program, before what is to be followed.  Locks, conditions, events, semaphores, barriers and
-queues that the program itself makes have names and lines; those of its libraries, and of the interpreter, are left
-out.  Each event has the source line that it comes from.  Where the program is not recorded, nothing is changed.
-config/python.conf describes what is reported, docs/python.md explains it.
+or `import poet` in the program, before the code to be traced.  Locks, condition variables, events,
+semaphores, barriers and queues that the program itself creates have names and lines; those of its
+libraries and of the interpreter are omitted.  Each event has its source line.  Without `poet record`
+the module changes nothing.  config/python.conf describes the events, docs/python.md explains them.
 """
 import collections
 import collections.abc
@@ -21,11 +21,11 @@ import time
 
 # ---- libpoet, which `poet record` has loaded before the program (poet.h) ----
 
-_SEND, _RECEIVE, _AFTER, _CLOSES = 0x10, 0x20, 0x800, 2
-_KEYS = 4096  # of one record, at most
+_SEND, _RECEIVE, _AFTER, _CLOSES = 0x10, 0x20, 0x800, 2  # POET_SEND, ...
+_MAX_KEYS = 4096  # of one record
 
 
-class _Made(ctypes.Structure):
+class _EventId(ctypes.Structure):
     _fields_ = [("line", ctypes.c_uint32), ("number", ctypes.c_uint64)]
 
 
@@ -38,12 +38,12 @@ class _Record(ctypes.Structure):
 
 
 def _library():
-    """libpoet with the types of what is called, or None if the program is not recorded."""
-    lib = ctypes.PyDLL(None)  # (its calls keep the interpreter's lock: none of them blocks)
+    """Returns libpoet with the types of its functions, or None if the program is not recorded."""
+    lib = ctypes.PyDLL(None)  # calls keep the GIL, since none of them blocks
     text, number = ctypes.c_char_p, ctypes.c_uint32
     try:
-        lib.poet_record.argtypes, lib.poet_record.restype = [ctypes.POINTER(_Record)], _Made
-        lib.poet_annotate.argtypes, lib.poet_annotate.restype = [_Made, text], None
+        lib.poet_record.argtypes, lib.poet_record.restype = [ctypes.POINTER(_Record)], _EventId
+        lib.poet_annotate.argtypes, lib.poet_annotate.restype = [_EventId, text], None
         lib.poet_line.argtypes = [text, text, ctypes.c_void_p, ctypes.c_uint]
         lib.poet_task.argtypes = [text, text, ctypes.c_void_p]
         lib.poet_line.restype = lib.poet_task.restype = number
@@ -58,33 +58,35 @@ def _library():
 
 _lib = None
 _types = {}
-_here = threading.local()  # of the calling thread: its task's line, its last event, what runs it
+# Of the calling thread: `task`, the line of the task that it runs; `last`, its last event; `cause`,
+# the event that scheduled the running callback; `seen` and `known`, order that is recorded already.
+_local = threading.local()
 _numbers = itertools.count(1)
-_half = 0  # the first half of all keys of this process
+_key_high = 0  # the upper 64 bits of the keys of this process
 
 
-def _new_half():
-    global _half
-    _half = int.from_bytes(os.urandom(8), "little")
+def _renew_key_high():
+    global _key_high
+    _key_high = int.from_bytes(os.urandom(8), "little")
 
 
 def _encoded(text):
     return text.encode("utf-8", "replace").replace(b"\0", b"?")
 
 
-def _report(kind, about=0, flags=0, half=0, lows=(), text=None):
+def _report(kind, about=0, flags=0, high=0, lows=(), text=None):
     code = _types.get(kind)
     if code is None:
         code = _types[kind] = _lib.poet_type(kind.encode(), None)
-    record = _Record(about=about, type=code, flags=flags, high=half, keys=len(lows))
+    record = _Record(about=about, type=code, flags=flags, high=high, keys=len(lows))
     if lows:
         record.low = (ctypes.c_uint64 * len(lows))(*lows)
     event = _lib.poet_record(ctypes.byref(record))
-    place = _place() if text is None else text
-    if place and event.line:
-        _lib.poet_annotate(event, b"%s", _encoded(place))
-    _here.last = (event.line, event.number) if event.line else None
-    return _here.last
+    annotation = _place() if text is None else text
+    if annotation and event.line:
+        _lib.poet_annotate(event, b"%s", _encoded(annotation))
+    _local.last = (event.line, event.number) if event.line else None
+    return _local.last
 
 
 def _event(kind, about=0, text=None):
@@ -92,22 +94,22 @@ def _event(kind, about=0, text=None):
 
 
 def _send(kind, about=0, flags=0, text=None):
-    """An event that comes before each of those that receive the key, which is given back."""
-    key = (_half, next(_numbers))
+    """Records an event that happened before each event that receives its key; returns the key."""
+    key = (_key_high, next(_numbers))
     _report(kind, about, _SEND | flags, key[0], (key[1],), text)
     return key
 
 
 def _receive(kind, about, keys, text=None):
-    """An event after those that sent these keys (None: of nothing that is known)."""
+    """Records an event after those that sent these keys; keys that are None are ignored."""
     keys = [key for key in keys if key]
-    half = keys[-1][0] if keys else 0  # a child of fork() has keys of its own
-    lows = [low for high, low in keys if high == half][-_KEYS:]
-    return _report(kind, about, _RECEIVE if lows else 0, half, lows, text)
+    high = keys[-1][0] if keys else 0  # after fork(), parent and child have different ones
+    lows = [low for key_high, low in keys if key_high == high][-_MAX_KEYS:]
+    return _report(kind, about, _RECEIVE if lows else 0, high, lows, text)
 
 
 def _after(kind, event, text=None):
-    """An event after that one, if it is known, without an arrow of a message."""
+    """Records an event after the given one, which may be None, without the arrow of a message."""
     if event:
         return _report(kind, 0, _AFTER, event[0], (event[1],), text)
     return _report(kind, text=text)
@@ -120,7 +122,7 @@ _own_files = {}
 
 
 def _is_own(file):
-    """Whether a file is the program's: not the standard library's, an installed package's, or this one."""
+    """Returns whether a file is the program's: not Python's, a package's, or this one."""
     own = _own_files.get(file)
     if own is None:
         path = os.path.realpath(file)
@@ -130,12 +132,12 @@ def _is_own(file):
     return own
 
 
-def _of(frame):
+def _frame_text(frame):
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} ({frame.f_code.co_name})"
 
 
-def _frame():
-    """The innermost frame of the program itself, or None."""
+def _program_frame():
+    """Returns the innermost frame of the program itself, or None."""
     frame = sys._getframe(1)
     while frame and not _is_own(frame.f_code.co_filename):
         frame = frame.f_back
@@ -143,15 +145,15 @@ def _frame():
 
 
 def _place():
-    frame = _frame()
-    return _of(frame) if frame else ""
+    frame = _program_frame()
+    return _frame_text(frame) if frame else ""
 
 
-_ASSIGNED = re.compile(r"\s*(?:self\.|cls\.)?([A-Za-z_][\w.]*)\s*(?::[^=]*)?=[^=]")
+_ASSIGNMENT = re.compile(r"\s*(?:self\.|cls\.)?([A-Za-z_][\w.]*)\s*(?::[^=]*)?=[^=]")
 
 
 def _statement(frame):
-    """The source text of the statement that a frame is in, from its beginning on its line."""
+    """Returns the source text of the statement that a frame executes, of its line only."""
     code, source = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     if ";" not in source:
         return source
@@ -161,24 +163,24 @@ def _statement(frame):
     return source[source.rfind(";", 0, column) + 1:]
 
 
-def _called(frame):
-    """What an object that is made there is called: what it is assigned to, else where that is."""
-    name = _ASSIGNED.match(_statement(frame))
-    return name.group(1) if name else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+def _object_name(frame):
+    """Returns the name of an object created in a frame: its variable, else FILE:LINE."""
+    variable = _ASSIGNMENT.match(_statement(frame))
+    return variable.group(1) if variable else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
 def _line_for(kind, thing):
-    """A line for an object whose constructor calls this; 0: it is a library that makes one."""
+    """Creates a line for the object whose constructor calls this; returns 0 for a library's."""
     frame = sys._getframe(1).f_back
     while frame and frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is thing:
         frame = frame.f_back
     if not frame or not _is_own(frame.f_code.co_filename):
         return 0
-    return _lib.poet_line(kind, _encoded(_called(frame)), id(thing), 0)
+    return _lib.poet_line(kind, _encoded(_object_name(frame)), id(thing), 0)
 
 
 def name(thing, text):
-    """Calls a lock, queue, ... so in the trace."""
+    """Sets the name of a lock, queue, ... in the trace."""
     line = getattr(thing, "_poet_line", 0)
     if line:
         _lib.poet_line_name(line, _encoded(text))
@@ -187,26 +189,26 @@ def name(thing, text):
 
 # ---- threads ----
 
-def _follow_threads():
-    plain_start, plain_join = threading.Thread.start, threading.Thread.join
-    plain_bootstrap = threading.Thread._bootstrap_inner
+def _trace_threads():
+    original_start, original_join = threading.Thread.start, threading.Thread.join
+    original_bootstrap = threading.Thread._bootstrap_inner
 
     def start(self):
         self._poet_begin = _send("thread_start", text=f"{self.name} {_place()}")
-        plain_start(self)
+        original_start(self)
 
     def bootstrap(self):
         _lib.poet_set_name(_encoded(self.name))
         _receive("thread_run", 0, [getattr(self, "_poet_begin", None)], text=self.name)
         try:
-            plain_bootstrap(self)
+            original_bootstrap(self)
         finally:
             self._poet_end = _send("thread_end", text=self.name)
 
     def join(self, timeout=None):
         if self.is_alive() and self is not threading.current_thread():
             _event("thread_join", text=f"{self.name} {_place()}")
-        plain_join(self, timeout)
+        original_join(self, timeout)
         ended = not self.is_alive()
         _receive("thread_joined" if ended else "thread_timeout", 0,
                  [getattr(self, "_poet_end", None)] if ended else [], text=f"{self.name} {_place()}")
@@ -217,23 +219,23 @@ def _follow_threads():
 
 # ---- locks ----
 
-_PlainLock, _PlainRLock = threading.Lock, threading.RLock
+_OriginalLock, _OriginalRLock = threading.Lock, threading.RLock
 
 
 class _Lock:
-    """A lock of the program's.  What it orders: each release is before the next acquire."""
-    _plain, _kind = _PlainLock, b"python_lock"
+    """A lock of the program: each release happened before the next acquisition."""
+    _original, _kind = _OriginalLock, b"python_lock"
 
     def __new__(cls, *arguments, **named):
         self = object.__new__(cls)
         line = _line_for(cls._kind, self)
         if not line:
-            return cls._plain()
-        self._poet_line, self._lock, self._given, self._depth = line, cls._plain(), None, 0
+            return cls._original()
+        self._poet_line, self._lock, self._release_key, self._depth = line, cls._original(), None, 0
         return self
 
     def acquire(self, blocking=True, timeout=-1):
-        if self._is_mine():
+        if self._is_held_by_caller():
             got = self._lock.acquire(blocking, timeout)
             self._depth += got
             return got
@@ -243,7 +245,7 @@ class _Lock:
             got = self._lock.acquire(True, timeout)
         if got:
             self._depth = 1
-            _receive("lock_acquired", self._poet_line, [self._given])
+            _receive("lock_acquired", self._poet_line, [self._release_key])
         else:
             _event("lock_refused", self._poet_line)
         return got
@@ -251,7 +253,7 @@ class _Lock:
     def release(self):
         if self._depth == 1 and self._may_release():
             self._depth = 0
-            self._given = _send("lock_release", self._poet_line)
+            self._release_key = _send("lock_release", self._poet_line)
         elif self._depth > 1 and self._may_release():
             self._depth -= 1
         self._lock.release()
@@ -265,13 +267,13 @@ class _Lock:
     def locked(self):
         return self._lock.locked()
 
-    def _is_mine(self):
+    def _is_held_by_caller(self):
         return False
 
     def _may_release(self):
         return True
 
-    # (what a condition needs of its lock)
+    # ---- methods that threading.Condition calls ----
     def _is_owned(self):
         return self._lock.locked()
 
@@ -290,22 +292,22 @@ class _Lock:
 
 
 class _RLock(_Lock):
-    """A lock that its thread may acquire again: only the outermost acquire and release are events."""
-    _plain, _kind = _PlainRLock, b"python_lock"
+    """A recursive lock: only its outermost acquisition and release are events."""
+    _original, _kind = _OriginalRLock, b"python_lock"
 
-    def _is_mine(self):
+    def _is_held_by_caller(self):
         return self._lock._is_owned()
 
-    _may_release = _is_owned = _is_mine
+    _may_release = _is_owned = _is_held_by_caller
 
     def locked(self):
         return self._depth > 0
 
     def _release_save(self):
         depth = self._depth
-        if self._is_mine():
+        if self._is_held_by_caller():
             self._depth = 0
-            self._given = _send("lock_release", self._poet_line)
+            self._release_key = _send("lock_release", self._poet_line)
         self._lock._release_save()
         return depth
 
@@ -316,25 +318,26 @@ class _RLock(_Lock):
         for _ in range(depth - 1):
             self._lock.acquire()
         self._depth = depth
-        _receive("lock_acquired", self._poet_line, [self._given])
+        _receive("lock_acquired", self._poet_line, [self._release_key])
 
 
-# ---- conditions, events, semaphores, barriers ----
+# ---- condition variables, events, semaphores, barriers ----
 
 class _Condition(threading.Condition):
     def __init__(self, lock=None):
         self._poet_line = _line_for(b"python_condition", self)
         if self._poet_line and lock is None:
             lock = object.__new__(_RLock)
-            lock._poet_line = _lib.poet_line(b"python_lock", _encoded(_called(sys._getframe(1)) + ".lock"),
+            lock._poet_line = _lib.poet_line(b"python_lock", _encoded(_object_name(sys._getframe(1)) + ".lock"),
                                              id(lock), 0)
-            lock._lock, lock._given, lock._depth = _PlainRLock(), None, 0
+            lock._lock, lock._release_key, lock._depth = _OriginalRLock(), None, 0
         super().__init__(lock)
-        self._poet_waiting = []  # a cell for each waiter: the key of what woke it
-        plain = self._release_save
+        # for each waiter a list of one element: the key of the notify that woke it, or None
+        self._poet_waiting = []
+        original = self._release_save
 
         def release_save():
-            state = plain()
+            state = original()
             if self._poet_line:
                 _event("condition_wait", self._poet_line)
             return state
@@ -374,39 +377,39 @@ class _Event(threading.Event):
         super().set()
 
     def is_set(self):
-        known = super().is_set()
-        if known and self._poet_line and _here.__dict__.get("seen") != self._poet_set:
-            _here.seen = self._poet_set
+        was_set = super().is_set()
+        if was_set and self._poet_line and _local.__dict__.get("seen") != self._poet_set:
+            _local.seen = self._poet_set
             _receive("event_seen", self._poet_line, [self._poet_set])
-        return known
+        return was_set
 
     def wait(self, timeout=None):
         if not self._poet_line:
             return super().wait(timeout)
         if not super().is_set():
             _event("event_wait", self._poet_line)
-        known = super().wait(timeout)
-        if known:
+        was_set = super().wait(timeout)
+        if was_set:
             _receive("event_seen", self._poet_line, [self._poet_set])
         else:
             _event("event_timeout", self._poet_line)
-        return known
+        return was_set
 
 
 class _Units:
-    """The units of a semaphore in the order in which they are taken: the key of the release that gave each."""
+    """The units of a semaphore, a FIFO: the initial ones, then the keys of released ones."""
 
     def __init__(self, value):
-        self.first, self.given = value, collections.deque()
+        self.initial, self.release_keys = value, collections.deque()
 
-    def give(self, key, n):
-        self.given.extend([key] * n)
+    def push(self, key, n):
+        self.release_keys.extend([key] * n)
 
-    def take(self):
-        if self.first:
-            self.first -= 1
+    def pop(self):
+        if self.initial:
+            self.initial -= 1
             return None
-        return self.given.popleft() if self.given else None
+        return self.release_keys.popleft() if self.release_keys else None
 
 
 class _Semaphore(threading.Semaphore):
@@ -417,18 +420,18 @@ class _Semaphore(threading.Semaphore):
     def acquire(self, blocking=True, timeout=None):
         if not self._poet_line or (not blocking and timeout is not None):
             return super().acquire(blocking, timeout)
-        end = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else time.monotonic() + timeout
         with self._cond:
             if blocking and self._value == 0:
                 _event("semaphore_request", self._poet_line)
             while self._value == 0:
-                left = None if end is None else end - time.monotonic()
-                if not blocking or (left is not None and left <= 0):
+                remaining = None if deadline is None else deadline - time.monotonic()
+                if not blocking or (remaining is not None and remaining <= 0):
                     _event("semaphore_refused", self._poet_line)
                     return False
-                self._cond.wait(left)
+                self._cond.wait(remaining)
             self._value -= 1
-            _receive("semaphore_acquired", self._poet_line, [self._poet_units.take()])
+            _receive("semaphore_acquired", self._poet_line, [self._poet_units.pop()])
             return True
 
     __enter__ = acquire
@@ -440,7 +443,7 @@ class _Semaphore(threading.Semaphore):
         with self._cond:
             if self._value + n > getattr(self, "_initial_value", self._value + n):
                 raise ValueError("Semaphore released too many times")
-            self._poet_units.give(_send("semaphore_release", self._poet_line), n)
+            self._poet_units.push(_send("semaphore_release", self._poet_line), n)
             self._value += n
             self._cond.notify(n)
 
@@ -455,7 +458,7 @@ class _Barrier(threading.Barrier):
     def __init__(self, parties, action=None, timeout=None):
         super().__init__(parties, action, timeout)
         self._poet_line = _line_for(b"python_barrier", self)
-        self._poet_lock, self._poet_round = _PlainLock(), []
+        self._poet_lock, self._poet_round = _OriginalLock(), []
 
     def wait(self, timeout=None):
         if not self._poet_line:
@@ -479,11 +482,11 @@ class _Barrier(threading.Barrier):
 # ---- queues ----
 
 class _Items:
-    """Which put each item of a queue comes from.  Of queue.Queue and asyncio.Queue, whose _put and _get these are."""
+    """Mixin of queue.Queue and asyncio.Queue that orders each put of an item before its get."""
 
-    def _poet_begin(self, line):
+    def _poet_init(self, line):
         self._poet_line, self._poet_keys = line, {}
-        self._poet_done = collections.deque(maxlen=_KEYS)
+        self._poet_done = collections.deque(maxlen=_MAX_KEYS)
 
     def _put(self, item):
         if self._poet_line:
@@ -505,11 +508,11 @@ class _Items:
         super().task_done()
 
 
-def _follow_queues(queue):
+def _trace_queues(queue):
     class Queue(_Items, queue.Queue):
         def __init__(self, maxsize=0):
             super().__init__(maxsize)
-            self._poet_begin(_line_for(b"python_queue", self))
+            self._poet_init(_line_for(b"python_queue", self))
 
         def put(self, item, block=True, timeout=None):
             if self._poet_line and block and 0 < self.maxsize <= self._qsize():
@@ -538,7 +541,7 @@ def _follow_queues(queue):
             if self._poet_line:
                 _receive("queue_joined", self._poet_line, self._poet_done)
 
-    # (what these change of a queue comes before what is reported of it)
+    # Queue comes first among the bases, so that its _put and _get call those of the second one.
     class LifoQueue(Queue, queue.LifoQueue):
         pass
 
@@ -548,12 +551,12 @@ def _follow_queues(queue):
     queue.Queue, queue.LifoQueue, queue.PriorityQueue = Queue, LifoQueue, PriorityQueue
 
 
-# ---- work for pools of threads ----
+# ---- thread pools and futures ----
 
-def _follow_futures(futures):
+def _trace_futures(futures):
     Future, Pool = futures._base.Future, futures.ThreadPoolExecutor
-    plain_result, plain_submit = Future.result, Pool.submit
-    plain_set, plain_fail = Future.set_result, Future.set_exception
+    original_result, original_submit = Future.result, Pool.submit
+    original_set, original_fail = Future.set_result, Future.set_exception
 
     def submit(self, function, /, *arguments, **named):
         key = _send("work_submit")
@@ -561,22 +564,22 @@ def _follow_futures(futures):
         def work(*arguments, **named):
             _receive("work_run", 0, [key])
             return function(*arguments, **named)
-        return plain_submit(self, work, *arguments, **named)
+        return original_submit(self, work, *arguments, **named)
 
     def set_result(self, result):
         self._poet_set = _send("work_done")
-        plain_set(self, result)
+        original_set(self, result)
 
     def set_exception(self, exception):
         self._poet_set = _send("work_done")
-        plain_fail(self, exception)
+        original_fail(self, exception)
 
     def result(self, timeout=None):
         own = _is_own(sys._getframe(1).f_code.co_filename)
         if own and not self.done():
             _event("work_wait")
         try:
-            return plain_result(self, timeout)
+            return original_result(self, timeout)
         finally:
             if own:
                 _receive("work_result", 0, [getattr(self, "_poet_set", None)])
@@ -586,28 +589,28 @@ def _follow_futures(futures):
 
 # ---- asyncio ----
 
-def _become(line):
-    outer = _here.__dict__.get("task", 0)
-    _here.task = line
+def _switch_task(line):
+    outer = _local.__dict__.get("task", 0)
+    _local.task = line
     _lib.poet_task_switch(line)
     return outer
 
 
-def _suspended(coroutine):
-    """The source line of the program at which a coroutine waits."""
+def _suspended_at(coroutine):
+    """Returns the source line of the program at which a coroutine is suspended."""
     place, awaited = "", coroutine
     while awaited is not None:
         frame = next((getattr(awaited, name) for name in ("cr_frame", "gi_frame", "ag_frame")
                       if getattr(awaited, name, None)), None)
         if frame and _is_own(frame.f_code.co_filename):
-            place = _of(frame)
+            place = _frame_text(frame)
         awaited = next((getattr(awaited, name) for name in ("cr_await", "gi_yieldfrom", "ag_await")
                         if getattr(awaited, name, None)), None)
     return place
 
 
 class _Coroutine(collections.abc.Coroutine):
-    """A task's coroutine: each step of it is an event on the task's line."""
+    """Wraps the coroutine of a task: records the start and end of each step on the task's line."""
 
     def __init__(self, coroutine):
         self._poet_coroutine, self._poet_end, self._poet_began = coroutine, None, False
@@ -618,13 +621,13 @@ class _Coroutine(collections.abc.Coroutine):
         return getattr(self._poet_coroutine, name)
 
     def _step(self, call, *arguments):
-        outer = _become(self._poet_line)
-        cause = _here.__dict__.get("cause")
-        _here.last = getattr(self, "_poet_last", None)
+        outer = _switch_task(self._poet_line)
+        cause = _local.__dict__.get("cause")
+        _local.last = getattr(self, "_poet_last", None)
         try:
             if self._poet_began:
                 _after("task_resume", cause if cause and cause[0] != self._poet_line else None,
-                       _suspended(self._poet_coroutine))
+                       _suspended_at(self._poet_coroutine))
             else:
                 self._poet_began = True
                 _event("task_run", text=self._poet_name)
@@ -634,12 +637,12 @@ class _Coroutine(collections.abc.Coroutine):
             self._poet_end = _report("task_end", 0, _CLOSES, text=text or self._poet_name)
             raise
         else:
-            _event("task_await", text=_suspended(self._poet_coroutine))
+            _event("task_await", text=_suspended_at(self._poet_coroutine))
             return result
         finally:
-            self._poet_last = _here.last
-            _become(outer)
-            _here.last = self._poet_last  # of what this task wakes now
+            self._poet_last = _local.last
+            _switch_task(outer)
+            _local.last = self._poet_last  # the cause of callbacks that the task now schedules
             if self._poet_end:
                 _lib.poet_task_release(self._poet_line)
 
@@ -656,29 +659,29 @@ class _Coroutine(collections.abc.Coroutine):
         return self._poet_coroutine.__await__()
 
 
-def _known(task):
-    """The calling task, or thread, knows that another task has ended."""
+def _report_result(task):
+    """Records that the calling task or thread has seen the end of a task."""
     end = getattr(task.get_coro(), "_poet_end", None) if hasattr(task, "get_coro") else None
     if end:
         _after("task_result", end)
 
 
 def _report_wake(cause, line):
-    """The loop, outside of every task, wakes the task of that line, because of `cause`."""
-    known = _here.__dict__.setdefault("known", {})
+    """Records that the loop, outside of all tasks, wakes the task of a line because of `cause`."""
+    known = _local.__dict__.setdefault("known", {})
     if cause and known.get(cause[0], 0) < cause[1]:
         known[cause[0]] = cause[1]
-        made = _report("loop_wakes", line, _AFTER, cause[0], (cause[1],), "")
+        event = _report("loop_wakes", line, _AFTER, cause[0], (cause[1],), "")
     else:
-        made = _report("loop_wakes", line, text="")
-    if made:
-        known[made[0]] = sys.maxsize  # the loop's own line
-    return made
+        event = _report("loop_wakes", line, text="")
+    if event:
+        known[event[0]] = sys.maxsize  # the loop's own line is always ordered
+    return event
 
 
-def _follow_loop(asyncio):
+def _trace_loop(asyncio):
     class Task(asyncio.tasks.Task):
-        """A task whose end comes before what those do that await it, also where they need not wait."""
+        """A task whose end happened before each await of it, even of one that does not suspend."""
 
         def set_name(self, name):
             super().set_name(name)
@@ -690,11 +693,11 @@ def _follow_loop(asyncio):
             try:
                 return (yield from super().__await__())
             finally:
-                _known(self)
+                _report_result(self)
 
         def result(self):
             if self.done() and _is_own(sys._getframe(1).f_code.co_filename):
-                _known(self)
+                _report_result(self)
             return super().result()
 
     class Handle(asyncio.events.Handle):
@@ -702,82 +705,82 @@ def _follow_loop(asyncio):
 
         def __init__(self, callback, *arguments, **named):
             super().__init__(callback, *arguments, **named)
-            self._poet_cause = _here.__dict__.get("last")
+            self._poet_cause = _local.__dict__.get("last")
             task = getattr(callback, "__self__", None)
             line = getattr(task.get_coro(), "_poet_line", 0) if isinstance(task, Task) else 0
-            if line and not _here.__dict__.get("task"):
-                # (what the loop itself has done comes before it, too: what it has read, say)
+            if line and not _local.__dict__.get("task"):
+                # The task is ordered after the loop's own actions, too, such as reading data.
                 self._poet_cause = _report_wake(self._poet_cause, line)
 
         def _run(self):
-            _here.cause = _here.last = self._poet_cause
+            _local.cause = _local.last = self._poet_cause
             try:
                 super()._run()
             finally:
-                _here.cause = _here.last = None
+                _local.cause = _local.last = None
 
     class TimerHandle(asyncio.events.TimerHandle):
         __slots__ = ()
 
     BaseEventLoop, Gathering = asyncio.base_events.BaseEventLoop, asyncio.tasks._GatheringFuture
-    plain_create, plain_run, plain_gathered = BaseEventLoop.create_task, BaseEventLoop.run_until_complete, Gathering.__await__
+    original_create, original_run, original_gathered = BaseEventLoop.create_task, BaseEventLoop.run_until_complete, Gathering.__await__
 
     def create_task(self, coroutine, **named):
-        code = getattr(coroutine, "cr_code", None)  # (a library's tasks are the loop's own doing)
+        code = getattr(coroutine, "cr_code", None)  # (libraries' tasks are the loop's actions)
         if code and _is_own(code.co_filename) and not self.get_task_factory():
             coroutine = _Coroutine(coroutine)
             if named.get("name"):
                 coroutine._poet_name = str(named["name"])
                 _lib.poet_line_name(coroutine._poet_line, _encoded(coroutine._poet_name))
-        return plain_create(self, coroutine, **named)
+        return original_create(self, coroutine, **named)
 
     def run_until_complete(self, future):
         try:
-            return plain_run(self, future)
+            return original_run(self, future)
         finally:
-            _known(future)
+            _report_result(future)
 
     def gathered(self):
         try:
-            return (yield from plain_gathered(self))
+            return (yield from original_gathered(self))
         finally:
             for child in self._children:
-                _known(child)
+                _report_result(child)
 
     BaseEventLoop.create_task, BaseEventLoop.run_until_complete, Gathering.__await__ = \
         create_task, run_until_complete, gathered
     if hasattr(asyncio, "TaskGroup"):
-        _follow_groups(asyncio.TaskGroup)
+        _trace_groups(asyncio.TaskGroup)
     asyncio.tasks.Task = asyncio.Task = Task
     asyncio.events.Handle = asyncio.Handle = Handle
     asyncio.events.TimerHandle = asyncio.TimerHandle = TimerHandle
 
 
-def _follow_groups(TaskGroup):
-    plain_create, plain_exit = TaskGroup.create_task, TaskGroup.__aexit__
+def _trace_groups(TaskGroup):
+    original_create, original_exit = TaskGroup.create_task, TaskGroup.__aexit__
 
     def create_task(self, *arguments, **named):
-        task = plain_create(self, *arguments, **named)
+        task = original_create(self, *arguments, **named)
         self.__dict__.setdefault("_poet_tasks", []).append(task)
         return task
 
     async def aexit(self, *error):
         try:
-            return await plain_exit(self, *error)
+            return await original_exit(self, *error)
         finally:
             for task in self.__dict__.pop("_poet_tasks", []):
-                _known(task)
+                _report_result(task)
 
     TaskGroup.create_task, TaskGroup.__aexit__ = create_task, aexit
 
 
-def _follow_asyncio(asyncio):
-    _follow_loop(asyncio)
+def _trace_asyncio(asyncio):
+    _trace_loop(asyncio)
 
     class Lock(asyncio.Lock):
         def __init__(self):
             super().__init__()
-            self._poet_line, self._poet_given = _line_for(b"python_lock", self), None
+            self._poet_line, self._poet_release_key = _line_for(b"python_lock", self), None
 
         async def acquire(self):
             if not self._poet_line:
@@ -785,12 +788,12 @@ def _follow_asyncio(asyncio):
             if self.locked():
                 _event("lock_request", self._poet_line)
             await super().acquire()
-            _receive("lock_acquired", self._poet_line, [self._poet_given])
+            _receive("lock_acquired", self._poet_line, [self._poet_release_key])
             return True
 
         def release(self):
             if self._poet_line and self.locked():
-                self._poet_given = _send("lock_release", self._poet_line)
+                self._poet_release_key = _send("lock_release", self._poet_line)
             super().release()
 
     class Event(asyncio.Event):
@@ -821,18 +824,18 @@ def _follow_asyncio(asyncio):
                 _event("semaphore_request", self._poet_line)
             await super().acquire()
             if self._poet_line:
-                _receive("semaphore_acquired", self._poet_line, [self._poet_units.take()])
+                _receive("semaphore_acquired", self._poet_line, [self._poet_units.pop()])
             return True
 
         def release(self):
             if self._poet_line:
-                self._poet_units.give(_send("semaphore_release", self._poet_line), 1)
+                self._poet_units.push(_send("semaphore_release", self._poet_line), 1)
             super().release()
 
     class Queue(_Items, asyncio.Queue):
         def __init__(self, maxsize=0):
             super().__init__(maxsize)
-            self._poet_begin(_line_for(b"python_queue", self))
+            self._poet_init(_line_for(b"python_queue", self))
 
         async def put(self, item):
             if self._poet_line and self.full():
@@ -851,54 +854,54 @@ def _follow_asyncio(asyncio):
             if self._poet_line:
                 _receive("queue_joined", self._poet_line, self._poet_done)
 
-    for of in asyncio.locks, asyncio:
-        of.Lock, of.Event, of.Semaphore = Lock, Event, Semaphore
-    for of in asyncio.queues, asyncio:
-        of.Queue = Queue
+    for module in asyncio.locks, asyncio:
+        module.Lock, module.Event, module.Semaphore = Lock, Event, Semaphore
+    for module in asyncio.queues, asyncio:
+        module.Queue = Queue
 
 
-# ---- which modules of the standard library are followed, and when ----
+# ---- import hooks ----
 
-class _Importing:
-    """Follows a module once the program imports it, and imports none for that."""
+class _ImportHooks:
+    """Traces a module once the program imports it; imports none by itself."""
 
-    def __init__(self, follow):
-        self.follow = follow
+    def __init__(self, hooks):
+        self.hooks = hooks
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.follow:
+        if name not in self.hooks:
             return None
-        follow = self.follow.pop(name)  # (what the others say is asked below, once)
+        hook = self.hooks.pop(name)  # each hook runs once
         for finder in sys.meta_path:
             spec = finder.find_spec(name, path, target) if finder is not self else None
             if spec and spec.loader:
-                plain = spec.loader.exec_module
+                original = spec.loader.exec_module
 
                 def exec_module(module):
-                    plain(module)
-                    follow(module)
+                    original(module)
+                    hook(module)
                 spec.loader.exec_module = exec_module
                 return spec
         return None
 
 
-def _begin():
+def _install():
     global _lib
     _lib = _library()
     if not _lib:
         return
-    _new_half()
-    os.register_at_fork(after_in_child=_new_half)
+    _renew_key_high()
+    os.register_at_fork(after_in_child=_renew_key_high)
     _lib.poet_environment(b"python")
-    _follow_threads()
+    _trace_threads()
     threading.Lock, threading.RLock = _Lock, _RLock
     threading.Condition, threading.Event, threading.Barrier = _Condition, _Event, _Barrier
     threading.Semaphore, threading.BoundedSemaphore = _Semaphore, _BoundedSemaphore
-    later = {"queue": _follow_queues, "asyncio": _follow_asyncio,
-             "concurrent.futures.thread": lambda module: _follow_futures(sys.modules["concurrent.futures"])}
-    for module in [module for module in later if module in sys.modules]:
-        later.pop(module)(sys.modules[module])
-    sys.meta_path.insert(0, _Importing(later))
+    hooks = {"queue": _trace_queues, "asyncio": _trace_asyncio,
+             "concurrent.futures.thread": lambda module: _trace_futures(sys.modules["concurrent.futures"])}
+    for module in [module for module in hooks if module in sys.modules]:
+        hooks.pop(module)(sys.modules[module])
+    sys.meta_path.insert(0, _ImportHooks(hooks))
 
 
 def _main(arguments):
@@ -924,7 +927,7 @@ def _main(arguments):
 
 
 if __name__ == "__main__":
-    import poet  # (the one that the program finds, too)
+    import poet  # the instance of this module that the program imports, too
     poet._main(sys.argv[1:])
 else:
-    _begin()
+    _install()
