@@ -1,15 +1,15 @@
 #!/usr/bin/perl
-# Who calls whom, from the symbols of the objects (nm), in TAP:
-#   no module calls another that docs/dependencies.txt does not let it include;
-#   no files of one module call each other in a cycle, other than those that docs/cycles.txt accepts.
-# cycles.pl --list prints the cycles that there are, in the form of docs/cycles.txt.
+# Checks the calls between files, from the symbols of the objects (nm); prints TAP:
+#   modules call only modules that docs/dependencies.txt lets them include;
+#   files of a module call each other in no cycle other than those in docs/cycles.txt.
+# cycles.pl --list prints the existing cycles, in the format of docs/cycles.txt.
 use strict;
 use warnings;
 
 my $build = $ENV{B} // 'build';
 my $listing = @ARGV && $ARGV[0] eq '--list';
 
-# What libc defines is called of libc, though the modules within other people's programs define it, too.
+# A call of a function of libc counts as such, although modules in the traced program define it, too.
 my ($libc) = `ldd $^X` =~ m{(/\S*/libc\.so\S*)};
 my %libc = map { /(\S+?)@/ ? ($1 => 1) : () } split /\n/, $libc ? `nm -D --defined-only $libc` : '';
 
@@ -27,13 +27,13 @@ for my $source (split /\n/, `git ls-files '*.c'`) {
     for (split /\n/, `nm $object`) {
         my ($kind, $symbol) = /(\S) (\S+)$/ or next;
         next if $libc{$symbol};
-        if ($kind eq 'U') { push @{ $file{$stem}{uses} }, $symbol } # w: a hook, filled by who is there
+        if ($kind eq 'U') { push @{ $file{$stem}{uses} }, $symbol } # not w, hooks
         elsif ($kind =~ /[A-Z]/) { push @{ $defined{$symbol} }, $stem }
     }
 }
 die "cycles.pl: no objects under $build: make first\n" unless %file;
 
-# The modules that run inside other people's programs are never linked with the others.
+# The modules that run inside traced programs are never linked with the others.
 sub inside { return $_[0] =~ m{^clients/libpoet(/|$)} }
 my (%calls, %across);
 for my $from (sort keys %file) {
@@ -70,7 +70,7 @@ sub visit {
     push @cycles, [ sort @cycle ] if @cycle > 1;
 }
 defined $index{$_} or visit($_) for sort keys %file;
-sub written { # ROOM: FILE FILE...
+sub written { # returns MODULE: FILE FILE...
     my @cycle = @{ $_[0] };
     return "$file{$cycle[0]}{module}: " . join ' ', map { $file{$_}{name} } @cycle;
 }
@@ -79,7 +79,7 @@ if ($listing) {
     exit 0;
 }
 
-# ---- against what is written down ----
+# ---- comparison with docs/dependencies.txt and docs/cycles.txt ----
 my $bad = 0;
 sub say_bad { print "# $_[0]\n"; $bad++ }
 
@@ -89,7 +89,7 @@ while (<$modules>) {
     my ($module, $others) = /^([^#\s]+):\s*(.*)/ or next;
     $allowed{$module}{ s{/[^/]*\.h$}{}r } = 1 for split ' ', $others;
 }
-# What a module declares may lie in a module within it, for whoever is not in there.
+# A module that may include another one may also call modules within that, unless it is one of them.
 sub may_call {
     my ($module, $other) = @_;
     return grep { $other eq $_ || (index($other, "$_/") == 0 && index($module, "$_/") != 0) }
@@ -97,7 +97,7 @@ sub may_call {
 }
 for my $call (sort keys %across) {
     my ($from, $symbol) = split / /, $call;
-    next if $symbol =~ /^poet_/; # of poet.h, which is for everybody
+    next if $symbol =~ /^poet_/; # of poet.h, for all programs
     next if grep { may_call($file{$from}{module}, $file{$_}{module}) } @{ $across{$call} };
     say_bad("$from.c: the module $file{$from}{module} may not call $symbol of $across{$call}[0].c");
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make demo: traces examples/prodcons live and leaves prodcons.poet and prodcons.pdf.
+# make demo: traces examples/prodcons live; creates prodcons.poet and prodcons.pdf.
 set -eu
 bin=$PWD/$B/bin
 PATH=$bin:$PATH
@@ -18,7 +18,7 @@ stop() {
 trap stop EXIT
 echo "compiling examples/prodcons.c with poetcc -trace"
 mkdir -p "$B/demo"
-poetcc -trace -g examples/prodcons.c -o "$B/demo/prodcons" # kept: names are looked up in it
+poetcc -trace -g examples/prodcons.c -o "$B/demo/prodcons" # kept, for its symbols
 poet server --quiet -o prodcons.poet &
 server=$!
 for _ in $(seq 100); do [ -S "$run/poet.sock" ] && break; sleep 0.05; done

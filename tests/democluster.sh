@@ -1,13 +1,14 @@
 #!/bin/bash
-# Three machines (network namespaces) with an agent each, NATS between them and a server: a word goes round, and its order is
-# drawn.  Leaves cluster.poet and cluster.pdf where it is started; all else is gone at the end, also upon Ctrl-C.
+# make demo-cluster: traces examples/ring.c, which passes a word around three hosts (network namespaces).
+# Each has an agent, which sends through NATS to a server.  Creates cluster.poet and cluster.pdf in the
+# current directory; everything else is removed at the end, also after Ctrl-C.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 B=$(cd "${B:-$root/build}" && pwd)
 export PATH="$B/bin:$PATH:/usr/sbin:/sbin"
 skip() { echo "demo-cluster: skipped: $1"; exit 0; }
 
-wait_for() { # at most a minute
+wait_for() { # wait_for COMMAND...: waits until the command succeeds, at most a minute
     for _ in $(seq 600); do
         "$@" >/dev/null 2>&1 && return 0
         sleep 0.1
@@ -15,9 +16,10 @@ wait_for() { # at most a minute
     echo "demo-cluster: never came true: $*" >&2
     exit 1
 }
+# on N COMMAND...: runs a command on host N
 on() { n=$1; shift; ip netns exec "host$n" unshare --uts sh -c "hostname host$n; exec \"\$@\"" sh "$@"; }
 
-inside() { # in namespaces of its own: what was started ends with them
+inside() { # runs in its own namespaces; all its processes end with them
     work=$1
     cd "$work" || exit 1
     mount -t tmpfs none /run && mkdir -p /run/netns && ip link set lo up || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The rule of the modules: which module may include which.  The table is docs/dependencies.txt; a file belongs to the longest
-# directory of that table that it lies in.
+# Checks that each module includes only the modules that docs/dependencies.txt lists for it.  A file
+# belongs to the innermost of its directories that is in that table.
 set -u
 (git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' | sed 's|^\./||') | grep -Ev '^(tests|examples)/' |
     xargs awk '

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Installs the packages that are missing of some sections of a list, as root or through sudo; where none is missing it
-# does nothing and asks no question.
+# Installs the missing packages of some sections of a list, as root or through sudo; does nothing, and
+# asks nothing, if none is missing.
 #   tests/deps.sh packages.txt build run
-# No service of theirs is started or enabled: tests start their own, on ports of their own.
+# Services of the packages are not started or enabled: tests start their own, on other ports.
 set -u
-root=${DEPS_ROOT:-} # (another one in a test)
+root=${DEPS_ROOT:-} # (a test sets another one)
 policy=$root/usr/sbin/policy-rc.d
 
 installed() { dpkg-query -W -f '${Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/.* ok installed //p' | sort -u; }
 
-# Invoke-rc.d(8) and deb-systemd-invoke(1) ask this program whether a service may be started: 101 is no.
+# Invoke-rc.d(8) and deb-systemd-invoke(1) run this program; status 101 forbids starting a service.
 forbid_services() {
     [ -e "$policy" ] || [ -L "$policy" ] && { mv "$policy" "$policy.poet" || return 1; }
     printf '#!/bin/sh\n# Put here by make deps while it installs packages.\nexit 101\n' >"$policy" && chmod 755 "$policy"
@@ -19,7 +19,7 @@ allow_services() {
     [ ! -e "$policy.poet" ] && [ ! -L "$policy.poet" ] || mv "$policy.poet" "$policy"
 }
 
-# What is enabled when it is installed is disabled again, of packages that were not there before.
+# Disables the services of newly installed packages again, which their installation enables.
 disable_services() { # disable_services PACKAGE...
     for package; do
         case $package in systemd* | dbus* | init*) continue ;; esac
@@ -33,7 +33,7 @@ disable_services() { # disable_services PACKAGE...
     done
 }
 
-install_quietly() { # install_quietly PACKAGE...: as root
+install_quietly() { # install_quietly PACKAGE...: runs as root
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp) before=$(mktemp) after=$(mktemp)
     trap 'allow_services; rm -f "$log" "$before" "$after"' EXIT

@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# docs/files.md: every file of every module and what it is for, which is the first sentence of its header's (or its
-# own) first comment.  In TAP: no file is without one, and the page is as the files are.
+# Checks docs/files.md, which describes each source file by the first sentence of its header's first
+# comment (or of its own); prints TAP: each file has one, and the page is up to date.
 # file-index.pl --write writes the page.
 use strict;
 use warnings;
 
 my $page = 'docs/files.md';
 
-sub sentence { # the first one of a file's first comment
+sub sentence { # returns the first sentence of a file's first comment
     open my $file, '<', $_[0] or return '';
     local $/;
     my ($text) = <$file> =~ m{\A(?:#define \w+(?: \w+)?\n)*/\*(.*?)\*/}s or return '';

@@ -1,8 +1,8 @@
 #!/bin/sh
-# How many .c have a header of their name, by module: a figure to look at, no test.  What needs none is counted as
-# having one: a file that exports nothing but main, calls of other libraries that it stands before, or what a header
-# in `tables` lists (each a row of a table, or a hook, one a file).  With -l those that lack one, and what of them
-# is declared elsewhere.  Looks at the objects in $B: make first.
+# Counts, by module, the .c files that have a header of the same name; a statistic, not a test.  A file
+# counts as having one if it needs none: if it exports only main, interposed calls of other libraries,
+# or what a header in `tables` declares (rows of tables, and hooks).  -l also lists the files without
+# one, with the symbols that are declared elsewhere.  Reads the objects in $B: run make first.
 set -u
 B=${B:-build}
 tables='clients/cli/command.h clients/cli/completion.h server/queries/query.h clients/libpoet/core/fork_reset.h clients/libpoet/poet.h'
@@ -11,7 +11,7 @@ libc=$(ldd "$(command -v perl)" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 { nm -D --defined-only "$libc" | sed 's/.* //; s/@.*//'; echo main; } | sort -u >"$work/known"
-# (what a table declares by a macro of its rows)
+# (symbols that are declared by macros of the tables' rows)
 { cat $tables | tr -cs 'A-Za-z0-9_' '\n'
   sed -n 's/.*Q([0-9]*, [A-Z_]*, \([a-z]*\)).*/question_\1/p' wire/request.h; } | sort -u >"$work/rows"
 git ls-files '*.c' | grep -Ev '^(tests|examples)/' | while read -r file; do

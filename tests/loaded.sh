@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command beside six busy loops, several times if asked: loaded.sh [TIMES] COMMAND...
-# Exits with the status of the first run that failed.
+# Runs a command TIMES times (default: once) while six busy loops run: loaded.sh [TIMES] COMMAND...
+# Stops at the first run that fails, and exits with its status.
 times=1
 case $1 in [1-9]*) times=$1 && shift ;; esac
 loops=

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Are repeated runs equal to what was recorded?  Programs of the examples and of the tests, each recorded TIMES times and each
-# trace repeated TIMES times; every new trace is compared with the one that was repeated, event for event.
+# Checks that replays equal the recorded runs: records each program TIMES times (default: 10), replays
+# each trace TIMES times, and compares the traces event by event.
 # usage: B=build bash tests/replayed.sh [TIMES [PROGRAM...]]
 root=$(cd "$(dirname "$0")/.." && pwd)
 B=$(cd "${B:-$root/build}" && pwd) || exit 1
@@ -14,7 +14,7 @@ unset POET_SERVER POET_RUN
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 poetcc -trace -g -c "$root/examples/ucpp/ucpp.c" -o ucpp.o || exit 1
-# make NAME: the program of that name; as ./NAME
+# make NAME: compiles the program of that name to ./NAME
 make() {
     name=$1
     case $name in
@@ -26,8 +26,9 @@ make() {
     *) poetcc -trace -g "$root/examples/$name.c" -o "$name" ;;
     esac
 }
-# what comes before a command that has one processor of those that are allowed
+# prefix of a command that runs it on one of the allowed CPUs
 alone=$(taskset -cp $$ 2>/dev/null | sed -n 's/.*: \([0-9]*\).*/taskset -c \1/p')
+# finished FILE: waits until the trace is finished, at most half a minute
 finished() { for _ in $(seq 600); do poet stat --json "$1" 2>/dev/null | grep -q '"finished":true' && return; sleep 0.05; done; }
 runs=0 equal=0
 for program in ${*:-actors bank buffer dating list philosophers prodcons stages accepting coroutines fibonacci inside semaphores waiting replay-many real ucpp-stress vclock stops triangle}; do

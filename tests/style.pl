@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Counts how the source reads: names, sizes, line lengths and words.  Without an argument it prints one
-# line per figure; with the name of a figure it prints every place that the figure counts.
+# Counts properties of the source that affect how it reads: names, sizes, line lengths, words.  Prints
+# one line per figure; with the name of a figure, each place that it counts.
 use strict;
 use warnings;
 
@@ -51,8 +51,8 @@ sub figure
     push @shown, $name;
 }
 
-# Functions that are defined: [path, line, name, static].  A body is a brace at the outermost level
-# behind a parameter list.
+# Function definitions: [path, line, name, static].  A body begins with a brace at the outermost level
+# after a parameter list.
 my @functions;
 my %members;    # "path:line tag" -> count
 my %tags;       # tag -> places
@@ -142,7 +142,7 @@ figure('members', 'members of the largest struct', $members{$large[0]}, map { "$
 
 # ---- prose ----
 
-# Sentences of headers that have no subject: they begin with a word that only continues another one.
+# Sentences of headers without a subject: they begin with a word that continues another sentence.
 my $fragment = qr/^(?:Of|As|Whether|What|Who|Whom|Whose|Where|Which|Likewise|The same|Else|So|Also|And|Or|But|NULL:|false:|true:|0:|-1:|How|Its|Their|One that|Those)\b/;
 my @fragments;
 for my $path (grep { /\.h$/ } @product) {
@@ -174,7 +174,7 @@ if (@stop) {
         push @hits, "$path:$line: $1" while $text =~ /\b($word)\b/gi;
     };
     for my $path (@product) {
-        next if $path =~ m{^examples/ucpp/}; # in the words of uC++
+        next if $path =~ m{^examples/ucpp/}; # uses the terms of uC++
         while ($file{$path} =~ m{(/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*")}gs) {
             $look->($path, line_of($file{$path}, $-[0]), $1);
         }

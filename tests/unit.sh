@@ -1,10 +1,10 @@
 #!/bin/bash
-# Runs one unit test, or replays one fuzz corpus, for prove: what it prints is TAP.
+# Runs one unit test, or replays the corpus of one fuzzer; prints TAP for prove.
 set -o pipefail
 name=$(basename "$1")
 case $name in
 test_*)
-    CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 9 600 "$1" | grep -v '^# ok - ' # of the whole group; prove says it, too
+    CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 9 600 "$1" | grep -v '^# ok - ' # (prove prints that)
     exit
     ;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make check-without: builds Poet without the libraries for remote connections; make and the server report what is missing, and
-# programs of this host are recorded.
+# make check-without: builds Poet without the libraries for remote connections; checks that make and
+# the server report what is missing, and that local programs are recorded.
 root=$(cd "$(dirname "$0")/.." && pwd)
 all=${B:-$root/build}
 count=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# No string, comment, document or help text has a word of the stop list of docs/glossary.md.
+# Checks that strings, comments, documents and help have no word of the stop list of docs/glossary.md.
 found=$(tests/style.pl words)
 [ -z "$found" ] || printf 'not '
 echo "ok 1 - no word of the stop list"

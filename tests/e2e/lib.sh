@@ -1,5 +1,5 @@
-# What the end-to-end tests share: a private directory, private sockets, TAP.
-# Each test runs in an environment of its own and leaves nothing behind.
+# Functions of the end-to-end tests: a private directory with private sockets, checks that print TAP,
+# servers, conditions.  Each test has its own environment, and is cleaned up at its end.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${B:-$root/build}
 work=$(mktemp -d "${TMPDIR:-/tmp}/poet-e2e.XXXXXX")
@@ -7,11 +7,12 @@ mkdir -m 700 "$work/run"
 export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work/state" HOME="$work" LC_ALL=C.UTF-8 PAGER=
 export PATH="$B/bin:$PATH"
 unset POET_SERVER POET_RUN POET_QUIET POET_CONFIG POET_KEEP XDG_CONFIG_HOME SOURCE_DATE_EPOCH
-export POET_MAX_STALL_MS=10000 # on a machine under load nothing is lost; tests of the bound set their own
+# Long, so that a loaded machine loses no events; tests of this limit set their own.
+export POET_MAX_STALL_MS=10000
 cd "$work" || exit 1
 
-# own_processes [NAME]: ids of the processes that this test started, or of those that bear NAME.  All
-# inherit its directory in their environment, servers that libpoet starts and ranks of MPI included.
+# own_processes [NAME]: prints the PIDs of processes that this test started, or of those named NAME. All
+# inherit the test's directory in their environment, also servers of libpoet and ranks of MPI.
 own_processes() {
     for environ in $(grep -lzF "=$work" /proc/[0-9]*/environ 2>/dev/null); do
         own=${environ#/proc/}
@@ -23,7 +24,7 @@ own_processes() {
 # end_own_processes [NAME]: kills them.
 end_own_processes() { kill -KILL $(own_processes "$1") 2>/dev/null; }
 
-# is_child PID: the number of a child that has ended may be that of another test's process by now.
+# is_child PID: the PID of a child that has exited may be that of another test's process by now.
 is_child() { grep -qx "PPid:[^0-9]*$$" "/proc/$1/status" 2>/dev/null; }
 
 finish() {
@@ -57,7 +58,7 @@ like() {
 skip() { count=$((count + 1)); echo "ok $count # SKIP $1"; }
 done_testing() { echo "1..$count"; }
 
-# until_true COMMAND...: waits, at most a minute, for a condition
+# until_true COMMAND...: waits until the command succeeds, at most a minute
 until_true() {
     deadline=$(($(date +%s) + 60))
     while [ "$(date +%s)" -le $deadline ]; do
@@ -70,10 +71,10 @@ until_true() {
 
 clang_has_openmp() { command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o with-openmp 2>/dev/null; }
 
-# a TCP port of this machine that is free now
+# free_port: prints a TCP port that is free now
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
-# start_server ARG...: in the background; waits until it answers
+# start_server ARG...: starts a server in the background; waits until it responds
 start_server() {
     poet server "$@" 2>server.log &
     server=$!
@@ -82,12 +83,12 @@ start_server() {
 }
 stop_server() { kill "$server" && wait "$server" 2>/dev/null; }
 
-# figure SOURCE NAME: one figure of poet stat
+# figure SOURCE NAME: prints one statistic of poet stat
 figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
 finished() { [ "$(figure "$1" finished)" = true ]; }
-# the one trace that the program left here
+# trace_of PROGRAM: prints the name of the trace that the program created here
 trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
-# order_ends SOURCE: waits until the run is finished, a minute longer as often as its order has grown meanwhile
+# order_ends SOURCE: waits until the run is finished; fails if no event was ordered for a minute
 order_ends() {
     ordered=
     until until_true finished "$1"; do
@@ -96,12 +97,12 @@ order_ends() {
         ordered=$grown
     done
 }
-# sound SOURCE: the trace is finished and obeys every rule
+# sound SOURCE: checks that the trace is finished and violates no rule
 sound() {
     order_ends "$1" && poet check "$1" &&
         [ "$(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)" = 000 ]
 }
-compile() { # compile NAME [ARG...]: an example
+compile() { # compile NAME [ARG...]: compiles an example with -trace
     name=$1
     shift
     poetcc -trace -g "$root/examples/$name.c" -o "$name" "$@"
