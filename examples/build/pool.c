@@ -1,4 +1,4 @@
-/* Two threads that take from one stock.  Where the build has found Poet, each says what it has taken. */
+/* Two threads that take numbers from a shared stock. If the build found Poet, they record each one. */
 #include <pthread.h>
 #include <stdio.h>
 #ifdef HAVE_POET
