@@ -8,7 +8,8 @@ LINE_BYTES, EVENT_BYTES, STOP_BYTES, NAME_BYTES = 64, 32, 64, 64
 HEAD_STATE, HEAD_END, HEAD_DEBUGGED, HEAD_STOP = 128, 144, 256, 260  # in struct schedule_head
 NOT_AWAITED, DONE, HELD = 0, 1, 2  # enum schedule_awaited
 STOP_REACHED, STOP_LEFT = 1, 2  # enum schedule_breakpoint_mode
-END_OTHER_EVENT, END_NO_WAKER, END_TIMEOUT = 0, 1, 2  # enum schedule_end_type
+# enum schedule_end_type
+END_OTHER_EVENT, END_NO_WAKER, END_TIMEOUT, END_FOREIGN_THREAD, END_INPUT, END_RECEIVED = range(6)
 
 
 class CommandError(Exception):
@@ -287,4 +288,14 @@ class Run:
         expected = self.describe(thread, k) if k < self.count[thread] else "no further event"
         if reason == END_OTHER_EVENT:
             return "%s performed %s on %s, recorded was %s" % (name(thread), performed, name(line), expected)
-        return "%s is waiting for event %d on %s before %s, which cannot occur" % (name(thread), number, name(line), expected)
+        if reason == END_FOREIGN_THREAD:
+            return "%s reached %s as number %d on %s: a thread that is not in the trace was there first" % (
+                name(thread), expected, number, name(line))
+        if reason == END_INPUT:
+            return "%s called %s (%d), which is not the recorded call, before %s" % (name(thread), performed, by, expected)
+        if reason == END_RECEIVED:
+            return "%s received event %d of %s, which is not the recorded one, for %s" % (name(thread), number, name(line), expected)
+        other = name(by) if by else "an unknown thread"
+        return "%s is waiting for event %d on %s before %s; %s should perform it%s" % (
+            name(thread), number, name(line), expected, other,
+            " but has not reached it" if reason == END_TIMEOUT else ", but is blocked, too")
