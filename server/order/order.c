@@ -42,11 +42,11 @@ void order_free(struct order *order)
         return;
     pending_free_all(order);
     line_pages_free(order);
-    for (size_t i = 0; i < order->line_count; i++)
+    for (size_t i = 0; i < order->lines.visible.count; i++)
         if (!line_is_evicted(order, i))
-            line_free(&order->lines[i]);
-    for (size_t i = 0; i < order->hidden_count; i++)
-        line_free(&order->hidden[i]);
+            line_free(&order->lines.visible.items[i]);
+    for (size_t i = 0; i < order->lines.hidden.count; i++)
+        line_free(&order->lines.hidden.items[i]);
     for (uint64_t i = 0; i * BLOCK_EVENTS < order->count; i++)
         if (order->blocks[i].rows != order->damaged)
             block_free(order->blocks[i].rows);
@@ -69,9 +69,9 @@ void order_free(struct order *order)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)
         free(order->effects[i].of);
-    line_array_free(order->lines, order->line_room);
-    line_eviction_free(order);
-    line_array_free(order->hidden, order->hidden_room);
+    line_array_free(&order->lines.visible);
+    line_eviction_free(&order->evicted);
+    line_array_free(&order->lines.hidden);
     free(order->after);
     free(order->effects);
     free(order->work.items);

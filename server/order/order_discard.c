@@ -72,11 +72,11 @@ bool order_discard_step(struct order *order)
         return false;
     }
     for (unsigned looks = 0; looks < FORGET_LOOKS; looks++) {
-        if (f->line < order->line_count) {
+        if (f->line < order->lines.visible.count) {
             size_t i = f->line++;
             if (!line_is_evicted(order, i))
                 forget_line(order, (uint32_t)i + 1, order->first);
-        } else if (f->hidden < order->hidden_count) {
+        } else if (f->hidden < order->lines.hidden.count) {
             forget_line(order, HIDDEN_LINE | (uint32_t)++f->hidden, order->first);
         } else if (order_evict_lines(order, &f->evicted)) {
             f->under_way = false;

@@ -114,8 +114,8 @@ void order_save_begin(struct order *order)
     struct save_bytes *out = &order->frozen->state;
     save_head(out, order);
     save_blocks(out, order);
-    save_put_number(out, order->hidden_count);
-    save_put_number(out, order->line_count);
+    save_put_number(out, order->lines.hidden.count);
+    save_put_number(out, order->lines.visible.count);
 }
 
 bool order_save_step(struct order *order)
@@ -168,13 +168,13 @@ static void load_head(struct save_reader *in, struct order *order)
 bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
 {
     struct save_reader in = {.data = bytes, .size = size};
-    if (order->count || order->hidden_count || save_get_number(&in) != SAVE_VERSION)
+    if (order->count || order->lines.hidden.count || save_get_number(&in) != SAVE_VERSION)
         return false;
     load_head(&in, order);
     load_blocks(&in, order);
     uint64_t hidden = save_get_number(&in);
     in.bad |= hidden > order->count; /* each has an event */
-    in.bad |= save_get_number(&in) != order->line_count || order->first > order->count;
+    in.bad |= save_get_number(&in) != order->lines.visible.count || order->first > order->count;
     uint32_t number;
     for (size_t i = 0; i < hidden && !in.bad; i++)
         line_new_hidden(order, 0, &number);

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "server/order/order.h"
 #include "server/order/log/log_block.h"
+#include "server/order/log/log_state.h"
 #include "server/order/log/position_list.h"
 
 #ifndef OPEN_BLOCKS /* tests make it small */
@@ -198,17 +199,11 @@ struct line_pages {
 };
 
 struct order {
-    struct order_line *lines, *hidden;
-    size_t line_count, line_room, hidden_count, hidden_room;
+    struct line_table lines;
     struct line_pages pages[2]; /* of the lines, of the hidden ones */
     struct frozen_save *frozen; /* the save under way */
     uint64_t saved_bytes; /* of pages, in the last save */
-    size_t trimmed; /* the next line to examine, whether it can be trimmed */
-    uint16_t *evicted; /* line_eviction.c: by index of a line, 0: in memory, else 1 + its pattern */
-    size_t evicted_room, evicted_count;
-    struct order_line *patterns;
-    size_t pattern_count, pattern_room;
-    struct map pattern_codes;
+    struct evicted_lines evicted;
     struct kept_block {
         struct log_block *rows; /* NULL: in the block store only */
         uint64_t place; /* 0: open */
@@ -234,7 +229,6 @@ struct order {
     uint64_t damaged_blocks, partners_lost;
     uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
     size_t unreadable_room;
-    bool has_shared; /* some line is shared */
     struct map receives; /* send -> 1 + its newest in `late`: receives its row has no room for */
     struct late_receive {
         uint64_t send, receive;

@@ -221,7 +221,7 @@ static unsigned load_line(struct save_reader *in, struct order *order, struct or
 {
     unsigned flags = (unsigned)save_get_number(in);
     line->shared = flags & SHARED;
-    order->has_shared |= line->shared;
+    order->lines.has_shared |= line->shared;
     line->closed = flags & CLOSED ? LINE_CLOSED : LINE_OPEN;
     line->gone = flags & GONE;
     line->dense = flags & DENSE;

@@ -167,7 +167,7 @@ static void get_ends(struct save_reader *in, struct order *order)
     e.writers = array_reserve(NULL, &e.writer_room, e.writer_count + 1, sizeof *e.writers);
     for (size_t i = 0; i < e.writer_count && !in->bad; i++) {
         e.writers[i] = (uint32_t)save_get_number(in);
-        in->bad |= e.writers[i] == 0 || e.writers[i] > order->line_count;
+        in->bad |= e.writers[i] == 0 || e.writers[i] > order->lines.visible.count;
     }
     if (in->bad)
         free(e.writers);

@@ -32,10 +32,10 @@ uint64_t search_bounds_end(const struct search_bound_table *bounds, uint32_t lin
 
 void search_bounds_begin(struct search_bound_table *bounds, const struct order *order)
 {
-    bounds->lines = array_reserve_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1,
-                                         sizeof *bounds->lines);
+    bounds->lines = array_reserve_zeroed(bounds->lines, &bounds->line_room,
+                                         order->lines.visible.count + 1, sizeof *bounds->lines);
     bounds->hidden = array_reserve_zeroed(bounds->hidden, &bounds->hidden_room,
-                                          order->hidden_count + 1, sizeof *bounds->hidden);
+                                          order->lines.hidden.count + 1, sizeof *bounds->hidden);
     if (++bounds->now == 0) { /* stamps of 2^32 searches ago must not count */
         memset(bounds->lines, 0, bounds->line_room * sizeof *bounds->lines);
         memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
@@ -201,12 +201,12 @@ uint64_t search_ends_of(const struct search_end_table *ends, uint32_t line)
 
 static void ends_begin(struct search_end_table *ends, const struct order *order)
 {
-    ends->visible = order->line_count;
-    ends->hidden = order->hidden_count;
+    ends->visible = order->lines.visible.count;
+    ends->hidden = order->lines.hidden.count;
     ends->lines = array_reserve(ends->lines, &ends->room, ends->visible + ends->hidden + 1,
                                 sizeof *ends->lines);
     memset(ends->lines, 0, (ends->visible + ends->hidden) * sizeof *ends->lines);
-    for (size_t i = 0; order->has_shared && i < ends->visible; i++)
+    for (size_t i = 0; order->lines.has_shared && i < ends->visible; i++)
         ends->lines[i] = order_line_peek(order, i)->shared ? SHARED_LINE : 0;
     bitset_free(&ends->marks);
 }

@@ -300,9 +300,9 @@ static struct uncertainty *uncertainty_begin(struct order *order)
         d->scratch = array_reserve(NULL, &d->scratch_room, 1, sizeof *d->scratch);
         set_of(d, 0);
     }
-    d->lines =
-        array_reserve_zeroed(d->lines, &d->line_room, order->line_count + 1, sizeof *d->lines);
-    d->hidden = array_reserve_zeroed(d->hidden, &d->hidden_room, order->hidden_count + 1,
+    d->lines = array_reserve_zeroed(d->lines, &d->line_room, order->lines.visible.count + 1,
+                                    sizeof *d->lines);
+    d->hidden = array_reserve_zeroed(d->hidden, &d->hidden_room, order->lines.hidden.count + 1,
                                      sizeof *d->hidden);
     return d;
 }

@@ -127,7 +127,7 @@ void sync_point_append(struct order *order, const struct sync_point *point, bool
 {
     uint64_t collected[16];
     size_t counts[2] = {0, 0};
-    for (size_t i = 0; order->has_shared && i < point->count && i < 2;
+    for (size_t i = 0; order->lines.has_shared && i < point->count && i < 2;
          i++) /* no group lies on shared lines only */
         counts[i] = join_nodes_update(order, point->members[i]->arrival.at.line,
                                       point->members[i]->arrival.type, collected + 8 * i, 8);

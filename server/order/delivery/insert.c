@@ -314,8 +314,8 @@ void order_set_wait_for_missing(struct order *order) { order->patient = true; }
 /* Has the lines of all pending events checked a last time. */
 static void leave_pending(struct order *order)
 {
-    for (uint32_t i = 1; i <= order->line_count; i++)
-        if (!line_is_evicted(order, i - 1) && order->lines[i - 1].pending)
+    for (uint32_t i = 1; i <= order->lines.visible.count; i++)
+        if (!line_is_evicted(order, i - 1) && order->lines.visible.items[i - 1].pending)
             insert_mark_leaving(order, &i, 1);
 }
 

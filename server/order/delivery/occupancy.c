@@ -131,7 +131,7 @@ void occupancy_apply(struct order *order, struct order_event *event)
                                event->number);
     }
     if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
-        event->about <= order->line_count) {
+        event->about <= order->lines.visible.count) {
         line_touch(order, event->about);
         occupancy_set_occupant(line_get(order, event->about), event->thread,
                                (enum occupancy)((effect >> 4) - 1), 0);

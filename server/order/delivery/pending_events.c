@@ -404,12 +404,13 @@ void order_pending(const struct order *order, uint64_t most,
 void pending_free_all(struct order *order)
 {
     node_pool_free_all(order);
-    for (size_t l = 0; l < order->line_count; l++) {
+    for (size_t l = 0; l < order->lines.visible.count; l++) {
         if (line_is_evicted(order, l))
             continue;
-        free(order->lines[l].more->ring.items);
-        pending_spill_free(order->lines[l].more->spill);
-        far_free(order->lines[l].more->far);
+        struct line_more *more = order->lines.visible.items[l].more;
+        free(more->ring.items);
+        pending_spill_free(more->spill);
+        far_free(more->far);
     }
     free(order->batches);
     map_free(&order->far);

@@ -110,7 +110,7 @@ static void move_backwards(struct layout_cut_state *c, uint32_t line, uint64_t e
     uint64_t to = order_line_at(c->order, line, at - first > events ? at - events : first);
     if (to == NO_POSITION)
         return;
-    for (size_t i = 0; i < c->lines + c->order->hidden_count; i++)
+    for (size_t i = 0; i < c->lines + c->order->lines.hidden.count; i++)
         limit = c->cut[i] > limit ? c->cut[i] : limit;
     *cut_of(c, line) = to;
     to -= log_get(c->order, to, FIELD_POINT);
@@ -131,8 +131,8 @@ uint64_t *layout_cut(const struct order *order, const struct layout_params *plac
 {
     size_t room = 0;
     struct layout_cut_state c = {.order = order, .lines = order_line_count(order)};
-    c.cut = array_reserve(NULL, &room, c.lines + order->hidden_count + 1, sizeof *c.cut);
-    for (size_t i = 0; i < c.lines + order->hidden_count; i++)
+    c.cut = array_reserve(NULL, &room, c.lines + order->lines.hidden.count + 1, sizeof *c.cut);
+    for (size_t i = 0; i < c.lines + order->lines.hidden.count; i++)
         c.cut[i] = placing->anchor;
     for (size_t i = 0; i < placing->move_count; i++) {
         struct line_move move = placing->moves[i];

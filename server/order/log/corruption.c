@@ -50,7 +50,7 @@ static void corruption_add_count(void *context, uint64_t first, uint64_t count)
 uint64_t order_unreadable_events(const struct order *order)
 {
     uint64_t count = 0;
-    for (uint32_t i = 1; i <= order->line_count && order->damaged_blocks; i++)
+    for (uint32_t i = 1; i <= order->lines.visible.count && order->damaged_blocks; i++)
         order_unreadable(order, i, corruption_add_count, &count);
     return count;
 }
@@ -72,8 +72,8 @@ void order_verify(struct order *order)
     for (uint64_t i = order->first / BLOCK_EVENTS; i < order->packed; i++)
         if (!order->blocks[i].rows)
             log_load(order, i);
-    for (size_t i = 0; i < order->line_count; i++)
+    for (size_t i = 0; i < order->lines.visible.count; i++)
         verify_line(order, order_line_peek(order, i));
-    for (size_t i = 0; i < order->hidden_count; i++)
-        verify_line(order, &order->hidden[i]);
+    for (size_t i = 0; i < order->lines.hidden.count; i++)
+        verify_line(order, &order->lines.hidden.items[i]);
 }

@@ -63,7 +63,7 @@ static struct log_block *damaged_rows(struct order *order, uint64_t block)
 
 static bool lines_fit(const struct order *order, const struct log_block *rows)
 {
-    const uint64_t most[] = {order->line_count, order->hidden_count};
+    const uint64_t most[] = {order->lines.visible.count, order->lines.hidden.count};
     uint64_t bad = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint64_t code = block_get(rows, i, FIELD_LINE);
@@ -203,13 +203,14 @@ static void note_neighbours(struct order *order, const struct order_event *event
  * processor fetches them in parallel. */
 static void trim_next(struct order *order)
 {
-    if (order->trimmed >= order->line_count)
-        order->trimmed = 0;
-    size_t end = order->line_count - order->trimmed > TRIM_AT_ONCE ? order->trimmed + TRIM_AT_ONCE
-                                                                   : order->line_count;
-    for (; order->trimmed < end; order->trimmed++)
-        if (!line_is_evicted(order, order->trimmed) && !order->lines[order->trimmed].pending)
-            line_trim(&order->lines[order->trimmed]);
+    const struct line_array *lines = &order->lines.visible;
+    size_t *next = &order->lines.next_trim;
+    if (*next >= lines->count)
+        *next = 0;
+    size_t end = lines->count - *next > TRIM_AT_ONCE ? *next + TRIM_AT_ONCE : lines->count;
+    for (; *next < end; ++*next)
+        if (!line_is_evicted(order, *next) && !lines->items[*next].pending)
+            line_trim(&lines->items[*next]);
 }
 
 static uint64_t event_log_clamp_u8(uint16_t v) { return v > 255 ? 255 : v; }
@@ -424,8 +425,14 @@ uint64_t order_previous(const struct order *order, uint64_t position)
     return distance && distance <= position - order->first ? position - distance : NO_POSITION;
 }
 
-uint32_t order_line_count(const struct order *order) { return (uint32_t)order->line_count; }
-uint32_t order_hidden_lines(const struct order *order) { return (uint32_t)order->hidden_count; }
+uint32_t order_line_count(const struct order *order)
+{
+    return (uint32_t)order->lines.visible.count;
+}
+uint32_t order_hidden_lines(const struct order *order)
+{
+    return (uint32_t)order->lines.hidden.count;
+}
 
 bool order_line_shared(const struct order *order, uint32_t line)
 {
@@ -450,7 +457,7 @@ void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kin
     if (l->delivered || l->pending || l->last != NO_POSITION)
         return;
     l->shared = shared;
-    order->has_shared |= shared;
+    order->lines.has_shared |= shared;
 }
 
 uint32_t order_line_kind(const struct order *order, uint32_t line)

@@ -32,9 +32,9 @@ static size_t page_lines(void)
 void order_load_line(const struct order *of, size_t index)
 {
     struct order *order = (struct order *)(uintptr_t)of; /* callers see no change */
-    order->lines[index] = order->patterns[order->evicted[index] - 1];
-    order->evicted[index] = 0;
-    order->evicted_count--;
+    order->lines.visible.items[index] = order->evicted.patterns[order->evicted.codes[index] - 1];
+    order->evicted.codes[index] = 0;
+    order->evicted.count--;
 }
 
 static bool eviction_is_complete(const struct order_line *line)
@@ -68,82 +68,84 @@ static struct order_line pattern_of(const struct order_line *line)
 
 /* Returns the code of a line's pattern, which is added if it is new; 0 if there are too many
  * patterns. */
-static uint16_t pattern_code(struct order *order, const struct order_line *line)
+static uint16_t pattern_code(struct evicted_lines *evicted, const struct order_line *line)
 {
     struct order_line pattern = pattern_of(line);
     for (uint64_t i = 0;; i++) { /* i distinguishes patterns of one kind and number */
         uint64_t key = (uint64_t)line->kind << 32 | i;
-        uintptr_t code = (uintptr_t)map_get(&order->pattern_codes, key, line->delivered);
-        if (code && memcmp(&order->patterns[code - 1], &pattern, sizeof pattern) == 0)
+        uintptr_t code = (uintptr_t)map_get(&evicted->pattern_codes, key, line->delivered);
+        if (code && memcmp(&evicted->patterns[code - 1], &pattern, sizeof pattern) == 0)
             return (uint16_t)code;
         if (code && i < 16)
             continue;
-        if (code || order->pattern_count >= PATTERNS_MOST)
+        if (code || evicted->pattern_count >= PATTERNS_MOST)
             return 0;
-        if (order->pattern_count == order->pattern_room) {
-            size_t room = order->pattern_room ? 2 * order->pattern_room : 16;
+        if (evicted->pattern_count == evicted->pattern_room) {
+            size_t room = evicted->pattern_room ? 2 * evicted->pattern_room : 16;
             struct order_line *more =
                 xaligned_alloc(_Alignof(struct order_line), room * sizeof *more);
-            if (order->pattern_count)
-                memcpy(more, order->patterns, order->pattern_count * sizeof *more);
-            free(order->patterns);
-            order->patterns = more;
-            order->pattern_room = room;
+            if (evicted->pattern_count)
+                memcpy(more, evicted->patterns, evicted->pattern_count * sizeof *more);
+            free(evicted->patterns);
+            evicted->patterns = more;
+            evicted->pattern_room = room;
         }
-        order->patterns[order->pattern_count++] = pattern;
-        map_put(&order->pattern_codes, key, line->delivered,
-                (void *)(uintptr_t)order->pattern_count);
-        return (uint16_t)order->pattern_count;
+        evicted->patterns[evicted->pattern_count++] = pattern;
+        map_put(&evicted->pattern_codes, key, line->delivered,
+                (void *)(uintptr_t)evicted->pattern_count);
+        return (uint16_t)evicted->pattern_count;
     }
 }
 
 /* Are all lines of this page complete or evicted? *news: some are not evicted yet. */
-static bool eviction_is_page_complete(const struct order *order, size_t first, size_t end,
+static bool eviction_is_page_complete(const struct evicted_lines *evicted,
+                                      const struct order_line *lines, size_t first, size_t end,
                                       bool *news)
 {
     *news = false;
     for (size_t i = first; i < end; i++) {
-        if (order->evicted[i])
+        if (evicted->codes[i])
             continue;
         *news = true;
-        if (!eviction_is_complete(&order->lines[i]))
+        if (!eviction_is_complete(&lines[i]))
             return false;
     }
     return *news;
 }
 
-static bool eviction_evict_page(struct order *order, size_t first, size_t end)
+static bool eviction_evict_page(struct evicted_lines *evicted, struct order_line *lines,
+                                size_t first, size_t end)
 {
     uint16_t codes[512];
     bool all = end - first <= sizeof codes / sizeof *codes;
     for (size_t i = first; i < end && all; i++) {
-        codes[i - first] =
-            order->evicted[i] ? order->evicted[i] : pattern_code(order, &order->lines[i]);
+        codes[i - first] = evicted->codes[i] ? evicted->codes[i] : pattern_code(evicted, &lines[i]);
         all = codes[i - first] != 0;
     }
     for (size_t i = first; i < end && all; i++) {
-        order->evicted_count += !order->evicted[i];
-        order->evicted[i] = codes[i - first];
+        evicted->count += !evicted->codes[i];
+        evicted->codes[i] = codes[i - first];
     }
-    return all &&
-           madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
+    return all && madvise(&lines[first], (end - first) * sizeof *lines, MADV_DONTNEED) == 0;
 }
 
 #define EVICTION_LOOKS 1024u /* lines examined in one step */
 
 bool order_evict_lines(struct order *order, size_t *first)
 {
+    struct evicted_lines *evicted = &order->evicted;
+    const struct line_array *lines = &order->lines.visible;
     size_t each = page_lines();
     bool news;
-    if (each == 0 || each > order->line_count)
+    if (each == 0 || each > lines->count)
         return true;
-    order->evicted = array_reserve_zeroed(order->evicted, &order->evicted_room, order->line_room,
-                                          sizeof *order->evicted);
+    evicted->codes =
+        array_reserve_zeroed(evicted->codes, &evicted->room, lines->room, sizeof *evicted->codes);
     size_t until = *first + (each > EVICTION_LOOKS ? each : EVICTION_LOOKS);
-    for (; *first < until && *first + each <= order->line_count; *first += each)
-        if (eviction_is_page_complete(order, *first, *first + each, &news))
-            eviction_evict_page(order, *first, *first + each);
-    return *first + each > order->line_count;
+    for (; *first < until && *first + each <= lines->count; *first += each)
+        if (eviction_is_page_complete(evicted, lines->items, *first, *first + each, &news))
+            eviction_evict_page(evicted, lines->items, *first, *first + each);
+    return *first + each > lines->count;
 }
 
 void order_evict_line(struct order *order)
@@ -155,13 +157,13 @@ void order_evict_line(struct order *order)
 
 bool order_line_is_evicted(const struct order *order, uint32_t line)
 {
-    return order->evicted_count && !(line & HIDDEN_LINE) && line && line <= order->evicted_room &&
-           order->evicted[line - 1];
+    return order->evicted.count && !(line & HIDDEN_LINE) && line && line <= order->evicted.room &&
+           order->evicted.codes[line - 1];
 }
 
-void line_eviction_free(struct order *order)
+void line_eviction_free(struct evicted_lines *evicted)
 {
-    free(order->evicted);
-    free(order->patterns);
-    map_free(&order->pattern_codes);
+    free(evicted->codes);
+    free(evicted->patterns);
+    map_free(&evicted->pattern_codes);
 }

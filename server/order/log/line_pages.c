@@ -20,9 +20,9 @@
 
 static size_t line_pages_count(size_t lines) { return (lines + PAGE_LINES - 1) / PAGE_LINES; }
 
-static struct order_line *lines_of(const struct order *order, unsigned hidden)
+static const struct line_array *lines_of(const struct order *order, unsigned hidden)
 {
-    return hidden ? order->hidden : order->lines;
+    return hidden ? &order->lines.hidden : &order->lines.visible;
 }
 
 void line_pages_new_line(struct order *order, uint32_t number)
@@ -44,7 +44,7 @@ static void copy_line(struct order *order, unsigned hidden, size_t line)
     struct frozen_save *frozen = order->frozen;
     struct copied *of = &frozen->of[hidden];
     const struct order_line *as_it_is =
-        hidden ? &order->hidden[line] : order_line_peek(order, line);
+        hidden ? &order->lines.hidden.items[line] : order_line_peek(order, line);
     frozen->copies =
         array_reserve(frozen->copies, &frozen->room, frozen->count + 1, sizeof *frozen->copies);
     struct frozen_line *copy = &frozen->copies[frozen->count++];
@@ -81,7 +81,7 @@ void line_pages_freeze(struct order *order)
     for (unsigned hidden = 0; hidden < 2; hidden++) {
         struct line_pages *pages = &order->pages[hidden];
         struct copied *of = &frozen->of[hidden];
-        of->lines = hidden ? order->hidden_count : order->line_count;
+        of->lines = lines_of(order, hidden)->count;
         of->has = xcalloc(of->lines / 8 + 1, 1);
         of->last = xcalloc(line_pages_count(of->lines), sizeof *of->last);
         for (size_t i = 0; i < pages->count; i++)
@@ -116,9 +116,9 @@ static void put_page(struct save_bytes *out, const struct order_line *lines, siz
 static const struct order_line *lines_to_save(struct order *order, unsigned hidden, size_t first,
                                               size_t count, struct order_line **made)
 {
-    struct order_line *lines = lines_of(order, hidden) + first;
+    struct order_line *lines = lines_of(order, hidden)->items + first;
     size_t evicted = 0;
-    for (size_t i = 0; i < count && !hidden && order->evicted_count; i++)
+    for (size_t i = 0; i < count && !hidden && order->evicted.count; i++)
         evicted += line_is_evicted(order, first + i);
     *made = evicted ? xaligned_alloc(_Alignof(struct order_line), count * sizeof *lines) : NULL;
     for (size_t i = 0; i < count; i++) {
@@ -215,13 +215,12 @@ static void load_page(struct order *order, unsigned hidden, size_t page, uint64_
                       struct save_reader *in)
 {
     struct line_pages *pages = &order->pages[hidden];
-    size_t first = page * PAGE_LINES,
-           count = (hidden ? order->hidden_count : order->line_count) - first;
+    size_t first = page * PAGE_LINES, count = lines_of(order, hidden)->count - first;
     struct save_reader lines = {0};
     uint8_t *bytes = order->shelf.get(order->shelf.context, place, &lines.size);
     lines.data = bytes;
     lines.bad = !bytes;
-    load_lines(&lines, order, lines_of(order, hidden) + first,
+    load_lines(&lines, order, lines_of(order, hidden)->items + first,
                count > PAGE_LINES ? PAGE_LINES : count);
     in->bad |= lines.bad || lines.at != lines.size;
     free(bytes);

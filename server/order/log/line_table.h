@@ -9,19 +9,19 @@ void order_load_line(const struct order *order, size_t index);
 void order_evict_line(struct order *order); /* lines that are complete */
 /* Evicts some complete lines, from index *first on; returns true when all lines were examined. */
 bool order_evict_lines(struct order *order, size_t *first);
-void line_eviction_free(struct order *order);
+void line_eviction_free(struct evicted_lines *evicted);
 
 static inline bool line_is_evicted(const struct order *order, size_t index)
 {
-    return order->evicted_count && index < order->evicted_room && order->evicted[index];
+    return order->evicted.count && index < order->evicted.room && order->evicted.codes[index];
 }
 
 /* Returns a visible line, by number - 1, for reading it immediately; an evicted line stays
  * evicted. */
 static inline const struct order_line *order_line_peek(const struct order *order, size_t index)
 {
-    return line_is_evicted(order, index) ? &order->patterns[order->evicted[index] - 1]
-                                         : &order->lines[index];
+    return line_is_evicted(order, index) ? &order->evicted.patterns[order->evicted.codes[index] - 1]
+                                         : &order->lines.visible.items[index];
 }
 
 /* Returns a line, NULL if there is none; an evicted one is restored. */
@@ -29,12 +29,13 @@ static inline struct order_line *line_get(const struct order *order, uint32_t li
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
     if (line & HIDDEN_LINE)
-        return i < order->hidden_count ? &order->hidden[i] : NULL;
-    if (i >= order->line_count)
+        return i < order->lines.hidden.count ? &order->lines.hidden.items[i] : NULL;
+    if (i >= order->lines.visible.count)
         return NULL;
-    if (__builtin_expect(!order->lines[i].more, 0)) /* only an evicted line has none */
+    struct order_line *visible = &order->lines.visible.items[i];
+    if (__builtin_expect(!visible->more, 0)) /* only an evicted line has none */
         order_load_line(order, i);
-    return &order->lines[i];
+    return visible;
 }
 
 /* Returns the address of a line, NULL if there is none, without reading it; the line may be
@@ -43,15 +44,15 @@ static inline const struct order_line *line_place(const struct order *order, uin
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
     if (line & HIDDEN_LINE)
-        return i < order->hidden_count ? &order->hidden[i] : NULL;
-    return i < order->line_count ? &order->lines[i] : NULL;
+        return i < order->lines.hidden.count ? &order->lines.hidden.items[i] : NULL;
+    return i < order->lines.visible.count ? &order->lines.visible.items[i] : NULL;
 }
 
 /* Returns whether this is an existing, shared line. */
 static inline bool line_is_shared(const struct order *order, uint32_t line)
 {
     const struct order_line *l =
-        order->has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
+        order->lines.has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
     return l && l->shared;
 }
 
@@ -61,7 +62,7 @@ static inline bool line_has_kept(const struct order *order, const struct order_l
     return line->positions.count > line->base && line->last >= order->first;
 }
 
-void line_array_free(struct order_line *lines, size_t room); /* frees the array */
+void line_array_free(struct line_array *lines); /* frees the array */
 struct order_line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 
 #endif

@@ -24,7 +24,7 @@ uint64_t order_line_first(const struct order *order, uint32_t line)
 
 bool order_is_discarded(const struct order *order, struct event_id at)
 {
-    bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->line_count;
+    bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->lines.visible.count;
     const struct order_line *line = hidden  ? line_get(order, at.line)
                                     : there ? order_line_peek(order, at.line - 1)
                                             : NULL;
