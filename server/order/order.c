@@ -7,7 +7,7 @@
 #include "server/order/delivery/pending_events.h"
 #include "server/order/delivery/host_streams.h"
 #include "server/order/delivery/byte_stream_match.h"
-#include "server/order/log/log_block.h"
+#include "server/order/log/event_log.h"
 #include "server/order/log/line_table.h"
 #include "server/order/log/line_pages.h"
 #include "server/order/log/late_receives.h"
@@ -31,7 +31,7 @@ struct order *order_new_on(struct block_store shelf)
     *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
     order_cache(order, (size_t)256 << 20);
     order->pending_limit = PENDING_LIMIT;
-    order->far.gradual = order->meetings.gradual = order->receives.gradual =
+    order->far.gradual = order->meetings.gradual = order->late.newest.gradual =
         order->streams.gradual = true;
     return order;
 }
@@ -47,19 +47,11 @@ void order_free(struct order *order)
             line_free(&order->lines.visible.items[i]);
     for (size_t i = 0; i < order->lines.hidden.count; i++)
         line_free(&order->lines.hidden.items[i]);
-    for (uint64_t i = 0; i * BLOCK_EVENTS < order->count; i++)
-        if (order->blocks[i].rows != order->damaged)
-            block_free(order->blocks[i].rows);
-    block_free(order->damaged);
-    free(order->unreadable);
-    block_free(order->spare);
-    free(order->blocks);
-    free(order->sent);
-    free(order->cache.list);
+    event_log_free(&order->log);
     position_cache_free(&order->nodes);
-    late_receives_free(order);
+    late_receives_free(&order->late);
     search_scratch_free(order);
-    uncertainty_drop(order);
+    uncertainty_drop(&order->uncertain);
     if (order->shelf.free)
         order->shelf.free(order->shelf.context);
     rendezvous_free_all(order);
@@ -77,10 +69,10 @@ void order_free(struct order *order)
     free(order->work.items);
     free(order->going.lines);
     free(order->stragglers.items);
-    free(order->troubles);
-    for (size_t i = 0; i < order->reason_count; i++)
-        free(order->reasons[i]);
-    free(order->reasons);
+    free(order->inconsistencies.items);
+    for (size_t i = 0; i < order->reasons.count; i++)
+        free(order->reasons.items[i]);
+    free(order->reasons.items);
     free(order);
 }
 
@@ -120,25 +112,28 @@ bool order_after(struct order *order, uint32_t type, uint32_t earlier)
     return true;
 }
 
+void order_add_inconsistency(struct inconsistency_list *list, struct inconsistency one)
+{
+    list->items = array_reserve(list->items, &list->room, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = one;
+}
+
 void order_report(struct order *order, struct event_id at, struct event_id with, const char *why)
 {
     order->figures.contradictions++;
-    if (order->trouble_count >= 65536)
-        return; /* counted, not listed */
-    order->troubles = array_reserve(order->troubles, &order->trouble_room, order->trouble_count + 1,
-                                    sizeof *order->troubles);
-    order->troubles[order->trouble_count++] = (struct inconsistency){at, with, why};
+    if (order->inconsistencies.count < 65536) /* the others are counted, not listed */
+        order_add_inconsistency(&order->inconsistencies, (struct inconsistency){at, with, why});
 }
 
-const char *order_intern_reason(struct order *order, const char *text, size_t size)
+const char *order_intern_reason(struct reason_texts *reasons, const char *text, size_t size)
 {
-    for (size_t i = 0; i < order->reason_count; i++)
-        if (strlen(order->reasons[i]) == size && memcmp(order->reasons[i], text, size) == 0)
-            return order->reasons[i];
-    if (order->reason_count >= 256)
+    for (size_t i = 0; i < reasons->count; i++)
+        if (strlen(reasons->items[i]) == size && memcmp(reasons->items[i], text, size) == 0)
+            return reasons->items[i];
+    if (reasons->count >= 256)
         return "reason not recorded";
-    order->reasons = array_reserve(order->reasons, &order->reason_room, order->reason_count + 1,
-                                   sizeof *order->reasons);
+    reasons->items =
+        array_reserve(reasons->items, &reasons->room, reasons->count + 1, sizeof *reasons->items);
     char *copy = xstrndup(text, size);
-    return order->reasons[order->reason_count++] = copy;
+    return reasons->items[reasons->count++] = copy;
 }

@@ -44,18 +44,18 @@ void order_discard_begin(struct order *order, uint64_t position)
 {
     while (!order_discard_step(order))
         ;
-    uint64_t from = order->first / BLOCK_EVENTS, to = position / BLOCK_EVENTS;
-    if (position > order->count || to <= from || to * BLOCK_EVENTS >= order->count)
+    uint64_t from = order->log.first / BLOCK_EVENTS, to = position / BLOCK_EVENTS;
+    if (position > order->log.count || to <= from || to * BLOCK_EVENTS >= order->log.count)
         return;
     uint64_t first = to * BLOCK_EVENTS;
     /* Members of one point stay together: a point that is cut is discarded as a whole. */
-    while (first < order->count && log_get(order, first, FIELD_POINT))
+    while (first < order->log.count && log_get(order, first, FIELD_POINT))
         first++;
-    order->first = first;
-    order->forgetting = (struct forgetting){.under_way = true};
-    if (order->doubts && order->first_doubt < first)
-        order->forgotten_doubts = order->doubt_reasons;
-    uncertainty_drop(order);
+    order->log.first = first;
+    order->discarding = (struct order_discarding){.under_way = true};
+    if (order->uncertain.count && order->uncertain.first < first)
+        order->uncertain.discarded_reasons = order->uncertain.reasons;
+    uncertainty_drop(&order->uncertain);
 }
 
 #ifndef FORGET_LOOKS
@@ -64,10 +64,10 @@ void order_discard_begin(struct order *order, uint64_t position)
 
 bool order_discard_step(struct order *order)
 {
-    struct forgetting *f = &order->forgetting;
+    struct order_discarding *f = &order->discarding;
     if (!f->under_way)
         return true;
-    if (order->packed < order->first / BLOCK_EVENTS) {
+    if (order->log.packed < order->log.first / BLOCK_EVENTS) {
         log_pack_one(order);
         return false;
     }
@@ -75,9 +75,9 @@ bool order_discard_step(struct order *order)
         if (f->line < order->lines.visible.count) {
             size_t i = f->line++;
             if (!line_is_evicted(order, i))
-                forget_line(order, (uint32_t)i + 1, order->first);
+                forget_line(order, (uint32_t)i + 1, order->log.first);
         } else if (f->hidden < order->lines.hidden.count) {
-            forget_line(order, HIDDEN_LINE | (uint32_t)++f->hidden, order->first);
+            forget_line(order, HIDDEN_LINE | (uint32_t)++f->hidden, order->log.first);
         } else if (order_evict_lines(order, &f->evicted)) {
             f->under_way = false;
             order_release_caches(order);

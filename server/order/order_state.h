@@ -190,11 +190,22 @@ enum {
     PAGE_FROZEN = 2
 }; /* touched: to be saved; frozen: part of the save in progress */
 
-struct line_pages {
-    uint8_t *marks;
-    struct line_page_entry {
-        uint64_t place; /* in the block store, 0: not saved yet */
-    } *items;
+/* Lines behind may still list events before the first one kept, which no longer have a position;
+ * order_discard.c visits them. */
+struct order_discarding {
+    bool under_way;
+    size_t line, hidden, evicted; /* the next ones to examine */
+};
+
+/* The inconsistencies that were reported; order.c and saved_rest.c add them. */
+struct inconsistency_list {
+    struct inconsistency *items;
+    size_t count, room;
+};
+
+/* The reasons of inconsistencies that were read from a saved order; order.c adds them. */
+struct reason_texts {
+    char **items;
     size_t count, room;
 };
 
@@ -204,37 +215,11 @@ struct order {
     struct frozen_save *frozen; /* the save under way */
     uint64_t saved_bytes; /* of pages, in the last save */
     struct evicted_lines evicted;
-    struct kept_block {
-        struct log_block *rows; /* NULL: in the block store only */
-        uint64_t place; /* 0: open */
-    } *blocks; /* BLOCK_EVENTS positions each */
-    size_t block_room;
-    uint64_t count, first; /* first: the first position that is kept */
-    /* Lines behind may still list events before `first`, which no longer have a position. */
-    struct forgetting {
-        bool under_way;
-        size_t line, hidden, evicted; /* the next ones to examine */
-    } forgetting;
-    uint64_t packed; /* blocks before this one are in the block store */
-    uint8_t *sent; /* recent_sends.h; NULL: none was packed since the order was made */
-    uint64_t sent_from; /* block */
+    struct event_log log;
+    struct order_discarding discarding;
     struct block_store shelf;
     struct position_cache nodes;
-    struct block_cache { /* packed blocks in memory */
-        uint32_t *list;
-        size_t count, room, hand, bytes, limit;
-    } cache;
-    struct log_block *spare; /* a block for reuse */
-    struct log_block *damaged; /* stands for blocks that cannot be read */
-    uint64_t damaged_blocks, partners_lost;
-    uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
-    size_t unreadable_room;
-    struct map receives; /* send -> 1 + its newest in `late`: receives its row has no room for */
-    struct late_receive {
-        uint64_t send, receive;
-        size_t next; /* of the same send; the newest is followed by the oldest */
-    } *late;
-    size_t late_count, late_room;
+    struct late_receives late;
     struct search_scratch *scratch; /* of queries, see backward_search.h */
     struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
     struct node_pools { /* node_pool.c */
@@ -283,17 +268,14 @@ struct order {
     bool last; /* no peer is left that could add events */
     /* `last`, and nothing else is left: events that wait by a key for a partner are delivered */
     bool finishing;
-    uint64_t doubts, first_doubt; /* number of uncertain events; position of the first */
-    uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of the discarded ones */
-    struct uncertainty *doubtful; /* uncertainty.c; NULL: not computed yet */
-    struct inconsistency *troubles;
-    size_t trouble_count, trouble_room;
-    char **reasons; /* read from a saved order */
-    size_t reason_count, reason_room;
+    struct uncertain_events uncertain;
+    struct inconsistency_list inconsistencies;
+    struct reason_texts reasons;
     struct order_figures figures;
 };
 
 /* Returns a copy of the reason that lives as long as the order, the same for equal texts. */
-const char *order_intern_reason(struct order *order, const char *text, size_t size);
+const char *order_intern_reason(struct reason_texts *reasons, const char *text, size_t size);
+void order_add_inconsistency(struct inconsistency_list *list, struct inconsistency one);
 
 #endif

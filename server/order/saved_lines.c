@@ -205,16 +205,16 @@ static void load_forgotten(struct save_reader *in, const struct order *order,
                            struct order_line *line)
 {
     line->base = line->positions.count = save_get_number(in);
-    in->bad |= line->base && !order->first;
-    line->last = line->base ? order->first - 1 : NO_POSITION;
+    in->bad |= line->base && !order->log.first;
+    line->last = line->base ? order->log.first - 1 : NO_POSITION;
 }
 
 static bool line_fits(const struct order *order, const struct order_line *line)
 {
     const uint64_t n = line->positions.count;
-    return line->base <= n && n <= order->count && line->acted <= order->count &&
-           (n == 0 || line->last < order->count) &&
-           (line->tied == NO_POSITION || line->tied < order->count);
+    return line->base <= n && n <= order->log.count && line->acted <= order->log.count &&
+           (n == 0 || line->last < order->log.count) &&
+           (line->tied == NO_POSITION || line->tied < order->log.count);
 }
 
 static unsigned load_line(struct save_reader *in, struct order *order, struct order_line *line)

@@ -35,10 +35,10 @@ static void put_late(struct save_bytes *out, const struct late_receive *late)
 static void get_late(struct save_reader *in, struct order *order, uint64_t send)
 {
     uint64_t distance = save_get_number(in);
-    if (send >= order->count || distance == 0 || distance >= order->count - send)
+    if (send >= order->log.count || distance == 0 || distance >= order->log.count - send)
         in->bad = true;
     else
-        late_receives_add(order, send, send + distance);
+        late_receives_add(&order->late, send, send + distance);
 }
 
 /* Saves the delivered members of a rendezvous; the pending ones are inserted again after
@@ -115,10 +115,8 @@ static void save_decode_inconsistency(struct save_reader *in, struct order *orde
     struct inconsistency trouble = {.at = save_get_event_ref(in), .with = save_get_event_ref(in)};
     size_t size;
     const uint8_t *why = save_get_block(in, &size);
-    trouble.why = order_intern_reason(order, (const char *)why, size);
-    order->troubles = array_reserve(order->troubles, &order->trouble_room, order->trouble_count + 1,
-                                    sizeof *order->troubles);
-    order->troubles[order->trouble_count++] = trouble;
+    trouble.why = order_intern_reason(&order->reasons, (const char *)why, size);
+    order_add_inconsistency(&order->inconsistencies, trouble);
 }
 
 /* ---- streams between hosts ---- */
@@ -196,8 +194,8 @@ static void get_known_place(struct save_reader *in, struct order *order)
 void save_rest_freeze(struct order *order)
 {
     order->saves++;
-    order->frozen->rest = (struct save_rest_state){.late_end = order->late_count,
-                                                   .trouble_end = order->trouble_count,
+    order->frozen->rest = (struct save_rest_state){.late_end = order->late.count,
+                                                   .trouble_end = order->inconsistencies.count,
                                                    .meeting = order->newest_meeting,
                                                    .stream = order->newest_stream};
     host_streams_places(order, put_known_place, &order->frozen->rest.bytes);
@@ -270,9 +268,9 @@ static bool write_one(struct order *order, struct save_rest_state *rest)
     } else if (rest->stream) {
         next_stretch(order, rest);
     } else if (rest->late < rest->late_end) {
-        put_late(&rest->bytes, &order->late[rest->late++]);
+        put_late(&rest->bytes, &order->late.items[rest->late++]);
     } else if (rest->trouble < rest->trouble_end) {
-        save_encode_inconsistency(&rest->bytes, &order->troubles[rest->trouble++]);
+        save_encode_inconsistency(&rest->bytes, &order->inconsistencies.items[rest->trouble++]);
     } else {
         return false;
     }

@@ -62,10 +62,11 @@ static struct rows rest_of(const struct order *order)
     assert_int_equal(meetings, order->meetings.count);
     for (const struct byte_stream *s = order->newest_stream; s; s = s->next)
         add_stream(&rows, order, s);
-    for (size_t i = 0; i < order->late_count; i++)
-        add_row(&rows, (struct row){{3, i, order->late[i].send, order->late[i].receive}});
-    for (size_t i = 0; i < order->trouble_count; i++) {
-        const struct inconsistency *t = &order->troubles[i];
+    for (size_t i = 0; i < order->late.count; i++)
+        add_row(&rows,
+                (struct row){{3, i, order->late.items[i].send, order->late.items[i].receive}});
+    for (size_t i = 0; i < order->inconsistencies.count; i++) {
+        const struct inconsistency *t = &order->inconsistencies.items[i];
         add_row(&rows, (struct row){{4, i, code_of(t->at), code_of(t->with), strlen(t->why),
                                      (uint8_t)t->why[0]}});
     }

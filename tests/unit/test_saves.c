@@ -275,7 +275,7 @@ static void forgetting_in_steps_is_forgetting(void **state)
             order_discard_begin(steps.order, position);
             for (bool all = false; !all;) {
                 expect_same_answers(once.order, steps.order, &random);
-                compared += steps.order->forgetting.under_way;
+                compared += steps.order->discarding.under_way;
                 until = at + execution_random(&random, x.count - at < 9 ? x.count - at + 1 : 9);
                 execution_feed_part(&x, steps.order, seed, at, until);
                 execution_feed_part(&x, once.order, seed, at, until);

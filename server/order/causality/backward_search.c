@@ -73,7 +73,7 @@ void search_scratch_free(struct order *order)
 /* Prefetches the row of an event that will be read soon. */
 static inline void expect_row(const struct order *order, uint64_t position)
 {
-    const struct log_block *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    const struct log_block *rows = order->log.blocks[position / BLOCK_EVENTS].rows;
     if (rows)
         block_expect(rows, position % BLOCK_EVENTS, FIELD_LINE);
 }
@@ -147,7 +147,7 @@ static void walk_back(struct event_search *search, uint64_t position)
     for (uint64_t p = first; p < position; p++)
         walk_to(search, p);
     for (uint64_t p = position + 1;
-         p < search->order->count && log_get(search->order, p, FIELD_POINT) == p - first &&
+         p < search->order->log.count && log_get(search->order, p, FIELD_POINT) == p - first &&
          p != first;
          p++)
         walk_to(search, p);
@@ -315,7 +315,7 @@ bool backward_search_scan(struct event_search *search, uint64_t events)
         uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS;
         uint64_t until = block > stop ? block : stop;
         const struct log_block *rows = log_block(order, search->at - 1);
-        search->doubt |= rows == order->damaged;
+        search->doubt |= rows == order->log.unreadable.rows;
         /* Skip events and pairs that are not in the past. */
         while (search->at > until && !search->found) {
             scan_plain(search, until);
@@ -351,7 +351,7 @@ static uint64_t next_of_thread(const struct order *order, uint64_t position, uin
     uint32_t thread = (uint32_t)log_get(order, position, FIELD_THREAD);
     const struct order_line *line = thread ? line_get(order, thread) : NULL;
     if (!line || line->shared || thread & HIDDEN_LINE || order->figures.contradictions ||
-        order->doubts)
+        order->uncertain.count)
         return NO_POSITION;
     uint64_t ordinal = order_line_from(order, thread, position + 1);
     uint64_t next =

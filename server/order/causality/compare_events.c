@@ -29,7 +29,10 @@ struct comparison {
 
 /* Is a walk without a result conclusive? It skips events that lead nowhere new; damaged blocks
  * might be among them. */
-static bool nothing_is_missing(const struct order *order) { return order->damaged_blocks == 0; }
+static bool nothing_is_missing(const struct order *order)
+{
+    return order->log.unreadable.count == 0;
+}
 
 /* Gives each search a turn of about the same duration; returns true when the answer is known. */
 static bool comparison_alternate_searches(struct comparison *c)

@@ -60,10 +60,11 @@ struct cone *cone_new(const struct order *order, uint64_t position, bool future,
     if (future)
         count_lines(reach, UINT32_MAX);
     if (!future) {
-        reach->search = (struct event_search){.least = limit > order->first ? limit : order->first,
-                                              .goal = NO_POSITION,
-                                              .end = 0,
-                                              .scratch = &reach->scratch};
+        reach->search =
+            (struct event_search){.least = limit > order->log.first ? limit : order->log.first,
+                                  .goal = NO_POSITION,
+                                  .end = 0,
+                                  .scratch = &reach->scratch};
         backward_search_begin(&reach->search, order, position);
         return reach;
     }

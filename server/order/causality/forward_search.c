@@ -44,7 +44,7 @@ static void forward_search_expand(struct event_search *search, uint64_t position
         order_receives(order, position, reach_receive, search);
     uint64_t first = position - log_get(order, position, FIELD_POINT);
     for (uint64_t p = first;
-         p < order->count && (p == first || log_get(order, p, FIELD_POINT) == p - first); p++)
+         p < order->log.count && (p == first || log_get(order, p, FIELD_POINT) == p - first); p++)
         forward_search_reach_event(search, p);
 }
 

@@ -60,9 +60,9 @@ struct uncertainty {
     size_t scratch_room;
 };
 
-void uncertainty_drop(struct order *order)
+void uncertainty_drop(struct uncertain_events *events)
 {
-    struct uncertainty *d = order->doubtful;
+    struct uncertainty *d = events->past_sets;
     if (!d)
         return;
     for (size_t i = 0; i < d->chain_count; i++)
@@ -80,7 +80,7 @@ void uncertainty_drop(struct order *order)
     map_free(&d->index);
     map_free(&d->joins);
     free(d);
-    order->doubtful = NULL;
+    events->past_sets = NULL;
 }
 
 /* ---- sets ---- */
@@ -198,10 +198,10 @@ static void set_from(struct uncertainty *d, uint32_t line, uint64_t position, ui
 
 /* Returns one reason of the discarded uncertain events, which stands for all of them; UNTRACED_NONE
  * if there are none. */
-static uint32_t uncertainty_discarded_reason(const struct order *order)
+static uint32_t uncertainty_discarded_reason(const struct uncertain_events *events)
 {
-    return order->forgotten_doubts ? (uint32_t)__builtin_ctz(order->forgotten_doubts)
-                                   : UNTRACED_NONE;
+    return events->discarded_reasons ? (uint32_t)__builtin_ctz(events->discarded_reasons)
+                                     : UNTRACED_NONE;
 }
 
 /* Returns the reason that follows from the event's own row: the stored one, or a lost partner, lost
@@ -216,8 +216,9 @@ static uint32_t uncertainty_own_reason(const struct order *order, uint64_t posit
         return (uint32_t)(flags >> FIELD_UNCERTAINTY_SHIFT);
     if (flags & FIELD_PARTNER_LOST || (flags & FIELD_AFTER_GAP && !line->shared))
         return UNTRACED_LOST;
-    return !line->shared && back > position - order->first ? uncertainty_discarded_reason(order)
-                                                           : UNTRACED_NONE;
+    return !line->shared && back > position - order->log.first
+               ? uncertainty_discarded_reason(&order->uncertain)
+               : UNTRACED_NONE;
 }
 
 /* Returns the union of the sets of an event's predecessors, apart from the members of its point.
@@ -225,14 +226,14 @@ static uint32_t uncertainty_own_reason(const struct order *order, uint64_t posit
 static uint32_t uncertainty_inherited_set(struct order *order, uint64_t position, uint32_t number,
                                           uint32_t *doubt)
 {
-    struct uncertainty *d = order->doubtful;
+    struct uncertainty *d = order->uncertain.past_sets;
     const struct order_line *line = line_get(order, number);
     uint32_t set = line->shared ? 0 : set_at(d, number, position);
     struct block_edges edges = block_edges(log_block(order, position), position % BLOCK_EVENTS);
     for (uint32_t k = 0; k < edges.count; k++) {
         uint64_t from = position - block_edge(&edges, k);
-        if (from < order->first)
-            *doubt = *doubt ? *doubt : uncertainty_discarded_reason(order);
+        if (from < order->log.first)
+            *doubt = *doubt ? *doubt : uncertainty_discarded_reason(&order->uncertain);
         else
             set = uncertainty_join_sets(
                 d, set, set_at(d, block_line_of(log_get(order, from, FIELD_LINE)), from));
@@ -267,7 +268,7 @@ static uint32_t uncertainty_add_reason(struct uncertainty *d, uint32_t set, uint
 
 static void uncertainty_visit_event(struct order *order, uint64_t first, uint64_t last)
 {
-    struct uncertainty *d = order->doubtful;
+    struct uncertainty *d = order->uncertain.past_sets;
     uint32_t set = 0, doubt = UNTRACED_NONE, chain = 0;
     for (uint64_t p = first; p <= last; p++) {
         uint32_t number = block_line_of(log_get(order, p, FIELD_LINE));
@@ -291,12 +292,13 @@ static void uncertainty_visit_event(struct order *order, uint64_t first, uint64_
 
 static struct uncertainty *uncertainty_begin(struct order *order)
 {
-    struct uncertainty *d = order->doubtful;
+    struct uncertain_events *events = &order->uncertain;
+    struct uncertainty *d = events->past_sets;
     if (!d) {
-        order->doubtful = d = xcalloc(1, sizeof *d);
-        d->at = order->forgotten_doubts || order->first_doubt < order->first ? order->first
-                                                                             : order->first_doubt;
-        d->at -= d->at < order->count ? log_get(order, d->at, FIELD_POINT) : 0;
+        events->past_sets = d = xcalloc(1, sizeof *d);
+        d->at = events->discarded_reasons || events->first < order->log.first ? order->log.first
+                                                                              : events->first;
+        d->at -= d->at < order->log.count ? log_get(order, d->at, FIELD_POINT) : 0;
         d->scratch = array_reserve(NULL, &d->scratch_room, 1, sizeof *d->scratch);
         set_of(d, 0);
     }
@@ -311,10 +313,11 @@ bool order_uncertainty_step(const struct order *constant, uint64_t end, uint64_t
 {
     /* a cache is not part of the order's state */
     struct order *order = (struct order *)(uintptr_t)constant;
-    end = end < order->count ? end : order->count;
+    end = end < order->log.count ? end : order->log.count;
     end =
         end ? order_point_end(order, end - 1) + 1 : 0; /* all members of a point belong together */
-    if (!order->doubts || (order->first_doubt >= end && !order->forgotten_doubts))
+    if (!order->uncertain.count ||
+        (order->uncertain.first >= end && !order->uncertain.discarded_reasons))
         return true;
     struct uncertainty *d = uncertainty_begin(order);
     while (d->at < end && budget && !d->full) {
@@ -331,24 +334,26 @@ bool order_uncertainty_step(const struct order *constant, uint64_t end, uint64_t
 
 static uint32_t set_of_event(const struct order *order, uint64_t position)
 {
-    return set_at(order->doubtful, block_line_of(log_get(order, position, FIELD_LINE)), position);
+    return set_at(order->uncertain.past_sets, block_line_of(log_get(order, position, FIELD_LINE)),
+                  position);
 }
 
 uint32_t order_uncertainty_between(const struct order *order, uint64_t a, uint64_t b)
 {
-    const struct uncertainty *d = order->doubtful;
+    const struct uncertainty *d = order->uncertain.past_sets;
     if (!d)
         return 0;
     if (d->damaged)
         return UNTRACED_BIT(UNANSWERED_DAMAGED);
     if (d->full)
-        return order->doubt_reasons;
+        return order->uncertain.reasons;
     uint32_t x = set_of_event(order, a), y = set_of_event(order, b), reasons = 0;
     uint32_t count = d->sets[x].count > d->sets[y].count ? d->sets[x].count : d->sets[y].count;
-    for (uint32_t chain = 0; x != y && chain < count && reasons != order->doubt_reasons; chain++) {
+    for (uint32_t chain = 0; x != y && chain < count && reasons != order->uncertain.reasons;
+         chain++) {
         uint32_t m = uncertainty_count_in(d, x, chain), n = uncertainty_count_in(d, y, chain),
                  to = m > n ? m : n;
-        for (uint32_t i = m > n ? n : m; i < to && reasons != order->doubt_reasons; i++)
+        for (uint32_t i = m > n ? n : m; i < to && reasons != order->uncertain.reasons; i++)
             reasons |= UNTRACED_BIT(d->chains[chain].reasons[i]);
     }
     return reasons;
@@ -356,7 +361,7 @@ uint32_t order_uncertainty_between(const struct order *order, uint64_t a, uint64
 
 uint32_t order_uncertainty_of(const struct order *order, uint64_t position)
 {
-    const struct uncertainty *d = order->doubtful;
+    const struct uncertainty *d = order->uncertain.past_sets;
     return !d ? 0 : d->damaged || d->full ? UINT32_MAX : set_of_event(order, position);
 }
 
@@ -373,7 +378,7 @@ static uint32_t last_with(const struct uncertainty_chain *chain, uint32_t number
 
 uint64_t order_uncertainty_kind(const struct order *order, uint32_t set, uint32_t reason)
 {
-    const struct uncertainty *d = order->doubtful;
+    const struct uncertainty *d = order->uncertain.past_sets;
     uint64_t kind = 0;
     for (uint32_t chain = 0; d && set < d->set_count && chain < d->sets[set].count; chain++) {
         uint64_t last = last_with(&d->chains[chain], uncertainty_count_in(d, set, chain), reason);
@@ -390,7 +395,7 @@ uint64_t order_uncertainty_kind(const struct order *order, uint32_t set, uint32_
 uint64_t order_uncertainty_alike(const struct order *order, uint32_t line, uint64_t from,
                                  uint64_t end, uint64_t position)
 {
-    const struct uncertainty *d = order->doubtful;
+    const struct uncertainty *d = order->uncertain.past_sets;
     if (from >= end || !d)
         return from < end ? end - from : 0;
     if (d->damaged || d->full)

@@ -4,6 +4,6 @@
 
 #include "server/order/order_state.h"
 
-void uncertainty_drop(struct order *order); /* discards what was computed */
+void uncertainty_drop(struct uncertain_events *events); /* discards what was computed */
 
 #endif

@@ -107,7 +107,7 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     if (!event.doubt)
         event.doubt = doubt ? doubt : lost ? UNTRACED_LOST : UNTRACED_NONE;
     occupancy_apply(order, &event);
-    uint64_t position = order->count;
+    uint64_t position = order->log.count;
     log_append(order, &event, in.items, NULL);
     for (uint32_t i = 0; i < in.sends; i++)
         log_receive(order, in.items[i], position, in.sends == 1);
@@ -117,7 +117,7 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         line->closed = LINE_CLOSED;
     if (a->thread && line_get(order, a->thread)) {
         line_touch(order, a->thread);
-        line_get(order, a->thread)->acted = order->count;
+        line_get(order, a->thread)->acted = order->log.count;
     }
     if (in.items != in.few)
         free(in.items);
@@ -131,7 +131,7 @@ void sync_point_append(struct order *order, const struct sync_point *point, bool
          i++) /* no group lies on shared lines only */
         counts[i] = join_nodes_update(order, point->members[i]->arrival.at.line,
                                       point->members[i]->arrival.type, collected + 8 * i, 8);
-    uint64_t first = order->count;
+    uint64_t first = order->log.count;
     for (size_t i = 0; i < point->count; i++)
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
                     i == 0 && partner_lost &&
@@ -190,7 +190,7 @@ void sync_point_mark_inconsistent(struct order *order, struct pending *pending,
         order_report(order, a->at, with, why);
     rendezvous_leave_all(order, pending);
     uint32_t line = a->at.line;
-    struct order_event event = event_of(a, order->count);
+    struct order_event event = event_of(a, order->log.count);
     event.state = EVENT_CONTRADICTORY;
     occupancy_apply(order, &event);
     log_append(order, &event, NULL, NULL);

@@ -73,7 +73,8 @@ static bool fast_path_find_causes(const struct order *order, const struct arriva
         uint64_t send = log_position(order, a->partners[0]);
         if (send == NO_POSITION)
             return false;
-        if (!recent_sends_contains(order, send) && !is_sent(log_get(order, send, FIELD_FLAGS)))
+        if (!recent_sends_contains(&order->log, send) &&
+            !is_sent(log_get(order, send, FIELD_FLAGS)))
             return false;
         f->lines[f->count] = a->partners[0].line;
         f->positions[f->count++] = send;
@@ -95,7 +96,7 @@ static bool fast_path_find_causes(const struct order *order, const struct arriva
 static void fast_path_deliver(struct order *order, struct order_line *line, const struct arrival *a,
                               const struct follows *f, uint64_t point)
 {
-    uint64_t position = order->count;
+    uint64_t position = order->log.count;
     struct order_event event = event_of(a, point);
     event.edge_count = f->count;
     event.send_count = f->sends;
@@ -108,7 +109,7 @@ static void fast_path_deliver(struct order *order, struct order_line *line, cons
     struct order_line *thread = a->thread == a->at.line ? line : line_get(order, a->thread);
     if (a->thread && thread) {
         line_touch(order, a->thread);
-        thread->acted = order->count;
+        thread->acted = order->log.count;
     }
     if (line->waiter_count)
         line_wake(order, a->at.line);
@@ -133,7 +134,7 @@ bool fast_path_insert(struct order *order, const struct arrival *a)
     struct follows f;
     if (!fast_path_may_deliver(order, a, ALONE, &f))
         return false;
-    fast_path_deliver(order, line_get(order, a->at.line), a, &f, order->count);
+    fast_path_deliver(order, line_get(order, a->at.line), a, &f, order->log.count);
     return true;
 }
 
@@ -143,7 +144,7 @@ bool fast_path_insert_pair(struct order *order, const struct arrival *a, const s
     if (a->at.line == b->at.line || !fast_path_may_deliver(order, a, 1u << RELATION_SYNC, &of_a) ||
         !fast_path_may_deliver(order, b, 1u << RELATION_SYNC, &of_b))
         return false;
-    uint64_t point = order->count;
+    uint64_t point = order->log.count;
     fast_path_deliver(order, line_get(order, a->at.line), a, &of_a, point);
     fast_path_deliver(order, line_get(order, b->at.line), b, &of_b, point);
     return true;
@@ -166,7 +167,7 @@ static bool deliver_head(struct order *order, struct order_line *line, struct pe
     struct follows f;
     if (!fast_path_find_causes(order, &head->arrival, head->arrival.waits & WAITS_AFTER, &f))
         return false;
-    fast_path_deliver(order, line, &head->arrival, &f, order->count);
+    fast_path_deliver(order, line, &head->arrival, &f, order->log.count);
     pending_discard(order, head);
     line_stop_waiting(line);
     return true;

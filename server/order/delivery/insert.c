@@ -356,15 +356,15 @@ void order_finish(struct order *order)
 struct order_figures order_figures(const struct order *order)
 {
     struct order_figures figures = order->figures;
-    figures.damaged += order->damaged_blocks + order->nodes.damaged;
-    figures.doubtful = order->doubts;
+    figures.damaged += order->log.unreadable.count + order->nodes.damaged;
+    figures.doubtful = order->uncertain.count;
     return figures;
 }
 
 const struct inconsistency *order_inconsistencies(const struct order *order, size_t *count)
 {
-    *count = order->trouble_count;
-    return order->troubles;
+    *count = order->inconsistencies.count;
+    return order->inconsistencies.items;
 }
 
 uint64_t order_waiting(const struct order *order) { return order->in_memory; }

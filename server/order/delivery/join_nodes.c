@@ -80,7 +80,7 @@ static uint64_t join_nodes_update_collector(struct order *order, uint32_t number
         struct order_event event = {.line = collector->hidden,
                                     .number = line_get(order, collector->hidden)->delivered + 1,
                                     .time_ns = found.count ? found.time_ns : 0,
-                                    .point = order->count,
+                                    .point = order->log.count,
                                     .type = type,
                                     .relation = RELATION_ORDER,
                                     .edge_count = (uint32_t)found.count,

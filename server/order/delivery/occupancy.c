@@ -161,5 +161,5 @@ uint64_t order_thread_last(const struct order *order, uint32_t number)
 {
     const struct order_line *line =
         number & HIDDEN_LINE ? line_get(order, number) : order_line_peek(order, number - 1);
-    return line->acted > order->first ? line->acted - 1 : NO_POSITION;
+    return line->acted > order->log.first ? line->acted - 1 : NO_POSITION;
 }

@@ -67,9 +67,9 @@ static void prefetch_row(const struct order *order, const struct arrival *a)
     const uint64_t *send = from ? send_of(from, a) : NULL;
     if (from && !send && from->waiter_count)
         prefetch_address(from->more->waiters);
-    if (!send || *send >= order->count || *send / BLOCK_EVENTS < order->packed)
+    if (!send || *send >= order->log.count || *send / BLOCK_EVENTS < order->log.packed)
         return;
-    const struct log_block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
+    const struct log_block *rows = order->log.blocks[*send / BLOCK_EVENTS].rows;
     uint32_t i = *send % BLOCK_EVENTS; /* an open block is stored by columns */
     prefetch_address(rows->bytes + block_column(FIELD_RECEIVE) + 8 * (size_t)i);
     prefetch_address(rows->bytes + block_column(FIELD_FLAGS) + 2 * (size_t)i);

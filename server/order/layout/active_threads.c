@@ -10,7 +10,7 @@
 void active_threads_begin(struct layout_job *job)
 {
     for (uint32_t line = 1; line <= job->lines; line++) {
-        if (order_line_peek(job->order, line - 1)->acted <= job->order->first)
+        if (order_line_peek(job->order, line - 1)->acted <= job->order->log.first)
             continue;
         job->acting = array_reserve(job->acting, &job->acting_room, job->acting_count + 1,
                                     sizeof *job->acting);

@@ -61,7 +61,7 @@ static bool is_tied(const struct layout_job *job, uint64_t position, uint32_t ro
     for (uint32_t i = 0; i < e.edge_count && !tie.outside; i++)
         tie.outside = is_outside(job, order_edge(job->order, position, i), row);
     uint64_t end = order_point_end(job->order, position);
-    for (uint64_t p = e.point; p <= end && !tie.outside && p < job->order->count; p++)
+    for (uint64_t p = e.point; p <= end && !tie.outside && p < job->order->log.count; p++)
         tie.outside = is_outside(job, p, row);
     if (!tie.outside && e.sends)
         order_receives(job->order, position, layout_pass_check_receive, &tie);

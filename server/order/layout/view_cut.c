@@ -69,7 +69,7 @@ static void move_forwards(struct layout_cut_state *c, uint32_t line, uint64_t ev
             continue;
         /* left of the cut now: all of the line up to here, and what it follows */
         *cut = position + 1;
-        for (uint64_t p = position; p >= old && p < c->order->count;) {
+        for (uint64_t p = position; p >= old && p < c->order->log.count;) {
             follow_causes(c, p);
             uint64_t back = log_get(c->order, p, FIELD_PREVIOUS);
             if (back == 0 || back > p)
@@ -114,7 +114,7 @@ static void move_backwards(struct layout_cut_state *c, uint32_t line, uint64_t e
         limit = c->cut[i] > limit ? c->cut[i] : limit;
     *cut_of(c, line) = to;
     to -= log_get(c->order, to, FIELD_POINT);
-    for (uint64_t p = to, end; p < limit && p < c->order->count; p = end + 1) {
+    for (uint64_t p = to, end; p < limit && p < c->order->log.count; p = end + 1) {
         bool comes = false;
         end = order_point_end(c->order, p);
         for (uint64_t q = p; q <= end && !comes; q++)

@@ -28,8 +28,8 @@ void order_unreadable(const struct order *order, uint32_t number_of_line,
                       void (*visit)(void *context, uint64_t first, uint64_t count), void *context)
 {
     const struct order_line *line = line_get(order, number_of_line);
-    for (uint64_t i = 0; i < order->damaged_blocks; i++) {
-        uint64_t begin = order->unreadable[i] * BLOCK_EVENTS, until;
+    for (uint64_t i = 0; i < order->log.unreadable.count; i++) {
+        uint64_t begin = order->log.unreadable.blocks[i] * BLOCK_EVENTS, until;
         uint64_t at = order_line_from(order, number_of_line, begin);
         uint64_t end = order_line_from(order, number_of_line, begin + BLOCK_EVENTS);
         while (at < end && at < line->positions.count) {
@@ -50,14 +50,15 @@ static void corruption_add_count(void *context, uint64_t first, uint64_t count)
 uint64_t order_unreadable_events(const struct order *order)
 {
     uint64_t count = 0;
-    for (uint32_t i = 1; i <= order->lines.visible.count && order->damaged_blocks; i++)
+    for (uint32_t i = 1; i <= order->lines.visible.count && order->log.unreadable.count; i++)
         order_unreadable(order, i, corruption_add_count, &count);
     return count;
 }
 
 uint64_t order_first_damage(const struct order *order)
 {
-    return order->first_damage ? order->first_damage : order->nodes.first_damage;
+    return order->log.unreadable.first_place ? order->log.unreadable.first_place
+                                             : order->nodes.first_damage;
 }
 
 static void verify_line(struct order *order, const struct order_line *line)
@@ -69,8 +70,8 @@ static void verify_line(struct order *order, const struct order_line *line)
 
 void order_verify(struct order *order)
 {
-    for (uint64_t i = order->first / BLOCK_EVENTS; i < order->packed; i++)
-        if (!order->blocks[i].rows)
+    for (uint64_t i = order->log.first / BLOCK_EVENTS; i < order->log.packed; i++)
+        if (!order->log.blocks[i].rows)
             log_load(order, i);
     for (size_t i = 0; i < order->lines.visible.count; i++)
         verify_line(order, order_line_peek(order, i));

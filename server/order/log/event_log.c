@@ -22,12 +22,12 @@ static const struct order_line *event_log_find_line(const struct order *order, u
 /* ---- blocks ---- */
 
 /* Evicts cached blocks until the cache fits its limit, by the second-chance algorithm. */
-static void event_log_evict_block(struct order *order)
+static void event_log_evict_block(struct event_log *log)
 {
-    struct block_cache *cache = &order->cache;
+    struct block_cache *cache = &log->cache;
     while (cache->bytes > cache->limit && cache->count) {
         cache->hand = cache->hand >= cache->count ? 0 : cache->hand;
-        struct kept_block *block = &order->blocks[cache->list[cache->hand]];
+        struct kept_block *block = &log->blocks[cache->list[cache->hand]];
         if (block->rows->used) {
             block->rows->used = false;
             cache->hand++;
@@ -41,29 +41,31 @@ static void event_log_evict_block(struct order *order)
 }
 
 /* Records an unreadable block; corruption.c finds the events that are lost with it. */
-static void note_damage(struct order *order, uint64_t block)
+static void note_damage(struct event_log *log, uint64_t block)
 {
-    order->unreadable = array_reserve(order->unreadable, &order->unreadable_room,
-                                      order->damaged_blocks + 1, sizeof block);
-    order->unreadable[order->damaged_blocks++] = block;
-    if (!order->first_damage)
-        order->first_damage = order->blocks[block].place;
+    struct unreadable_blocks *unreadable = &log->unreadable;
+    unreadable->blocks =
+        array_reserve(unreadable->blocks, &unreadable->room, unreadable->count + 1, sizeof block);
+    unreadable->blocks[unreadable->count++] = block;
+    if (!unreadable->first_place)
+        unreadable->first_place = log->blocks[block].place;
 }
 
-static struct log_block *damaged_rows(struct order *order, uint64_t block)
+static struct log_block *damaged_rows(struct event_log *log, uint64_t block)
 {
-    if (!order->damaged) { /* all fields are 0: its events are on line 0, which does not exist */
-        order->damaged = block_open();
-        order->damaged->count = BLOCK_EVENTS;
-        memset(order->damaged->bytes, 0, order->damaged->size);
+    struct unreadable_blocks *unreadable = &log->unreadable;
+    if (!unreadable->rows) { /* all fields are 0: its events are on line 0, which does not exist */
+        unreadable->rows = block_open();
+        unreadable->rows->count = BLOCK_EVENTS;
+        memset(unreadable->rows->bytes, 0, unreadable->rows->size);
     }
-    note_damage(order, block);
-    return order->damaged;
+    note_damage(log, block);
+    return unreadable->rows;
 }
 
-static bool lines_fit(const struct order *order, const struct log_block *rows)
+static bool lines_fit(const struct line_table *lines, const struct log_block *rows)
 {
-    const uint64_t most[] = {order->lines.visible.count, order->lines.hidden.count};
+    const uint64_t most[] = {lines->visible.count, lines->hidden.count};
     uint64_t bad = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint64_t code = block_get(rows, i, FIELD_LINE);
@@ -76,80 +78,94 @@ const struct log_block *log_load(const struct order *constant, uint64_t number)
 {
     /* a cache is not part of the order's state */
     struct order *order = (struct order *)(uintptr_t)constant;
-    struct kept_block *block = &order->blocks[number];
+    struct event_log *log = &order->log;
+    struct kept_block *block = &log->blocks[number];
     size_t size = 0;
     uint8_t *bytes = order->shelf.get(order->shelf.context, block->place, &size);
     struct log_block *rows = bytes ? block_load(bytes, size, number * BLOCK_EVENTS) : NULL;
-    if (rows && (rows->count != BLOCK_EVENTS || !lines_fit(order, rows))) {
+    if (rows && (rows->count != BLOCK_EVENTS || !lines_fit(&order->lines, rows))) {
         block_free(rows);
         rows = NULL;
     }
     if (!rows)
-        return block->rows = damaged_rows(order, number);
-    struct block_cache *cache = &order->cache;
-    event_log_evict_block(order);
+        return block->rows = damaged_rows(log, number);
+    struct block_cache *cache = &log->cache;
+    event_log_evict_block(log);
     cache->list = array_reserve(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);
     cache->list[cache->count++] = (uint32_t)number;
     cache->bytes += rows->size;
     return block->rows = rows;
 }
 
-static void pack_block(struct order *order, uint64_t number)
+static void pack_block(struct event_log *log, const struct block_store *shelf, uint64_t number)
 {
-    struct kept_block *block = &order->blocks[number];
+    struct kept_block *block = &log->blocks[number];
     size_t size;
-    recent_sends_note(order, number);
+    recent_sends_note(log, number);
     uint8_t *bytes = block_pack(block->rows, &size);
-    block->place = order->shelf.put(order->shelf.context, bytes, size);
+    block->place = shelf->put(shelf->context, bytes, size);
     free(bytes);
-    block_free(order->spare);
-    order->spare = block->rows;
-    order->spare->count = 0;
-    order->spare->extra_count = 0;
-    free(order->spare->glance);
-    order->spare->glance = NULL;
+    block_free(log->spare);
+    log->spare = block->rows;
+    log->spare->count = 0;
+    log->spare->extra_count = 0;
+    free(log->spare->glance);
+    log->spare->glance = NULL;
     block->rows = NULL;
 }
 
 void log_pack_one(struct order *order)
 {
-    pack_block(order, order->packed);
-    order->packed++;
+    pack_block(&order->log, &order->shelf, order->log.packed);
+    order->log.packed++;
 }
 
 void order_cache(struct order *order, size_t bytes)
 {
-    order->cache.limit = bytes;
+    order->log.cache.limit = bytes;
     order->nodes.limit = bytes / 16384;
-    event_log_evict_block(order);
+    event_log_evict_block(&order->log);
 }
 
 void order_release_caches(struct order *order)
 {
-    size_t limit = order->cache.limit;
-    for (size_t i = 0; i < order->cache.count; i++)
-        order->blocks[order->cache.list[i]].rows->used = false;
-    order->cache.limit = 0;
-    event_log_evict_block(order);
-    order->cache.limit = limit;
+    struct event_log *log = &order->log;
+    size_t limit = log->cache.limit;
+    for (size_t i = 0; i < log->cache.count; i++)
+        log->blocks[log->cache.list[i]].rows->used = false;
+    log->cache.limit = 0;
+    event_log_evict_block(log);
+    log->cache.limit = limit;
     position_cache_drop(&order->nodes);
+}
+
+void event_log_free(struct event_log *log)
+{
+    for (uint64_t i = 0; i * BLOCK_EVENTS < log->count; i++)
+        if (log->blocks[i].rows != log->unreadable.rows)
+            block_free(log->blocks[i].rows);
+    block_free(log->unreadable.rows);
+    free(log->unreadable.blocks);
+    block_free(log->spare);
+    free(log->blocks);
+    free(log->sent.bits);
+    free(log->cache.list);
 }
 
 /* ---- appending ---- */
 
 static struct log_block *open_rows(struct order *order)
 {
-    uint64_t number = order->count / BLOCK_EVENTS;
-    if (order->count % BLOCK_EVENTS == 0) {
-        order->blocks =
-            array_reserve(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
-        order->blocks[number] =
-            (struct kept_block){.rows = order->spare ? order->spare : block_open()};
-        order->spare = NULL;
-        if (number - order->packed > OPEN_BLOCKS)
-            pack_block(order, order->packed++);
+    struct event_log *log = &order->log;
+    uint64_t number = log->count / BLOCK_EVENTS;
+    if (log->count % BLOCK_EVENTS == 0) {
+        log->blocks = array_reserve(log->blocks, &log->block_room, number + 1, sizeof *log->blocks);
+        log->blocks[number] = (struct kept_block){.rows = log->spare ? log->spare : block_open()};
+        log->spare = NULL;
+        if (number - log->packed > OPEN_BLOCKS)
+            pack_block(log, &order->shelf, log->packed++);
     }
-    return order->blocks[number].rows;
+    return log->blocks[number].rows;
 }
 
 static void add_neighbour(const struct order *order, struct order_line *line, uint32_t other)
@@ -182,10 +198,10 @@ static void note_neighbours(struct order *order, const struct order_event *event
     for (uint32_t i = 0; i < event->edge_count && !line->dense; i++)
         add_neighbour(order, line,
                       lines ? lines[i] : block_line_of(log_get(order, edges[i], FIELD_LINE)));
-    if (event->point == order->count)
+    if (event->point == order->log.count)
         return;
-    if (order->count - event->point > 1) { /* a group: each line is a neighbor of all others */
-        for (uint64_t p = event->point; p < order->count; p++)
+    if (order->log.count - event->point > 1) { /* a group: each line is a neighbor of all others */
+        for (uint64_t p = event->point; p < order->log.count; p++)
             make_dense(order, block_line_of(log_get(order, p, FIELD_LINE)));
         line->dense = true;
         return;
@@ -220,7 +236,7 @@ void log_append(struct order *order, const struct order_event *event, const uint
 {
     struct order_line *line = line_get(order, event->line);
     line_touch(order, event->line);
-    uint64_t position = order->count;
+    uint64_t position = order->log.count;
     uint32_t i = position % BLOCK_EVENTS;
     struct log_block *rows = open_rows(order);
     rows->count = i + 1;
@@ -264,13 +280,14 @@ void log_append(struct order *order, const struct order_event *event, const uint
     line->last = position;
     line->delivered = event->number;
     line->after_gap = false;
-    order->partners_lost += event->partner_lost;
+    order->log.partners_lost += event->partner_lost;
     if (event->doubt) {
-        order->first_doubt = order->doubts++ ? order->first_doubt : position;
-        order->doubt_reasons |= UNTRACED_BIT(event->doubt);
+        struct uncertain_events *uncertain = &order->uncertain;
+        uncertain->first = uncertain->count++ ? uncertain->first : position;
+        uncertain->reasons |= UNTRACED_BIT(event->doubt);
     }
-    order->count++;
-    if (order->count % TRIM_EVENTS == 0)
+    order->log.count++;
+    if (order->log.count % TRIM_EVENTS == 0)
         trim_next(order);
     if (event->line & HIDDEN_LINE)
         order->figures.hidden_events++;
@@ -280,7 +297,8 @@ void log_append(struct order *order, const struct order_event *event, const uint
 
 void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value)
 {
-    block_set(order->blocks[position / BLOCK_EVENTS].rows, position % BLOCK_EVENTS, field, value);
+    block_set(order->log.blocks[position / BLOCK_EVENTS].rows, position % BLOCK_EVENTS, field,
+              value);
 }
 
 void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
@@ -342,7 +360,7 @@ static inline uint64_t line_at(const struct order *order, const struct order_lin
     uint64_t position = ordinal + 1 == line->positions.count
                             ? line->last
                             : position_list_get(&line->positions, nodes, ordinal);
-    return position < order->count && position >= order->first ? position : NO_POSITION;
+    return position < order->log.count && position >= order->log.first ? position : NO_POSITION;
 }
 
 uint64_t order_position(const struct order *order, struct event_id ref)
@@ -352,7 +370,7 @@ uint64_t order_position(const struct order *order, struct event_id ref)
         return NO_POSITION;
     bool exact;
     uint64_t ordinal = ordinal_of(line, ref.number, &exact);
-    if (!exact || ordinal >= line->positions.count || (order->first && ordinal < line->base))
+    if (!exact || ordinal >= line->positions.count || (order->log.first && ordinal < line->base))
         return NO_POSITION;
     return line_at(order, line, ordinal);
 }
@@ -382,7 +400,7 @@ uint64_t log_relation_state(const struct order *order, struct event_id ref, bool
 
 /* ---- queries ---- */
 
-uint64_t order_count(const struct order *order) { return order->count; }
+uint64_t order_count(const struct order *order) { return order->log.count; }
 
 struct order_event order_event(const struct order *order, uint64_t position)
 {
@@ -422,7 +440,7 @@ uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i)
 uint64_t order_previous(const struct order *order, uint64_t position)
 {
     uint64_t distance = log_get(order, position, FIELD_PREVIOUS);
-    return distance && distance <= position - order->first ? position - distance : NO_POSITION;
+    return distance && distance <= position - order->log.first ? position - distance : NO_POSITION;
 }
 
 uint32_t order_line_count(const struct order *order)
@@ -483,7 +501,7 @@ uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordina
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
     const struct order_line *line = event_log_find_line(order, number_of_line);
-    position = position > order->first ? position : order->first;
+    position = position > order->log.first ? position : order->log.first;
     if (line->positions.count == 0 || position > line->last)
         return line->positions.count;
     return position_list_find(&line->positions, (struct position_cache *)(uintptr_t)&order->nodes,
@@ -503,7 +521,7 @@ bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i
 
 uint64_t order_point_end(const struct order *order, uint64_t position)
 {
-    while (position + 1 < order->count && log_get(order, position + 1, FIELD_POINT) > 0)
+    while (position + 1 < order->log.count && log_get(order, position + 1, FIELD_POINT) > 0)
         position++;
     return position;
 }

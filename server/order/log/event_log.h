@@ -10,7 +10,7 @@ const struct log_block *log_load(const struct order *order, uint64_t block);
 
 static inline const struct log_block *log_block(const struct order *order, uint64_t position)
 {
-    struct log_block *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    struct log_block *rows = order->log.blocks[position / BLOCK_EVENTS].rows;
     if (!rows)
         return log_load(order, position / BLOCK_EVENTS);
     rows->used = true;
@@ -42,7 +42,7 @@ static inline bool log_sends(const struct order *order, uint64_t position)
 static inline uint64_t log_position(const struct order *order, struct event_id at)
 {
     const struct order_line *line = line_get(order, at.line);
-    if (!line || line->has_gaps || order->first || at.number - 1 >= line->positions.count)
+    if (!line || line->has_gaps || order->log.first || at.number - 1 >= line->positions.count)
         return order_position(order, at);
     if (at.number == line->positions.count)
         return line->last;
@@ -66,5 +66,6 @@ void log_gap_found(struct order *order, uint32_t line, uint64_t count);
 uint64_t log_relation_state(const struct order *order, struct event_id at, bool *lost);
 /* Packs the oldest open block, which must be full. */
 void log_pack_one(struct order *order);
+void event_log_free(struct event_log *log);
 
 #endif

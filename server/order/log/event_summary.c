@@ -52,13 +52,13 @@ const struct event_summary *event_summary_make(const struct order *constant, uin
 {
     /* a cache is not part of the order's state */
     struct order *order = (struct order *)(uintptr_t)constant;
-    struct log_block *rows = order->blocks[number].rows;
+    struct log_block *rows = order->log.blocks[number].rows;
     if (!rows->glance) {
         rows->glance = xmalloc(sizeof *rows->glance);
         rows->glance->known = 0;
-        if (number < order->packed && rows != order->damaged) {
+        if (number < order->log.packed && rows != order->log.unreadable.rows) {
             rows->size += sizeof *rows->glance;
-            order->cache.bytes += sizeof *rows->glance;
+            order->log.cache.bytes += sizeof *rows->glance;
         }
     }
     struct event_summary *glance = rows->glance;

@@ -13,31 +13,31 @@
 #include <stdlib.h>
 
 /* Returns 1 + the index of the newest late receive of a send; 0 if there is none. */
-static size_t late_of(const struct order *order, uint64_t send)
+static size_t late_of(const struct late_receives *late, uint64_t send)
 {
-    return (uintptr_t)map_get(&order->receives, send, 0);
+    return (uintptr_t)map_get(&late->newest, send, 0);
 }
 
-void late_receives_add(struct order *order, uint64_t send, uint64_t receive)
+void late_receives_add(struct late_receives *late, uint64_t send, uint64_t receive)
 {
-    size_t newest = late_of(order, send), i = order->late_count;
-    order->late = array_reserve(order->late, &order->late_room, i + 1, sizeof *order->late);
-    order->late[i] = (struct late_receive){send, receive, i};
+    size_t newest = late_of(late, send), i = late->count;
+    late->items = array_reserve(late->items, &late->room, i + 1, sizeof *late->items);
+    late->items[i] = (struct late_receive){send, receive, i};
     if (newest) {
-        order->late[i].next = order->late[newest - 1].next;
-        order->late[newest - 1].next = i;
+        late->items[i].next = late->items[newest - 1].next;
+        late->items[newest - 1].next = i;
     }
-    order->late_count++;
-    map_put(&order->receives, send, 0, (void *)(uintptr_t)order->late_count);
+    late->count++;
+    map_put(&late->newest, send, 0, (void *)(uintptr_t)late->count);
 }
 
 /* Links a receive that was just appended; only_send: it receives nothing else. */
 void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only_send)
 {
     /* A row can be in one chain only, as its head or as a member. */
-    if (send / BLOCK_EVENTS < order->packed || !only_send ||
+    if (send / BLOCK_EVENTS < order->log.packed || !only_send ||
         log_relation(order, send) != RELATION_SEND) {
-        late_receives_add(order, send, receive);
+        late_receives_add(&order->late, send, receive);
         return;
     }
     uint64_t head = log_get(order, send, FIELD_RECEIVE);
@@ -52,16 +52,16 @@ void order_receives(const struct order *order, uint64_t send,
     uint64_t head =
         log_relation(order, send) == RELATION_SEND ? log_get(order, send, FIELD_RECEIVE) : 0;
     for (uint64_t next = head; next && next < before;) {
-        if (next - 1 <= send || next > order->count)
+        if (next - 1 <= send || next > order->log.count)
             break; /* damaged */
         visit(context, next - 1);
         before = next; /* a chain leads back in the log */
         next = log_get(order, next - 1, FIELD_RECEIVE);
     }
-    size_t newest = late_of(order, send), i = newest ? newest - 1 : 0;
+    size_t newest = late_of(&order->late, send), i = newest ? newest - 1 : 0;
     while (newest) {
-        i = order->late[i].next;
-        visit(context, order->late[i].receive);
+        i = order->late.items[i].next;
+        visit(context, order->late.items[i].receive);
         if (i == newest - 1)
             break;
     }
@@ -77,8 +77,8 @@ uint32_t order_received(const struct order *order, uint64_t position)
     return block_edges(log_block(order, position), position % BLOCK_EVENTS).sends;
 }
 
-void late_receives_free(struct order *order)
+void late_receives_free(struct late_receives *late)
 {
-    free(order->late);
-    map_free(&order->receives);
+    free(late->items);
+    map_free(&late->newest);
 }

@@ -5,7 +5,7 @@
 #include "server/order/order_state.h"
 
 void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only_send);
-void late_receives_free(struct order *order);
-void late_receives_add(struct order *order, uint64_t send, uint64_t receive);
+void late_receives_free(struct late_receives *late);
+void late_receives_add(struct late_receives *late, uint64_t send, uint64_t receive);
 
 #endif

@@ -59,7 +59,7 @@ static inline bool line_is_shared(const struct order *order, uint32_t line)
 /* Returns whether the line has events that were not discarded. */
 static inline bool line_has_kept(const struct order *order, const struct order_line *line)
 {
-    return line->positions.count > line->base && line->last >= order->first;
+    return line->positions.count > line->base && line->last >= order->log.first;
 }
 
 void line_array_free(struct line_array *lines); /* frees the array */

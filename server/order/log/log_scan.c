@@ -7,8 +7,8 @@
 uint64_t order_about_before(const struct order *order, uint64_t position, uint64_t least,
                             const uint8_t *wanted, uint32_t lines)
 {
-    if (least < order->first)
-        least = order->first;
+    if (least < order->log.first)
+        least = order->log.first;
     while (position > least) {
         uint64_t first = (position - 1) / BLOCK_EVENTS * BLOCK_EVENTS;
         const struct log_block *rows = log_block(order, position - 1);
@@ -145,7 +145,7 @@ uint64_t order_previous_of_thread(const struct order *order, uint64_t position, 
     uint64_t thread = log_get(order, position, FIELD_THREAD);
     for (uint32_t i = 0; i < most; i++) {
         uint64_t back = log_get(order, position, FIELD_PREVIOUS);
-        if (!back || back > position || position - back < order->first)
+        if (!back || back > position || position - back < order->log.first)
             return NO_POSITION;
         position -= back;
         if (log_get(order, position, FIELD_THREAD) == thread)

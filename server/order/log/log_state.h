@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct log_block;
 struct order_line;
+struct uncertainty;
 
 /* Lines, by number - 1. */
 struct line_array {
@@ -30,6 +32,68 @@ struct evicted_lines {
     struct order_line *patterns;
     size_t pattern_count, pattern_room;
     struct map pattern_codes;
+};
+
+/* The marks of pages of lines: which of them the next save has to write; line_pages.c writes it. */
+struct line_pages {
+    uint8_t *marks; /* PAGE_TOUCHED, PAGE_FROZEN */
+    struct line_page_entry {
+        uint64_t place; /* in the block store, 0: not saved yet */
+    } *items;
+    size_t count, room;
+};
+
+/* The sends among the events of the last packed blocks; recent_sends.c writes it. */
+struct recent_sends {
+    uint8_t *bits; /* NULL: no block was packed since the order was made */
+    uint64_t from; /* the first block that it knows */
+};
+
+/* The packed blocks in memory. */
+struct block_cache {
+    uint32_t *list;
+    size_t count, room, hand, bytes, limit;
+};
+
+/* The blocks that could not be read. */
+struct unreadable_blocks {
+    struct log_block *rows; /* stands for each of them */
+    uint64_t *blocks, count; /* which ones */
+    size_t room;
+    uint64_t first_place; /* of the first one that was found */
+};
+
+/* The delivered events, in blocks of BLOCK_EVENTS positions; event_log.c writes it. */
+struct event_log {
+    struct kept_block {
+        struct log_block *rows; /* NULL: in the block store only */
+        uint64_t place; /* 0: open */
+    } *blocks;
+    uint64_t count, first; /* first: the first position that is kept */
+    uint64_t packed; /* blocks before this one are in the block store */
+    struct recent_sends sent;
+    size_t block_room;
+    struct log_block *spare; /* a block for reuse */
+    struct block_cache cache;
+    struct unreadable_blocks unreadable;
+    uint64_t partners_lost;
+};
+
+/* Receives of sends whose rows have no room for them; late_receives.c adds them. */
+struct late_receives {
+    struct map newest; /* send -> 1 + its newest one in `items` */
+    struct late_receive {
+        uint64_t send, receive;
+        size_t next; /* of the same send; the newest is followed by the oldest */
+    } *items;
+    size_t count, room;
+};
+
+/* What is known of the uncertain events; event_log.c counts them. */
+struct uncertain_events {
+    uint64_t count, first; /* first: the position of the first one */
+    uint32_t reasons, discarded_reasons; /* bits: of them all; of the discarded ones */
+    struct uncertainty *past_sets; /* uncertainty.c; NULL: not computed yet */
 };
 
 #endif

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-void recent_sends_note(struct order *order, uint64_t block)
+void recent_sends_note(struct event_log *log, uint64_t block)
 {
-    const struct log_block *rows = order->blocks[block].rows;
-    if (!order->sent) {
-        order->sent = xcalloc(SENT_BLOCKS, BLOCK_EVENTS / 8);
-        order->sent_from = block;
+    const struct log_block *rows = log->blocks[block].rows;
+    if (!log->sent.bits) {
+        log->sent.bits = xcalloc(SENT_BLOCKS, BLOCK_EVENTS / 8);
+        log->sent.from = block;
     }
-    uint8_t *bits = order->sent + block % SENT_BLOCKS * (BLOCK_EVENTS / 8);
+    uint8_t *bits = log->sent.bits + block % SENT_BLOCKS * (BLOCK_EVENTS / 8);
     memset(bits, 0, BLOCK_EVENTS / 8);
     for (uint32_t i = 0; i < rows->count; i++) {
         uint64_t flags = block_get(rows, i, FIELD_FLAGS);

@@ -5,23 +5,23 @@
 #define SERVER_ORDER_LOG_RECENT_SENDS_H
 
 #include "server/order/log/log_block.h"
-#include "server/order/order_state.h"
+#include "server/order/log/log_state.h"
 
 #ifndef SENT_BLOCKS /* tests make it small */
 #define SENT_BLOCKS 256u
 #endif
 
 /* Must be called when the block is about to be packed. */
-void recent_sends_note(struct order *order, uint64_t block);
+void recent_sends_note(struct event_log *log, uint64_t block);
 
 /* Returns whether the event is known to be a consistent send.  False: the row must be read. */
-static inline bool recent_sends_contains(const struct order *order, uint64_t position)
+static inline bool recent_sends_contains(const struct event_log *log, uint64_t position)
 {
     uint64_t block = position / BLOCK_EVENTS;
     uint32_t i = position % BLOCK_EVENTS;
-    return order->sent && block < order->packed && block >= order->sent_from &&
-           order->packed - block <= SENT_BLOCKS &&
-           order->sent[block % SENT_BLOCKS * (BLOCK_EVENTS / 8) + i / 8] >> i % 8 & 1;
+    return log->sent.bits && block < log->packed && block >= log->sent.from &&
+           log->packed - block <= SENT_BLOCKS &&
+           log->sent.bits[block % SENT_BLOCKS * (BLOCK_EVENTS / 8) + i / 8] >> i % 8 & 1;
 }
 
 #endif

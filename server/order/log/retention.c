@@ -13,13 +13,13 @@ uint64_t order_line_highest(const struct order *order, uint32_t line)
     return l->highest > l->delivered ? l->highest : l->delivered;
 }
 
-uint64_t order_first(const struct order *order) { return order->first; }
+uint64_t order_first(const struct order *order) { return order->log.first; }
 
 uint64_t order_line_first(const struct order *order, uint32_t line)
 {
     const struct order_line *l =
         line & HIDDEN_LINE ? line_get(order, line) : order_line_peek(order, line - 1);
-    return order->forgetting.under_way ? order_line_from(order, line, order->first) : l->base;
+    return order->discarding.under_way ? order_line_from(order, line, order->log.first) : l->base;
 }
 
 bool order_is_discarded(const struct order *order, struct event_id at)
