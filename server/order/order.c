@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "server/order/delivery/rendezvous_match.h"
 #include "server/order/delivery/pending_events.h"
+#include "server/order/delivery/occupancy.h"
 #include "server/order/delivery/host_streams.h"
 #include "server/order/delivery/byte_stream_match.h"
 #include "server/order/log/event_log.h"
@@ -30,9 +31,9 @@ struct order *order_new_on(struct block_store shelf)
     struct order *order = xmalloc(sizeof *order);
     *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
     order_cache(order, (size_t)256 << 20);
-    order->pending_limit = PENDING_LIMIT;
-    order->far.gradual = order->meetings.gradual = order->late.newest.gradual =
-        order->streams.gradual = true;
+    order->pending.limit = PENDING_LIMIT;
+    order->pending.far.gradual = order->rendezvous.by_key.gradual = order->late.newest.gradual =
+        order->streams.by_key.gradual = true;
     return order;
 }
 
@@ -54,21 +55,19 @@ void order_free(struct order *order)
     uncertainty_drop(&order->uncertain);
     if (order->shelf.free)
         order->shelf.free(order->shelf.context);
-    rendezvous_free_all(order);
-    byte_stream_free_all(order);
-    host_streams_free(order->ends);
-    for (size_t i = 0; i < order->after_room; i++)
-        free(order->after[i].items);
-    for (size_t i = 0; i < order->effects_room; i++)
-        free(order->effects[i].of);
+    rendezvous_free_all(&order->rendezvous);
+    byte_stream_free_all(&order->streams);
+    host_streams_free(order->streams.ends);
+    for (size_t i = 0; i < order->after.room; i++)
+        free(order->after.sets[i].items);
     line_array_free(&order->lines.visible);
     line_eviction_free(&order->evicted);
     line_array_free(&order->lines.hidden);
-    free(order->after);
-    free(order->effects);
-    free(order->work.items);
-    free(order->going.lines);
-    free(order->stragglers.items);
+    free(order->after.sets);
+    occupancy_free_effects(&order->effects);
+    free(order->work.queue.items);
+    free(order->work.leaving.lines);
+    free(order->work.stragglers.items);
     free(order->inconsistencies.items);
     for (size_t i = 0; i < order->reasons.count; i++)
         free(order->reasons.items[i]);
@@ -99,9 +98,9 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
 
 bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
-    order->after =
-        array_reserve_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
-    struct number_set *set = &order->after[type];
+    order->after.sets = array_reserve_zeroed(order->after.sets, &order->after.room, type + 1,
+                                             sizeof *order->after.sets);
+    struct number_set *set = &order->after.sets[type];
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i] == earlier)
             return true;

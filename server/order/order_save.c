@@ -111,8 +111,8 @@ void order_save_begin(struct order *order)
     line_pages_thaw(order);
     line_pages_freeze(order);
     save_rest_freeze(order);
-    order->saved_bytes = 0;
-    struct save_bytes *out = &order->frozen->state;
+    order->saves.bytes = 0;
+    struct save_bytes *out = &order->saves.frozen->state;
     save_head(out, order);
     save_blocks(out, &order->log);
     save_put_number(out, order->lines.hidden.count);
@@ -126,7 +126,7 @@ bool order_save_step(struct order *order)
 
 uint8_t *order_save_end(struct order *order, size_t *size)
 {
-    struct save_bytes *out = &order->frozen->state;
+    struct save_bytes *out = &order->saves.frozen->state;
     while (!order_save_step(order))
         ;
     save_rest(out, order);
@@ -140,7 +140,7 @@ uint8_t *order_save_end(struct order *order, size_t *size)
 }
 
 void order_save_drop(struct order *order) { line_pages_thaw(order); }
-uint64_t order_saved_bytes(const struct order *order) { return order->saved_bytes; }
+uint64_t order_saved_bytes(const struct order *order) { return order->saves.bytes; }
 
 uint8_t *order_save(struct order *order, size_t *size)
 {

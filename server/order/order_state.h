@@ -4,8 +4,8 @@
 #define SERVER_ORDER_ORDER_STATE_H
 
 #include "base/binary_heap.h"
-#include "base/map.h"
 #include "server/order/order.h"
+#include "server/order/delivery/delivery_state.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/log_state.h"
 #include "server/order/log/position_list.h"
@@ -93,7 +93,7 @@ struct line_more { /* its first cache line has what is needed for each event tha
     _Alignas(64) struct event_id wait; /* what the head waits for, line 0: nothing */
     struct pending_ring ring;
     struct pending_spill *spill; /* NULL: nothing is spilled */
-    /* numbers of the line in order->far, some of them delivered since; NULL: none */
+    /* numbers of the line in order->pending.far, some of them delivered since; NULL: none */
     struct binary_heap *far;
     /* a heap of lines, each woken when this one has delivered a number */
     struct binary_heap_item *waiters;
@@ -173,18 +173,6 @@ struct rendezvous { /* the events that have one key */
     size_t waiting_count, waiting_room;
 };
 
-struct number_set {
-    uint32_t *items;
-    size_t count, room;
-};
-
-/* Per kind, by 2 * type + paired: 0 unknown, else 1 + presence, + 8 if own; + 16 * (1 + presence)
- * on the line that it is about. */
-struct effects {
-    uint8_t *of;
-    size_t room;
-};
-
 enum {
     PAGE_TOUCHED = 1,
     PAGE_FROZEN = 2
@@ -209,69 +197,40 @@ struct reason_texts {
     size_t count, room;
 };
 
-struct order {
+/* What comes after what on shared lines; order_after() writes it. */
+struct after_rules {
+    struct number_set *sets; /* by type */
+    size_t room;
+};
+
+/* The saves; line_pages.c, order_save.c and saved_rest.c write it. */
+struct order_saves {
+    struct frozen_save *frozen; /* the one under way; NULL: none */
+    uint64_t bytes; /* of parts in the block store, in the last save */
+    uint32_t begun; /* so far */
+};
+
+struct order { /* the parts that each event needs come first */
     struct line_table lines;
-    struct line_pages pages[2]; /* of the lines, of the hidden ones */
-    struct frozen_save *frozen; /* the save under way */
-    uint64_t saved_bytes; /* of pages, in the last save */
-    struct evicted_lines evicted;
     struct event_log log;
-    struct order_discarding discarding;
-    struct block_store shelf;
+    struct line_pages pages[2]; /* of the lines, of the hidden ones */
     struct position_cache nodes;
+    struct order_saves saves;
+    struct after_rules after;
+    struct effect_table effects;
+    struct delivery_work work;
+    struct order_figures figures;
+    struct pending_arrivals pending;
+    struct rendezvous_table rendezvous;
+    struct byte_stream_table streams;
     struct late_receives late;
-    struct search_scratch *scratch; /* of queries, see backward_search.h */
-    struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
-    struct node_pools { /* node_pool.c */
-        struct node_pool *oldest, *newest, *spare;
-        struct node_pool *hand; /* the next one to merge with the one after it */
-        struct node_pool_cluster *clusters;
-        uint64_t pools; /* in use */
-    } pieces;
-    struct pending_walk *walks; /* under way */
-    uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
-    struct batch_share {
-        uint32_t batch;
-        uint64_t count;
-    } *batches; /* of all that is pending, oldest first */
-    size_t batch_count, batch_room;
-    struct map meetings; /* key -> struct rendezvous */
-    struct rendezvous *newest_meeting;
-    struct map streams; /* key, 0 -> struct stream */
-    struct byte_stream *newest_stream;
-    struct stream_ends_state *ends; /* stream_ends.h; NULL: all streams are of one host */
-    uint32_t saves; /* begun so far */
-    struct rendezvous_key {
-        uint64_t a, b;
-    } *done; /* a ring of rendezvous that are done */
-    size_t done_count, done_room;
-    struct number_set *after; /* by type */
-    size_t after_room;
-    struct effects *effects; /* by kind */
-    size_t effects_room;
-    void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: no source */
-    void *effect_asked;
-    struct line_queue { /* lines whose heads are to be checked, first in, first out */
-        uint32_t *items;
-        size_t begin, count, room; /* room: a power of two */
-    } work;
-    bool held; /* checking heads is suspended */
-    bool patient; /* deferred until order_step is called */
-    uint64_t looks; /* left in this step */
-    struct leaving_lines { /* lines that have ended, not marked as gone yet */
-        uint32_t *lines;
-        size_t next, count, room;
-        size_t waiters; /* of the line before the next one, still to be woken */
-    } going;
-    struct number_set stragglers; /* gone lines on which an event arrived nevertheless */
-    bool again; /* arrivals are read again: duplicates are not counted */
-    bool last; /* no peer is left that could add events */
-    /* `last`, and nothing else is left: events that wait by a key for a partner are delivered */
-    bool finishing;
     struct uncertain_events uncertain;
+    struct evicted_lines evicted;
+    struct order_discarding discarding;
     struct inconsistency_list inconsistencies;
     struct reason_texts reasons;
-    struct order_figures figures;
+    struct block_store shelf;
+    struct search_scratch *scratch; /* of queries, see backward_search.h */
 };
 
 /* Returns a copy of the reason that lives as long as the order, the same for equal texts. */

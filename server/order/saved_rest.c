@@ -138,7 +138,7 @@ static struct stream_place save_get_place(struct save_reader *in)
 
 void save_stream_ends_now(struct order *order, struct byte_stream *stream)
 {
-    struct save_bytes *out = &order->frozen->rest.bytes;
+    struct save_bytes *out = &order->saves.frozen->rest.bytes;
     struct stream_ends *e = stream->ends;
     save_put_number(out, REST_ENDS);
     save_put_number(out, stream->key);
@@ -150,7 +150,7 @@ void save_stream_ends_now(struct order *order, struct byte_stream *stream)
     save_put_number(out, e->writer_count);
     for (size_t i = 0; i < e->writer_count; i++)
         save_put_number(out, e->writers[i]);
-    e->saved = order->saves;
+    e->saved = order->saves.begun;
 }
 
 static void get_ends(struct save_reader *in, struct order *order)
@@ -193,31 +193,32 @@ static void get_known_place(struct save_reader *in, struct order *order)
 
 void save_rest_freeze(struct order *order)
 {
-    order->saves++;
-    order->frozen->rest = (struct save_rest_state){.late_end = order->late.count,
-                                                   .trouble_end = order->inconsistencies.count,
-                                                   .meeting = order->newest_meeting,
-                                                   .stream = order->newest_stream};
-    host_streams_places(order, put_known_place, &order->frozen->rest.bytes);
+    order->saves.begun++;
+    order->saves.frozen->rest =
+        (struct save_rest_state){.late_end = order->late.count,
+                                 .trouble_end = order->inconsistencies.count,
+                                 .meeting = order->rendezvous.newest,
+                                 .stream = order->streams.newest};
+    host_streams_places(order, put_known_place, &order->saves.frozen->rest.bytes);
 }
 
 void save_rest_thaw(struct order *order)
 {
-    free(order->frozen->rest.bytes.data);
-    free(order->frozen->rest.places);
+    free(order->saves.frozen->rest.bytes.data);
+    free(order->saves.frozen->rest.places);
 }
 
 void save_rendezvous_now(struct order *order, struct rendezvous *meeting)
 {
-    save_encode_rendezvous(&order->frozen->rest.bytes, order, meeting);
-    meeting->saved = order->saves;
+    save_encode_rendezvous(&order->saves.frozen->rest.bytes, order, meeting);
+    meeting->saved = order->saves.begun;
 }
 
 void save_rendezvous_gone(struct order *order, struct rendezvous *meeting)
 {
     rendezvous_touch(order, meeting);
-    if (order->frozen && order->frozen->rest.meeting == meeting)
-        order->frozen->rest.meeting = meeting->next;
+    if (order->saves.frozen && order->saves.frozen->rest.meeting == meeting)
+        order->saves.frozen->rest.meeting = meeting->next;
 }
 
 /* Saves ranges that begin at the same byte together, up to the i-th, so that they keep their
@@ -228,9 +229,9 @@ void save_stream_range_now(struct order *order, struct byte_stream *stream, size
     while (from > stream->first && stream->sent[from - 1].begin == stream->sent[i].begin)
         from--;
     for (; from <= i; from++)
-        if (stream->sent[from].saved != order->saves) {
-            put_stretch(&order->frozen->rest.bytes, stream, &stream->sent[from]);
-            stream->sent[from].saved = order->saves;
+        if (stream->sent[from].saved != order->saves.begun) {
+            put_stretch(&order->saves.frozen->rest.bytes, stream, &stream->sent[from]);
+            stream->sent[from].saved = order->saves.begun;
         }
 }
 
@@ -238,8 +239,8 @@ void save_stream_range_now(struct order *order, struct byte_stream *stream, size
  * already. */
 void save_stream_ranges_moved(struct order *order, const struct byte_stream *stream)
 {
-    if (order->frozen && order->frozen->rest.stream == stream)
-        order->frozen->rest.stretch = 0;
+    if (order->saves.frozen && order->saves.frozen->rest.stream == stream)
+        order->saves.frozen->rest.stretch = 0;
 }
 
 static void next_stretch(struct order *order, struct save_rest_state *rest)
@@ -249,7 +250,7 @@ static void next_stretch(struct order *order, struct save_rest_state *rest)
         rest->stretch = stream->first;
     if (rest->stretch < stream->count) {
         size_t i = rest->stretch++;
-        if (stream->sent[i].saved != order->saves)
+        if (stream->sent[i].saved != order->saves.begun)
             save_stream_range_now(order, stream, i);
         return;
     }
@@ -283,13 +284,13 @@ static void save_store_block(struct order *order, struct save_rest_state *rest)
         array_reserve(rest->places, &rest->place_room, rest->place_count + 1, sizeof *rest->places);
     rest->places[rest->place_count++] =
         order->shelf.put(order->shelf.context, rest->bytes.data, rest->bytes.size);
-    order->saved_bytes += rest->bytes.size;
+    order->saves.bytes += rest->bytes.size;
     rest->bytes.size = 0;
 }
 
 bool save_rest_write_next(struct order *order)
 {
-    struct save_rest_state *rest = &order->frozen->rest;
+    struct save_rest_state *rest = &order->saves.frozen->rest;
     bool more = true;
     for (unsigned looks = 0; more && looks < REST_LOOKS && rest->bytes.size < REST_BYTES; looks++)
         more = write_one(order, rest);
@@ -300,7 +301,7 @@ bool save_rest_write_next(struct order *order)
 
 void save_rest(struct save_bytes *out, const struct order *order)
 {
-    const struct save_rest_state *rest = &order->frozen->rest;
+    const struct save_rest_state *rest = &order->saves.frozen->rest;
     uint64_t before = 0;
     save_put_number(out, rest->place_count);
     for (size_t i = 0; i < rest->place_count; i++) {

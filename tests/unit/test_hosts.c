@@ -160,7 +160,7 @@ static void what_was_written_to_nobody_is_not_kept(void **state)
     assert_true(is_late(order, 1 + PATIENCE));
     for (uint64_t i = 1; i < 100; i++)
         bytes(order, WRITER, 1 + i, KEY, 4 * i, 4 * i + 4);
-    const struct byte_stream *stream = byte_stream_for_key(order, KEY);
+    const struct byte_stream *stream = byte_stream_for_key(&order->streams, KEY);
     assert_int_equal(stream->count - stream->first, 0);
     tell(order, END_READS); /* he comes late */
     bytes(order, READER, 1, KEY, 0, 398);
@@ -404,8 +404,8 @@ static void what_is_known_of_ends_is_saved(void **state)
     order = lines_on(shared);
     assert_true(order_restore(order, saved, size));
     free(saved);
-    assert_null(map_get(&order->streams, 8, 0));
-    assert_false(byte_stream_for_key(order, 7)->ends->reads);
+    assert_null(map_get(&order->streams.by_key, 8, 0));
+    assert_false(byte_stream_for_key(&order->streams, 7)->ends->reads);
     bytes(order, READER, 1, 5, 0, 6);
     expect(order, 1, 0, UNTRACED_STREAM);
     tell_as(order, 15, END_READS, READER, 2, 1);

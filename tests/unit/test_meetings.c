@@ -57,10 +57,10 @@ static struct rows rest_of(const struct order *order)
 {
     struct rows rows = {0};
     size_t meetings = 0;
-    for (const struct rendezvous *m = order->newest_meeting; m; m = m->next, meetings++)
+    for (const struct rendezvous *m = order->rendezvous.newest; m; m = m->next, meetings++)
         add_meeting(&rows, order, m);
-    assert_int_equal(meetings, order->meetings.count);
-    for (const struct byte_stream *s = order->newest_stream; s; s = s->next)
+    assert_int_equal(meetings, order->rendezvous.by_key.count);
+    for (const struct byte_stream *s = order->streams.newest; s; s = s->next)
         add_stream(&rows, order, s);
     for (size_t i = 0; i < order->late.count; i++)
         add_row(&rows,
@@ -202,7 +202,7 @@ static void who_meets_later_is_not_in_it(void **state)
                 size_t size;
                 while (!order_save_step(order))
                     ;
-                parts_seen += order->frozen != NULL;
+                parts_seen += order->saves.frozen != NULL;
                 uint8_t *bytes = order_save_end(order, &size);
                 struct order *again = talkers(&parts);
                 assert_true(order_restore(again, bytes, size));

@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct byte_stream *byte_stream_for_key(struct order *order, uint64_t key)
+struct byte_stream *byte_stream_for_key(struct byte_stream_table *streams, uint64_t key)
 {
-    struct byte_stream *stream = map_get(&order->streams, key, 0);
+    struct byte_stream *stream = map_get(&streams->by_key, key, 0);
     if (!stream) {
         stream = xmalloc(sizeof *stream);
-        *stream = (struct byte_stream){.key = key, .next = order->newest_stream};
-        order->newest_stream = stream;
-        map_put(&order->streams, key, 0, stream);
+        *stream = (struct byte_stream){.key = key, .next = streams->newest};
+        streams->newest = stream;
+        map_put(&streams->by_key, key, 0, stream);
     }
     return stream;
 }
@@ -57,7 +57,7 @@ static size_t first_from(const struct byte_stream *stream, uint64_t byte)
 
 static void byte_stream_save_frozen(struct order *order, struct byte_stream *stream, size_t i)
 {
-    if (order->frozen && stream->sent[i].saved != order->saves)
+    if (order->saves.frozen && stream->sent[i].saved != order->saves.begun)
         save_stream_range_now(order, stream, i);
 }
 
@@ -80,7 +80,7 @@ static void drop_received(struct order *order, struct byte_stream *stream)
 
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent)
 {
-    struct byte_stream *stream = byte_stream_for_key(order, key);
+    struct byte_stream *stream = byte_stream_for_key(&order->streams, key);
     if (stream->ends && stream_ends_drop_bytes(order, stream, sent.begin, sent.end))
         return;
     if (stream->count - stream->first >= MOST_SENT) {
@@ -95,7 +95,7 @@ void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range
         array_reserve(stream->sent, &stream->room, stream->count + 1, sizeof *stream->sent);
     memmove(stream->sent + at + 1, stream->sent + at, (stream->count - at) * sizeof *stream->sent);
     stream->sent[at] = sent;
-    stream->sent[at].saved = order->saves; /* not part of the save in progress */
+    stream->sent[at].saved = order->saves.begun; /* not part of the save in progress */
     stream->count++;
 }
 
@@ -107,7 +107,7 @@ void byte_stream_match(struct order *order, const struct arrival *a)
                                                    .end = a->key[1] + a->group_size,
                                                    .left = a->group_size,
                                                    .send = a->at});
-    byte_stream_wake(order, byte_stream_for_key(order, a->key[0]));
+    byte_stream_wake(order, byte_stream_for_key(&order->streams, a->key[0]));
 }
 
 void byte_stream_wake(struct order *order, struct byte_stream *stream)
@@ -204,14 +204,14 @@ static void set_partners(struct pending *receive, const struct byte_stream_range
 bool byte_stream_find(struct order *order, struct pending *receive)
 {
     struct arrival *a = &receive->arrival;
-    struct byte_stream *stream = byte_stream_for_key(order, a->key[0]);
+    struct byte_stream *stream = byte_stream_for_key(&order->streams, a->key[0]);
     uint64_t begin = a->key[1], end = begin + a->group_size;
     if (stream->ends)
         byte_stream_add_uncertainty(a, stream_ends_skip_dropped(stream, &begin, end));
     size_t at = first_behind(stream, begin), n = byte_stream_count_covering(stream, at, begin, end);
     if (!n && (begin < end || !a->group_size)) {
         uint8_t doubt = stream->ends ? stream_ends_missing_reason(order, stream) : UNTRACED_NONE;
-        n = doubt || order->finishing ? some_of(stream, at, end) : 0;
+        n = doubt || order->work.finishing ? some_of(stream, at, end) : 0;
         if (!doubt && !n) {
             byte_stream_wait_at_head(stream, a->at.line);
             if (stream->ends)
@@ -229,7 +229,7 @@ bool byte_stream_find(struct order *order, struct pending *receive)
 void byte_stream_leave(struct order *order, const struct arrival *a)
 {
     struct byte_stream *stream = a->relation == RELATION_SEND && a->group_size
-                                     ? byte_stream_for_key(order, a->key[0])
+                                     ? byte_stream_for_key(&order->streams, a->key[0])
                                      : NULL;
     size_t i = stream ? first_from(stream, a->key[1]) : 0;
     for (; stream && i < stream->count && stream->sent[i].begin == a->key[1]; i++)
@@ -241,21 +241,21 @@ void byte_stream_leave(struct order *order, const struct arrival *a)
 
 void byte_stream_received(struct order *order, const struct arrival *a)
 {
-    struct byte_stream *stream = byte_stream_for_key(order, a->key[0]);
+    struct byte_stream *stream = byte_stream_for_key(&order->streams, a->key[0]);
     uint64_t end = a->key[1] + a->group_size;
     if (stream->ends && stream_ends_received(order, stream, a->key[1], end))
         return;
     byte_stream_consume_bytes(order, stream, a->key[1], end);
 }
 
-void byte_stream_free_all(struct order *order)
+void byte_stream_free_all(struct byte_stream_table *streams)
 {
-    for (struct byte_stream *stream = order->newest_stream, *next; stream; stream = next) {
+    for (struct byte_stream *stream = streams->newest, *next; stream; stream = next) {
         next = stream->next;
         free(stream->sent);
         free(stream->waiting);
         stream_ends_free(stream->ends);
         free(stream);
     }
-    map_free(&order->streams);
+    map_free(&streams->by_key);
 }

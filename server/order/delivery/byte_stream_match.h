@@ -21,7 +21,7 @@ struct byte_stream {
     size_t waiting_count, waiting_room;
 };
 /* Returns the stream with this key; creates it if necessary. */
-struct byte_stream *byte_stream_for_key(struct order *order, uint64_t key);
+struct byte_stream *byte_stream_for_key(struct byte_stream_table *streams, uint64_t key);
 void byte_stream_add(struct order *order, uint64_t key, struct byte_stream_range sent);
 /* Drops ranges that begin before `end`. */
 void byte_stream_drop(struct order *order, struct byte_stream *stream, uint64_t end);
@@ -34,6 +34,6 @@ void byte_stream_leave(struct order *order, const struct arrival *arrival);
 bool byte_stream_find(struct order *order, struct pending *receive);
 /* Notes that a receive was delivered. */
 void byte_stream_received(struct order *order, const struct arrival *receive);
-void byte_stream_free_all(struct order *order);
+void byte_stream_free_all(struct byte_stream_table *streams);
 
 #endif

@@ -145,7 +145,7 @@ static void deliver_note_rendezvous(struct order *order, const struct pending *m
 {
     const struct arrival *a = &member->arrival;
     bool receives = a->relation == RELATION_RECEIVE;
-    struct rendezvous *meeting = doubt && !receives ? rendezvous_of(order, a) : NULL;
+    struct rendezvous *meeting = doubt && !receives ? rendezvous_of(&order->rendezvous, a) : NULL;
     if (meeting)
         meeting->released = true;
     if (a->stream && receives)

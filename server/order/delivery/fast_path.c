@@ -159,7 +159,8 @@ bool fast_path_insert_pair(struct order *order, const struct arrival *a, const s
  * event. */
 static bool fast_path_is_deliverable(const struct order *order, const struct pending *head)
 {
-    return !head->arrival.waits && !order->patient && head->arrival.relation != RELATION_RECEIVE;
+    return !head->arrival.waits && !order->work.deferred &&
+           head->arrival.relation != RELATION_RECEIVE;
 }
 
 static bool deliver_head(struct order *order, struct order_line *line, struct pending *head)

@@ -30,18 +30,19 @@ static uint64_t half_of(struct stream_place p)
     return p.high ^ (uint64_t)p.port * 0x9e3779b97f4a7c15u;
 }
 
-static struct host_stream_place *find_place(const struct order *order, struct stream_place p)
+static struct host_stream_place *find_place(const struct byte_stream_table *streams,
+                                            struct stream_place p)
 {
-    return order->ends ? map_get(&order->ends->places, half_of(p), p.low) : NULL;
+    return streams->ends ? map_get(&streams->ends->places, half_of(p), p.low) : NULL;
 }
 
-static struct host_stream_place *place_of(struct order *order, struct stream_place p)
+static struct host_stream_place *place_of(struct byte_stream_table *streams, struct stream_place p)
 {
-    struct host_stream_place *place = find_place(order, p);
+    struct host_stream_place *place = find_place(streams, p);
     if (!place) {
         place = xcalloc(1, sizeof *place);
         place->place = p;
-        map_put(&stream_ends_known(order)->places, half_of(p), p.low, place);
+        map_put(&stream_ends_known(streams)->places, half_of(p), p.low, place);
     }
     return place;
 }
@@ -51,18 +52,18 @@ static struct stream_place host_streams_address_of(struct stream_place p)
     return (struct stream_place){p.high, p.low, 0};
 }
 
-static bool is_alone(const struct order *order, struct stream_place p)
+static bool is_alone(const struct byte_stream_table *streams, struct stream_place p)
 {
-    const struct host_stream_place *address = find_place(order, host_streams_address_of(p)),
-                                   *place = find_place(order, p);
+    const struct host_stream_place *address = find_place(streams, host_streams_address_of(p)),
+                                   *place = find_place(streams, p);
     return (address && address->alone) || (place && place->alone);
 }
 
 /* Notes that a program has reported this place. */
-static void host_streams_note_arrival(struct order *order, struct stream_place p)
+static void host_streams_note_arrival(struct byte_stream_table *streams, struct stream_place p)
 {
-    struct host_stream_place *address = place_of(order, host_streams_address_of(p)),
-                             *place = find_place(order, p);
+    struct host_stream_place *address = place_of(streams, host_streams_address_of(p)),
+                             *place = find_place(streams, p);
     address->ours = true;
     address->alone = false;
     if (place && place != address)
@@ -70,10 +71,10 @@ static void host_streams_note_arrival(struct order *order, struct stream_place p
 }
 
 /* Notes that no program has reported this place. */
-static void host_streams_drop_place(struct order *order, struct stream_place p)
+static void host_streams_drop_place(struct byte_stream_table *streams, struct stream_place p)
 {
-    const struct host_stream_place *address = find_place(order, host_streams_address_of(p));
-    place_of(order, address && address->ours ? p : host_streams_address_of(p))->alone = true;
+    const struct host_stream_place *address = find_place(streams, host_streams_address_of(p));
+    place_of(streams, address && address->ours ? p : host_streams_address_of(p))->alone = true;
 }
 
 /* ---- streams ---- */
@@ -82,24 +83,24 @@ static struct stream_ends *ends_of(struct order *order, struct byte_stream *stre
 {
     if (!stream->ends) {
         stream->ends = xcalloc(1, sizeof *stream->ends);
-        stream->ends->saved = order->saves; /* not part of the save in progress */
-        stream_ends_known(order)->streams++;
+        stream->ends->saved = order->saves.begun; /* not part of the save in progress */
+        stream_ends_known(&order->streams)->streams++;
     }
     return stream->ends;
 }
 
 bool order_stream_known(const struct order *order, uint64_t key, size_t *of_order)
 {
-    const struct byte_stream *stream = map_get(&order->streams, key, 0);
-    *of_order = order->ends ? order->ends->streams : 0;
+    const struct byte_stream *stream = map_get(&order->streams.by_key, key, 0);
+    *of_order = order->streams.ends ? order->streams.ends->streams : 0;
     return stream && stream->ends;
 }
 
 static bool is_late(const struct stream_ends *e) { return !e->alone && e->reads != e->writes; }
 
-static void list_late(struct order *order, struct byte_stream *stream)
+static void list_late(struct byte_stream_table *streams, struct byte_stream *stream)
 {
-    struct stream_ends_state *k = stream_ends_known(order);
+    struct stream_ends_state *k = stream_ends_known(streams);
     if (k->first > k->count / 2) { /* remove those that are done */
         k->count -= k->first;
         k->stamped -= k->first;
@@ -157,7 +158,7 @@ static void drop_writer(struct stream_ends *e, uint32_t line)
 
 void host_streams_gone(struct order *order)
 {
-    struct stream_ends_state *k = order->ends;
+    struct stream_ends_state *k = order->streams.ends;
     size_t kept = 0;
     for (size_t i = 0; k && i < k->waited_count; i++) {
         struct byte_stream *stream = k->waited[i];
@@ -176,7 +177,7 @@ void host_streams_gone(struct order *order)
 
 void order_stream_end(struct order *order, const struct stream_report *report)
 {
-    struct byte_stream *stream = byte_stream_for_key(order, report->stream);
+    struct byte_stream *stream = byte_stream_for_key(&order->streams, report->stream);
     struct stream_ends *e = ends_of(order, stream);
     stream_ends_touch(order, stream);
     if (report->end == END_LEAVES) {
@@ -190,22 +191,22 @@ void order_stream_end(struct order *order, const struct stream_report *report)
     } else {
         e->reads = true;
     }
-    host_streams_note_arrival(order, report->here);
+    host_streams_note_arrival(&order->streams, report->here);
     if (e->reads && e->writes) {
         e->alone = false;
         return;
     }
     e->other = report->there;
-    if (first && is_alone(order, report->there))
+    if (first && is_alone(&order->streams, report->there))
         host_streams_stop_waiting(order, stream);
     else if (first)
-        list_late(order, stream);
+        list_late(&order->streams, stream);
 }
 
 void order_stream_gap(struct order *order, uint64_t key, uint64_t first, uint64_t end,
                       uint8_t doubt)
 {
-    struct byte_stream *stream = byte_stream_for_key(order, key);
+    struct byte_stream *stream = byte_stream_for_key(&order->streams, key);
     ends_of(order, stream);
     if (first >= end)
         return;
@@ -220,7 +221,7 @@ void order_stream_gap(struct order *order, uint64_t key, uint64_t first, uint64_
 
 bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns, uint64_t *stream)
 {
-    struct stream_ends_state *k = order->ends;
+    struct stream_ends_state *k = order->streams.ends;
     for (; k && k->stamped < k->count; k->stamped++)
         k->late[k->stamped]->ends->since_ns = now_ns;
     while (k && k->first < k->count) {
@@ -242,16 +243,16 @@ static bool same_address(struct stream_place a, struct stream_place b)
 
 void order_stream_alone(struct order *order, uint64_t key)
 {
-    struct byte_stream *stream = map_get(&order->streams, key, 0);
+    struct byte_stream *stream = map_get(&order->streams.by_key, key, 0);
     if (!stream || !stream->ends || !is_late(stream->ends))
         return; /* it was reported meanwhile */
     struct stream_place other = stream->ends->other;
-    host_streams_drop_place(order, other);
+    host_streams_drop_place(&order->streams, other);
     host_streams_stop_waiting(order, stream);
-    struct stream_ends_state *k = stream_ends_known(order);
+    struct stream_ends_state *k = stream_ends_known(&order->streams);
     for (size_t i = k->first; i < k->count; i++) {
         const struct stream_ends *e = k->late[i]->ends;
-        if (is_late(e) && same_address(e->other, other) && is_alone(order, e->other))
+        if (is_late(e) && same_address(e->other, other) && is_alone(&order->streams, e->other))
             host_streams_stop_waiting(order, k->late[i]);
     }
 }
@@ -260,18 +261,18 @@ void order_stream_alone(struct order *order, uint64_t key)
 
 void host_streams_restore(struct order *order, uint64_t key, const struct stream_ends *ends)
 {
-    struct byte_stream *stream = byte_stream_for_key(order, key);
+    struct byte_stream *stream = byte_stream_for_key(&order->streams, key);
     if (stream->ends)
         free(stream->ends->writers);
     *ends_of(order, stream) = *ends;
-    stream->ends->saved = order->saves;
+    stream->ends->saved = order->saves.begun;
     if (is_late(stream->ends))
-        list_late(order, stream);
+        list_late(&order->streams, stream);
 }
 
 void host_streams_place_restore(struct order *order, struct stream_place p, bool alone)
 {
-    struct host_stream_place *place = place_of(order, p);
+    struct host_stream_place *place = place_of(&order->streams, p);
     place->alone |= alone;
     place->ours |= !alone;
 }
@@ -280,9 +281,9 @@ void host_streams_places(const struct order *order,
                          void (*visit)(void *context, struct stream_place place, bool alone),
                          void *context)
 {
-    if (!order->ends)
+    if (!order->streams.ends)
         return;
-    for (struct map_walk walk = {.map = &order->ends->places}; map_next(&walk);) {
+    for (struct map_walk walk = {.map = &order->streams.ends->places}; map_next(&walk);) {
         const struct host_stream_place *place = walk.value;
         if (place->ours)
             visit(context, place->place, false);

@@ -74,25 +74,25 @@ static void insert_check_head(struct order *order, uint32_t number, struct sync_
 
 static void insert_drain_queue(struct order *order)
 {
-    if (!order->work.count || order->held)
+    struct delivery_work *work = &order->work;
+    if (!work->queue.count || work->held)
         return;
     struct sync_point point = {0};
-    const struct line_queue *work = &order->work;
-    while (work->count && !order->held && (!order->patient || order->looks)) {
-        order->looks -= order->patient;
+    while (work->queue.count && !work->held && (!work->deferred || work->looks_left)) {
+        work->looks_left -= work->deferred;
         pending_prefetch(order);
-        insert_check_head(order, line_dequeue(order), &point);
+        insert_check_head(order, line_dequeue(&work->queue), &point);
     }
     free(point.members);
 }
 
-void order_read_again(struct order *order, bool again) { order->again = again; }
+void order_read_again(struct order *order, bool again) { order->work.rereading = again; }
 
-void order_pin(struct order *order) { order->held = true; }
+void order_pin(struct order *order) { order->work.held = true; }
 
 void order_unpin(struct order *order)
 {
-    order->held = false;
+    order->work.held = false;
     insert_drain_queue(order);
 }
 
@@ -102,7 +102,7 @@ void order_unpin(struct order *order)
  * lost only after the next order_end_of_input(). */
 static void note_straggler(struct order *order, uint32_t number)
 {
-    struct number_set *s = &order->stragglers;
+    struct number_set *s = &order->work.stragglers;
     line_get(order, number)->settled = false;
     s->items = array_reserve(s->items, &s->room, s->count + 1, sizeof *s->items);
     s->items[s->count++] = number;
@@ -208,7 +208,7 @@ bool order_insert(struct order *order, const struct arrival *arrival)
     }
     if (!line || arrival->at.number == 0 || arrival->at.number <= line->delivered ||
         (arrival->at.number <= line->highest && pending_is(order, arrival->at))) {
-        order->figures.duplicates += !order->again;
+        order->figures.duplicates += !order->work.rereading;
         return false;
     }
     line_touch(order, arrival->at.line);
@@ -249,54 +249,57 @@ void order_note_loss(struct order *order, uint32_t number, uint64_t first, uint6
  * again. */
 static void mark_gone(struct order *order)
 {
-    struct leaving_lines *going = &order->going;
-    while ((going->waiters || going->next < going->count) && (!order->patient || order->looks)) {
-        order->looks -= order->patient;
-        if (going->waiters) {
-            line_wake_one(order, going->lines[going->next - 1]);
-            going->waiters--;
+    struct delivery_work *work = &order->work;
+    struct leaving_lines *leaving = &work->leaving;
+    while ((leaving->waiters || leaving->next < leaving->count) &&
+           (!work->deferred || work->looks_left)) {
+        work->looks_left -= work->deferred;
+        if (leaving->waiters) {
+            line_wake_one(order, leaving->lines[leaving->next - 1]);
+            leaving->waiters--;
             continue;
         }
-        uint32_t number = going->lines[going->next++];
+        uint32_t number = leaving->lines[leaving->next++];
         struct order_line *line = line_get(order, number);
         line_touch(order, number);
         line->gone = line->settled = line->leaving;
         line->leaving = false;
-        going->waiters = line->gone ? line->waiter_count : 0;
+        leaving->waiters = line->gone ? line->waiter_count : 0;
         if (line->gone && line->pending)
             line_enqueue(order, number);
     }
-    if (going->next < going->count || going->waiters || !going->count)
+    if (leaving->next < leaving->count || leaving->waiters || !leaving->count)
         return;
-    going->next = going->count = 0;
+    leaving->next = leaving->count = 0;
     host_streams_gone(order);
 }
 
 static void insert_mark_leaving(struct order *order, const uint32_t *lines, size_t count)
 {
-    struct leaving_lines *going = &order->going;
+    struct leaving_lines *leaving = &order->work.leaving;
     if (!count)
         return;
-    going->lines =
-        array_reserve(going->lines, &going->room, going->count + count, sizeof *going->lines);
+    leaving->lines = array_reserve(leaving->lines, &leaving->room, leaving->count + count,
+                                   sizeof *leaving->lines);
     for (size_t i = 0; i < count; i++) {
         if (order_line_is_evicted(order, lines[i]))
             continue; /* no line waits for it */
-        going->lines[going->count++] = lines[i];
+        leaving->lines[leaving->count++] = lines[i];
         line_get(order, lines[i])->leaving = true;
     }
 }
 
 void order_end_of_input(struct order *order, const uint32_t *lines, size_t count)
 {
+    struct number_set *stragglers = &order->work.stragglers;
     insert_mark_leaving(order, lines, count);
     size_t gone = 0; /* without lines that were resumed */
-    for (size_t i = 0; i < order->stragglers.count; i++)
-        if (line_get(order, order->stragglers.items[i])->gone)
-            order->stragglers.items[gone++] = order->stragglers.items[i];
-    insert_mark_leaving(order, order->stragglers.items, gone);
-    order->stragglers.count = 0;
-    if (order->patient)
+    for (size_t i = 0; i < stragglers->count; i++)
+        if (line_get(order, stragglers->items[i])->gone)
+            stragglers->items[gone++] = stragglers->items[i];
+    insert_mark_leaving(order, stragglers->items, gone);
+    stragglers->count = 0;
+    if (order->work.deferred)
         return;
     mark_gone(order);
     insert_drain_queue(order);
@@ -309,7 +312,7 @@ void order_resume_input(struct order *order, uint32_t line)
     l->gone = l->settled = l->leaving = false;
 }
 
-void order_set_wait_for_missing(struct order *order) { order->patient = true; }
+void order_set_wait_for_missing(struct order *order) { order->work.deferred = true; }
 
 /* Has the lines of all pending events checked a last time. */
 static void leave_pending(struct order *order)
@@ -323,31 +326,32 @@ static void leave_pending(struct order *order)
  * a partner (`finishing`). Returns whether nothing is left to do. */
 static bool is_finished(struct order *order)
 {
-    if (order->work.count || order->going.count)
+    struct delivery_work *work = &order->work;
+    if (work->queue.count || work->leaving.count)
         return false;
-    if (order->last && !order->finishing) {
-        order->finishing = true;
+    if (work->ending && !work->finishing) {
+        work->finishing = true;
         leave_pending(order);
-        if (order->going.count)
+        if (work->leaving.count)
             return false;
     }
-    order->last = order->finishing = false;
+    work->ending = work->finishing = false;
     return true;
 }
 
 bool order_step(struct order *order, uint64_t looks)
 {
-    order->looks = looks;
+    order->work.looks_left = looks;
     mark_gone(order);
     insert_drain_queue(order);
-    order->looks = 0;
+    order->work.looks_left = 0;
     return is_finished(order);
 }
 
 void order_finish(struct order *order)
 {
-    order->last = true;
-    while (!order->patient && !is_finished(order)) {
+    order->work.ending = true;
+    while (!order->work.deferred && !is_finished(order)) {
         mark_gone(order);
         insert_drain_queue(order);
     }
@@ -367,5 +371,5 @@ const struct inconsistency *order_inconsistencies(const struct order *order, siz
     return order->inconsistencies.items;
 }
 
-uint64_t order_waiting(const struct order *order) { return order->in_memory; }
+uint64_t order_waiting(const struct order *order) { return order->pending.in_memory; }
 uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

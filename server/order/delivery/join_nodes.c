@@ -96,10 +96,10 @@ size_t join_nodes_update(struct order *order, uint32_t line, uint32_t type, uint
                          size_t room)
 {
     size_t count = 0;
-    if (type >= order->after_room || !line_get(order, line)->shared)
+    if (type >= order->after.room || !line_get(order, line)->shared)
         return 0;
-    for (size_t i = 0; i < order->after[type].count && count < room; i++) {
-        uint64_t from = join_nodes_update_collector(order, line, order->after[type].items[i]);
+    for (size_t i = 0; i < order->after.sets[type].count && count < room; i++) {
+        uint64_t from = join_nodes_update_collector(order, line, order->after.sets[type].items[i]);
         if (from != NO_POSITION)
             edges[count++] = from;
     }

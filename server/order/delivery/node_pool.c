@@ -38,51 +38,48 @@ static struct node_pool *pool_of(const struct pending *piece)
 
 /* ---- pools ---- */
 
-static void make_spare(struct order *order)
+static void make_spare(struct node_pools *pools)
 {
-    struct node_pools *pieces = &order->pieces;
     struct node_pool_cluster *cluster = xaligned_alloc(CLUSTER_BYTES, CLUSTER_BYTES);
-    cluster->next = pieces->clusters;
-    pieces->clusters = cluster;
+    cluster->next = pools->clusters;
+    pools->clusters = cluster;
     for (size_t i = CLUSTER_POOLS; i-- > 0;) {
         cluster->pools[i].pieces = cluster->pieces[i];
-        cluster->pools[i].newer = pieces->spare;
-        pieces->spare = &cluster->pools[i];
+        cluster->pools[i].newer = pools->spare;
+        pools->spare = &cluster->pools[i];
     }
 }
 
-static struct node_pool *pool_new(struct order *order)
+static struct node_pool *pool_new(struct node_pools *pools)
 {
-    struct node_pools *pieces = &order->pieces;
-    if (!pieces->spare)
-        make_spare(order);
-    struct node_pool *pool = pieces->spare;
-    pieces->spare = pool->newer;
-    pieces->pools++;
+    if (!pools->spare)
+        make_spare(pools);
+    struct node_pool *pool = pools->spare;
+    pools->spare = pool->newer;
+    pools->count++;
     pool->used = pool->live = 0;
     pool->newer = NULL;
-    pool->older = pieces->newest;
-    if (pieces->newest)
-        pieces->newest->newer = pool;
+    pool->older = pools->newest;
+    if (pools->newest)
+        pools->newest->newer = pool;
     else
-        pieces->oldest = pool;
-    pieces->newest = pool;
+        pools->oldest = pool;
+    pools->newest = pool;
     return pool;
 }
 
-static void pool_free(struct order *order, struct node_pool *pool)
+static void pool_free(struct node_pools *pools, struct node_pool *pool)
 {
-    struct node_pools *pieces = &order->pieces;
-    if (pieces->hand == pool)
-        pieces->hand = pool->newer;
+    if (pools->hand == pool)
+        pools->hand = pool->newer;
     if (pool->older)
         pool->older->newer = pool->newer;
     else
-        pieces->oldest = pool->newer;
+        pools->oldest = pool->newer;
     pool->newer->older = pool->older; /* the newest is never freed */
-    pool->newer = pieces->spare;
-    pieces->spare = pool;
-    pieces->pools--;
+    pool->newer = pools->spare;
+    pools->spare = pool;
+    pools->count--;
 }
 
 /* ---- merging ---- */
@@ -97,7 +94,7 @@ static void node_pool_move(struct order *order, struct pending *to, struct pendi
         to->arrival.partners = &to->one;
     from->arrival.at.line = 0;
     moved(order, from, to);
-    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+    for (struct pending_walk *walk = order->pending.walks; walk; walk = walk->others)
         if (walk->at == from)
             walk->at = to;
 }
@@ -115,22 +112,22 @@ static void node_pool_merge(struct order *order, struct node_pool *pool, struct 
         if (behind->pieces[i].arrival.at.line)
             node_pool_move(order, &pool->pieces[n++], &behind->pieces[i], moved);
     pool->used = pool->live = n;
-    pool_free(order, behind);
+    pool_free(&order->pending.pools, behind);
 }
 
 /* Examines some neighboring pools, in turn, and merges those that are less than a quarter of one
  * together. */
 static void join_some(struct order *order, piece_moved *moved)
 {
-    struct node_pools *pieces = &order->pieces;
+    struct node_pools *pools = &order->pending.pools;
     for (unsigned i = 0; i < POOLS_LOOKED_AT; i++) {
-        struct node_pool *pool = pieces->hand ? pieces->hand : pieces->oldest;
+        struct node_pool *pool = pools->hand ? pools->hand : pools->oldest;
         struct node_pool *behind = pool ? pool->newer : NULL;
-        pieces->hand = behind;
-        if (!behind || behind == pieces->newest)
-            pieces->hand = NULL;
+        pools->hand = behind;
+        if (!behind || behind == pools->newest)
+            pools->hand = NULL;
         else if (pool->live + behind->live <= POOL_PIECES / 4) {
-            pieces->hand = pool;
+            pools->hand = pool;
             node_pool_merge(order, pool, behind, moved);
         }
     }
@@ -140,19 +137,19 @@ static void join_some(struct order *order, piece_moved *moved)
 
 struct pending *node_pool_allocate(struct order *order, piece_moved *moved)
 {
-    struct node_pool *pool = order->pieces.newest;
+    struct node_pool *pool = order->pending.pools.newest;
     if (!pool || pool->used == POOL_PIECES) {
         join_some(order, moved);
-        pool = pool_new(order);
+        pool = pool_new(&order->pending.pools);
     }
     pool->live++;
     return &pool->pieces[pool->used++];
 }
 
-void node_pool_release(struct order *order, struct pending *piece)
+void node_pool_release(struct pending_arrivals *pending, struct pending *piece)
 {
     struct node_pool *pool = pool_of(piece);
-    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+    for (struct pending_walk *walk = pending->walks; walk; walk = walk->others)
         if (walk->at == piece)
             walk->at = node_pool_next(piece);
     if (piece->arrival.partners != &piece->one)
@@ -161,7 +158,7 @@ void node_pool_release(struct order *order, struct pending *piece)
     if (--pool->live)
         return;
     if (pool->newer)
-        pool_free(order, pool);
+        pool_free(&pending->pools, pool);
     else
         pool->used = 0; /* the next pieces reuse memory that is in the caches */
 }
@@ -176,9 +173,9 @@ static struct pending *from_place(struct node_pool *pool, size_t i)
     return NULL;
 }
 
-struct pending *node_pool_first(const struct order *order)
+struct pending *node_pool_first(const struct pending_arrivals *pending)
 {
-    return from_place(order->pieces.oldest, 0);
+    return from_place(pending->pools.oldest, 0);
 }
 
 struct pending *node_pool_next(const struct pending *piece)
@@ -187,18 +184,18 @@ struct pending *node_pool_next(const struct pending *piece)
     return from_place(pool, (size_t)(piece - pool->pieces) + 1);
 }
 
-bool node_pool_is_large(const struct order *order)
+bool node_pool_is_large(const struct pending_arrivals *pending)
 {
-    return order->in_memory > order->pending_limit ||
-           order->pieces.pools * POOL_PIECES > 2 * order->pending_limit;
+    return pending->in_memory > pending->limit ||
+           pending->pools.count * POOL_PIECES > 2 * pending->limit;
 }
 
-void node_pool_free_all(struct order *order)
+void node_pool_free_all(struct pending_arrivals *pending)
 {
-    for (struct pending *piece = node_pool_first(order); piece; piece = node_pool_next(piece))
+    for (struct pending *piece = node_pool_first(pending); piece; piece = node_pool_next(piece))
         if (piece->arrival.partners != &piece->one)
             free((void *)(uintptr_t)piece->arrival.partners);
-    for (struct node_pool_cluster *cluster = order->pieces.clusters, *next; cluster;
+    for (struct node_pool_cluster *cluster = pending->pools.clusters, *next; cluster;
          cluster = next) {
         next = cluster->next;
         free(cluster);

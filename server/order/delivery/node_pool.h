@@ -12,11 +12,13 @@
 typedef void piece_moved(struct order *order, const struct pending *from, struct pending *to);
 /* Allocates a piece, whose members are not set: the caller must set `at` before any other call. */
 struct pending *node_pool_allocate(struct order *order, piece_moved *moved);
-void node_pool_release(struct order *order, struct pending *piece); /* and its partners */
-struct pending *node_pool_first(const struct order *order); /* the oldest piece, or NULL */
+void node_pool_release(struct pending_arrivals *pending,
+                       struct pending *piece); /* and its partners */
+struct pending *
+node_pool_first(const struct pending_arrivals *pending); /* the oldest piece, or NULL */
 struct pending *node_pool_next(const struct pending *piece); /* the next younger one, or NULL */
 /* Returns whether more events are in memory than the limit allows. */
-bool node_pool_is_large(const struct order *order);
-void node_pool_free_all(struct order *order);
+bool node_pool_is_large(const struct pending_arrivals *pending);
+void node_pool_free_all(struct pending_arrivals *pending);
 
 #endif

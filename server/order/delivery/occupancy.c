@@ -20,60 +20,71 @@ void order_set_effect_source(struct order *order,
                              void (*ask)(void *context, uint32_t kind, uint32_t type),
                              void *context)
 {
-    order->ask_effect = ask;
-    order->effect_asked = context;
-    for (size_t i = 0; i < order->effects_room; i++) {
-        free(order->effects[i].of);
-        order->effects[i] = (struct effects){0};
+    order->effects.ask = ask;
+    order->effects.context = context;
+    for (size_t i = 0; i < order->effects.room; i++) {
+        free(order->effects.kinds[i].by_type);
+        order->effects.kinds[i] = (struct effects){0};
     }
 }
 
-static uint8_t *effect_at(struct order *order, uint32_t kind, uint32_t type, bool paired)
+void occupancy_free_effects(struct effect_table *effects)
 {
-    bool there = kind < order->effects_room && 2 * type + 1 < order->effects[kind].room;
-    return there ? &order->effects[kind].of[2 * type + paired] : NULL;
+    for (size_t i = 0; i < effects->room; i++)
+        free(effects->kinds[i].by_type);
+    free(effects->kinds);
 }
 
-static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, bool paired)
+static uint8_t *effect_at(const struct effect_table *effects, uint32_t kind, uint32_t type,
+                          bool paired)
 {
-    const uint8_t *at = effect_at(order, kind, type, paired);
+    bool there = kind < effects->room && 2 * type + 1 < effects->kinds[kind].room;
+    return there ? &effects->kinds[kind].by_type[2 * type + paired] : NULL;
+}
+
+static uint8_t known_effect(const struct effect_table *effects, uint32_t kind, uint32_t type,
+                            bool paired)
+{
+    const uint8_t *at = effect_at(effects, kind, type, paired);
     return at && *at != EFFECT_NONE ? *at : 0;
 }
 
-static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
+static void set_effect(struct effect_table *effects, uint32_t kind, uint32_t type, bool paired,
                        uint8_t effect)
 {
-    order->effects = array_reserve_zeroed(order->effects, &order->effects_room, kind + 1,
-                                          sizeof *order->effects);
-    struct effects *effects = &order->effects[kind];
-    effects->of = array_reserve_zeroed(effects->of, &effects->room, 2 * type + 2, 1);
-    effects->of[2 * type + paired] = effect;
+    effects->kinds =
+        array_reserve_zeroed(effects->kinds, &effects->room, kind + 1, sizeof *effects->kinds);
+    struct effects *kind_effects = &effects->kinds[kind];
+    kind_effects->by_type =
+        array_reserve_zeroed(kind_effects->by_type, &kind_effects->room, 2 * type + 2, 1);
+    kind_effects->by_type[2 * type + paired] = effect;
 }
 
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum occupancy presence, bool own)
 {
-    uint8_t about = known_effect(order, kind, type, paired) & ~EFFECT_HERE;
-    set_effect(order, kind, type, paired,
+    uint8_t about = known_effect(&order->effects, kind, type, paired) & ~EFFECT_HERE;
+    set_effect(&order->effects, kind, type, paired,
                (uint8_t)(about | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0))));
 }
 
 void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired,
                         enum occupancy presence)
 {
-    uint8_t here = known_effect(order, kind, type, paired) & EFFECT_HERE;
-    set_effect(order, kind, type, paired, (uint8_t)(here | ((unsigned)presence + 1) << 4));
+    uint8_t here = known_effect(&order->effects, kind, type, paired) & EFFECT_HERE;
+    set_effect(&order->effects, kind, type, paired,
+               (uint8_t)(here | ((unsigned)presence + 1) << 4));
 }
 
 /* Asks the effect source for a combination that was never looked up before. */
-static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool paired)
+static uint8_t effect_of(struct effect_table *effects, uint32_t kind, uint32_t type, bool paired)
 {
-    uint8_t *at = effect_at(order, kind, type, paired);
-    if ((!at || !*at) && order->ask_effect) {
-        set_effect(order, kind, type, false, EFFECT_NONE);
-        set_effect(order, kind, type, true, EFFECT_NONE);
-        order->ask_effect(order->effect_asked, kind, type);
-        at = effect_at(order, kind, type, paired);
+    uint8_t *at = effect_at(effects, kind, type, paired);
+    if ((!at || !*at) && effects->ask) {
+        set_effect(effects, kind, type, false, EFFECT_NONE);
+        set_effect(effects, kind, type, true, EFFECT_NONE);
+        effects->ask(effects->context, kind, type);
+        at = effect_at(effects, kind, type, paired);
     }
     return at && *at != EFFECT_NONE ? *at : 0;
 }
@@ -121,7 +132,8 @@ static void count_in(uint16_t *counter, bool one)
 void occupancy_apply(struct order *order, struct order_event *event)
 {
     struct order_line *line = line_get(order, event->line);
-    uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
+    uint8_t effect =
+        effect_of(&order->effects, line->kind, event->type, event->relation == RELATION_SYNC);
     if (!effect && !line->occupant_count)
         return; /* no thread is in it, or enters */
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {

@@ -6,5 +6,6 @@
 
 /* Moves the event's thread and sets event->in. */
 void occupancy_apply(struct order *order, struct order_event *event);
+void occupancy_free_effects(struct effect_table *effects);
 
 #endif

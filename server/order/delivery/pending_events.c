@@ -71,11 +71,12 @@ static void far_free(struct binary_heap *far)
     free(far);
 }
 
-static void pending_place_node(struct order *order, struct order_line *line, struct pending *piece)
+static void pending_place_node(struct pending_arrivals *pending, struct order_line *line,
+                               struct pending *piece)
 {
     uint64_t number = piece->arrival.at.number, offset = number - line->delivered;
     if (offset > RING_MAX) {
-        map_put(&order->far, piece->arrival.at.line, number, piece);
+        map_put(&pending->far, piece->arrival.at.line, number, piece);
         far_push(line, number);
     } else {
         if (offset >= line->more->ring.room)
@@ -84,28 +85,28 @@ static void pending_place_node(struct order *order, struct order_line *line, str
         line->more->ring.count++;
     }
     line->pending++;
-    order->in_memory++;
+    pending->in_memory++;
 }
 
-static struct pending *in_memory(const struct order *order, const struct order_line *line,
-                                 struct event_id at)
+static struct pending *in_memory(const struct pending_arrivals *pending,
+                                 const struct order_line *line, struct event_id at)
 {
     /* The ring has only numbers within its length of the head, so that each place stands for one
      * number. */
     if (at.number > line->delivered && at.number - line->delivered < line->more->ring.room &&
         line->more->ring.items[at.number & (line->more->ring.room - 1)])
         return line->more->ring.items[at.number & (line->more->ring.room - 1)];
-    return order->far.count ? map_get(&order->far, at.line, at.number) : NULL;
+    return pending->far.count ? map_get(&pending->far, at.line, at.number) : NULL;
 }
 
 /* ---- batches: the number of pending arrivals of each, oldest first ---- */
 
-static size_t batch_place(const struct order *order, uint32_t batch)
+static size_t batch_place(const struct pending_batches *batches, uint32_t batch)
 {
-    size_t low = 0, high = order->batch_count;
+    size_t low = 0, high = batches->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (order->batches[middle].batch < batch)
+        if (batches->items[middle].batch < batch)
             low = middle + 1;
         else
             high = middle;
@@ -113,62 +114,60 @@ static size_t batch_place(const struct order *order, uint32_t batch)
     return low;
 }
 
-static void batch_more(struct order *order, uint32_t batch)
+static void batch_more(struct pending_batches *batches, uint32_t batch)
 {
-    struct batch_share *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
+    struct batch_share *last = batches->count ? &batches->items[batches->count - 1] : NULL;
     if (last && last->batch == batch) {
         last->count++;
         return;
     }
-    size_t i = batch_place(order, batch);
-    if (i == order->batch_count || order->batches[i].batch != batch) {
+    size_t i = batch_place(batches, batch);
+    if (i == batches->count || batches->items[i].batch != batch) {
         size_t kept = 0; /* batches without pending arrivals are removed */
-        for (size_t k = 0; k < order->batch_count; k++)
-            if (order->batches[k].count)
-                order->batches[kept++] = order->batches[k];
-        order->batch_count = kept;
-        i = batch_place(order, batch);
-        order->batches =
-            array_reserve(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
-        memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
-        order->batches[i] = (struct batch_share){.batch = batch};
-        order->batch_count++;
+        for (size_t k = 0; k < batches->count; k++)
+            if (batches->items[k].count)
+                batches->items[kept++] = batches->items[k];
+        batches->count = kept;
+        i = batch_place(batches, batch);
+        batches->items =
+            array_reserve(batches->items, &batches->room, kept + 1, sizeof *batches->items);
+        memmove(batches->items + i + 1, batches->items + i, (kept - i) * sizeof *batches->items);
+        batches->items[i] = (struct batch_share){.batch = batch};
+        batches->count++;
     }
-    order->batches[i].count++;
+    batches->items[i].count++;
 }
 
-static void batch_less(struct order *order, uint32_t batch, uint64_t count)
+static void batch_less(struct pending_batches *batches, uint32_t batch, uint64_t count)
 {
-    size_t last = order->batch_count - 1;
-    size_t i = order->batch_count && order->batches[last].batch == batch
-                   ? last
-                   : batch_place(order, batch);
-    if (i < order->batch_count && order->batches[i].batch == batch)
-        order->batches[i].count -=
-            order->batches[i].count < count ? order->batches[i].count : count;
+    size_t last = batches->count - 1;
+    size_t i =
+        batches->count && batches->items[last].batch == batch ? last : batch_place(batches, batch);
+    if (i < batches->count && batches->items[i].batch == batch)
+        batches->items[i].count -=
+            batches->items[i].count < count ? batches->items[i].count : count;
 }
 
 /* ---- the block store: a line's spilled arrivals have consecutive numbers ---- */
 
-static void pending_spill_write(struct order *order, struct pending_spill *spill)
+static void pending_spill_write(const struct block_store *shelf, struct pending_spill *spill)
 {
     spill->parts =
         array_reserve(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
-    spill->parts[spill->part_count++] =
-        (struct spill_part){order->shelf.put(order->shelf.context, spill->buffer,
-                                             spill->buffered * sizeof *spill->buffer),
-                            spill->batch};
+    spill->parts[spill->part_count++] = (struct spill_part){
+        shelf->put(shelf->context, spill->buffer, spill->buffered * sizeof *spill->buffer),
+        spill->batch};
     spill->buffered = 0;
 }
 
-static bool pending_may_spill(const struct order *order, const struct order_line *line,
+static bool pending_may_spill(const struct pending_arrivals *pending, const struct order_line *line,
                               const struct arrival *a)
 {
     if (a->keyed || a->partner_count > 1)
         return false;
     if (line->more->spill)
         return a->at.number == line->more->spill->end;
-    return node_pool_is_large(order) && a->at.number > line->delivered + SPILL_NEAR;
+    return node_pool_is_large(pending) && a->at.number > line->delivered + SPILL_NEAR;
 }
 
 static void pending_spill_event(struct order *order, struct order_line *line,
@@ -189,7 +188,7 @@ static void pending_spill_event(struct order *order, struct order_line *line,
     s->end++;
     line->pending++;
     if (s->buffered == SPILL_EVENTS)
-        pending_spill_write(order, s);
+        pending_spill_write(&order->shelf, s);
 }
 
 static void pending_spill_free(struct pending_spill *s)
@@ -208,7 +207,7 @@ static void note_moved(struct order *order, const struct pending *from, struct p
     if (in_ring && *in_ring == from)
         *in_ring = to;
     else
-        map_put(&order->far, at.line, at.number, to);
+        map_put(&order->pending.far, at.line, at.number, to);
 }
 
 /* Sets `partners` and `waits`, which summarizes what is often tested. */
@@ -245,7 +244,7 @@ static void pending_load_spilled(struct order *order, struct order_line *line, u
     line->pending -= (uint32_t)count;
     if (bad) { /* unreadable: its numbers count as lost, so that the line continues */
         order->figures.pending -= count;
-        batch_less(order, batch, count);
+        batch_less(&order->pending.batches, batch, count);
         order->figures.damaged++;
         pending_put(order, &gap, count);
         count = 0;
@@ -254,7 +253,7 @@ static void pending_load_spilled(struct order *order, struct order_line *line, u
         struct pending *piece = node_pool_allocate(order, note_moved);
         *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
         pending_note_waits(piece, 0);
-        pending_place_node(order, line, piece);
+        pending_place_node(&order->pending, line, piece);
     }
     free(part);
     if (s->begin == s->end) {
@@ -269,8 +268,8 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
 {
     struct order_line *line = line_get(order, a->at.line);
     order->figures.pending++;
-    batch_more(order, a->batch);
-    if (!lost && pending_may_spill(order, line, a)) {
+    batch_more(&order->pending.batches, a->batch);
+    if (!lost && pending_may_spill(&order->pending, line, a)) {
         pending_spill_event(order, line, a);
         return;
     }
@@ -283,7 +282,7 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
     if (a->partner_count)
         memcpy(partners, a->partners, a->partner_count * sizeof *partners);
     piece->arrival.partners = partners;
-    pending_place_node(order, line, piece);
+    pending_place_node(&order->pending, line, piece);
 }
 
 bool pending_is(const struct order *order, struct event_id at)
@@ -292,13 +291,13 @@ bool pending_is(const struct order *order, struct event_id at)
     return line && line->pending &&
            ((line->more->spill && at.number >= line->more->spill->begin &&
              at.number < line->more->spill->end) ||
-            in_memory(order, line, at));
+            in_memory(&order->pending, line, at));
 }
 
 struct pending *pending_at(const struct order *order, struct event_id at)
 {
     const struct order_line *line = line_get(order, at.line);
-    return line && line->pending ? in_memory(order, line, at) : NULL;
+    return line && line->pending ? in_memory(&order->pending, line, at) : NULL;
 }
 
 struct pending *pending_head(struct order *order, uint32_t number)
@@ -308,7 +307,7 @@ struct pending *pending_head(struct order *order, uint32_t number)
         return NULL;
     if (line->more->spill && line->more->spill->begin == line->delivered + 1)
         pending_load_spilled(order, line, number);
-    return in_memory(order, line, (struct event_id){number, line->delivered + 1});
+    return in_memory(&order->pending, line, (struct event_id){number, line->delivered + 1});
 }
 
 void pending_discard(struct order *order, struct pending *piece)
@@ -320,14 +319,14 @@ void pending_discard(struct order *order, struct pending *piece)
         *in_ring = NULL;
         line->more->ring.count--;
     } else {
-        map_remove(&order->far, at.line, at.number);
+        map_remove(&order->pending.far, at.line, at.number);
         far_drop(line->more->far, at.number); /* it was the line's head */
     }
-    batch_less(order, piece->arrival.batch, 1);
+    batch_less(&order->pending.batches, piece->arrival.batch, 1);
     line->pending--;
-    order->in_memory--;
+    order->pending.in_memory--;
     order->figures.pending--;
-    node_pool_release(order, piece);
+    node_pool_release(&order->pending, piece);
 }
 
 uint64_t pending_least(const struct order *order, uint32_t number)
@@ -348,9 +347,10 @@ uint64_t pending_least(const struct order *order, uint32_t number)
 
 uint32_t pending_batch(const struct order *order)
 {
-    for (size_t i = 0; i < order->batch_count; i++)
-        if (order->batches[i].count)
-            return order->batches[i].batch;
+    const struct pending_batches *batches = &order->pending.batches;
+    for (size_t i = 0; i < batches->count; i++)
+        if (batches->items[i].count)
+            return batches->items[i].batch;
     return UINT32_MAX;
 }
 
@@ -358,13 +358,13 @@ uint32_t pending_batch(const struct order *order)
 
 void pending_walk_begin(struct order *order, struct pending_walk *walk)
 {
-    *walk = (struct pending_walk){order, node_pool_first(order), order->walks};
-    order->walks = walk;
+    *walk = (struct pending_walk){order, node_pool_first(&order->pending), order->pending.walks};
+    order->pending.walks = walk;
 }
 
 void pending_walk_end(struct pending_walk *walk)
 {
-    struct pending_walk **at = walk->order ? &walk->order->walks : NULL;
+    struct pending_walk **at = walk->order ? &walk->order->pending.walks : NULL;
     while (at && *at && *at != walk)
         at = &(*at)->others;
     if (at && *at)
@@ -393,7 +393,7 @@ const struct arrival *order_pending_at(const struct order *order, struct event_i
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context)
 {
-    for (const struct pending *piece = node_pool_first(order); piece && most;
+    for (const struct pending *piece = node_pool_first(&order->pending); piece && most;
          piece = node_pool_next(piece))
         if (!pending_lost(piece)) {
             visit(context, &piece->arrival);
@@ -403,7 +403,7 @@ void order_pending(const struct order *order, uint64_t most,
 
 void pending_free_all(struct order *order)
 {
-    node_pool_free_all(order);
+    node_pool_free_all(&order->pending);
     for (size_t l = 0; l < order->lines.visible.count; l++) {
         if (line_is_evicted(order, l))
             continue;
@@ -412,6 +412,6 @@ void pending_free_all(struct order *order)
         pending_spill_free(more->spill);
         far_free(more->far);
     }
-    free(order->batches);
-    map_free(&order->far);
+    free(order->pending.batches.items);
+    map_free(&order->pending.far);
 }

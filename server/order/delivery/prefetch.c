@@ -182,7 +182,7 @@ static void prefetch_head(const struct order *order, const struct order_line *li
  * events, the place of the head, the head, and what it follows. */
 void pending_prefetch(const struct order *order)
 {
-    const struct line_queue *work = &order->work;
+    const struct line_queue *work = &order->work.queue;
     size_t far = STAGE_APART * STAGES;
     if (far < work->count)
         prefetch_line(line_place(order, work->items[(work->begin + far) & (work->room - 1)]));

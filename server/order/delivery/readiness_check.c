@@ -58,9 +58,9 @@ static const char *readiness_conflict_reason(const struct order *order, struct e
  * did is unknown. */
 static bool readiness_is_released(const struct order *order, struct sync_point *point)
 {
-    if (order->finishing)
+    if (order->work.finishing)
         point->doubt = order->figures.lost ? UNTRACED_LOST : UNTRACED_THREAD;
-    return order->finishing;
+    return order->work.finishing;
 }
 
 /* Joins the partner of a SYNC head: it must be a head that names this one. */
@@ -103,7 +103,7 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
 {
     struct pending *head = point->members[0];
     const struct arrival *a = &head->arrival;
-    struct rendezvous *meeting = rendezvous_of(order, a);
+    struct rendezvous *meeting = rendezvous_of(&order->rendezvous, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
     if (!meeting) { /* completed so long ago that its record was removed */
         sync_point_mark_inconsistent(order, head, (struct event_id){0, 0},
@@ -156,7 +156,7 @@ static enum readiness_state readiness_join_rendezvous(struct order *order, struc
 /* Returns the send among the events with a key; line 0: it has not arrived yet. */
 static struct event_id send_by(const struct order *order, const struct arrival *a, uint64_t second)
 {
-    const struct rendezvous *meeting = map_get(&order->meetings, a->key[0], second);
+    const struct rendezvous *meeting = map_get(&order->rendezvous.by_key, a->key[0], second);
     for (size_t i = 0; meeting && i < meeting->count; i++) {
         struct event_id at = meeting->members[i];
         uint64_t position = order_position(order, at);

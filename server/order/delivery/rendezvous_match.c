@@ -11,23 +11,24 @@
 
 #include <stdlib.h>
 
-struct rendezvous *rendezvous_of(const struct order *order, const struct arrival *a)
+struct rendezvous *rendezvous_of(const struct rendezvous_table *table, const struct arrival *a)
 {
-    return map_get(&order->meetings, a->key[0], a->key[1]);
+    return map_get(&table->by_key, a->key[0], a->key[1]);
 }
 
 struct rendezvous *rendezvous_add(struct order *order, uint64_t a, uint64_t b,
                                   struct event_id member)
 {
-    struct rendezvous *meeting = map_get(&order->meetings, a, b);
+    struct rendezvous_table *table = &order->rendezvous;
+    struct rendezvous *meeting = map_get(&table->by_key, a, b);
     if (!meeting) {
         meeting = xmalloc(sizeof *meeting);
-        *meeting = (struct rendezvous){
-            .a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
+        *meeting =
+            (struct rendezvous){.a = a, .b = b, .next = table->newest, .saved = order->saves.begun};
         if (meeting->next)
             meeting->next->previous = meeting;
-        order->newest_meeting = meeting;
-        map_put(&order->meetings, a, b, meeting);
+        table->newest = meeting;
+        map_put(&table->by_key, a, b, meeting);
     }
     meeting->members = array_reserve(meeting->members, &meeting->room, meeting->count + 1,
                                      sizeof *meeting->members);
@@ -42,12 +43,12 @@ static void meeting_free(struct rendezvous *meeting)
     free(meeting);
 }
 
-static void unlink_meeting(struct order *order, const struct rendezvous *meeting)
+static void unlink_meeting(struct rendezvous_table *table, const struct rendezvous *meeting)
 {
     if (meeting->previous)
         meeting->previous->next = meeting->next;
     else
-        order->newest_meeting = meeting->next;
+        table->newest = meeting->next;
     if (meeting->next)
         meeting->next->previous = meeting->previous;
 }
@@ -57,26 +58,27 @@ static void unlink_meeting(struct order *order, const struct rendezvous *meeting
 static void rendezvous_retire(struct order *order, struct rendezvous *meeting,
                               struct rendezvous_key key)
 {
+    struct rendezvous_table *table = &order->rendezvous;
     meeting->done = true;
-    if (order->done_count < RENDEZVOUS_DONE_KEPT) {
-        order->done = array_reserve(order->done, &order->done_room, order->done_count + 1,
-                                    sizeof *order->done);
-        order->done[order->done_count++] = key;
+    if (table->done_count < RENDEZVOUS_DONE_KEPT) {
+        table->done = array_reserve(table->done, &table->done_room, table->done_count + 1,
+                                    sizeof *table->done);
+        table->done[table->done_count++] = key;
         return;
     }
-    struct rendezvous_key *oldest = &order->done[order->done_count++ % RENDEZVOUS_DONE_KEPT];
-    struct rendezvous *old = map_get(&order->meetings, oldest->a, oldest->b);
+    struct rendezvous_key *oldest = &table->done[table->done_count++ % RENDEZVOUS_DONE_KEPT];
+    struct rendezvous *old = map_get(&table->by_key, oldest->a, oldest->b);
     if (old && old->done) {
         save_rendezvous_gone(order, old);
-        unlink_meeting(order, old);
-        meeting_free(map_remove(&order->meetings, oldest->a, oldest->b));
+        unlink_meeting(table, old);
+        meeting_free(map_remove(&table->by_key, oldest->a, oldest->b));
     }
     *oldest = key;
 }
 
 static void rendezvous_leave(struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct rendezvous *meeting = map_get(&order->meetings, a->key[0], second);
+    struct rendezvous *meeting = map_get(&order->rendezvous.by_key, a->key[0], second);
     if (meeting)
         rendezvous_touch(order, meeting);
 }
@@ -90,7 +92,7 @@ void rendezvous_leave_all(struct order *order, const struct pending *pending)
         byte_stream_leave(order, a);
         return;
     }
-    if (!order->frozen)
+    if (!order->saves.frozen)
         return;
     bool one = !a->partner_count || (a->partners == &pending->one && a->partners[0].line);
     size_t keys = one || a->partners[0].line == 0
@@ -104,7 +106,7 @@ void rendezvous_leave_all(struct order *order, const struct pending *pending)
 
 void rendezvous_done(struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct rendezvous *meeting = map_get(&order->meetings, a->key[0], second);
+    struct rendezvous *meeting = map_get(&order->rendezvous.by_key, a->key[0], second);
     if (!meeting || meeting->done)
         return;
     struct rendezvous_key key = {a->key[0], second};
@@ -118,12 +120,12 @@ void rendezvous_done(struct order *order, const struct arrival *a, uint64_t seco
         rendezvous_retire(order, meeting, key);
 }
 
-void rendezvous_free_all(struct order *order)
+void rendezvous_free_all(struct rendezvous_table *table)
 {
-    for (struct rendezvous *meeting = order->newest_meeting, *next; meeting; meeting = next) {
+    for (struct rendezvous *meeting = table->newest, *next; meeting; meeting = next) {
         next = meeting->next;
         meeting_free(meeting);
     }
-    map_free(&order->meetings);
-    free(order->done);
+    map_free(&table->by_key);
+    free(table->done);
 }

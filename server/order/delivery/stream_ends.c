@@ -11,16 +11,16 @@
 
 #include <stdlib.h>
 
-struct stream_ends_state *stream_ends_known(struct order *order)
+struct stream_ends_state *stream_ends_known(struct byte_stream_table *streams)
 {
-    if (!order->ends)
-        order->ends = xcalloc(1, sizeof *order->ends);
-    return order->ends;
+    if (!streams->ends)
+        streams->ends = xcalloc(1, sizeof *streams->ends);
+    return streams->ends;
 }
 
 void stream_ends_touch(struct order *order, struct byte_stream *stream)
 {
-    if (order->frozen && stream->ends->saved != order->saves)
+    if (order->saves.frozen && stream->ends->saved != order->saves.begun)
         save_stream_ends_now(order, stream);
 }
 
@@ -36,15 +36,15 @@ bool stream_ends_are_gone(const struct order *order, const struct stream_ends *e
 uint8_t stream_ends_missing_reason(const struct order *order, const struct byte_stream *stream)
 {
     const struct stream_ends *e = stream->ends;
-    if (e->alone || (order->finishing && !e->writes))
+    if (e->alone || (order->work.finishing && !e->writes))
         return UNTRACED_STREAM;
-    return e->writes && (order->finishing || stream_ends_are_gone(order, e)) ? UNTRACED_THREAD
-                                                                             : UNTRACED_NONE;
+    return e->writes && (order->work.finishing || stream_ends_are_gone(order, e)) ? UNTRACED_THREAD
+                                                                                  : UNTRACED_NONE;
 }
 
 void stream_ends_wait(struct order *order, struct byte_stream *stream)
 {
-    struct stream_ends_state *k = stream_ends_known(order);
+    struct stream_ends_state *k = stream_ends_known(&order->streams);
     if (stream->ends->listed)
         return;
     stream->ends->listed = true;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct byte_stream;
+struct byte_stream_table;
 
 struct stream_ends {
     bool reads, writes; /* reported */
@@ -35,7 +36,7 @@ struct stream_ends_state {
     size_t waited_count, waited_room;
 };
 
-struct stream_ends_state *stream_ends_known(struct order *order); /* creates it if necessary */
+struct stream_ends_state *stream_ends_known(struct byte_stream_table *streams); /* creates it */
 /* Must be called before the ends change. */
 void stream_ends_touch(struct order *order, struct byte_stream *stream);
 /* Returns whether there were writers, and all of them have ended. */

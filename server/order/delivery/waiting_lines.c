@@ -16,7 +16,7 @@ void line_enqueue(struct order *order, uint32_t number)
     if (line->queued)
         return;
     line->queued = true;
-    struct line_queue *work = &order->work;
+    struct line_queue *work = &order->work.queue;
     if (work->count == work->room) {
         size_t room = work->room;
         work->items =
@@ -27,12 +27,11 @@ void line_enqueue(struct order *order, uint32_t number)
     work->items[(work->begin + work->count++) & (work->room - 1)] = number;
 }
 
-uint32_t line_dequeue(struct order *order)
+uint32_t line_dequeue(struct line_queue *queue)
 {
-    struct line_queue *work = &order->work;
-    uint32_t number = work->items[work->begin];
-    work->begin = (work->begin + 1) & (work->room - 1);
-    work->count--;
+    uint32_t number = queue->items[queue->begin];
+    queue->begin = (queue->begin + 1) & (queue->room - 1);
+    queue->count--;
     return number;
 }
 

@@ -13,7 +13,7 @@ struct sync_point {
 
 /* Queues a line, to have its head checked. */
 void line_enqueue(struct order *order, uint32_t number);
-uint32_t line_dequeue(struct order *order); /* the queue must not be empty */
+uint32_t line_dequeue(struct line_queue *queue); /* it must not be empty */
 /* wakes the lines that waited for what this line delivered */
 void line_wake(struct order *order, uint32_t number);
 /* wakes the first waiting line, whatever it waits for */

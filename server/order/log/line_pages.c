@@ -41,7 +41,7 @@ void line_pages_new_line(struct order *order, uint32_t number)
 
 static void copy_line(struct order *order, unsigned hidden, size_t line)
 {
-    struct frozen_save *frozen = order->frozen;
+    struct frozen_save *frozen = order->saves.frozen;
     struct copied *of = &frozen->of[hidden];
     const struct order_line *as_it_is =
         hidden ? &order->lines.hidden.items[line] : order_line_peek(order, line);
@@ -64,7 +64,7 @@ void line_pages_touched(struct order *order, uint32_t number)
     uint8_t *mark = &order->pages[hidden].marks[line_page(number)];
     size_t line = (number & ~HIDDEN_LINE) - 1;
     if (*mark & PAGE_FROZEN) {
-        const struct copied *of = &order->frozen->of[hidden];
+        const struct copied *of = &order->saves.frozen->of[hidden];
         if (line < of->lines && !(of->has[line / 8] >> line % 8 & 1))
             copy_line(order, hidden, line);
     }
@@ -76,7 +76,7 @@ void line_pages_touched(struct order *order, uint32_t number)
 void line_pages_freeze(struct order *order)
 {
     struct frozen_save *frozen = xcalloc(1, sizeof *frozen);
-    order->frozen = frozen;
+    order->saves.frozen = frozen;
     frozen->kept = xcalloc(PAGE_LINES, sizeof *frozen->kept);
     for (unsigned hidden = 0; hidden < 2; hidden++) {
         struct line_pages *pages = &order->pages[hidden];
@@ -132,7 +132,7 @@ static const struct order_line *lines_to_save(struct order *order, unsigned hidd
 
 static void write_page(struct order *order, unsigned hidden, size_t page)
 {
-    struct frozen_save *frozen = order->frozen;
+    struct frozen_save *frozen = order->saves.frozen;
     const struct copied *of = &frozen->of[hidden];
     size_t first = page * PAGE_LINES, count = of->lines - first;
     struct order_line *made;
@@ -146,14 +146,14 @@ static void write_page(struct order *order, unsigned hidden, size_t page)
     free(made);
     struct line_page_entry *at = &order->pages[hidden].items[page];
     at->place = order->shelf.put(order->shelf.context, frozen->page.data, frozen->page.size);
-    order->saved_bytes += frozen->page.size;
+    order->saves.bytes += frozen->page.size;
     order->pages[hidden].marks[page] &= (uint8_t)~PAGE_FROZEN;
 }
 
 bool line_pages_write_next(struct order *order)
 {
     for (unsigned hidden = 0; hidden < 2; hidden++) {
-        struct copied *of = &order->frozen->of[hidden];
+        struct copied *of = &order->saves.frozen->of[hidden];
         while (of->next < line_pages_count(of->lines)) {
             size_t page = of->next++;
             if (order->pages[hidden].marks[page] & PAGE_FROZEN) {
@@ -167,7 +167,7 @@ bool line_pages_write_next(struct order *order)
 
 void line_pages_thaw(struct order *order)
 {
-    struct frozen_save *frozen = order->frozen;
+    struct frozen_save *frozen = order->saves.frozen;
     if (!frozen)
         return;
     for (unsigned hidden = 0; hidden < 2; hidden++) {
@@ -185,7 +185,7 @@ void line_pages_thaw(struct order *order)
     free(frozen->page.data);
     free(frozen->kept);
     free(frozen);
-    order->frozen = NULL;
+    order->saves.frozen = NULL;
 }
 
 void line_pages_free(struct order *order)
@@ -202,7 +202,7 @@ void line_pages_free(struct order *order)
 void save_pages(struct save_bytes *out, const struct order *order, unsigned hidden)
 {
     uint64_t before = 0;
-    for (size_t i = 0; i < line_pages_count(order->frozen->of[hidden].lines); i++) {
+    for (size_t i = 0; i < line_pages_count(order->saves.frozen->of[hidden].lines); i++) {
         uint64_t place = order->pages[hidden].items[i].place;
         /* zigzag encoding: a place may be less than the previous one */
         uint64_t far = place - before;
@@ -250,8 +250,8 @@ void order_saved_parts(const struct order *order, void (*visit)(void *context, u
                        void *context)
 {
     for (unsigned hidden = 0; hidden < 2; hidden++)
-        for (size_t i = 0; i < line_pages_count(order->frozen->of[hidden].lines); i++)
+        for (size_t i = 0; i < line_pages_count(order->saves.frozen->of[hidden].lines); i++)
             visit(context, order->pages[hidden].items[i].place);
-    for (size_t i = 0; i < order->frozen->rest.place_count; i++)
-        visit(context, order->frozen->rest.places[i]);
+    for (size_t i = 0; i < order->saves.frozen->rest.place_count; i++)
+        visit(context, order->saves.frozen->rest.places[i]);
 }

@@ -29,7 +29,7 @@ void save_stream_ends_now(struct order *order, struct byte_stream *stream);
 
 static inline void rendezvous_touch(struct order *order, struct rendezvous *meeting)
 {
-    if (order->frozen && meeting->saved != order->saves)
+    if (order->saves.frozen && meeting->saved != order->saves.begun)
         save_rendezvous_now(order, meeting);
 }
 
