@@ -60,16 +60,22 @@ struct checkpoint_writer {
     size_t part_count, part_room;
 };
 
+static struct checkpoint_writer *checkpoint_writer_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_CHECKPOINT_WRITER);
+}
+
 static void keep_passing(struct run *run, bool all)
 {
     struct chunk passed;
-    if (expiring_records_flush(run->saving->passing, run, all, &passed))
-        delta_codec_encode(run->saving->brief, &run->saving->facts, passed);
+    if (expiring_records_flush(checkpoint_writer_of(run)->passing, run, all, &passed))
+        delta_codec_encode(checkpoint_writer_of(run)->brief, &checkpoint_writer_of(run)->facts,
+                           passed);
 }
 
 static void keep_fact(struct run *run, struct chunk chunk)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     if (expiring_records_accept(&chunk)) {
         expiring_records_append(s->passing, run, chunk);
         keep_passing(run, false);
@@ -90,7 +96,7 @@ static void keep_sums(void *user, const struct call_context_thread *thread,
                       const struct encoder *body)
 {
     struct run *run = user;
-    delta_codec_encode(run->saving->brief, &run->saving->facts,
+    delta_codec_encode(checkpoint_writer_of(run)->brief, &checkpoint_writer_of(run)->facts,
                        (struct chunk){.kind = CHUNK_SUMS,
                                       .session = thread->session,
                                       .thread = thread->code,
@@ -101,7 +107,7 @@ static void keep_sums(void *user, const struct call_context_thread *thread,
 static void keep_meters(void *user, uint32_t session, uint32_t thread, const struct encoder *body)
 {
     struct run *run = user;
-    delta_codec_encode(run->saving->brief, &run->saving->facts,
+    delta_codec_encode(checkpoint_writer_of(run)->brief, &checkpoint_writer_of(run)->facts,
                        (struct chunk){.kind = CHUNK_METERS,
                                       .session = session,
                                       .thread = thread,
@@ -113,19 +119,19 @@ static void keep_reached(void *context, const struct encoder *body)
 {
     struct run *run = context;
     delta_codec_encode(
-        run->saving->brief, &run->saving->facts,
+        checkpoint_writer_of(run)->brief, &checkpoint_writer_of(run)->facts,
         (struct chunk){.kind = CHUNK_REACHED, .data = body->data, .size = (uint32_t)body->size});
 }
 
 static void keep_text(struct run *run, uint32_t line, uint64_t number, const char *text)
 {
-    encode_event_id(&run->saving->texts, (struct event_id){line, number});
-    encode_string(&run->saving->texts, text);
+    encode_event_id(&checkpoint_writer_of(run)->texts, (struct event_id){line, number});
+    encode_string(&checkpoint_writer_of(run)->texts, text);
 }
 
-static void keep_no_more(struct run *run)
+static void checkpoint_writer_free(void *state)
 {
-    struct checkpoint_writer *saving = run->saving;
+    struct checkpoint_writer *saving = state;
     encoder_free(&saving->facts);
     encoder_free(&saving->texts);
     delta_codec_free(saving->brief);
@@ -138,19 +144,20 @@ static void keep_no_more(struct run *run)
 
 void checkpoint_begin(struct run *run, uint64_t keep_bytes)
 {
-    static const struct fact_writer keeper = {keep_fact, keep_text, keep_no_more};
+    static const struct fact_writer fact_writer = {keep_fact, keep_text};
     struct checkpoint_writer *saving = xcalloc(1, sizeof *saving);
     saving->keep_bytes = keep_bytes;
     saving->brief = delta_codec_new();
     saving->passing = expiring_records_new();
-    run->saving = saving;
-    run->keeper = &keeper;
+    run_addon_attach(&run->addons, RUN_ADDON_CHECKPOINT_WRITER,
+                     (struct run_addon){saving, checkpoint_writer_free});
+    run->fact_writer = &fact_writer;
 }
 
 void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_hangup *hangups,
                        size_t count)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     s->news = news;
     s->sites = run->site_count;
     s->hangups = array_reserve(s->hangups, &s->hangup_room, count + 1, sizeof *s->hangups);
@@ -162,7 +169,7 @@ void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_h
 
 static void put_news(struct run *run)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     struct encoder out = {0};
     keep_passing(run, true);
     if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
@@ -190,7 +197,7 @@ static void put_news(struct run *run)
 /* Writes what the checkpoint holds beside the order, before it. */
 static void put_state(const struct run *run, struct encoder *out)
 {
-    const struct checkpoint_writer *s = run->saving;
+    const struct checkpoint_writer *s = checkpoint_writer_of(run);
     encode_u64(out, (uint64_t)run->last_ns);
     encode_u32(out, (uint32_t)run->process_count);
     for (size_t i = 0; i < run->process_count; i++) {
@@ -229,7 +236,7 @@ static void put_threads(const struct run *run, struct encoder *out, uint32_t *ol
 
 static bool checkpoint_begin_write(struct run *run)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     struct encoder threads = {0};
     uint32_t oldest = order_oldest_batch(run->order);
     s->state.size = 0;
@@ -261,7 +268,7 @@ static void note_part(void *context, uint64_t place)
 
 static bool checkpoint_end_write(struct run *run)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     struct encoder *out = &s->state;
     size_t size;
     s->part_count = 0;
@@ -288,7 +295,7 @@ static bool checkpoint_end_write(struct run *run)
  * the run is kept. */
 static uint64_t checkpoint_interval_bytes(const struct run *run)
 {
-    uint64_t keep = run->saving->keep_bytes;
+    uint64_t keep = checkpoint_writer_of(run)->keep_bytes;
     return keep && keep / 16 < tracefile_region_bytes(run->trace)
                ? keep / 16
                : tracefile_region_bytes(run->trace);
@@ -298,7 +305,7 @@ static uint64_t checkpoint_interval_bytes(const struct run *run)
  * false if events before the moment would remain, as their parts must then be kept. */
 static bool checkpoint_begin_discard(struct run *run)
 {
-    struct checkpoint_moment moment = run->saving->moments[0];
+    struct checkpoint_moment moment = checkpoint_writer_of(run)->moments[0];
     uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
     run_discard_begin(run, blocks * BLOCK_EVENTS);
     return order_first(run->order) >= moment.position;
@@ -306,7 +313,7 @@ static bool checkpoint_begin_discard(struct run *run)
 
 static void checkpoint_end_discard(struct run *run, bool saved)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     struct checkpoint_moment moment = s->moments[0];
     memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
     if (saved)
@@ -316,7 +323,7 @@ static void checkpoint_end_discard(struct run *run, bool saved)
 
 static void note_moment(struct run *run)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     if (s->moment_count == EPOCHS_MAX) { /* keeps every other one */
         for (size_t i = 0; i < EPOCHS_MAX / 2; i++)
             s->moments[i] = s->moments[2 * i + 1];
@@ -330,7 +337,7 @@ static void note_moment(struct run *run)
  * until that is a small part of the time, unless very much is unsaved. */
 static bool is_time(const struct run *run)
 {
-    const struct checkpoint_writer *s = run->saving;
+    const struct checkpoint_writer *s = checkpoint_writer_of(run);
     uint64_t unsaved = tracefile_unsaved(run->trace), least = checkpoint_interval_bytes(run);
     return unsaved >= least && (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
                                 loop_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
@@ -339,7 +346,7 @@ static bool is_time(const struct run *run)
 /* Ends a checkpoint, which was written or could not be. */
 static void checkpoint_finish_write(struct run *run, bool saved)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     s->step = IDLE;
     s->failed = !saved;
     s->took_ns = s->spent_ns;
@@ -357,7 +364,7 @@ static void checkpoint_finish_write(struct run *run, bool saved)
 
 static void begin_now(struct run *run)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     uint64_t begin_ns = loop_clock_ns();
     if (s->forgets && !s->forgot) {
         s->forgets = s->forgot = checkpoint_begin_discard(run);
@@ -376,7 +383,7 @@ static void begin_now(struct run *run)
 
 void checkpoint_poll(struct run *run)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     if (s && s->step == IDLE && is_time(run))
         s->step = order_save_prepare(run->order) ? READY : PREPARING;
     if (s && s->step == READY)
@@ -385,7 +392,8 @@ void checkpoint_poll(struct run *run)
 
 bool checkpoint_is_urgent(const struct run *run)
 {
-    return run->saving && run->saving->keep_bytes && run->saving->step != IDLE;
+    return checkpoint_writer_of(run) && checkpoint_writer_of(run)->keep_bytes &&
+           checkpoint_writer_of(run)->step != IDLE;
 }
 
 bool checkpoint_is_overdue(const struct run *run)
@@ -396,7 +404,7 @@ bool checkpoint_is_overdue(const struct run *run)
 
 static bool one_step(struct run *run)
 {
-    switch (run->saving->step) {
+    switch (checkpoint_writer_of(run)->step) {
     case PREPARING:
         return order_save_prepare(run->order);
     case FORGETTING:
@@ -408,7 +416,7 @@ static bool one_step(struct run *run)
 
 bool checkpoint_step(struct run *run, struct loop_share share)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     uint64_t begin_ns = loop_clock_ns();
     if (s && s->step == READY)
         begin_now(run);
@@ -428,7 +436,7 @@ bool checkpoint_step(struct run *run, struct loop_share share)
 
 bool checkpoint_finish(struct run *run, struct loop_share share)
 {
-    struct checkpoint_writer *s = run->saving;
+    struct checkpoint_writer *s = checkpoint_writer_of(run);
     if (!s)
         return true;
     s->failed &= s->finishing; /* an earlier failure does not prevent another try */

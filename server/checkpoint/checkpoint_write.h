@@ -17,7 +17,7 @@ struct checkpoint_hangup {
     uint32_t session, epoch;
 };
 
-/* Begins to record for checkpoints what the run learns: installs run->keeper. keep_bytes 0:
+/* Begins to record for checkpoints what the run learns: installs run->fact_writer. keep_bytes 0:
  * everything is kept. */
 void checkpoint_begin(struct run *run, uint64_t keep_bytes);
 /* Must follow checkpoint_begin() for a run that is resumed: restores what was saved before. */

@@ -219,8 +219,8 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
         source->origin->message = peer->agent->message;
     capture_lock(peer->server->taker);
     enum receive_result took =
-        forwarded_source_receive(source->origin, source->run->taking, batch->first, batch->count,
-                                 sources->raw, batch->raw, why);
+        forwarded_source_receive(source->origin, run_capture(source->run), batch->first,
+                                 batch->count, sources->raw, batch->raw, why);
     capture_unlock(peer->server->taker);
     if (took == RECEIVE_DONE && source->origin->open) {
         source->run->finished = source->run->ending = false;
@@ -369,7 +369,7 @@ static enum readiness agent_connection_readiness(struct connection *peer)
     const struct agent_peer *agent = peer->agent;
     for (uint32_t i = 0; i < agent->count; i++) {
         const struct agent_source *source = source_of(peer, i);
-        if (source && source->run && capture_is_ahead(source->run->taking))
+        if (source && source->run && capture_is_ahead(run_capture(source->run)))
             return CONNECTION_READY_LATER;
     }
     return READY;
@@ -406,7 +406,7 @@ void agent_connection_reject(struct server *server, const struct run *run, uint3
         if (source->run != run)
             continue;
         capture_lock(server->taker);
-        bool is_there = forwarded_source_reject(source->origin, run->taking, session);
+        bool is_there = forwarded_source_reject(source->origin, run_capture(run), session);
         capture_unlock(server->taker);
         if (!is_there)
             continue;

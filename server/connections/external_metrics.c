@@ -1,5 +1,6 @@
 #include "server/connections/external_metrics.h"
 
+#include "server/connections/open_run.h"
 #include "server/connections/event_server.h"
 #include "server/run/program_metrics.h"
 #include "server/journal/capture.h"
@@ -13,7 +14,7 @@ static bool external_metrics_write_journal(const struct connection *peer, enum m
                                            const struct encoder *body)
 {
     capture_lock(peer->server->taker);
-    bool fits = journal_append(peer->run->taking,
+    bool fits = journal_append(run_capture(peer->run),
                                &(struct chunk){.kind = (uint16_t)kind,
                                                .session = PROGRAM_METRICS_NO_PROCESS,
                                                .data = body->data,
@@ -75,7 +76,7 @@ void external_metrics_receive(struct connection *peer, struct decoder *in)
     char *name = decode_name(in, MESSAGE_LABEL_BYTES - 1),
          *unit = decode_name(in, MESSAGE_LABEL_BYTES - 1);
     int64_t value = (int64_t)decode_u64(in);
-    if (decoder_finish(in) && *name && peer->run && peer->run->live && peer->run->taking &&
+    if (decoder_finish(in) && *name && peer->run && peer->run->live && run_capture(peer->run) &&
         peer->run->connected) {
         uint32_t code = code_of(peer, name, unit);
         if (code)

@@ -64,8 +64,8 @@ static bool journal_merge_take_chunks(struct server *server, struct run *run,
     if (!count)
         return true;
     capture_lock(server->taker);
-    enum receive_result took = forwarded_source_receive(file->origin, run->taking, first, count,
-                                                        raw->data, raw->size, &why);
+    enum receive_result took = forwarded_source_receive(file->origin, run_capture(run), first,
+                                                        count, raw->data, raw->size, &why);
     capture_unlock(server->taker);
     if (took == RECEIVE_DONE)
         return true;

@@ -4,6 +4,7 @@
 #include "server/checkpoint/report_run.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/eventloop/server_log.h"
+#include "server/connections/open_run.h"
 #include "server/connections/agent_connection.h"
 #include "server/decode/remote_ends.h"
 #include "server/decode/metric_records.h"
@@ -25,7 +26,7 @@
 
 static bool read_back(struct run *run)
 {
-    struct capture *taking = run->taking;
+    struct capture *taking = run_capture(run);
     taking->read = array_reserve(taking->read, &taking->read_room, taking->now->size, 1);
     taking->bytes = taking->read;
     return tracefile_read_back(run->trace, taking->now->at, taking->read, taking->now->size);
@@ -41,7 +42,7 @@ static void end_stretch(struct capture *taking)
 /* What was written cannot be read any more. */
 static void cannot_read(struct run *run)
 {
-    struct capture *taking = run->taking;
+    struct capture *taking = run_capture(run);
     server_log("%s: %llu bytes of its journal are unreadable", run->file,
                (unsigned long long)(taking->now->size - taking->offset));
     free(run->damage);
@@ -53,7 +54,7 @@ static void cannot_read(struct run *run)
 
 static bool next_stretch(struct run *run)
 {
-    struct capture *taking = run->taking;
+    struct capture *taking = run_capture(run);
     taking->now = handoff_queue_pop(&taking->hand);
     taking->offset = 0;
     if (taking->now)
@@ -66,7 +67,7 @@ static bool next_stretch(struct run *run)
 
 static bool next_chunk(struct run *run, struct chunk *chunk)
 {
-    struct capture *taking = run->taking;
+    struct capture *taking = run_capture(run);
     if (!taking->now && !next_stretch(run))
         return false;
     const uint8_t *head = taking->bytes + taking->offset;
@@ -92,7 +93,7 @@ static uint64_t weight_of(const struct chunk *chunk)
 /* Records that the chunk was delivered. */
 static void journal_reader_note_delivered(struct run *run, const struct chunk *chunk)
 {
-    struct capture *taking = run->taking;
+    struct capture *taking = run_capture(run);
     uint64_t bytes = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
     taking->offset += bytes;
     if (!taking->now->unwritten)
@@ -260,7 +261,7 @@ void journal_reader_end(struct server *server, struct run *run)
     run->ended_ns = run->wall_ns ? run_clock_ns(run) : 0;
     encode_u64(&out, (uint64_t)run->ended_ns);
     capture_lock(server->taker);
-    journal_append_quiet(run->taking,
+    journal_append_quiet(run_capture(run),
                          (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
     capture_unlock(server->taker);
     tracefile_has_ended(run->trace);
@@ -299,7 +300,7 @@ static bool journal_reader_process_backlog(struct server *server, struct run *ru
 
 bool journal_reader_is_done(const struct run *run)
 {
-    return !run->taking || handoff_queue_lag(&run->taking->hand) == 0;
+    return !run_capture(run) || handoff_queue_lag(&run_capture(run)->hand) == 0;
 }
 
 /* Tests stop the order while a file is there. */
@@ -321,7 +322,7 @@ static bool journal_reader_deliver_one(struct server *server, struct run *run,
     struct chunk chunk;
     if (!journal_reader_process_backlog(server, run, share))
         return true;
-    if (!run->taking || !next_chunk(run, &chunk))
+    if (!run_capture(run) || !next_chunk(run, &chunk))
         return false;
     journal_reader_deliver_chunk(server, run, chunk);
     journal_reader_note_delivered(run, &chunk);
@@ -369,9 +370,9 @@ bool journal_reader_finish(struct server *server, struct run *run, struct loop_s
 
 void journal_reader_measure_lag(struct run *run)
 {
-    if (!run->taking)
+    if (!run_capture(run))
         return;
-    uint64_t since = capture_oldest_ns(run->taking), now = loop_clock_ns();
+    uint64_t since = capture_oldest_ns(run_capture(run)), now = loop_clock_ns();
     run->behind_ns = since && since < now ? now - since : 0;
-    run->journal_ahead = handoff_queue_lag(&run->taking->hand);
+    run->journal_ahead = handoff_queue_lag(&run_capture(run)->hand);
 }

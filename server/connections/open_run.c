@@ -10,9 +10,9 @@ static void begin_stream(struct server *server, struct run *run)
     struct encoder head = {0};
     agent_head(&head, run->key);
     capture_lock(server->taker);
-    run->taking->most_ahead = UINT64_MAX; /* nothing waits for an order here */
+    run_capture(run)->most_ahead = UINT64_MAX; /* nothing waits for an order here */
     journal_append(
-        run->taking,
+        run_capture(run),
         &(struct chunk){.kind = CHUNK_AGENT, .data = head.data, .size = (uint32_t)head.size}, 1,
         true);
     capture_unlock(server->taker);
@@ -20,13 +20,20 @@ static void begin_stream(struct server *server, struct run *run)
     agent_begin(server->agent, run->file);
 }
 
+static void open_run_free_capture(void *capture) { capture_free(capture); }
+
+void run_attach_capture(struct run *run, struct capture *capture)
+{
+    run_addon_attach(&run->addons, RUN_ADDON_CAPTURE,
+                     (struct run_addon){capture, open_run_free_capture});
+}
+
 void open_journal_run(struct server *server, struct run *run)
 {
     tracefile_lock(run->trace, true);
-    if (run->taking)
+    if (run_capture(run))
         return;
-    run->taking = capture_new(run->trace, run->file, server->runs.keep_bytes);
-    run->taking_free = capture_free;
+    run_attach_capture(run, capture_new(run->trace, run->file, server->runs.keep_bytes));
     if (server->agent)
         begin_stream(server, run);
 }

@@ -5,6 +5,7 @@
 #include "server/eventloop/server_log.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/decode/shared_queue.h"
+#include "server/connections/open_run.h"
 #include "server/connections/agent_connection.h"
 #include "server/connections/cell_sampler.h"
 #include "server/connections/shared_memory_setup.h"
@@ -40,7 +41,7 @@ static bool program_connection_write_journal(struct connection *peer, unsigned k
                                              uint32_t thread, const void *data, size_t size,
                                              bool last)
 {
-    return journal_append(peer->run->taking,
+    return journal_append(run_capture(peer->run),
                           &(struct chunk){.kind = (uint16_t)kind,
                                           .session = peer->program->session,
                                           .thread = thread,
@@ -102,10 +103,10 @@ static bool may_leave(struct connection *peer)
         return false;
     struct capture_thread *taker = program_connection_lock_capture(peer);
     if (peer->closed == 1)
-        capture_set_target(taker, peer->run->taking);
+        capture_set_target(taker, run_capture(peer->run));
     enum poll_result taken = capture_poll_program(taker, peer->program);
-    bool reached = capture_target_reached(taker, peer->run->taking);
-    bool full = taken == POLL_DISK_FULL || peer->run->taking->unwritten;
+    bool reached = capture_target_reached(taker, run_capture(peer->run));
+    bool full = taken == POLL_DISK_FULL || run_capture(peer->run)->unwritten;
     capture_unlock(taker);
     peer->closed += peer->closed == 1;
     return taken != POLL_MORE && taken != POLL_AHEAD && reached &&
@@ -211,8 +212,8 @@ static bool socket_slots(struct connection *peer, const uint8_t *body, size_t si
     struct ring_slot *slots = xmalloc(bytes + 1); /* aligned, unlike the message */
     memcpy(slots, body + 4, bytes);
     struct capture_thread *taker = program_connection_lock_capture(peer);
-    peer->stalled = !journal_append_slots(peer->run->taking, peer->program->session, thread, slots,
-                                          bytes / SLOT_BYTES);
+    peer->stalled = !journal_append_slots(run_capture(peer->run), peer->program->session, thread,
+                                          slots, bytes / SLOT_BYTES);
     capture_unlock(taker);
     free(slots);
     return true;
@@ -244,7 +245,7 @@ static void socket_message(struct connection *peer, unsigned type, const uint8_t
            loop_share_left(share))
         ; /* the lines that it names were announced in the queues, before */
     peer->stalled =
-        (name && decoder_finish(&in) && !journal_write_description(peer->run->taking, name)) ||
+        (name && decoder_finish(&in) && !journal_write_description(run_capture(peer->run), name)) ||
         !program_connection_write_journal(peer, type, 0, body, size, false);
     if (type == MESSAGE_LOSSES)
         note_losses(peer, body, size);
@@ -257,8 +258,9 @@ static void socket_message(struct connection *peer, unsigned type, const uint8_t
 /* Not while the order is too far behind. */
 static enum readiness program_connection_readiness(struct connection *peer)
 {
-    return peer->run->taking && capture_is_ahead(peer->run->taking) ? CONNECTION_READY_LATER
-                                                                    : READY;
+    return run_capture(peer->run) && capture_is_ahead(run_capture(peer->run))
+               ? CONNECTION_READY_LATER
+               : READY;
 }
 
 /* Files are written for who is here, and might write them himself. */
@@ -510,8 +512,8 @@ void program_connection_finish(struct server *server)
     }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (run->live && run->taking && !run->finished &&
-            !journal_reader_finish(server, run, server->last) && run->taking->sessions)
+        if (run->live && run_capture(run) && !run->finished &&
+            !journal_reader_finish(server, run, server->last) && run_capture(run)->sessions)
             journal_reader_end(server, run); /* a reader of the file does the rest */
     }
 }

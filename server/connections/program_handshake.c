@@ -53,10 +53,10 @@ bool program_handshake_receive(struct connection *peer, const uint8_t *body, siz
     tracefile_is_live(run->trace, true);
     struct capture_thread *taker = peer->server->taker;
     capture_lock(taker);
-    bool fits = journal_hello(run->taking, body, size, hello->environment);
+    bool fits = journal_hello(run_capture(run), body, size, hello->environment);
     int e = errno;
     if (fits)
-        peer->program = captured_program_new(taker, run->taking);
+        peer->program = captured_program_new(taker, run_capture(run));
     capture_unlock(taker);
     if (!fits)
         connection_reject(peer, "%s: %s", run->file, strerror(e));

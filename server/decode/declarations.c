@@ -208,7 +208,7 @@ static void own_line(struct program_session *session, const struct line_message 
     if ((message->flags & LINE_FOLLOWS) && by.line)
         order_opened_by(session->run->order, line, by);
     declarations_lose_declared(session, message->code);
-    if (session->run->spans) /* it may have been on a carrier before */
+    if (cpu_placement_states(session->run)) /* it may have been on a carrier before */
         placements_set_task_line(cpu_placement_tasks(session->run), session->number, message->code,
                                  line);
 }

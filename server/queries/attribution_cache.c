@@ -22,22 +22,18 @@ static void attribution_cache_clear(struct attribution_cache *e)
     e->kept.why = NULL;
 }
 
-static void free_explained(struct attribution_cache *e)
+static void attribution_cache_free(void *state)
 {
-    if (e)
-        attribution_cache_clear(e);
-    free(e);
+    attribution_cache_clear(state);
+    free(state);
 }
 
 static struct attribution_cache *attribution_cache_for_run(const struct run *run)
 {
     /* the run's contents do not change, only its cache */
     struct run *cache = (struct run *)(uintptr_t)run;
-    if (!cache->explained) {
-        cache->explained = xcalloc(1, sizeof *cache->explained);
-        cache->explained_free = free_explained;
-    }
-    struct attribution_cache *e = cache->explained;
+    struct attribution_cache *e =
+        run_addon_make(&cache->addons, RUN_ADDON_ATTRIBUTION, sizeof *e, attribution_cache_free);
     if (e->again != interval_cache_generation(run))
         attribution_cache_clear(e);
     e->again = interval_cache_generation(run);

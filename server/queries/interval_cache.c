@@ -262,11 +262,10 @@ static void interval_cache_discard(struct interval_cache *m)
     map_free(&m->meanings);
 }
 
-static void free_measured(struct interval_cache *m)
+static void interval_cache_free(void *state)
 {
-    if (m)
-        interval_cache_discard(m);
-    free(m);
+    interval_cache_discard(state);
+    free(state);
 }
 
 static void interval_cache_reset(struct interval_cache *m, const struct run *run, uint64_t again)
@@ -292,18 +291,24 @@ void interval_cache_begin(const struct run *run, uint64_t first, uint64_t end)
 {
     /* the run's contents do not change, only its cache */
     struct run *cache = (struct run *)(uintptr_t)run;
-    cache->measured = xcalloc(1, sizeof *cache->measured);
-    cache->measured_free = free_measured;
-    cache->measured->first = first;
-    cache->measured->end = end;
-    interval_cache_reset(cache->measured, run, 1);
+    struct interval_cache *m = xcalloc(1, sizeof *m);
+    run_addon_attach(&cache->addons, RUN_ADDON_INTERVALS,
+                     (struct run_addon){m, interval_cache_free});
+    m->first = first;
+    m->end = end;
+    interval_cache_reset(m, run, 1);
+}
+
+static struct interval_cache *interval_cache_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_INTERVALS);
 }
 
 static struct interval_cache *interval_cache_for_run(const struct run *run)
 {
-    if (!run->measured)
+    if (!interval_cache_of(run))
         interval_cache_begin(run, 0, NO_POSITION);
-    return run->measured;
+    return interval_cache_of(run);
 }
 
 static void interval_cache_restart(struct interval_cache *m, const struct run *run)
@@ -359,7 +364,8 @@ bool interval_cache_full(const struct run *run)
 
 uint64_t interval_cache_capacity(const struct run *run)
 {
-    uint64_t known = interval_cache_position(run) - interval_builder_first(run->measured->follow),
+    uint64_t known = interval_cache_position(run) -
+                     interval_builder_first(interval_cache_of(run)->follow),
              bytes = intervals_bytes(interval_cache_get(run));
     bool knows = known > ENOUGH_TO_KNOW || interval_cache_full(run);
     return knows && bytes ? (uint64_t)((double)most_bytes() / (double)bytes * (double)known)

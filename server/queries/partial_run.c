@@ -7,21 +7,14 @@
 #include <stdlib.h>
 
 #define AROUND_MOST (1u << 20)
-
-#define SWAP(a, b)                                                                                 \
-    do {                                                                                           \
-        __typeof__(a) swapped = (a);                                                               \
-        (a) = (b);                                                                                 \
-        (b) = swapped;                                                                             \
-    } while (0)
+#define CACHES (sizeof((struct partial_run *)0)->caches / sizeof(struct run_addon))
 
 static void partial_run_swap_caches(const struct run *run, struct partial_run *apart)
 {
     /* the run's contents do not change, only its caches */
     struct run *cache = (struct run *)(uintptr_t)run;
-    SWAP(cache->measured, apart->measured);
-    SWAP(cache->explained, apart->explained);
-    SWAP(cache->basis, apart->basis);
+    for (unsigned i = 0; i < CACHES; i++)
+        run_addon_swap(&cache->addons, RUN_ADDON_INTERVALS + i, &apart->caches[i]);
 }
 
 static uint64_t partial_run_first_position(const struct run *run, int64_t from_ns, uint64_t around)
@@ -63,15 +56,11 @@ void partial_run_leave(const struct run *run, struct partial_run *apart)
     partial_run_swap_caches(run, apart);
 }
 
-void partial_run_free(const struct run *run, struct partial_run *apart)
+void partial_run_free(struct partial_run *apart)
 {
     if (!apart)
         return;
-    if (apart->measured)
-        run->measured_free(apart->measured);
-    if (apart->explained)
-        run->explained_free(apart->explained);
-    if (apart->basis)
-        run->basis_free(apart->basis);
+    for (unsigned i = 0; i < CACHES; i++)
+        run_addon_free(&apart->caches[i]);
     free(apart);
 }

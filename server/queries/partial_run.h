@@ -11,9 +11,8 @@
 
 struct partial_run {
     uint64_t first, end; /* positions first .. end - 1 */
-    struct interval_cache *measured; /* the run's own, meanwhile */
-    struct attribution_cache *explained;
-    struct path_baseline *basis;
+    /* Its own; while it is entered, those of the run. */
+    struct run_addon caches[RUN_ADDON_PATH_BASELINE - RUN_ADDON_INTERVALS + 1];
 };
 
 /* Makes the part for from_ns .. to_ns (INT64_MIN, INT64_MAX: open), with `around` events before and
@@ -21,7 +20,7 @@ struct partial_run {
 struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns,
                                     uint64_t around);
 /* Must have been left, or be NULL. */
-void partial_run_free(const struct run *run, struct partial_run *apart);
+void partial_run_free(struct partial_run *apart);
 void partial_run_enter(const struct run *run, struct partial_run *apart);
 void partial_run_leave(const struct run *run, struct partial_run *apart);
 

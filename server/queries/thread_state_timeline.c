@@ -1,6 +1,7 @@
 #include "server/queries/thread_state_timeline.h"
 
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 #include "server/queries/interval_cache.h"
 #include "server/timing/cpu_states.h"
 #include "server/run/run.h"
@@ -46,7 +47,7 @@ static void state_timeline_drop(void *state)
  * computed again, and when the last program has exited, as all CPU times are known then. */
 static uint64_t state_timeline_generation(const struct run *run)
 {
-    return 2 * interval_cache_generation(run) + (run->spans && !run->connected);
+    return 2 * interval_cache_generation(run) + (cpu_placement_states(run) && !run->connected);
 }
 
 /* ---- changes ---- */
@@ -265,10 +266,10 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
 
 static int64_t known_until(const struct run *run, const struct thread_timeline *c)
 {
-    if (!run->spans || !run->connected)
+    const struct cpu_states *states = cpu_placement_states(run);
+    if (!states || !run->connected)
         return INT64_MAX;
-    int64_t known = cpu_states_known_ns(run->spans, c->thread),
-            old = run_clock_ns(run) - SAMPLED_NS;
+    int64_t known = cpu_states_known_ns(states, c->thread), old = run_clock_ns(run) - SAMPLED_NS;
     return known > old ? known : old;
 }
 
@@ -278,7 +279,7 @@ static bool state_timeline_report_thread(struct thread_state_source *l,
 {
     const struct intervals *all = interval_cache_get(l->run);
     const struct thread_timeline *c = &all->threads[l->thread];
-    struct living_output t = {pyramid, c, &l->threads[l->thread], l->run->spans,
+    struct living_output t = {pyramid, c, &l->threads[l->thread], cpu_placement_states(l->run),
                               known_until(l->run, c)};
     state_timeline_report_created(&t);
     for (; t.progress->items < c->count && c->items[t.progress->items].to_ns <= t.until_ns;

@@ -4,6 +4,7 @@
  * a type that waits.  All holders of the object block it; if the object is a thread, that thread
  * does. */
 #include "server/queries/request_queue.h"
+#include "server/run/cpu_placement.h"
 #include "server/queries/event_answer.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/hang_diagnosis.h"
@@ -96,7 +97,7 @@ static void add_running(struct wait_graph_job *job, uint32_t thread)
     g->run_count++;
     struct wait_graph_sleeper a = {.thread = thread};
     int64_t end_ns = g->run->connected ? 0 : g->run->ended_ns;
-    if (cpu_states_asleep(g->run->spans, thread, end_ns, &a.since_ns, &a.call) &&
+    if (cpu_states_asleep(cpu_placement_states(g->run), thread, end_ns, &a.since_ns, &a.call) &&
         g->asleep_count < SLEEPERS_MOST)
         ARRAY_PUSH(g->asleep, g->asleep_count, a);
 }

@@ -37,12 +37,34 @@ static size_t did_most = LIMIT_DID_BYTES;
 
 void activity_limit(size_t bytes) { did_most = bytes; }
 
+static void activity_free(void *state)
+{
+    struct activity_store *did = state;
+    for (size_t i = 0; i < did->thread_count; i++) {
+        free(did->threads[i].spans);
+        free(did->threads[i].steps);
+        free(did->threads[i].paths);
+    }
+    free(did->threads);
+    free(did->paths);
+    free(did->functions);
+    map_free(&did->lines);
+    map_free(&did->heads);
+    map_free(&did->numbers);
+    map_free(&did->function_of);
+    free(did);
+}
+
+static struct activity_store *activity_store_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_ACTIVITY);
+}
+
 static struct activity_store *activity_store_for(const struct run *run)
 {
     struct run *changed = (struct run *)(uintptr_t)run; /* adds only remembered path numbers */
-    if (!run->did)
-        changed->did = xcalloc(1, sizeof *run->did);
-    return run->did;
+    return run_addon_make(&changed->addons, RUN_ADDON_ACTIVITY, sizeof(struct activity_store),
+                          activity_free);
 }
 
 static struct activity_thread *thread_of(struct activity_store *did, uint32_t line)
@@ -100,8 +122,9 @@ bool activity_add(struct run *run, uint32_t thread, struct event_id at, int64_t 
 
 static const struct activity_thread *activity_find_thread(const struct run *run, uint32_t thread)
 {
-    uintptr_t is = run->did ? (uintptr_t)map_get(&run->did->lines, thread, 0) : 0;
-    return is ? &run->did->threads[is - 1] : NULL;
+    const struct activity_store *all = activity_store_of(run);
+    uintptr_t is = all ? (uintptr_t)map_get(&all->lines, thread, 0) : 0;
+    return is ? &all->threads[is - 1] : NULL;
 }
 
 uint64_t activity_first(const struct run *run, uint32_t thread)
@@ -124,8 +147,17 @@ const struct code_segment *activity_steps(const struct run *run, uint32_t thread
     return activity_find_thread(run, thread)->steps + span->first;
 }
 
-uint64_t activity_is_beyond(const struct run *run) { return run->did ? run->did->beyond : 0; }
-size_t activity_bytes(const struct run *run) { return run->did ? run->did->bytes : 0; }
+uint64_t activity_is_beyond(const struct run *run)
+{
+    const struct activity_store *all = activity_store_of(run);
+    return all ? all->beyond : 0;
+}
+
+size_t activity_bytes(const struct run *run)
+{
+    const struct activity_store *all = activity_store_of(run);
+    return all ? all->bytes : 0;
+}
 
 /* ---- discarding ---- */
 
@@ -185,7 +217,7 @@ static size_t activity_discard_spans(const struct run *run, struct activity_stor
 
 bool activity_forget_step(struct run *run, size_t *thread)
 {
-    struct activity_store *did = run->did;
+    struct activity_store *did = activity_store_of(run);
     for (size_t looked = 0; did && *thread < did->thread_count && looked < LOOKS;) {
         struct activity_thread *t = &did->threads[*thread];
         size_t now = activity_discard_spans(run, did, t);
@@ -196,25 +228,6 @@ bool activity_forget_step(struct run *run, size_t *thread)
         ++*thread;
     }
     return !did || *thread >= did->thread_count;
-}
-
-void activity_free(struct activity_store *did)
-{
-    if (!did)
-        return;
-    for (size_t i = 0; i < did->thread_count; i++) {
-        free(did->threads[i].spans);
-        free(did->threads[i].steps);
-        free(did->threads[i].paths);
-    }
-    free(did->threads);
-    free(did->paths);
-    free(did->functions);
-    map_free(&did->lines);
-    map_free(&did->heads);
-    map_free(&did->numbers);
-    map_free(&did->function_of);
-    free(did);
 }
 
 /* ---- paths ---- */
@@ -299,10 +312,10 @@ uint32_t activity_path_of(const struct run *run, uint32_t line, uint32_t context
 
 const struct activity_path *activity_path(const struct run *run, uint32_t path)
 {
-    return &run->did->paths[path - 1];
+    return &activity_store_of(run)->paths[path - 1];
 }
 
 uint32_t activity_function(const struct run *run, uint32_t path)
 {
-    return path ? run->did->functions[path - 1] : 0;
+    return path ? activity_store_of(run)->functions[path - 1] : 0;
 }

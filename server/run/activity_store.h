@@ -43,8 +43,6 @@ void activity_limit(size_t bytes); /* replaces LIMIT_DID_BYTES, for tests */
 /* Removes the records of discarded events, in steps of less than a millisecond; *thread must be
  * 0 before the first step.  Returns true when all is done. */
 bool activity_forget_step(struct run *run, size_t *thread);
-void activity_free(struct activity_store *did); /* NULL: does nothing */
-
 /* A path of calls: a function, called at a place, in a path. */
 struct activity_path {
     uint32_t parent; /* number; 0: the thread itself, without a caller */

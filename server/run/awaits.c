@@ -11,19 +11,23 @@ struct awaits {
     struct map after; /* line, number of an event -> 1 + index */
 };
 
-void awaits_free(struct awaits *awaits)
+static void awaits_free(void *state)
 {
-    if (!awaits)
-        return;
+    struct awaits *awaits = state;
     free(awaits->items);
     map_free(&awaits->after);
     free(awaits);
 }
 
+static const struct awaits *awaits_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_AWAITS);
+}
+
 /* Records a wait.  It replaces an earlier one after the same event: the thread ran in between. */
 void awaits_add(struct run *run, struct await await)
 {
-    struct awaits *all = run->awaits = run->awaits ? run->awaits : xcalloc(1, sizeof *all);
+    struct awaits *all = run_addon_make(&run->addons, RUN_ADDON_AWAITS, sizeof *all, awaits_free);
     if (all->count >= AWAITS_MOST)
         return;
     all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
@@ -32,9 +36,13 @@ void awaits_add(struct run *run, struct await await)
     run->generation++;
 }
 
-size_t awaits_count(const struct run *run) { return run->awaits ? run->awaits->count : 0; }
+size_t awaits_count(const struct run *run)
+{
+    const struct awaits *all = awaits_of(run);
+    return all ? all->count : 0;
+}
 
-const struct await *awaits_at(const struct run *run, size_t i) { return &run->awaits->items[i]; }
+const struct await *awaits_at(const struct run *run, size_t i) { return &awaits_of(run)->items[i]; }
 
 static const struct await *after(const struct awaits *all, const struct order_event *e)
 {
@@ -44,15 +52,16 @@ static const struct await *after(const struct awaits *all, const struct order_ev
 
 const struct await *awaits_after(const struct run *run, const struct order_event *e)
 {
-    const struct await *found = run->awaits && e->line ? after(run->awaits, e) : NULL;
-    if (found || !run->awaits || e->relation != RELATION_SYNC)
+    const struct awaits *all = awaits_of(run);
+    const struct await *found = all && e->line ? after(all, e) : NULL;
+    if (found || !all || e->relation != RELATION_SYNC)
         return found;
     for (uint64_t p = e->point; p < e->point + 2 && !found; p++) {
         struct order_event other = p >= order_first(run->order) && p < order_count(run->order)
                                        ? order_event(run->order, p)
                                        : (struct order_event){0};
         if (other.line && other.point == e->point)
-            found = after(run->awaits, &other);
+            found = after(all, &other);
     }
     return found;
 }

@@ -17,7 +17,6 @@ struct await {
 };
 
 void awaits_add(struct run *run, struct await await);
-void awaits_free(struct awaits *awaits); /* NULL: does nothing */
 
 size_t awaits_count(const struct run *run);
 /* in the order in which they were received */

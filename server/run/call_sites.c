@@ -22,10 +22,9 @@ struct call_sites {
     size_t *file_of_room, process_count, process_room, process_rooms;
 };
 
-void call_sites_free(struct call_sites *p)
+static void call_sites_free(void *state)
 {
-    if (!p)
-        return;
+    struct call_sites *p = state;
     for (size_t i = 0; i < p->file_count; i++)
         free(p->files[i].path);
     for (size_t i = 0; i < p->process_count; i++)
@@ -39,12 +38,16 @@ void call_sites_free(struct call_sites *p)
     free(p);
 }
 
+static const struct call_sites *call_sites_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_CALL_SITES);
+}
+
 static struct call_sites *call_sites_for_run(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the cache is not observable */
-    if (!run->places)
-        run->places = xcalloc(1, sizeof *run->places);
-    return run->places;
+    return run_addon_make(&run->addons, RUN_ADDON_CALL_SITES, sizeof(struct call_sites),
+                          call_sites_free);
 }
 
 /* ---- files ---- */
@@ -154,10 +157,11 @@ uint32_t call_sites_for_line(const struct run *run, uint32_t site)
 
 uint32_t call_sites_count(const struct run *run)
 {
-    return run->places ? (uint32_t)run->places->count : 0;
+    const struct call_sites *places = call_sites_of(run);
+    return places ? (uint32_t)places->count : 0;
 }
 
 uint32_t call_sites_site(const struct run *run, uint32_t place)
 {
-    return place && place <= call_sites_count(run) ? run->places->sites[place - 1] : 0;
+    return place && place <= call_sites_count(run) ? call_sites_of(run)->sites[place - 1] : 0;
 }

@@ -20,7 +20,4 @@ uint32_t call_sites_count(const struct run *run);
 /* Returns the site by which a place was found first; 0 if there is no such place. */
 uint32_t call_sites_site(const struct run *run, uint32_t place);
 
-struct call_sites;
-void call_sites_free(struct call_sites *places); /* NULL: does nothing */
-
 #endif

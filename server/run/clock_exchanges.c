@@ -54,15 +54,28 @@ static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, c
     return NULL;
 }
 
+static void clock_exchanges_free(void *state)
+{
+    struct clock_exchanges *all = state;
+    for (size_t i = 0; i < all->count; i++)
+        clock_exchange_free(&all->items[i]);
+    free(all->items);
+    free(all);
+}
+
+struct clock_exchanges *clock_exchanges_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_CLOCK_EXCHANGES);
+}
+
 /* Adds to the exchanges that are already known of the two clocks: those over another connection,
  * or with an earlier server, still hold. */
 bool clock_exchanges_decode(struct run *run, struct decoder *in)
 {
     struct clock_exchange received = {.server = decode_name(in, HOST_BYTES),
                                       .host = decode_name(in, HOST_BYTES)};
-    if (!run->exchanges)
-        run->exchanges = xcalloc(1, sizeof *run->exchanges);
-    struct clock_exchanges *all = run->exchanges;
+    struct clock_exchanges *all =
+        run_addon_make(&run->addons, RUN_ADDON_CLOCK_EXCHANGES, sizeof *all, clock_exchanges_free);
     struct clock_exchange *known = received.server && received.host
                                        ? clock_exchange_find(all, received.server, received.host)
                                        : NULL;
@@ -78,13 +91,4 @@ bool clock_exchanges_decode(struct run *run, struct decoder *in)
     }
     all->taken += good;
     return good;
-}
-
-void clock_exchanges_free(struct clock_exchanges *all)
-{
-    for (size_t i = 0; all && i < all->count; i++)
-        clock_exchange_free(&all->items[i]);
-    if (all)
-        free(all->items);
-    free(all);
 }

@@ -25,7 +25,6 @@ void clock_exchanges_encode(struct encoder *out, const struct clock_exchange *ex
 /* Adds exchanges to those known of the same two clocks; returns false with in->error if they are
  * malformed. */
 bool clock_exchanges_decode(struct run *run, struct decoder *in);
+struct clock_exchanges *clock_exchanges_of(const struct run *run); /* NULL: none was received */
 void clock_exchange_free(struct clock_exchange *exchange); /* frees its contents */
-void clock_exchanges_free(struct clock_exchanges *exchanges);
-
 #endif

@@ -42,10 +42,9 @@ struct clock_sync {
     uint64_t fits_made; /* number of fits, including this one */
 };
 
-void clock_sync_free(struct clock_sync *clocks)
+static void clock_sync_free(void *state)
 {
-    if (!clocks)
-        return;
+    struct clock_sync *clocks = state;
     free(clocks->host_of);
     free(clocks->fits);
     clock_ties_free(clocks->tying);
@@ -76,11 +75,18 @@ static uint32_t clock_of(const struct run *run, const struct clock_sync *c, cons
     return c->hosts + i;
 }
 
+static uint64_t clock_sync_exchanges_taken(const struct run *run)
+{
+    const struct clock_exchanges *exchanges = clock_exchanges_of(run);
+    return exchanges ? exchanges->taken : 0;
+}
+
 /* Finds the servers on whose hosts no program runs. */
 static void find_servers(const struct run *run, struct clock_sync *c)
 {
-    for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++) {
-        const char *host = run->exchanges->items[i].server;
+    const struct clock_exchanges *exchanges = clock_exchanges_of(run);
+    for (size_t i = 0; exchanges && i < exchanges->count; i++) {
+        const char *host = exchanges->items[i].server;
         if (c->servers.count < SERVERS_MOST &&
             clock_of(run, c, host) == c->hosts + c->servers.count)
             c->servers.hosts[c->servers.count++] = host;
@@ -168,8 +174,9 @@ static void clock_sync_measure_messages(const struct run *run, struct clock_sync
         for (uint64_t p = b * BLOCK; p < (b + 1) * BLOCK && p < count; p++)
             if (p >= order_first(run->order))
                 clock_sync_scan_event(run, c, p);
-    for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++)
-        clock_sync_scan_exchange(run, c, &run->exchanges->items[i]);
+    const struct clock_exchanges *exchanges = clock_exchanges_of(run);
+    for (size_t i = 0; exchanges && i < exchanges->count; i++)
+        clock_sync_scan_exchange(run, c, &exchanges->items[i]);
     clock_ties_close(c->tying);
 }
 
@@ -273,7 +280,7 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
 {
     struct clock_sync *c = xcalloc(1, sizeof *c);
     c->events = order_count(run->order);
-    c->exchanged = run->exchanges ? run->exchanges->taken : 0;
+    c->exchanged = clock_sync_exchanges_taken(run);
     find_hosts(run, c);
     if (c->hosts < 2)
         return c;
@@ -299,8 +306,8 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
  * one or, if the run has ended, any more. */
 static bool is_due(const struct run *run)
 {
-    const struct clock_sync *c = run->clocks;
-    uint64_t count = order_count(run->order), taken = run->exchanges ? run->exchanges->taken : 0;
+    const struct clock_sync *c = run_addon(&run->addons, RUN_ADDON_CLOCK_SYNC);
+    uint64_t count = order_count(run->order), taken = clock_sync_exchanges_taken(run);
     if (!c || c->processes != run->process_count)
         return true;
     bool ended = !run->connected && (run->finished || !run->live);
@@ -312,13 +319,15 @@ static bool is_due(const struct run *run)
 static const struct clock_sync *clock_sync_current_fit(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */
-    if (is_due(run)) {
-        uint64_t made = run->clocks ? run->clocks->fits_made : 0;
-        clock_sync_free(run->clocks);
-        run->clocks = clock_sync_compute_fit(run);
-        run->clocks->fits_made = made + 1;
-    }
-    return run->clocks;
+    struct clock_sync *c = run_addon(&run->addons, RUN_ADDON_CLOCK_SYNC);
+    if (!is_due(run))
+        return c;
+    uint64_t made = c ? c->fits_made : 0;
+    run_addon_attach(&run->addons, RUN_ADDON_CLOCK_SYNC, (struct run_addon){0});
+    c = clock_sync_compute_fit(run);
+    c->fits_made = made + 1;
+    run_addon_attach(&run->addons, RUN_ADDON_CLOCK_SYNC, (struct run_addon){c, clock_sync_free});
+    return c;
 }
 
 int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time_ns)

@@ -7,8 +7,6 @@
 
 #include <stdint.h>
 
-struct clock_sync;
-void clock_sync_free(struct clock_sync *clocks);
 /* Returns a number that grows with each fit of the clocks of several hosts; 0 if there is only one
  * host. */
 uint64_t clock_sync_generation(const struct run *run);

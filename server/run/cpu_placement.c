@@ -2,11 +2,17 @@
 
 #include "server/timing/cpu_states.h"
 
+static void cpu_placement_free(void *states) { cpu_states_free(states); }
+
 static struct cpu_states *spans_in(struct run *run)
 {
-    if (!run->spans)
-        run->spans = cpu_states_new();
-    return run->spans;
+    struct cpu_states *states = cpu_placement_states(run);
+    if (!states) {
+        states = cpu_states_new();
+        run_addon_attach(&run->addons, RUN_ADDON_CPU_STATES,
+                         (struct run_addon){states, cpu_placement_free});
+    }
+    return states;
 }
 
 void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,

@@ -4,6 +4,12 @@
 
 #include "server/run/run.h"
 
+/* Returns the CPU states of the run; NULL: none were received. */
+static inline struct cpu_states *cpu_placement_states(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_CPU_STATES);
+}
+
 /* A thread's line, ns of the run; `what` an enum switch_kind. */
 void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                            bool last);

@@ -35,10 +35,9 @@ struct heap_totals {
     struct map at; /* process, kind and number -> 1 + index */
 };
 
-void heap_totals_free(struct heap_totals *heap)
+static void heap_totals_free(void *state)
 {
-    if (!heap)
-        return;
+    struct heap_totals *heap = state;
     free(heap->processes);
     free(heap->taken);
     free(heap->wrong);
@@ -50,11 +49,15 @@ void heap_totals_free(struct heap_totals *heap)
     free(heap);
 }
 
+static const struct heap_totals *heap_totals_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_HEAP_TOTALS);
+}
+
 static struct heap_totals *heap_of(struct run *run)
 {
-    if (!run->heap)
-        run->heap = xcalloc(1, sizeof *run->heap);
-    return run->heap;
+    return run_addon_make(&run->addons, RUN_ADDON_HEAP_TOTALS, sizeof(struct heap_totals),
+                          heap_totals_free);
 }
 
 /* Returns the index of a record; a new one gets the index `count`, the number of records so far. */
@@ -165,27 +168,27 @@ void heap_totals_add_block(struct run *run, const struct heap_unfreed *block)
 static uintptr_t heap_totals_find(const struct run *run, uint32_t process,
                                   enum heap_record_kind kind, uint32_t number)
 {
-    return run->heap ? (uintptr_t)map_get(&run->heap->at, process, (uint64_t)kind << 32 | number)
-                     : 0;
+    const struct heap_totals *all = heap_totals_of(run);
+    return all ? (uintptr_t)map_get(&all->at, process, (uint64_t)kind << 32 | number) : 0;
 }
 
 const struct heap_process *heap_totals_process_for(const struct run *run, uint32_t process)
 {
     uintptr_t i = heap_totals_find(run, process, PROCESS, 0);
-    return i ? &run->heap->processes[i - 1] : NULL;
+    return i ? &heap_totals_of(run)->processes[i - 1] : NULL;
 }
 
 const struct heap_allocated *heap_totals_find_numbered(const struct run *run, uint32_t process,
                                                        uint32_t number)
 {
     uintptr_t i = heap_totals_find(run, process, TAKEN, number);
-    return i ? &run->heap->taken[i - 1] : NULL;
+    return i ? &heap_totals_of(run)->taken[i - 1] : NULL;
 }
 
 uint64_t heap_totals_site(const struct run *run, uint32_t process, uint32_t node, uint32_t *parent)
 {
     uintptr_t i = heap_totals_find(run, process, NODES, 0);
-    const struct heap_stack_nodes *n = i ? &run->heap->nodes[i - 1] : NULL;
+    const struct heap_stack_nodes *n = i ? &heap_totals_of(run)->nodes[i - 1] : NULL;
     *parent = 0;
     if (!n || node < HEAP_NODE_FIRST || node >= n->count || !n->items[node].parent)
         return 0;
@@ -195,12 +198,13 @@ uint64_t heap_totals_site(const struct run *run, uint32_t process, uint32_t node
 
 size_t heap_totals_block_count(const struct run *run)
 {
-    return run->heap ? run->heap->block_count : 0;
+    const struct heap_totals *all = heap_totals_of(run);
+    return all ? all->block_count : 0;
 }
 
 const struct heap_unfreed *heap_totals_block_at(const struct run *run, size_t i)
 {
-    return &run->heap->blocks[i];
+    return &heap_totals_of(run)->blocks[i];
 }
 
 bool *heap_totals_wants_blocks(struct run *run) { return &heap_of(run)->wants_blocks; }
@@ -213,32 +217,39 @@ void heap_totals_no_blocks(struct run *run)
 
 uint64_t heap_totals_blocks_came(const struct run *run)
 {
-    return run->heap ? run->heap->blocks_came : 0;
+    const struct heap_totals *all = heap_totals_of(run);
+    return all ? all->blocks_came : 0;
 }
 
 size_t heap_totals_process_count(const struct run *run)
 {
-    return run->heap ? run->heap->process_count : 0;
+    const struct heap_totals *all = heap_totals_of(run);
+    return all ? all->process_count : 0;
 }
 
 const struct heap_process *heap_totals_process_at(const struct run *run, size_t i)
 {
-    return &run->heap->processes[i];
+    return &heap_totals_of(run)->processes[i];
 }
 
-size_t heap_totals_count(const struct run *run) { return run->heap ? run->heap->taken_count : 0; }
+size_t heap_totals_count(const struct run *run)
+{
+    const struct heap_totals *all = heap_totals_of(run);
+    return all ? all->taken_count : 0;
+}
 
 const struct heap_allocated *heap_totals_at(const struct run *run, size_t i)
 {
-    return &run->heap->taken[i];
+    return &heap_totals_of(run)->taken[i];
 }
 
 size_t heap_totals_wrong_count(const struct run *run)
 {
-    return run->heap ? run->heap->wrong_count : 0;
+    const struct heap_totals *all = heap_totals_of(run);
+    return all ? all->wrong_count : 0;
 }
 
 const struct heap_invalid_free *heap_totals_wrong_at(const struct run *run, size_t i)
 {
-    return &run->heap->wrong[i];
+    return &heap_totals_of(run)->wrong[i];
 }

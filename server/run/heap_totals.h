@@ -75,7 +75,4 @@ bool *heap_totals_wants_blocks(struct run *run);
 uint64_t heap_totals_blocks_came(const struct run *run);
 void heap_totals_no_blocks(struct run *run); /* no process has blocks to report */
 
-struct heap_totals;
-void heap_totals_free(struct heap_totals *heap); /* NULL: does nothing */
-
 #endif

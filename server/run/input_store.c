@@ -13,10 +13,9 @@ struct input_store {
     uint64_t bytes;
 };
 
-void input_store_free(struct input_store *inputs)
+static void input_store_free(void *state)
 {
-    if (!inputs)
-        return;
+    struct input_store *inputs = state;
     for (size_t i = 0; i < inputs->count; i++)
         free(inputs->threads[i].bytes);
     free(inputs->threads);
@@ -60,9 +59,9 @@ static void input_store_append(struct input_store *inputs, struct input_store_th
 void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_t line,
                      const struct input *input)
 {
-    if (!run->inputs)
-        run->inputs = xcalloc(1, sizeof *run->inputs);
-    struct input_store_thread *t = input_store_get_thread(run->inputs, session, thread);
+    struct input_store *inputs =
+        run_addon_make(&run->addons, RUN_ADDON_INPUTS, sizeof *inputs, input_store_free);
+    struct input_store_thread *t = input_store_get_thread(inputs, session, thread);
     if (line)
         t->line = line;
     if (input->flags & INPUT_PASSED)
@@ -72,13 +71,22 @@ void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_
     else if (input->flags & INPUT_STREAMS)
         t->streams = true;
     else if (!t->cut)
-        input_store_append(run->inputs, t, input);
+        input_store_append(inputs, t, input);
     run->generation++;
 }
 
-size_t input_store_threads(const struct run *run) { return run->inputs ? run->inputs->count : 0; }
+static const struct input_store *input_store_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_INPUTS);
+}
+
+size_t input_store_threads(const struct run *run)
+{
+    const struct input_store *inputs = input_store_of(run);
+    return inputs ? inputs->count : 0;
+}
 
 const struct input_store_thread *input_store_thread(const struct run *run, size_t i)
 {
-    return &run->inputs->threads[i];
+    return &input_store_of(run)->threads[i];
 }

@@ -24,7 +24,4 @@ void input_store_add(struct run *run, uint32_t session, uint32_t thread, uint32_
 size_t input_store_threads(const struct run *run);
 const struct input_store_thread *input_store_thread(const struct run *run, size_t i);
 
-struct input_store;
-void input_store_free(struct input_store *inputs); /* NULL: does nothing */
-
 #endif

@@ -23,10 +23,9 @@ struct os_metrics_store {
     size_t latest_count, latest_room;
 };
 
-void os_metrics_free(struct os_metrics_store *all)
+static void os_metrics_free(void *state)
 {
-    if (!all)
-        return;
+    struct os_metrics_store *all = state;
     for (size_t i = 0; i < all->count; i++)
         free(all->items[i].points);
     for (size_t i = 0; i < all->name_count; i++) {
@@ -50,11 +49,15 @@ static uint64_t os_metrics_owner_key(uint32_t process, uint32_t thread)
     return thread ? thread : (uint64_t)process << 32 | OF_PROCESS;
 }
 
+static const struct os_metrics_store *os_metrics_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_OS_METRICS);
+}
+
 static struct os_metrics_store *all_of(struct run *run)
 {
-    if (!run->figures)
-        run->figures = xcalloc(1, sizeof *run->figures);
-    return run->figures;
+    return run_addon_make(&run->addons, RUN_ADDON_OS_METRICS, sizeof(struct os_metrics_store),
+                          os_metrics_free);
 }
 
 static struct os_metric_series *figures_of(struct os_metrics_store *all,
@@ -144,8 +147,9 @@ void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct o
 
 static struct os_metric_kind named_meter(const struct run *run, const struct os_metric_series *s)
 {
-    uintptr_t known = (uintptr_t)map_get(&run->figures->name_at, s->process, s->meter);
-    const struct os_metric_name *n = known ? &run->figures->names[known - 1] : NULL;
+    const struct os_metrics_store *all = os_metrics_of(run);
+    uintptr_t known = (uintptr_t)map_get(&all->name_at, s->process, s->meter);
+    const struct os_metric_name *n = known ? &all->names[known - 1] : NULL;
     return n ? (struct os_metric_kind){n->name, n->unit, n->grows, n->scale ? n->scale : 1}
              : (struct os_metric_kind){"unnamed", "", false, 1};
 }
@@ -166,21 +170,24 @@ struct os_metric_kind os_metrics_meter(const struct run *run, const struct os_me
     return named_meter(run, s);
 }
 
-size_t os_metrics_count(const struct run *run) { return run->figures ? run->figures->count : 0; }
+size_t os_metrics_count(const struct run *run)
+{
+    const struct os_metrics_store *all = os_metrics_of(run);
+    return all ? all->count : 0;
+}
 
 const struct os_metric_series *os_metrics_at(const struct run *run, size_t i)
 {
-    return &run->figures->items[i];
+    return &os_metrics_of(run)->items[i];
 }
 
 const struct os_metric_series *os_metrics_find(const struct run *run, uint32_t process,
                                                uint32_t thread, uint32_t meter)
 {
+    const struct os_metrics_store *all = os_metrics_of(run);
     uintptr_t known =
-        run->figures
-            ? (uintptr_t)map_get(&run->figures->at, os_metrics_owner_key(process, thread), meter)
-            : 0;
-    return known ? &run->figures->items[known - 1] : NULL;
+        all ? (uintptr_t)map_get(&all->at, os_metrics_owner_key(process, thread), meter) : 0;
+    return known ? &all->items[known - 1] : NULL;
 }
 
 int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *s)
@@ -188,8 +195,8 @@ int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series
     int64_t last = s->count ? s->points[s->count - 1].at_ns : INT64_MIN;
     bool there = s->process == OS_METRICS_NO_PROCESS ||
                  (s->process < run->process_count && run->processes[s->process].connected);
-    int64_t until =
-        s->process < run->figures->latest_count ? run->figures->latest[s->process] : last;
+    const struct os_metrics_store *all = os_metrics_of(run);
+    int64_t until = s->process < all->latest_count ? all->latest[s->process] : last;
     if (s->exact)
         return last;
     if (there && run->last_ns > until && !os_metrics_meter(run, s).grows)

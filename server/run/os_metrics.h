@@ -64,7 +64,4 @@ struct os_metric_kind os_metrics_meter(const struct run *run,
  * a growing metric, until its last sample. */
 int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series *series);
 
-struct os_metrics_store;
-void os_metrics_free(struct os_metrics_store *all); /* NULL: does nothing */
-
 #endif

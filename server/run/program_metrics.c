@@ -17,17 +17,9 @@ struct program_metrics {
     struct map name_at, sum_at, sample_at;
 };
 
-static struct program_metrics *program_metrics_for_run(struct run *run)
+static void program_metrics_free(void *state)
 {
-    if (!run->metered)
-        run->metered = xcalloc(1, sizeof *run->metered);
-    return run->metered;
-}
-
-void program_metrics_free(struct program_metrics *m)
-{
-    if (!m)
-        return;
+    struct program_metrics *m = state;
     for (size_t i = 0; i < m->name_count; i++) {
         free(m->names[i].name);
         free(m->names[i].unit);
@@ -39,6 +31,17 @@ void program_metrics_free(struct program_metrics *m)
     map_free(&m->sum_at);
     map_free(&m->sample_at);
     free(m);
+}
+
+static const struct program_metrics *program_metrics_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_PROGRAM_METRICS);
+}
+
+static struct program_metrics *program_metrics_for_run(struct run *run)
+{
+    return run_addon_make(&run->addons, RUN_ADDON_PROGRAM_METRICS, sizeof(struct program_metrics),
+                          program_metrics_free);
 }
 
 void program_metrics_declare(struct run *run, const struct program_metric_name *name)
@@ -105,8 +108,9 @@ void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, in
 const struct program_metric_name *program_metrics_name(const struct run *run, uint32_t session,
                                                        uint32_t code)
 {
-    size_t known = run->metered ? (uintptr_t)map_get(&run->metered->name_at, session, code) : 0;
-    return known ? &run->metered->names[known - 1] : NULL;
+    const struct program_metrics *all = program_metrics_of(run);
+    size_t known = all ? (uintptr_t)map_get(&all->name_at, session, code) : 0;
+    return known ? &all->names[known - 1] : NULL;
 }
 
 uint32_t program_metrics_code(const struct run *run, const char *name)
@@ -121,32 +125,35 @@ uint32_t program_metrics_code(const struct run *run, const char *name)
 
 size_t program_metrics_names(const struct run *run)
 {
-    return run->metered ? run->metered->name_count : 0;
+    const struct program_metrics *all = program_metrics_of(run);
+    return all ? all->name_count : 0;
 }
 
 const struct program_metric_name *program_metrics_name_at(const struct run *run, size_t i)
 {
-    return &run->metered->names[i];
+    return &program_metrics_of(run)->names[i];
 }
 
 size_t program_metrics_counted(const struct run *run)
 {
-    return run->metered ? run->metered->sum_count : 0;
+    const struct program_metrics *all = program_metrics_of(run);
+    return all ? all->sum_count : 0;
 }
 
 struct program_metric_sums *program_metrics_counted_at(const struct run *run, size_t i)
 {
-    return &run->metered->sums[i];
+    return &program_metrics_of(run)->sums[i];
 }
 
 size_t program_metrics_sampled(const struct run *run)
 {
-    return run->metered ? run->metered->sample_count : 0;
+    const struct program_metrics *all = program_metrics_of(run);
+    return all ? all->sample_count : 0;
 }
 
 const struct program_metric_samples *program_metrics_sampled_at(const struct run *run, size_t i)
 {
-    return &run->metered->samples[i];
+    return &program_metrics_of(run)->samples[i];
 }
 
 void program_metrics_save(struct run *run,

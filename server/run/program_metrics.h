@@ -57,7 +57,4 @@ void program_metrics_save(struct run *run,
                                        const struct encoder *body),
                           void *user);
 
-struct program_metrics;
-void program_metrics_free(struct program_metrics *metered); /* NULL: does nothing */
-
 #endif

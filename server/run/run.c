@@ -4,18 +4,7 @@
 #include "config/description_read.h"
 #include "base/alloc.h"
 #include "server/eventloop/server_log.h"
-#include "server/run/unordered_shared_events.h"
-#include "server/run/awaits.h"
-#include "server/run/clock_sync.h"
-#include "server/run/clock_exchanges.h"
-#include "server/run/call_sites.h"
-#include "server/run/heap_totals.h"
-#include "server/run/input_store.h"
-#include "server/run/program_metrics.h"
-#include "server/run/os_metrics.h"
 #include "server/run/activity_store.h"
-#include "server/timing/cpu_states.h"
-#include "server/run/cpu_placement.h"
 #include "server/run/untraced_reasons.h"
 
 #include "base/map.h"
@@ -237,34 +226,12 @@ void run_free(struct run *run)
         if (run->sessions[i])
             run->session_free(run->sessions[i]);
     free(run->sessions);
-    if (run->taking)
-        run->taking_free(run->taking);
-    if (run->keeper)
-        run->keeper->free(run);
+    run_addons_free(&run->addons);
     call_contexts_free(&run->contexts);
     call_entries_free(&run->entries);
     pending_settings_free(&run->wants);
     untraced_reasons_free(run);
-    clock_sync_free(run->clocks);
-    clock_exchanges_free(run->exchanges);
-    unordered_events_free(run->astray);
-    if (run->course)
-        run->course_free(run->course);
-    if (run->measured)
-        run->measured_free(run->measured);
-    if (run->explained)
-        run->explained_free(run->explained);
-    if (run->basis)
-        run->basis_free(run->basis);
-    call_sites_free(run->places);
-    os_metrics_free(run->figures);
-    activity_free(run->did);
-    heap_totals_free(run->heap);
-    input_store_free(run->inputs);
-    program_metrics_free(run->metered);
     agent_positions_free(&run->reached);
-    cpu_states_free(run->spans);
-    awaits_free(run->awaits);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);
@@ -407,14 +374,14 @@ void run_add_text(struct run *run, struct event_id at, const char *text)
     }
     run->text_count++;
     run->generation++;
-    if (run->keeper)
-        run->keeper->text(run, at.line, at.number, t->text);
+    if (run->fact_writer)
+        run->fact_writer->text(run, at.line, at.number, t->text);
 }
 
 void run_fact(struct run *run, struct chunk chunk)
 {
-    if (run->keeper)
-        run->keeper->fact(run, chunk);
+    if (run->fact_writer)
+        run->fact_writer->fact(run, chunk);
 }
 
 const struct run_text *run_texts(const struct run *run, struct event_id at)

@@ -7,6 +7,7 @@
 
 #include "config/target.h"
 #include "server/run/line_identity.h"
+#include "server/run/run_addons.h"
 #include "server/run/run_lines.h"
 #include "server/run/name_table.h"
 #include "server/run/pending_settings.h"
@@ -52,13 +53,11 @@ struct run_text {
 
 struct run;
 struct program_session;
-struct capture;
 
 /* Callbacks that record the facts from which a checkpoint is resumed. */
 struct fact_writer {
     void (*fact)(struct run *run, struct chunk chunk); /* a chunk that later ones rely on */
     void (*text)(struct run *run, uint32_t line, uint64_t number, const char *text);
-    void (*free)(struct run *run);
 };
 
 struct run {
@@ -108,33 +107,11 @@ struct run {
     unsigned leaving;
     int counters; /* wire/shared_counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
-    struct clock_sync *clocks; /* of clock_sync.c alone; a cache */
-    struct clock_exchanges *exchanges; /* of clock_exchanges.c; NULL: none was received */
-    struct unordered_events *astray; /* of unordered_shared_events.c alone; likewise */
-    struct state_timeline *course; /* of state_timeline.c alone; likewise */
-    void (*course_free)(struct state_timeline *course);
-    struct call_sites *places; /* of call_sites.c alone; likewise */
-    struct activity_store *did; /* of activity_store.c alone; NULL: none was received */
-    struct os_metrics_store *figures; /* used by os_metrics.c alone; NULL: none was received */
-    struct cpu_states *spans; /* of cpu_placement.c alone; likewise */
-    struct awaits *awaits; /* of awaits.c alone; likewise */
-    struct heap_totals *heap; /* of heap.c alone; likewise */
-    struct input_store *inputs; /* of input_store.c alone; NULL: none was recorded */
-    struct program_metrics *metered; /* of program_metrics.c alone; likewise */
-    struct interval_cache *measured; /* of server/queries/interval_cache.c alone; likewise */
-    void (*measured_free)(struct interval_cache *measured);
-    struct attribution_cache *explained; /* of server/queries/attribution_cache.c alone; likewise */
-    void (*explained_free)(struct attribution_cache *explained);
-    struct path_baseline *basis; /* of server/queries/tables/path_baseline.c alone; likewise */
-    void (*basis_free)(struct path_baseline *basis);
+    struct run_addons addons; /* state of other modules */
     /* positions of the agents' streams, as of the delivered journal */
     struct agent_positions reached;
     /* records the facts of a live run for checkpoints; NULL: they are not saved */
-    const struct fact_writer *keeper;
-    struct checkpoint_writer *saving; /* owned by the keeper */
-    /* of a live run that had a program: captured and undelivered chunks; the run only frees it */
-    struct capture *taking;
-    void (*taking_free)(struct capture *taking);
+    const struct fact_writer *fact_writer;
     struct program_session *
         *sessions; /* by number; NULL once it hung up.  The run only frees them. */
     size_t session_count, session_room;
@@ -208,7 +185,7 @@ const struct run_text *run_texts(const struct run *run, struct event_id at);
 /* Returns the number of a site, from 1, which is the same for equal sites; 0 for address 0. */
 uint32_t run_site(struct run *run, struct site site);
 
-void run_fact(struct run *run, struct chunk chunk); /* passes a fact to the keeper */
+void run_fact(struct run *run, struct chunk chunk); /* passes a fact to the fact writer */
 
 /* Adds a description from its text; returns false, and logs why, if it is invalid. */
 bool run_described(const struct run *run, const char *name);

@@ -14,7 +14,7 @@ void timeline_set_source(enum timeline_source source, const struct timeline_call
     timeline_sources[source] = teller;
 }
 
-struct state_timeline {
+struct state_timelines {
     struct timeline_progress {
         struct summary_tree *pyramid; /* NULL: not built yet */
         void *state;
@@ -31,21 +31,21 @@ static void timeline_progress_free(struct timeline_progress *progress, enum time
     *progress = (struct timeline_progress){0};
 }
 
-static void course_free(struct state_timeline *course)
+static void state_timelines_free(void *state)
 {
-    for (unsigned i = 0; course && i < TIMELINE_SOURCES; i++)
-        timeline_progress_free(&course->progress[i], i);
-    free(course);
+    struct state_timelines *all = state;
+    for (unsigned i = 0; i < TIMELINE_SOURCES; i++)
+        timeline_progress_free(&all->progress[i], i);
+    free(all);
 }
 
 static struct timeline_progress *timeline_progress_of(const struct run *run,
                                                       enum timeline_source source)
 {
     struct run *cache = (struct run *)(uintptr_t)run; /* its observable state does not change */
-    if (!cache->course)
-        cache->course = xcalloc(1, sizeof *cache->course);
-    cache->course_free = course_free;
-    struct timeline_progress *progress = &cache->course->progress[source];
+    struct state_timelines *all = run_addon_make(&cache->addons, RUN_ADDON_STATE_TIMELINES,
+                                                 sizeof *all, state_timelines_free);
+    struct timeline_progress *progress = &all->progress[source];
     if (progress->pyramid && progress->made != timeline_sources[source]->made(run))
         timeline_progress_free(progress, source);
     if (!progress->pyramid)
@@ -70,10 +70,12 @@ bool timeline_build(const struct run *run, enum timeline_source source, uint64_t
 
 uint64_t timeline_known(const struct run *run, enum timeline_source source)
 {
-    return run->course ? run->course->progress[source].known : 0;
+    const struct state_timelines *all = run_addon(&run->addons, RUN_ADDON_STATE_TIMELINES);
+    return all ? all->progress[source].known : 0;
 }
 
 const struct summary_tree *timeline_tree(const struct run *run, enum timeline_source source)
 {
-    return run->course ? run->course->progress[source].pyramid : NULL;
+    const struct state_timelines *all = run_addon(&run->addons, RUN_ADDON_STATE_TIMELINES);
+    return all ? all->progress[source].pyramid : NULL;
 }

@@ -23,20 +23,33 @@ struct unordered_events {
     struct map lines; /* line -> struct unordered_ranges */
 };
 
+static void unordered_events_free(void *state)
+{
+    struct unordered_events *astray = state;
+    for (struct map_walk walk = {.map = &astray->lines}; map_next(&walk);) {
+        struct unordered_ranges *pieces = walk.value;
+        free(pieces->items);
+        free(pieces);
+    }
+    map_free(&astray->lines);
+    free(astray);
+}
+
 static struct unordered_ranges *unordered_events_ranges_of(const struct run *run, uint32_t line)
 {
-    return run->astray ? map_get(&run->astray->lines, line, 0) : NULL;
+    const struct unordered_events *all = run_addon(&run->addons, RUN_ADDON_UNORDERED_EVENTS);
+    return all ? map_get(&all->lines, line, 0) : NULL;
 }
 
 static struct unordered_ranges *unordered_events_build_ranges(const struct run *run, uint32_t line)
 {
     struct run *cache = (struct run *)(uintptr_t)run; /* its observable state does not change */
-    if (!cache->astray)
-        cache->astray = xcalloc(1, sizeof *cache->astray);
+    struct unordered_events *all = run_addon_make(&cache->addons, RUN_ADDON_UNORDERED_EVENTS,
+                                                  sizeof *all, unordered_events_free);
     struct unordered_ranges *pieces = xcalloc(1, sizeof *pieces);
     pieces->known = order_line_first(run->order, line);
     pieces->known -= pieces->known % PIECE;
-    map_put(&cache->astray->lines, line, 0, pieces);
+    map_put(&all->lines, line, 0, pieces);
     return pieces;
 }
 
@@ -148,17 +161,4 @@ void unordered_events_bounds(const struct run *run, uint32_t line, int64_t time_
             unordered_events_add_event(run, line, i, INT64_MIN, INT64_MAX,
                                        unordered_events_update_bounds, &b);
     }
-}
-
-void unordered_events_free(struct unordered_events *astray)
-{
-    if (!astray)
-        return;
-    for (struct map_walk walk = {.map = &astray->lines}; map_next(&walk);) {
-        struct unordered_ranges *pieces = walk.value;
-        free(pieces->items);
-        free(pieces);
-    }
-    map_free(&astray->lines);
-    free(astray);
 }

@@ -21,6 +21,5 @@ uint64_t unordered_events_before(const struct run *run, uint32_t line, int64_t t
  * the position after the last one before it. */
 void unordered_events_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
                              uint64_t *after);
-void unordered_events_free(struct unordered_events *astray);
 
 #endif

@@ -2,6 +2,7 @@
  * (--keep). */
 #define _GNU_SOURCE
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 #include "server/checkpoint/trace_replay.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/run/activity_store.h"
@@ -210,9 +211,10 @@ static uint64_t switches_from(const struct run *run, uint64_t ns)
     struct cpu_state_walk walk = {.most = CPU_SOURCE_SWITCHES};
     uint64_t ran_ns = 0;
     int64_t from_ns = (int64_t)ns - (int64_t)run->start_ns;
-    assert_int_equal(cpu_states_best(run->spans, 1, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
-    cpu_states_visit(run->spans, &course, &walk, from_ns, from_ns + 100 * (int64_t)EVENTS,
-                     count_turn, &ran_ns);
+    assert_int_equal(cpu_states_best(cpu_placement_states(run), 1, CPU_SOURCE_ORDER),
+                     CPU_SOURCE_SWITCHES);
+    cpu_states_visit(cpu_placement_states(run), &course, &walk, from_ns,
+                     from_ns + 100 * (int64_t)EVENTS, count_turn, &ran_ns);
     return ran_ns;
 }
 

@@ -165,10 +165,11 @@ static void what_is_kept_of_the_path_changes_no_answer(void **state)
         struct run *run = g.p.run;
         struct range all = {{0}, {0}}, part = {at_ns(run->last_ns / 4), at_ns(run->last_ns / 2)};
         same_as_fresh(run, seed, false, all, NULL);
-        const struct path_baseline *kept = run->basis;
+        const struct path_baseline *kept = run_addon(&run->addons, RUN_ADDON_PATH_BASELINE);
         assert_true(kept && kept->whole);
         same_as_fresh(run, seed, false, all, "1=500000");
-        assert_ptr_equal(run->basis, kept); /* of the same: what comes of it alone is new */
+        assert_ptr_equal(run_addon(&run->addons, RUN_ADDON_PATH_BASELINE),
+                         kept); /* of the same: what comes of it alone is new */
         same_as_fresh(run, seed, false, all, NULL);
         same_as_fresh(run, seed, false, part, NULL);
         same_as_fresh(run, seed, false, all, NULL);

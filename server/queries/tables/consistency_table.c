@@ -1,6 +1,7 @@
 /* Table of consistency errors: where measured and attributed times break their own rules
  * (server/analysis/timing_consistency.h), and sums do not add up (consistency_rows.h). */
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
 #include "server/queries/tables/consistency_rows.h"
@@ -70,7 +71,7 @@ static void consistency_check_task(struct consistency_work *w, uint32_t line)
 {
     size_t count;
     const struct placement_interval *items =
-        placements_for_task(cpu_states_tasks(w->view->run->spans), line, &count);
+        placements_for_task(cpu_states_tasks(cpu_placement_states(w->view->run)), line, &count);
     for (size_t i = 1; (i = placements_overlap(items, count, i)) < count; i++)
         if (items[i - 1].to_ns - items[i].from_ns > APART_NS)
             timing_violation_add(&w->sound,
@@ -81,7 +82,7 @@ static void consistency_check_task(struct consistency_work *w, uint32_t line)
 /* Checks that placements do not overlap: those of each task as a whole, regardless of the range. */
 static bool consistency_check_placements(struct consistency_work *w, uint64_t *budget)
 {
-    const struct placements *tasks = cpu_states_tasks(w->view->run->spans);
+    const struct placements *tasks = cpu_states_tasks(cpu_placement_states(w->view->run));
     const struct intervals *all = w->view->measured;
     if (!tasks)
         return true;

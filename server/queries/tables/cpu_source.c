@@ -1,5 +1,6 @@
 #include "server/queries/tables/cpu_source.h"
 
+#include "server/run/cpu_placement.h"
 #include "server/run/os_metrics.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static enum cpu_state_source asked_for(const char *word)
 void cpu_source_choose(const struct table_view *view, struct lifetimes *lives)
 {
     const char *asked = table_option(view->request, "source");
-    lives->spans = asked && strcmp(asked, "order") == 0 ? NULL : view->run->spans;
+    lives->spans = asked && strcmp(asked, "order") == 0 ? NULL : cpu_placement_states(view->run);
     lives->source = asked_for(asked);
     for (uint32_t i = 0; lives->spans && i < view->measured->thread_count; i++) {
         uint32_t line = view->measured->threads[i].thread;

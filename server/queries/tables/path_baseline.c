@@ -7,8 +7,9 @@
 
 #define KEPT_MOST ((size_t)512 << 20) /* maximum bytes of a kept graph */
 
-static void basis_free(struct path_baseline *basis)
+static void path_baseline_free(void *state)
 {
+    struct path_baseline *basis = state;
     if (!basis)
         return;
     activity_graph_free(basis->graph);
@@ -33,15 +34,14 @@ struct path_baseline *path_baseline_acquire(const struct table_view *view, struc
 {
     /* the run's contents do not change, only its cache */
     struct run *cache = (struct run *)(uintptr_t)view->run;
-    struct path_baseline *basis = cache->basis;
+    struct path_baseline *basis = run_addon_detach(&cache->addons, RUN_ADDON_PATH_BASELINE);
     struct basis_of of = {interval_cache_generation(view->run), interval_cache_position(view->run),
                           view->from_ns, view->to_ns, at};
-    cache->basis = NULL;
     if (basis && path_baseline_is_same(&basis->of, &of)) {
         forget_changes(&basis->sums);
         return basis;
     }
-    basis_free(basis);
+    path_baseline_free(basis);
     basis = xcalloc(1, sizeof *basis);
     basis->of = of;
     return basis;
@@ -54,12 +54,11 @@ void path_baseline_release(const struct run *run, struct path_baseline *basis)
     bytes += basis->graph ? activity_graph_bytes(basis->graph) : 0;
     if (!(basis->whole || basis->followed) || basis->of.again != interval_cache_generation(run) ||
         bytes > KEPT_MOST) {
-        basis_free(basis);
+        path_baseline_free(basis);
         return;
     }
-    basis_free(cache->basis);
-    cache->basis = basis;
-    cache->basis_free = basis_free;
+    run_addon_attach(&cache->addons, RUN_ADDON_PATH_BASELINE,
+                     (struct run_addon){basis, path_baseline_free});
 }
 
 int64_t path_baseline_length(const struct path_baseline *basis)

@@ -7,6 +7,7 @@
  * "no-latency": unblocked threads resume at once; "min": runnable threads always have a CPU. For
  * pieces "begin", "end": only those between these ns. */
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 #include "server/queries/tables/path_table.h"
 #include "server/run/event_times.h"
 
@@ -56,11 +57,12 @@ static bool path_query_parse_options(struct path_work *w, char **problem)
             *problem = xasprintf("no segment \"%s\"", r->options[i].value);
             return false;
         }
-    w->change = (struct graph_change){.factors = w->factors,
-                                      .factor_count = w->factors ? w->steps : 0,
-                                      .no_latency = table_option(r, "no-latency") != NULL,
-                                      .spans = table_option(r, "min") ? w->view->run->spans : NULL,
-                                      .free_line = (uint32_t)number_of(r, "free", 0)};
+    w->change = (struct graph_change){
+        .factors = w->factors,
+        .factor_count = w->factors ? w->steps : 0,
+        .no_latency = table_option(r, "no-latency") != NULL,
+        .spans = table_option(r, "min") ? cpu_placement_states(w->view->run) : NULL,
+        .free_line = (uint32_t)number_of(r, "free", 0)};
     w->changed =
         w->factors || w->change.no_latency || w->change.free_line || table_option(r, "min");
     w->cpus = number_of(r, "cpus", 0);
@@ -148,7 +150,7 @@ static bool path_query_backward_pass(struct path_work *w, uint64_t budget)
 
 static bool path_query_compute_span(struct path_work *w, uint64_t budget)
 {
-    struct graph_change change = {.no_latency = true, .spans = w->view->run->spans};
+    struct graph_change change = {.no_latency = true, .spans = cpu_placement_states(w->view->run)};
     return w->basis->whole = path_query_forward_pass(w, change, budget, &w->basis->span_ns);
 }
 

@@ -1,6 +1,7 @@
 #include "server/queries/tables/step_totals.h"
 
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 
 #include <stdlib.h>
 
@@ -88,7 +89,7 @@ static void add_interval(struct step_totals *sums, const struct table_view *view
             ns = step_totals_ns_in_range(begin, in->to_ns, view->from_ns, sums->until_ns);
     if (in->is == INTERVAL_RUNS && ns) {
         sums->threads[sums->thread] += ns;
-        cpu_states_visit(view->run->spans, c, &sums->walk, from, from + ns, add_work,
+        cpu_states_visit(cpu_placement_states(view->run), c, &sums->walk, from, from + ns, add_work,
                          &sums->work_ns);
     }
     if (in->step && in->step <= sums->steps && ns)

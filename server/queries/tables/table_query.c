@@ -72,7 +72,7 @@ static void table_query_begin_partial(struct table_job *job, uint64_t around)
     const struct run *run = job->view.run;
     if (job->apart)
         partial_run_leave(run, job->apart);
-    partial_run_free(run, job->apart);
+    partial_run_free(job->apart);
     job->apart = partial_run_new(run, job->view.from_ns, job->view.to_ns, around);
     job->around = around;
     job->view.apart = true;
@@ -432,7 +432,7 @@ static void table_free(void *p)
     free_work(job);
     if (job->apart)
         partial_run_leave(job->view.run, job->apart);
-    partial_run_free(job->view.run, job->apart);
+    partial_run_free(job->apart);
     free(job->open);
     if (job->view.past)
         cone_free(job->view.past);

@@ -2,6 +2,7 @@
  * waits on the awaited thread's path, each with its own two. */
 #include "base/lower_bound.h"
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
 #include "server/analysis/attribution.h"
@@ -348,8 +349,8 @@ static void wait_explanation_add_resume_delay(const struct why_work *w,
                                               const struct wait_record *wait,
                                               struct result_table *t, struct table_cell *total)
 {
-    struct resume_delay g = resume_delay_measure(w->view->run->spans, w->why->paths.all, wait,
-                                                 !w->view->run->connected);
+    struct resume_delay g = resume_delay_measure(cpu_placement_states(w->view->run),
+                                                 w->why->paths.all, wait, !w->view->run->connected);
     double ms = 1e6;
     attribution_cells_resume_delay(total + GOING_ON, &g);
     if (!g.took_ns)

@@ -1,5 +1,6 @@
 /* Table of waits: where threads waited, for how long, and which code of which threads caused it. */
 #include "base/alloc.h"
+#include "server/run/cpu_placement.h"
 #include "server/queries/tables/step_categories.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
@@ -496,8 +497,8 @@ static void add_row(const struct table_view *view, struct waits_work *w, struct 
     if (w->groups.grouping.by == GROUP_WAIT) {
         cells[FROM] = table_cell_number(wait->from_ns);
         cells[UNTIL] = table_cell_event(table_event(view, wait->end));
-        struct resume_delay going =
-            resume_delay_measure(view->run->spans, view->measured, wait, !view->run->connected);
+        struct resume_delay going = resume_delay_measure(
+            cpu_placement_states(view->run), view->measured, wait, !view->run->connected);
         attribution_cells_resume_delay(cells + GOING_ON, &going);
     }
     table_row_line(t, wait->thread);
