@@ -11,6 +11,13 @@ struct focus {
     gulong unmapping;
 };
 
+static const struct viewer_addon focus_addon = {"focus", sizeof(struct focus)};
+
+static struct focus *focus_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &focus_addon);
+}
+
 static GtkWidget *focus_get_widget(struct view *view)
 {
     return gtk_window_get_focus(GTK_WINDOW(view->window));
@@ -51,7 +58,7 @@ static bool is_lost(struct view *view)
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    struct focus *f = view->focus;
+    struct focus *f = focus_find(view);
     bool home = f->home;
     f->soon = 0;
     f->home = false;
@@ -66,15 +73,17 @@ static gboolean on_soon(gpointer data)
 /* Checks the focus when idle, after the current action. */
 static void focus_check_soon(struct view *view)
 {
-    if (!view->focus->soon)
-        view->focus->soon = g_idle_add(on_soon, view);
+    struct focus *f = focus_find(view);
+    if (!f->soon)
+        f->soon = g_idle_add(on_soon, view);
 }
 
 void focus_return_to_diagram(struct view *view)
 {
-    if (!view->focus)
+    struct focus *f = focus_find(view);
+    if (!f)
         return;
-    view->focus->home = true;
+    f->home = true;
     focus_check_soon(view);
 }
 
@@ -96,7 +105,7 @@ static void focus_stop_watching(struct focus *f)
 static void on_moved(GObject *window, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
-    struct focus *f = view->focus;
+    struct focus *f = focus_find(view);
     (void)window;
     (void)spec;
     focus_stop_watching(f);
@@ -124,16 +133,17 @@ static void on_destroy(GtkWidget *window, gpointer data)
 {
     struct view *view = data;
     g_signal_handlers_disconnect_by_func(window, G_CALLBACK(on_moved), view);
-    focus_stop_watching(view->focus);
-    if (view->focus->soon)
-        g_source_remove(view->focus->soon);
-    g_clear_pointer(&view->focus, g_free);
+    struct focus *f = focus_find(view);
+    focus_stop_watching(f);
+    if (f->soon)
+        g_source_remove(f->soon);
+    viewer_addons_remove(&view->addons, &focus_addon);
 }
 
 void focus_watch(struct view *view)
 {
     GtkEventController *all = gtk_event_controller_legacy_new();
-    view->focus = g_new0(struct focus, 1);
+    viewer_addons_add(&view->addons, &focus_addon);
     gtk_event_controller_set_propagation_phase(all, GTK_PHASE_CAPTURE);
     g_signal_connect(all, "event", G_CALLBACK(on_event), view);
     gtk_widget_add_controller(view->window, all);

@@ -13,6 +13,13 @@ struct header_bar {
     GtkWidget *title, *subtitle, *badge;
 };
 
+static const struct viewer_addon header_bar_addon = {"header_bar", sizeof(struct header_bar)};
+
+static struct header_bar *header_bar_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &header_bar_addon);
+}
+
 /* Returns the source, the number of discarded events, and of lines without a row; NULL: neither
  * exists. */
 static char *header_bar_missing_data_text(const struct view *view)
@@ -40,12 +47,13 @@ void header_bar_show_titles(struct view *view)
     bool has = view->server_link.has_run && run->name;
     char *title = has ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
                       : g_strdup("Poet");
-    gtk_label_set_text(GTK_LABEL(view->header->title), title);
+    struct header_bar *bar = header_bar_find(view);
+    gtk_label_set_text(GTK_LABEL(bar->title), title);
     char *source = has ? header_bar_missing_data_text(view) : NULL;
-    gtk_label_set_text(GTK_LABEL(view->header->subtitle), source ? source
-                                                          : view->server_link.source.name
-                                                              ? view->server_link.source.name
-                                                              : "");
+    gtk_label_set_text(GTK_LABEL(bar->subtitle), source ? source
+                                                 : view->server_link.source.name
+                                                     ? view->server_link.source.name
+                                                     : "");
     g_free(source);
     gtk_window_set_title(GTK_WINDOW(view->window), title);
     g_free(title);
@@ -55,7 +63,7 @@ void header_bar_show_waits(struct view *view)
 {
     unsigned count;
     enum blocked_worst worst = blocked_panel_worst(view, &count);
-    GtkWidget *badge = view->header->badge;
+    GtkWidget *badge = header_bar_find(view)->badge;
     char *text = worst == BLOCKED_DEADLOCK      ? g_strdup("Deadlock")
                  : worst == BLOCKED_HANG        ? g_strdup("Hang")
                  : worst == BLOCKED_LIKELY_HANG ? g_strdup("Hang?")
@@ -102,15 +110,15 @@ GtkWidget *header_bar_new(struct view *view)
 {
     GtkWidget *header = gtk_header_bar_new(), *titles = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *menu = gtk_menu_button_new();
-    view->header = g_new0(struct header_bar, 1);
-    view->header->title = gtk_label_new("Poet");
-    view->header->subtitle = gtk_label_new("");
-    gtk_widget_add_css_class(view->header->title, "title");
-    gtk_widget_add_css_class(view->header->subtitle, "subtitle");
-    gtk_label_set_ellipsize(GTK_LABEL(view->header->subtitle), PANGO_ELLIPSIZE_MIDDLE);
+    struct header_bar *bar = viewer_addons_add(&view->addons, &header_bar_addon);
+    bar->title = gtk_label_new("Poet");
+    bar->subtitle = gtk_label_new("");
+    gtk_widget_add_css_class(bar->title, "title");
+    gtk_widget_add_css_class(bar->subtitle, "subtitle");
+    gtk_label_set_ellipsize(GTK_LABEL(bar->subtitle), PANGO_ELLIPSIZE_MIDDLE);
     gtk_widget_set_valign(titles, GTK_ALIGN_CENTER);
-    gtk_box_append(GTK_BOX(titles), view->header->title);
-    gtk_box_append(GTK_BOX(titles), view->header->subtitle);
+    gtk_box_append(GTK_BOX(titles), bar->title);
+    gtk_box_append(GTK_BOX(titles), bar->subtitle);
     gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), titles);
     GMenuModel *model = window_menu_new(view);
     gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
@@ -121,14 +129,14 @@ GtkWidget *header_bar_new(struct view *view)
     g_object_unref(model);
     g_signal_connect_swapped(menu, "notify::active", G_CALLBACK(focus_return_to_diagram), view);
     GtkWidget *follow = header_bar_new_toggle("Follow", "win.follow", "Follow the live run (End)");
-    view->header->badge = badge_new();
+    bar->badge = badge_new();
     GtkWidget *start[] = {
         icon_button_new("document-open-symbolic", "win.open", "Open trace (Ctrl+O)"),
         icon_button_new("edit-undo-symbolic", "win.undo", "Undo view change (Ctrl+Z)"),
         icon_button_new("edit-redo-symbolic", "win.redo", "Redo view change (Ctrl+Shift+Z)"),
         follow,
         run_chooser_new(view),
-        view->header->badge};
+        bar->badge};
     GtkWidget *end[] = {
         menu,
         icon_button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),

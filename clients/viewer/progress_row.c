@@ -12,10 +12,17 @@ struct progress_row {
     bool out;        /* the progress is shown */
 };
 
+static const struct viewer_addon progress_row_addon = {"progress_row", sizeof(struct progress_row)};
+
+static struct progress_row *progress_row_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &progress_row_addon);
+}
+
 static gboolean progress_row_on_timeout(gpointer data)
 {
     struct view *view = data;
-    struct progress_row *p = view->progress_row;
+    struct progress_row *p = progress_row_find(view);
     bool waits = request_slot_is_running(&view->server_link, &view->diagram_view.placing) ||
                  request_slot_is_running(&view->server_link, &view->overview.counting);
     gint64 now = g_get_monotonic_time();
@@ -33,14 +40,15 @@ static gboolean progress_row_on_timeout(gpointer data)
 void progress_row_begin(struct view *view)
 {
     progress_row_end(view);
-    if (!view->progress_row)
-        view->progress_row = g_new0(struct progress_row, 1);
-    view->progress_row->timer = g_timeout_add(250, progress_row_on_timeout, view);
+    struct progress_row *progress = progress_row_find(view);
+    if (!progress)
+        progress = viewer_addons_add(&view->addons, &progress_row_addon);
+    progress->timer = g_timeout_add(250, progress_row_on_timeout, view);
 }
 
 void progress_row_end(struct view *view)
 {
-    struct progress_row *p = view->progress_row;
+    struct progress_row *p = progress_row_find(view);
     if (p && p->timer)
         g_source_remove(p->timer);
     if (p)
@@ -49,12 +57,13 @@ void progress_row_end(struct view *view)
 
 bool progress_row_is_shown(const struct view *view)
 {
-    return view->progress_row && view->progress_row->out;
+    struct progress_row *progress = progress_row_find(view);
+    return progress && progress->out;
 }
 
 void progress_row_give_up(struct view *view)
 {
     request_slot_cancel(&view->server_link, &view->diagram_view.placing);
     request_slot_cancel(&view->server_link, &view->overview.counting);
-    view->progress_row->out = false;
+    progress_row_find(view)->out = false;
 }

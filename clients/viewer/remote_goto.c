@@ -38,6 +38,13 @@ struct remote_goto {
     struct remote_goto_caller callers[CALLERS_MOST]; /* fd -1: unused */
 };
 
+static const struct viewer_addon remote_goto_addon = {"remote_goto", sizeof(struct remote_goto)};
+
+static struct remote_goto *remote_goto_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &remote_goto_addon);
+}
+
 /* ---- messages ---- */
 
 static bool is_same_file(const char *a, const char *b)
@@ -149,7 +156,7 @@ static gboolean remote_goto_on_timeout(gpointer data)
 static gboolean on_caller(gint fd, GIOCondition condition, gpointer data)
 {
     struct view *view = data;
-    struct remote_goto_caller *c = view->remote_goto->callers, *end = c + CALLERS_MOST;
+    struct remote_goto_caller *c = remote_goto_find(view)->callers, *end = c + CALLERS_MOST;
     (void)condition;
     int other = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     while (c < end && c->fd >= 0)
@@ -175,7 +182,7 @@ void remote_goto_begin(struct view *view)
     char *endpoint = g_strdup_printf("unix:%s/poetview-%d.sock", directory, (int)getpid());
     int fd = address_listen(endpoint, &error);
     if (fd >= 0) {
-        struct remote_goto *h = view->remote_goto = g_new0(struct remote_goto, 1);
+        struct remote_goto *h = viewer_addons_add(&view->addons, &remote_goto_addon);
         h->fd = fd;
         h->path = g_strdup(endpoint + strlen("unix:"));
         for (unsigned i = 0; i < CALLERS_MOST; i++)
@@ -187,7 +194,7 @@ void remote_goto_begin(struct view *view)
 
 void remote_goto_end(struct view *view)
 {
-    struct remote_goto *h = view->remote_goto;
+    struct remote_goto *h = remote_goto_find(view);
     if (!h)
         return;
     for (unsigned i = 0; i < CALLERS_MOST; i++)
@@ -196,6 +203,5 @@ void remote_goto_end(struct view *view)
     close(h->fd);
     unlink(h->path);
     g_free(h->path);
-    g_free(h);
-    view->remote_goto = NULL;
+    viewer_addons_remove(&view->addons, &remote_goto_addon);
 }

@@ -22,16 +22,24 @@ struct trace_download {
     struct request_slot asked;
 };
 
+static const struct viewer_addon trace_download_addon = {"trace_download",
+                                                         sizeof(struct trace_download)};
+
+static struct trace_download *trace_download_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &trace_download_addon);
+}
+
 static struct trace_download *download_state(struct view *view)
 {
-    if (!view->trace_download)
-        view->trace_download = g_new0(struct trace_download, 1);
-    return view->trace_download;
+    struct trace_download *state = trace_download_find(view);
+    return state ? state : viewer_addons_add(&view->addons, &trace_download_addon);
 }
 
 bool trace_download_is_running(const struct view *view)
 {
-    return view->trace_download && view->trace_download->f;
+    struct trace_download *download = trace_download_find(view);
+    return download && download->f;
 }
 
 void trace_download_cancel(struct view *view)

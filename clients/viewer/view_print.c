@@ -33,11 +33,19 @@ struct view_print {
     struct scene *scene; /* while it is printed */
 };
 
+static const struct viewer_addon view_print_addon = {"view_print", sizeof(struct view_print)};
+
+static struct view_print *view_print_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &view_print_addon);
+}
+
 static void view_print_set_mode(struct view *view, enum print_mode what)
 {
-    if (!view->view_print)
-        view->view_print = g_new0(struct view_print, 1);
-    view->view_print->what = what;
+    struct view_print *printing = view_print_find(view);
+    if (!printing)
+        printing = viewer_addons_add(&view->addons, &view_print_addon);
+    printing->what = what;
 }
 
 static struct scene *view_print_visible_scene(struct view *view, bool measured)
@@ -54,7 +62,7 @@ static struct scene *view_print_visible_scene(struct view *view, bool measured)
                                     .stuck = view->selection_relations.stuck,
                                     .stuck_count = view->selection_relations.stuck_count,
                                     .measure = measured ? text_cache_width : NULL};
-    return scene_build(&view->view_print->window, view_metadata(view), &options);
+    return scene_build(&view_print_find(view)->window, view_metadata(view), &options);
 }
 
 static struct document_options view_print_get_page(struct view *view, GtkPrintContext *context)
@@ -73,8 +81,9 @@ static void on_begin_print(GtkPrintOperation *operation, GtkPrintContext *contex
 {
     struct view *view = data;
     struct document_options page = view_print_get_page(view, context);
-    view->view_print->scene = view_print_visible_scene(view, true);
-    gtk_print_operation_set_n_pages(operation, (int)document_count(view->view_print->scene, &page));
+    struct view_print *printing = view_print_find(view);
+    printing->scene = view_print_visible_scene(view, true);
+    gtk_print_operation_set_n_pages(operation, (int)document_count(printing->scene, &page));
 }
 
 static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context, int number,
@@ -83,8 +92,8 @@ static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context,
     struct view *view = data;
     struct document_options page = view_print_get_page(view, context);
     (void)operation;
-    document_paint(gtk_print_context_get_cairo_context(context), view->view_print->scene, &page,
-                   (unsigned)number);
+    document_paint(gtk_print_context_get_cairo_context(context), view_print_find(view)->scene,
+                   &page, (unsigned)number);
 }
 
 static void on_end_print(GtkPrintOperation *operation, GtkPrintContext *context, gpointer data)
@@ -92,8 +101,9 @@ static void on_end_print(GtkPrintOperation *operation, GtkPrintContext *context,
     struct view *view = data;
     (void)operation;
     (void)context;
-    scene_free(view->view_print->scene);
-    view->view_print->scene = NULL;
+    struct view_print *printing = view_print_find(view);
+    scene_free(printing->scene);
+    printing->scene = NULL;
 }
 
 static void print_now(struct view *view)
@@ -135,7 +145,7 @@ static void write_scene_now(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
     struct scene *scene = p->overview ? NULL : view_print_visible_scene(view, true);
-    FILE *f = fopen(view->view_print->file, "we");
+    FILE *f = fopen(view_print_find(view)->file, "we");
     if (f) {
         fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
                 p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns,
@@ -150,9 +160,10 @@ static void write_scene_now(struct view *view)
 /* Outputs the scene, which is complete. */
 static void view_print_output_scene(struct view *view)
 {
-    if (view->view_print->what == PRINT_TEXT)
+    struct view_print *printing = view_print_find(view);
+    if (printing->what == PRINT_TEXT)
         copy_text_now(view);
-    else if (view->view_print->what == PRINT_SCENE)
+    else if (printing->what == PRINT_SCENE)
         write_scene_now(view);
     else
         print_now(view);
@@ -163,14 +174,14 @@ static void view_print_request_relations(struct view *view);
 static void view_print_receive_relations(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    relation_query_receive(&view->view_print->stands, answer);
+    relation_query_receive(&view_print_find(view)->stands, answer);
     if (answer->last && !answer->in->error)
         view_print_request_relations(view);
 }
 
 static void view_print_request_relations(struct view *view)
 {
-    struct view_print *printing = view->view_print;
+    struct view_print *printing = view_print_find(view);
     struct encoder body = {0};
     bool wanted = view->viewport.place.stands && view->viewport.place.selected.line;
     if (wanted && relation_query_send(&printing->stands, view->viewport.place.selected, &body))
@@ -186,9 +197,10 @@ static void view_print_receive_window(void *user, const struct response_chunk *a
     struct window_info window;
     if (!request_slot_read_window(answer, &window))
         return;
-    window_info_free(&view->view_print->window);
-    view->view_print->window = window;
-    view->view_print->stands = (struct event_relations){&view->view_print->window, 0};
+    struct view_print *printing = view_print_find(view);
+    window_info_free(&printing->window);
+    printing->window = window;
+    printing->stands = (struct event_relations){&printing->window, 0};
     view_print_request_relations(view);
 }
 
@@ -201,15 +213,16 @@ static void view_print_request_window(struct view *view)
     view_state_request(&place, &request);
     row_requests_for_request(view, &request);
     request.columns = viewport_columns(&view->viewport);
-    request_slot_request_window(&view->server_link, &view->view_print->asked, &request,
+    request_slot_request_window(&view->server_link, &view_print_find(view)->asked, &request,
                                 view_print_receive_window, view);
 }
 
 void view_print_to_file(struct view *view, const char *file)
 {
     view_print_set_mode(view, PRINT_SCENE);
-    g_free(view->view_print->file);
-    view->view_print->file = g_strdup(file);
+    struct view_print *printing = view_print_find(view);
+    g_free(printing->file);
+    printing->file = g_strdup(file);
     if (view->viewport.place.overview)
         write_scene_now(view);
     else

@@ -40,11 +40,18 @@ struct viewer_session {
     guint quiet; /* timer: the run has stopped growing */
 };
 
+static const struct viewer_addon viewer_session_addon = {"viewer_session",
+                                                         sizeof(struct viewer_session)};
+
+static struct viewer_session *viewer_session_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &viewer_session_addon);
+}
+
 static struct viewer_session *session_state(struct view *view)
 {
-    if (!view->session)
-        view->session = g_new0(struct viewer_session, 1);
-    return view->session;
+    struct viewer_session *state = viewer_session_find(view);
+    return state ? state : viewer_addons_add(&view->addons, &viewer_session_addon);
 }
 
 /* ---- selection of a run ---- */

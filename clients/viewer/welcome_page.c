@@ -6,6 +6,13 @@
 struct welcome_page {
     GtkWidget *title, *text, *open;
 };
+
+static const struct viewer_addon welcome_page_addon = {"welcome_page", sizeof(struct welcome_page)};
+
+static struct welcome_page *welcome_page_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &welcome_page_addon);
+}
 static void on_recent_row(GtkButton *row, gpointer data)
 {
     struct view *view = data;
@@ -19,12 +26,12 @@ GtkWidget *welcome_page_new(struct view *view)
               *open = gtk_button_new_with_label("Open trace…"),
               *latest = gtk_button_new_with_label("Latest run"),
               *connect = gtk_button_new_with_label("Connect…");
-    view->welcome_page = g_new0(struct welcome_page, 1);
-    view->welcome_page->title = gtk_label_new("No trace");
-    view->welcome_page->text = gtk_label_new("");
-    view->welcome_page->open = open;
-    gtk_widget_add_css_class(view->welcome_page->title, "title-1");
-    gtk_label_set_selectable(GTK_LABEL(view->welcome_page->text), TRUE);
+    struct welcome_page *page = viewer_addons_add(&view->addons, &welcome_page_addon);
+    page->title = gtk_label_new("No trace");
+    page->text = gtk_label_new("");
+    page->open = open;
+    gtk_widget_add_css_class(page->title, "title-1");
+    gtk_label_set_selectable(GTK_LABEL(page->text), TRUE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(open), "win.open");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(latest), "win.latest");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(connect), "win.connect");
@@ -34,8 +41,8 @@ GtkWidget *welcome_page_new(struct view *view)
     gtk_box_append(GTK_BOX(row), open);
     gtk_box_append(GTK_BOX(row), connect);
     gtk_box_append(GTK_BOX(row), latest);
-    gtk_box_append(GTK_BOX(box), view->welcome_page->title);
-    gtk_box_append(GTK_BOX(box), view->welcome_page->text);
+    gtk_box_append(GTK_BOX(box), page->title);
+    gtk_box_append(GTK_BOX(box), page->text);
     gtk_box_append(GTK_BOX(box), row);
     for (char **r = view->viewer_settings.recent; r && *r && r - view->viewer_settings.recent < 5;
          r++) {
@@ -50,10 +57,11 @@ GtkWidget *welcome_page_new(struct view *view)
 
 void welcome_page_show(struct view *view, const char *title, const char *text)
 {
-    gtk_label_set_text(GTK_LABEL(view->welcome_page->title), title);
-    gtk_label_set_text(GTK_LABEL(view->welcome_page->text), text);
+    struct welcome_page *page = welcome_page_find(view);
+    gtk_label_set_text(GTK_LABEL(page->title), title);
+    gtk_label_set_text(GTK_LABEL(page->text), text);
     gtk_stack_set_visible_child_name(GTK_STACK(view->stack), "empty");
-    gtk_widget_grab_focus(view->welcome_page->open); /* otherwise a cursor blinks in the text */
+    gtk_widget_grab_focus(page->open); /* otherwise a cursor blinks in the text */
 }
 
 void welcome_page_leave(struct view *view)

@@ -19,9 +19,17 @@ struct analysis_pane {
     bool placed; /* its saved height was set */
 };
 
+static const struct viewer_addon analysis_pane_addon = {"analysis_pane",
+                                                        sizeof(struct analysis_pane)};
+
+static struct analysis_pane *analysis_pane_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &analysis_pane_addon);
+}
+
 struct tab_instance *analysis_pane_current_tab(struct view *view)
 {
-    struct analysis_pane *d = view->analysis_pane;
+    struct analysis_pane *d = analysis_pane_find(view);
     const char *name = gtk_stack_get_visible_child_name(GTK_STACK(d->stack));
     for (size_t i = 0; i < PAGE_COUNT; i++)
         if (g_strcmp0(analysis_pane_tabs[i]->name, name) == 0)
@@ -31,7 +39,7 @@ struct tab_instance *analysis_pane_current_tab(struct view *view)
 
 void analysis_pane_notify(struct view *view, enum notification news)
 {
-    struct analysis_pane *d = view->analysis_pane;
+    struct analysis_pane *d = analysis_pane_find(view);
     if (news == NOTIFY_SETTINGS && view->viewer_settings.drawer != gtk_widget_get_visible(d->box)) {
         gtk_widget_set_visible(d->box, view->viewer_settings.drawer);
         if (view->viewer_settings.drawer)
@@ -46,7 +54,7 @@ void analysis_pane_clear(struct view *view)
 {
     highlights_clear(&view->highlights);
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        tab_clear(view->analysis_pane->paged[i]);
+        tab_clear(analysis_pane_find(view)->paged[i]);
 }
 
 /* ---- opening and closing ---- */
@@ -66,7 +74,7 @@ static void analysis_pane_set_open(struct view *view, bool open)
 void analysis_pane_open(struct view *view, const char *page)
 {
     if (page)
-        gtk_stack_set_visible_child_name(GTK_STACK(view->analysis_pane->stack), page);
+        gtk_stack_set_visible_child_name(GTK_STACK(analysis_pane_find(view)->stack), page);
     analysis_pane_set_open(view, true);
     analysis_pane_focus(view);
 }
@@ -84,7 +92,7 @@ void analysis_pane_close(struct view *view)
 bool analysis_pane_has_focus(struct view *view)
 {
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
-    return at && gtk_widget_is_ancestor(at, view->analysis_pane->box);
+    return at && gtk_widget_is_ancestor(at, analysis_pane_find(view)->box);
 }
 
 bool analysis_pane_is_busy(struct view *view)
@@ -112,7 +120,7 @@ static void analysis_pane_on_tab(GObject *object, GParamSpec *spec, gpointer dat
 static void analysis_pane_on_height(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
-    struct analysis_pane *d = view->analysis_pane;
+    struct analysis_pane *d = analysis_pane_find(view);
     int all = gtk_widget_get_height(d->paned); /* of diagram and pane */
     (void)spec;
     if (d->placed || !gtk_widget_get_visible(d->box) || all < 2 * HEIGHT_LEAST || all > 20000)
@@ -125,10 +133,11 @@ static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     (void)spec;
-    if (view->analysis_pane->placed && gtk_widget_get_visible(view->analysis_pane->box))
-        view->viewer_settings.drawer_px = MAX(gtk_widget_get_height(view->analysis_pane->paned) -
-                                                  gtk_paned_get_position(GTK_PANED(object)),
-                                              HEIGHT_LEAST);
+    struct analysis_pane *pane = analysis_pane_find(view);
+    if (pane->placed && gtk_widget_get_visible(pane->box))
+        view->viewer_settings.drawer_px =
+            MAX(gtk_widget_get_height(pane->paned) - gtk_paned_get_position(GTK_PANED(object)),
+                HEIGHT_LEAST);
 }
 
 static void on_close(GtkButton *button, gpointer data)
@@ -186,7 +195,7 @@ static void analysis_pane_on_key(struct view *view)
 
 GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture)
 {
-    struct analysis_pane *d = view->analysis_pane = g_new0(struct analysis_pane, 1);
+    struct analysis_pane *d = viewer_addons_add(&view->addons, &analysis_pane_addon);
     d->paned = gtk_paned_new(GTK_ORIENTATION_VERTICAL);
     d->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     d->stack = gtk_stack_new();

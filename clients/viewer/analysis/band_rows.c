@@ -30,6 +30,13 @@ struct band_rows {
     guint soon;
 };
 
+static const struct viewer_addon band_rows_addon = {"band_rows", sizeof(struct band_rows)};
+
+static struct band_rows *band_rows_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &band_rows_addon);
+}
+
 /* A row of the diagram that is a thread, and its state intervals: rows first to end - 1 of their
  * table. */
 struct band_row {
@@ -83,14 +90,14 @@ static void band_rows_request(struct view *view, struct band_rows *b)
 
 static bool band_rows_is_pending(const struct view *view)
 {
-    return table_model_is_running(&view->band_rows->spells) ||
-           placement_bands_is_pending(view->band_rows->carried);
+    struct band_rows *bands = band_rows_find(view);
+    return table_model_is_running(&bands->spells) || placement_bands_is_pending(bands->carried);
 }
 
 bool band_rows_are_busy(const struct view *view)
 {
-    return view->band_rows && band_rows_are_shown(view) &&
-           (band_rows_is_pending(view) || view->band_rows->soon);
+    struct band_rows *bands = band_rows_find(view);
+    return bands && band_rows_are_shown(view) && (band_rows_is_pending(view) || bands->soon);
 }
 
 static gboolean on_soon(gpointer data);
@@ -109,8 +116,9 @@ static void band_rows_request_soon(struct view *view, struct band_rows *b)
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->band_rows->soon = 0;
-    band_rows_request_soon(view, view->band_rows);
+    struct band_rows *bands = band_rows_find(view);
+    bands->soon = 0;
+    band_rows_request_soon(view, bands);
     return G_SOURCE_REMOVE;
 }
 
@@ -148,7 +156,7 @@ static void band_rows_build_rows(struct view *view, struct band_rows *b)
 /* Returns the n-th row from the top; NULL: none. */
 static const struct band_row *band_at(struct view *view, int n)
 {
-    struct band_rows *b = view->band_rows;
+    struct band_rows *b = band_rows_find(view);
     if (!b->made && view->scene_cache.scene)
         band_rows_build_rows(view, b);
     return n >= 0 && (guint)n < b->rows->len ? &g_array_index(b->rows, struct band_row, n) : NULL;
@@ -164,7 +172,7 @@ static int count_rows(struct view *view)
 
 static void band_rows_resize_area(struct view *view)
 {
-    struct band_rows *b = view->band_rows;
+    struct band_rows *b = band_rows_find(view);
     int high = (count_rows(view) + placement_bands_count(b->carried)) * ROW_PX + KEY_PX;
     gtk_widget_set_size_request(b->area, -1, letters_px(view, high));
     gtk_widget_queue_draw(b->area);
@@ -175,7 +183,7 @@ static void band_rows_on_placement(void *user) { band_rows_resize_area(user); }
 static void band_rows_on_table(void *user)
 {
     struct view *view = user;
-    struct band_rows *b = view->band_rows;
+    struct band_rows *b = band_rows_find(view);
     if (!b->spells.fresh)
         return;
     b->spells.fresh = b->made = false;
@@ -185,7 +193,7 @@ static void band_rows_on_table(void *user)
 void band_rows_on_notification(struct view *view, enum notification news)
 {
     band_rows_widget(view);
-    struct band_rows *b = view->band_rows;
+    struct band_rows *b = band_rows_find(view);
     if (news == NOTIFY_DIAGRAM)
         b->made = false;
     b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
@@ -199,10 +207,11 @@ void band_rows_on_notification(struct view *view, enum notification news)
 void band_rows_clear(struct view *view)
 {
     band_rows_widget(view);
-    table_model_clear(&view->band_rows->spells);
-    placement_bands_clear(view->band_rows->carried);
-    view->band_rows->made = false;
-    view->band_rows->stale = true;
+    struct band_rows *bands = band_rows_find(view);
+    table_model_clear(&bands->spells);
+    placement_bands_clear(bands->carried);
+    bands->made = false;
+    bands->stale = true;
 }
 
 /* ---- shares of pixels ---- */
@@ -210,7 +219,7 @@ void band_rows_clear(struct view *view)
 /* Returns the share of each state in each pixel of the row; the caller frees it. */
 static float *band_rows_state_shares(struct view *view, const struct band_row *band, int width)
 {
-    const struct result_table *t = &view->band_rows->spells.table;
+    const struct result_table *t = &band_rows_find(view)->spells.table;
     const struct time_axis *axis = time_axis_of(view);
     float *shares = g_new0(float, (size_t)MAX(width, 1) * INTERVAL_STATES);
     struct state_interval spell;
@@ -265,7 +274,7 @@ static void draw_row(struct view *view, cairo_t *cr, int n, int width)
 static void draw_key(struct view *view, cairo_t *cr, double y)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
-    const struct result_table *t = &view->band_rows->spells.table;
+    const struct result_table *t = &band_rows_find(view)->spells.table;
     double names = viewport_names_px(&view->viewport), grey = theme.dark ? 0.7 : 0.4;
     if (t->problem)
         cairo_set_source_rgb(cr, 0.7, 0.2, 0.2);
@@ -285,15 +294,16 @@ void band_rows_draw(struct view *view, cairo_t *cr, int width)
     painter_fill_background(cr, &theme);
     if (!band_rows_are_shown(view))
         return;
-    int count = count_rows(view), more = placement_bands_count(view->band_rows->carried);
+    struct band_rows *bands = band_rows_find(view);
+    int count = count_rows(view), more = placement_bands_count(bands->carried);
     cairo_clip_extents(cr, &x0, &above, &x1, &below);
     for (int n = 0; n < count; n++)
         if (n * ROW_PX < below && (n + 1) * ROW_PX > above)
             draw_row(view, cr, n, width);
     for (int n = 0; n < more; n++)
         if ((count + n) * ROW_PX < below && (count + n + 1) * ROW_PX > above)
-            placement_bands_draw(view->band_rows->carried, cr, n, (count + n) * ROW_PX, ROW_PX,
-                                 BAND_PX, MIN(width, (int)viewport_along_px(&view->viewport)));
+            placement_bands_draw(bands->carried, cr, n, (count + n) * ROW_PX, ROW_PX, BAND_PX,
+                                 MIN(width, (int)viewport_along_px(&view->viewport)));
     count += more;
     draw_key(view, cr, count * ROW_PX);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
@@ -314,7 +324,7 @@ static void band_rows_draw_area(GtkDrawingArea *area, cairo_t *cr, int width, in
 static bool band_rows_interval_at(struct view *view, double x, double y,
                                   struct state_interval *spell)
 {
-    const struct result_table *t = &view->band_rows->spells.table;
+    const struct result_table *t = &band_rows_find(view)->spells.table;
     const struct time_axis *axis = band_rows_are_shown(view) ? time_axis_of(view) : NULL;
     const struct band_row *band = axis ? band_at(view, (int)(y / ROW_PX)) : NULL;
     bool found = false;
@@ -347,9 +357,10 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     if (keyboard || x < viewport_names_px(&view->viewport))
         return FALSE;
     int n = y / ROW_PX - count_rows(view);
+    struct band_rows *bands = band_rows_find(view);
     char *text = band_rows_interval_at(view, x, y, &spell) ? state_interval_describe(&names, &spell)
-                 : n >= 0 && n < placement_bands_count(view->band_rows->carried)
-                     ? placement_bands_describe(view->band_rows->carried, n, x)
+                 : n >= 0 && n < placement_bands_count(bands->carried)
+                     ? placement_bands_describe(bands->carried, n, x)
                      : NULL;
     if (!text)
         return FALSE;
@@ -382,7 +393,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 
 static void band_rows_create(struct view *view)
 {
-    struct band_rows *b = view->band_rows = g_new0(struct band_rows, 1);
+    struct band_rows *b = viewer_addons_add(&view->addons, &band_rows_addon);
     b->spells = (struct table_model){
         .link = &view->server_link, .on_table = band_rows_on_table, .user = view};
     b->carried = placement_bands_new(view, band_rows_on_placement);
@@ -407,9 +418,9 @@ static void band_rows_create(struct view *view)
 
 GtkWidget *band_rows_widget(struct view *view)
 {
-    if (!view->band_rows)
+    if (!band_rows_find(view))
         band_rows_create(view);
-    return view->band_rows->scrolled;
+    return band_rows_find(view)->scrolled;
 }
 
 void band_rows_print(struct view *view, FILE *f)
@@ -432,5 +443,5 @@ void band_rows_print(struct view *view, FILE *f)
         g_free(shares);
     }
     if (band_rows_are_shown(view))
-        placement_bands_print(view->band_rows->carried, f);
+        placement_bands_print(band_rows_find(view)->carried, f);
 }

@@ -30,6 +30,14 @@ struct function_highlight {
     guint soon;
 };
 
+static const struct viewer_addon function_highlight_addon = {"function_highlight",
+                                                             sizeof(struct function_highlight)};
+
+static struct function_highlight *function_highlight_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &function_highlight_addon);
+}
+
 /* ---- the function ---- */
 
 void function_highlight_set(struct view *view, const char *lit, bool marks)
@@ -92,22 +100,23 @@ struct table_request function_highlight_request(const struct view *view, const c
 static void function_highlight_on_table(void *user)
 {
     struct view *view = user;
-    if (!view->function_highlight->table.fresh)
+    struct function_highlight *highlight = function_highlight_find(view);
+    if (!highlight->table.fresh)
         return;
-    view->function_highlight->table.fresh = view->function_highlight->made = false;
+    highlight->table.fresh = highlight->made = false;
     gtk_widget_queue_draw(view->canvas);
 }
 
 static struct function_highlight *function_highlight_state(struct view *view)
 {
-    if (!view->function_highlight) {
-        view->function_highlight = g_new0(struct function_highlight, 1);
-        view->function_highlight->drawn =
-            g_array_new(FALSE, FALSE, sizeof(struct function_highlight_stretch));
-        view->function_highlight->table = (struct table_model){
+    struct function_highlight *state = function_highlight_find(view);
+    if (!state) {
+        state = viewer_addons_add(&view->addons, &function_highlight_addon);
+        state->drawn = g_array_new(FALSE, FALSE, sizeof(struct function_highlight_stretch));
+        state->table = (struct table_model){
             .link = &view->server_link, .on_table = function_highlight_on_table, .user = view};
     }
-    return view->function_highlight;
+    return state;
 }
 
 static bool is_wanted(const struct view *view)
@@ -165,8 +174,9 @@ static void function_highlight_request_soon(struct view *view, struct function_h
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->function_highlight->soon = 0;
-    function_highlight_request_soon(view, view->function_highlight);
+    struct function_highlight *highlight = function_highlight_find(view);
+    highlight->soon = 0;
+    function_highlight_request_soon(view, highlight);
     return G_SOURCE_REMOVE;
 }
 
@@ -323,11 +333,10 @@ void function_highlight_draw(struct view *view, cairo_t *cr, int width, int heig
 {
     if (!function_highlight_build(view))
         return;
-    for (guint i = 0; i < view->function_highlight->drawn->len; i++)
-        draw_stretch(
-            view, cr,
-            &g_array_index(view->function_highlight->drawn, struct function_highlight_stretch, i),
-            width);
+    struct function_highlight *highlight = function_highlight_find(view);
+    for (guint i = 0; i < highlight->drawn->len; i++)
+        draw_stretch(view, cr,
+                     &g_array_index(highlight->drawn, struct function_highlight_stretch, i), width);
     if (!viewport_vertical(&view->viewport))
         draw_key(view, cr, width, height);
 }
@@ -336,9 +345,10 @@ void function_highlight_print(struct view *view, FILE *f)
 {
     if (!function_highlight_build(view))
         return;
-    for (guint i = 0; i < view->function_highlight->drawn->len; i++) {
+    struct function_highlight *highlight = function_highlight_find(view);
+    for (guint i = 0; i < highlight->drawn->len; i++) {
         const struct function_highlight_stretch *s =
-            &g_array_index(view->function_highlight->drawn, struct function_highlight_stretch, i);
+            &g_array_index(highlight->drawn, struct function_highlight_stretch, i);
         fprintf(f, "lit %d %.3f %.0f %.0f\n", s->row, s->share, s->from_pt, s->to_pt);
     }
 }

@@ -22,11 +22,18 @@ struct measured_states {
     guint soon;
 };
 
+static const struct viewer_addon measured_states_addon = {"measured_states",
+                                                          sizeof(struct measured_states)};
+
+static struct measured_states *measured_states_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &measured_states_addon);
+}
+
 static struct measured_states *measured_states_state(struct view *view)
 {
-    if (!view->measured_states)
-        view->measured_states = g_new0(struct measured_states, 1);
-    return view->measured_states;
+    struct measured_states *state = measured_states_find(view);
+    return state ? state : viewer_addons_add(&view->addons, &measured_states_addon);
 }
 
 /* Returns whether anything that needs it is visible. */
@@ -113,8 +120,9 @@ static void measured_states_request_soon(struct view *view, struct measured_stat
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->measured_states->soon = 0;
-    measured_states_request_soon(view, view->measured_states);
+    struct measured_states *states = measured_states_find(view);
+    states->soon = 0;
+    measured_states_request_soon(view, states);
     return G_SOURCE_REMOVE;
 }
 

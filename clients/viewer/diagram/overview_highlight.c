@@ -26,24 +26,34 @@ struct overview_highlight {
     guint soon;
 };
 
+static const struct viewer_addon overview_highlight_addon = {"overview_highlight",
+                                                             sizeof(struct overview_highlight)};
+
+static struct overview_highlight *overview_highlight_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &overview_highlight_addon);
+}
+
 static void overview_highlight_on_table(void *user)
 {
     struct view *view = user;
-    if (!view->overview_highlight->table.fresh)
+    struct overview_highlight *highlight = overview_highlight_find(view);
+    if (!highlight->table.fresh)
         return;
-    view->overview_highlight->table.fresh = false;
-    g_clear_pointer(&view->overview_highlight->shares, g_free);
+    highlight->table.fresh = false;
+    g_clear_pointer(&highlight->shares, g_free);
     gtk_widget_queue_draw(view->canvas);
 }
 
 static struct overview_highlight *overview_highlight_state(struct view *view)
 {
-    if (!view->overview_highlight) {
-        view->overview_highlight = g_new0(struct overview_highlight, 1);
-        view->overview_highlight->table = (struct table_model){
+    struct overview_highlight *state = overview_highlight_find(view);
+    if (!state) {
+        state = viewer_addons_add(&view->addons, &overview_highlight_addon);
+        state->table = (struct table_model){
             .link = &view->server_link, .on_table = overview_highlight_on_table, .user = view};
     }
-    return view->overview_highlight;
+    return state;
 }
 
 static bool is_wanted(const struct view *view)
@@ -102,8 +112,9 @@ static void overview_highlight_request_soon(struct view *view, struct overview_h
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->overview_highlight->soon = 0;
-    overview_highlight_request_soon(view, view->overview_highlight);
+    struct overview_highlight *highlight = overview_highlight_find(view);
+    highlight->soon = 0;
+    overview_highlight_request_soon(view, highlight);
     return G_SOURCE_REMOVE;
 }
 
@@ -202,7 +213,7 @@ static double x_of(struct view *view, const struct overview_highlight *l, uint32
 static void paint_row(struct view *view, cairo_t *cr, uint32_t row)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
-    const struct overview_highlight *l = view->overview_highlight;
+    const struct overview_highlight *l = overview_highlight_find(view);
     const float *shares = l->shares + (size_t)row * l->pixels;
     cairo_rectangle_t box = bands_view_row_box(view, row);
     double ground = painter_brightness(theme.dark);
@@ -230,7 +241,8 @@ void overview_highlight_draw(struct view *view, cairo_t *cr, int height)
                     bands_view_bottom_px(view, height) - BANDS_VIEW_RULER_PX);
     cairo_clip(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
-    for (uint32_t row = 0; row < view->overview_highlight->rows; row++)
+    uint32_t rows = overview_highlight_find(view)->rows;
+    for (uint32_t row = 0; row < rows; row++)
         if (bands_view_is_visible(view, row, height))
             paint_row(view, cr, row);
     cairo_restore(cr);
@@ -238,9 +250,11 @@ void overview_highlight_draw(struct view *view, cairo_t *cr, int height)
 
 double overview_highlight_share(struct view *view, uint32_t row, double share)
 {
-    if (!overview_highlight_build(view) || row >= view->overview_highlight->rows)
+    if (!overview_highlight_build(view))
         return -1;
-    const struct overview_highlight *l = view->overview_highlight;
+    const struct overview_highlight *l = overview_highlight_find(view);
+    if (row >= l->rows)
+        return -1;
     const struct state_bands *s = &view->overview.strip;
     double at = (double)s->from + share * (double)(s->to - s->from),
            pixel = (at - (double)l->from) / (double)(l->to - l->from) * l->pixels;
@@ -253,12 +267,12 @@ void overview_highlight_print(struct view *view, FILE *f)
 {
     if (!overview_highlight_build(view))
         return;
-    for (uint32_t row = 0; row < view->overview_highlight->rows; row++) {
+    struct overview_highlight *highlight = overview_highlight_find(view);
+    for (uint32_t row = 0; row < highlight->rows; row++) {
         double sum = 0;
-        for (uint32_t i = 0; i < view->overview_highlight->pixels; i++)
-            sum += (double)view->overview_highlight
-                       ->shares[(size_t)row * view->overview_highlight->pixels + i];
+        for (uint32_t i = 0; i < highlight->pixels; i++)
+            sum += (double)highlight->shares[(size_t)row * highlight->pixels + i];
         if (sum > 0)
-            fprintf(f, "lit %u %.4f\n", row, sum / view->overview_highlight->pixels);
+            fprintf(f, "lit %u %.4f\n", row, sum / highlight->pixels);
     }
 }

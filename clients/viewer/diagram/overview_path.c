@@ -39,12 +39,20 @@ struct overview_path {
     guint soon;
 };
 
+static const struct viewer_addon overview_path_addon = {"overview_path",
+                                                        sizeof(struct overview_path)};
+
+static struct overview_path *overview_path_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &overview_path_addon);
+}
+
 /* ---- requests ---- */
 
 static void overview_path_on_table(void *user)
 {
     struct view *view = user;
-    struct overview_path *t = view->overview_path;
+    struct overview_path *t = overview_path_find(view);
     if (!t->path.fresh)
         return;
     t->path.fresh = false;
@@ -58,13 +66,14 @@ static void overview_path_on_table(void *user)
 
 static struct overview_path *overview_path_state(struct view *view)
 {
-    if (!view->overview_path) {
-        view->overview_path = g_new0(struct overview_path, 1);
-        view->overview_path->pieces = g_array_new(FALSE, FALSE, sizeof(struct overview_path_piece));
-        view->overview_path->path = (struct table_model){
+    struct overview_path *state = overview_path_find(view);
+    if (!state) {
+        state = viewer_addons_add(&view->addons, &overview_path_addon);
+        state->pieces = g_array_new(FALSE, FALSE, sizeof(struct overview_path_piece));
+        state->path = (struct table_model){
             .link = &view->server_link, .on_table = overview_path_on_table, .user = view};
     }
-    return view->overview_path;
+    return state;
 }
 
 static void overview_path_set_number_option(struct table_request *request, const char *key,
@@ -121,8 +130,9 @@ static void overview_path_request_soon(struct view *view, struct overview_path *
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->overview_path->soon = 0;
-    overview_path_request_soon(view, view->overview_path);
+    struct overview_path *path = overview_path_find(view);
+    path->soon = 0;
+    overview_path_request_soon(view, path);
     return G_SOURCE_REMOVE;
 }
 

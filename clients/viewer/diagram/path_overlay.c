@@ -33,6 +33,13 @@ struct path_overlay {
     struct table_cell marks; /* the code segment whose events are to be marked; CELL_NULL: none */
 };
 
+static const struct viewer_addon path_overlay_addon = {"path_overlay", sizeof(struct path_overlay)};
+
+static struct path_overlay *path_overlay_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &path_overlay_addon);
+}
+
 /* The first columns of the table "path" by pieces; more may follow. */
 enum path_overlay_column { THREAD, TOOK, STEP, FROM, IS, UNTIL, COLUMNS };
 
@@ -80,7 +87,7 @@ static void mark_step(struct view *view, struct path_overlay *k)
 static void path_overlay_on_table(void *user)
 {
     struct view *view = user;
-    struct path_overlay *k = view->path_overlay;
+    struct path_overlay *k = path_overlay_find(view);
     if (!k->path.fresh)
         return;
     k->path.fresh = k->made = false;
@@ -96,15 +103,15 @@ static void path_overlay_on_table(void *user)
 
 static struct path_overlay *path_overlay_state(struct view *view)
 {
-    if (!view->path_overlay) {
-        view->path_overlay = g_new0(struct path_overlay, 1);
-        view->path_overlay->stretches =
-            g_array_new(FALSE, FALSE, sizeof(struct path_overlay_stretch));
-        view->path_overlay->stale = true;
-        view->path_overlay->path = (struct table_model){
+    struct path_overlay *state = path_overlay_find(view);
+    if (!state) {
+        state = viewer_addons_add(&view->addons, &path_overlay_addon);
+        state->stretches = g_array_new(FALSE, FALSE, sizeof(struct path_overlay_stretch));
+        state->stale = true;
+        state->path = (struct table_model){
             .link = &view->server_link, .on_table = path_overlay_on_table, .user = view};
     }
-    return view->path_overlay;
+    return state;
 }
 
 static void path_overlay_set_ns_option(struct table_request *request, const char *key, int64_t ns)
@@ -160,8 +167,9 @@ static void path_overlay_request_soon(struct view *view, struct path_overlay *k)
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->path_overlay->soon = 0;
-    path_overlay_request_soon(view, view->path_overlay);
+    struct path_overlay *overlay = path_overlay_find(view);
+    overlay->soon = 0;
+    path_overlay_request_soon(view, overlay);
     return G_SOURCE_REMOVE;
 }
 

@@ -25,6 +25,13 @@ struct row_search {
     guint at; /* index of the current hit */
 };
 
+static const struct viewer_addon row_search_addon = {"row_search", sizeof(struct row_search)};
+
+static struct row_search *row_search_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &row_search_addon);
+}
+
 /* ---- matching ---- */
 
 /* Matches part of the label, ignoring case; text with * or ? is a pattern for the whole label, or
@@ -93,7 +100,7 @@ static void search_all(struct view *view, struct row_search *seek, const char *t
 
 static void row_search_search_rows(struct view *view, const char *text)
 {
-    struct row_search *seek = view->row_search;
+    struct row_search *seek = row_search_find(view);
     bool here = !view->viewport.place.overview && !view->scene_cache.row_base &&
                 view->scene_cache.scene &&
                 view->scene_cache.row_total <= view->scene_cache.window.row_count;
@@ -111,7 +118,7 @@ static void row_search_search_rows(struct view *view, const char *text)
 
 bool row_search_is_hit(const struct view *view, uint32_t line)
 {
-    const struct row_search *seek = view->row_search;
+    const struct row_search *seek = row_search_find(view);
     for (guint i = 0; i < seek->hits->len; i++)
         if (g_array_index(seek->hits, struct row_search_hit, i).line == line)
             return true;
@@ -122,7 +129,7 @@ bool row_search_is_hit(const struct view *view, uint32_t line)
 
 static void row_search_show_count(struct view *view)
 {
-    struct row_search *seek = view->row_search;
+    struct row_search *seek = row_search_find(view);
     bool any = seek->hits->len, text = *gtk_editable_get_text(GTK_EDITABLE(seek->entry));
     char *sentence = any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
                          : g_strdup(!text                             ? ""
@@ -140,7 +147,7 @@ static void row_search_show_count(struct view *view)
 /* Scrolls to the row of the current hit, to the middle if it was not visible. */
 static void row_search_scroll_to_hit(struct view *view)
 {
-    const struct row_search *seek = view->row_search;
+    const struct row_search *seek = row_search_find(view);
     row_search_show_count(view);
     gtk_widget_queue_draw(view->canvas);
     if (!seek->hits->len)
@@ -166,7 +173,7 @@ static void on_changed(GtkEditable *entry, gpointer data)
 
 static void row_search_step_hits(struct view *view, int by)
 {
-    struct row_search *seek = view->row_search;
+    struct row_search *seek = row_search_find(view);
     if (seek->hits->len)
         seek->at = (seek->at + seek->hits->len + (guint)by) % seek->hits->len;
     row_search_scroll_to_hit(view);
@@ -186,8 +193,9 @@ static void on_previous(GtkWidget *widget, gpointer data)
 
 static void row_search_close(struct view *view)
 {
-    gtk_widget_set_visible(view->row_search->box, FALSE);
-    g_array_set_size(view->row_search->hits, 0);
+    struct row_search *seek = row_search_find(view);
+    gtk_widget_set_visible(seek->box, FALSE);
+    g_array_set_size(seek->hits, 0);
     gtk_widget_grab_focus(view->canvas);
     gtk_widget_queue_draw(view->canvas);
 }
@@ -201,7 +209,7 @@ static void on_stop(GtkWidget *widget, gpointer data)
 static void row_search_on_only_hits(GtkWidget *widget, gpointer data)
 {
     struct view *view = data;
-    GArray *hits = view->row_search->hits;
+    GArray *hits = row_search_find(view)->hits;
     (void)widget;
     if (!hits->len)
         return;
@@ -217,16 +225,17 @@ void row_search_open(struct view *view)
 {
     if (!view->server_link.has_run)
         return;
-    gtk_widget_set_visible(view->row_search->box, TRUE);
-    gtk_widget_grab_focus(view->row_search->entry);
-    gtk_editable_select_region(GTK_EDITABLE(view->row_search->entry), 0, -1);
-    on_changed(GTK_EDITABLE(view->row_search->entry), view);
+    struct row_search *seek = row_search_find(view);
+    gtk_widget_set_visible(seek->box, TRUE);
+    gtk_widget_grab_focus(seek->entry);
+    gtk_editable_select_region(GTK_EDITABLE(seek->entry), 0, -1);
+    on_changed(GTK_EDITABLE(seek->entry), view);
 }
 
 void row_search_search_text(struct view *view, const char *text)
 {
     row_search_open(view);
-    gtk_editable_set_text(GTK_EDITABLE(view->row_search->entry), text);
+    gtk_editable_set_text(GTK_EDITABLE(row_search_find(view)->entry), text);
 }
 
 /* ---- the entry ---- */
@@ -238,13 +247,13 @@ static GtkWidget *row_search_new_button(struct view *view, const char *icon, con
     gtk_widget_set_tooltip_text(b, tip);
     gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, tip, -1);
     g_signal_connect(b, "clicked", clicked, view);
-    gtk_box_append(GTK_BOX(view->row_search->box), b);
+    gtk_box_append(GTK_BOX(row_search_find(view)->box), b);
     return b;
 }
 
 GtkWidget *row_search_new(struct view *view)
 {
-    struct row_search *seek = view->row_search = g_new0(struct row_search, 1);
+    struct row_search *seek = viewer_addons_add(&view->addons, &row_search_addon);
     seek->hits = g_array_new(FALSE, FALSE, sizeof(struct row_search_hit));
     seek->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     seek->entry = gtk_search_entry_new();

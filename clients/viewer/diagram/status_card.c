@@ -24,11 +24,17 @@ struct status_card {
     char *text; /* shown last; NULL: none, or cleared */
 };
 
+static const struct viewer_addon status_card_addon = {"status_card", sizeof(struct status_card)};
+
+static struct status_card *status_card_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &status_card_addon);
+}
+
 static struct status_card *status_card_state(struct view *view)
 {
-    if (!view->status_card)
-        view->status_card = g_new0(struct status_card, 1);
-    return view->status_card;
+    struct status_card *state = status_card_find(view);
+    return state ? state : viewer_addons_add(&view->addons, &status_card_addon);
 }
 
 /* Returns "5.5 ms": three significant digits. */

@@ -16,6 +16,13 @@ struct time_axis {
     uint64_t serial; /* of that scene: a later one may have its address */
 };
 
+static const struct viewer_addon time_axis_addon = {"time_axis", sizeof(struct time_axis)};
+
+static struct time_axis *time_axis_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &time_axis_addon);
+}
+
 static int time_axis_compare_ref(struct event_id a, struct event_id b)
 {
     if (a.line != b.line)
@@ -52,9 +59,9 @@ const struct time_axis *time_axis_of(struct view *view)
 {
     if (!view->scene_cache.scene || view->viewport.place.overview)
         return NULL;
-    if (!view->time_axis)
-        view->time_axis = g_new0(struct time_axis, 1);
-    struct time_axis *a = view->time_axis;
+    struct time_axis *a = time_axis_find(view);
+    if (!a)
+        a = viewer_addons_add(&view->addons, &time_axis_addon);
     if (!a->made || a->of != view->scene_cache.scene || a->serial != view->scene_cache.serial) {
         time_axis_build(a, view->scene_cache.scene);
         a->of = view->scene_cache.scene;
@@ -65,8 +72,9 @@ const struct time_axis *time_axis_of(struct view *view)
 
 void time_axis_invalidate(struct view *view)
 {
-    if (view->time_axis)
-        time_axis_free_marks(view->time_axis);
+    struct time_axis *axis = time_axis_find(view);
+    if (axis)
+        time_axis_free_marks(axis);
 }
 
 double time_axis_x_pt(const struct time_axis *a, int64_t ns)

@@ -9,7 +9,8 @@
  *
  * A part accesses only its own members; link, scene cache, viewport, history, relations, search,
  * status and settings know only the parts that they are given. Code that connects several of them
- * takes the whole struct. */
+ * takes the whole struct. A state that only one file reads and writes is an addon
+ * (viewer_addons.h) and no member here. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_VIEWER_H
 #define CLIENTS_VIEWER_DIAGRAM_VIEWER_H
 
@@ -25,6 +26,7 @@
 #include "clients/viewer/state/status_line.h"
 #include "clients/viewer/state/selection_relations.h"
 #include "clients/viewer/state/toast.h"
+#include "clients/viewer/state/viewer_addons.h"
 #include "clients/viewer/diagram/row_scrollbar.h"
 #include "clients/viewer/diagram/selection.h"
 #include "clients/viewer/diagram/overview.h"
@@ -59,31 +61,9 @@ struct view {
     struct time_scale time_scale;
     struct status_line status_line;
     struct toast toast;
-    /* run_chooser.c: there is a newer run, which was announced but is not shown */
-    bool newer_run_pending;
     GtkWidget *window, *canvas, *legend;
-    /* of the files of these names, which alone know their definitions */
-    struct viewer_session *session;
-    struct progress_row *progress_row;
-    struct run_chooser *run_chooser;
-    struct header_bar *header;
-    struct remote_goto *remote_goto;
-    struct welcome_page *welcome_page;
-    struct view_print *view_print;
-    struct trace_download *trace_download;
-    struct status_card *status_card;
-    struct row_search *row_search;
-    struct focus *focus;
-    struct analysis_pane *analysis_pane;
-    struct time_axis *time_axis;
-    struct wait_cause *wait_cause;
-    struct path_overlay *path_overlay;
-    struct wait_coloring *wait_coloring;
-    struct measured_states *measured_states;
-    struct overview_path *overview_path;
-    struct function_highlight *function_highlight;
-    struct overview_highlight *overview_highlight;
-    struct band_rows *band_rows;
+    /* private states of the files that draw overlays and make widgets */
+    struct viewer_addons addons;
     GMenu *recent; /* window_menu.c */
     GSubprocess *exporting; /* clipboard_save.c */
     GtkWidget *stack; /* viewer_window.c, welcome_page.c: the diagram, or the page in its place */

@@ -20,6 +20,13 @@ struct wait_cause {
     bool goes; /* whether to go to the cause once it is known */
 };
 
+static const struct viewer_addon wait_cause_addon = {"wait_cause", sizeof(struct wait_cause)};
+
+static struct wait_cause *wait_cause_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &wait_cause_addon);
+}
+
 static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)
 {
     r->goes = false;
@@ -32,7 +39,7 @@ static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)
 static void wait_cause_on_table(void *user)
 {
     struct view *view = user;
-    struct wait_cause *r = view->wait_cause;
+    struct wait_cause *r = wait_cause_find(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
     if (!r->why.fresh)
         return;
@@ -46,12 +53,13 @@ static void wait_cause_on_table(void *user)
 
 static struct wait_cause *wait_cause_state(struct view *view)
 {
-    if (!view->wait_cause) {
-        view->wait_cause = g_new0(struct wait_cause, 1);
-        view->wait_cause->why = (struct table_model){
+    struct wait_cause *state = wait_cause_find(view);
+    if (!state) {
+        state = viewer_addons_add(&view->addons, &wait_cause_addon);
+        state->why = (struct table_model){
             .link = &view->server_link, .on_table = wait_cause_on_table, .user = view};
     }
-    return view->wait_cause;
+    return state;
 }
 
 static void wait_cause_reset(struct view *view)
@@ -83,7 +91,7 @@ void wait_cause_request(struct view *view, struct event_id at)
 
 const char *wait_cause_sentence(const struct view *view, const struct event_id *at)
 {
-    const struct wait_cause *r = view->wait_cause;
+    const struct wait_cause *r = wait_cause_find(view);
     return r && (!at || event_id_equal(*at, r->of)) ? r->text : NULL;
 }
 

@@ -36,24 +36,34 @@ struct wait_coloring {
     guint soon;
 };
 
+static const struct viewer_addon wait_coloring_addon = {"wait_coloring",
+                                                        sizeof(struct wait_coloring)};
+
+static struct wait_coloring *wait_coloring_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &wait_coloring_addon);
+}
+
 static void wait_coloring_on_table(void *user)
 {
     struct view *view = user;
-    if (!view->wait_coloring->waits.fresh)
+    struct wait_coloring *coloring = wait_coloring_find(view);
+    if (!coloring->waits.fresh)
         return;
-    view->wait_coloring->waits.fresh = view->wait_coloring->made = false;
+    coloring->waits.fresh = coloring->made = false;
     gtk_widget_queue_draw(view->canvas);
 }
 
 static struct wait_coloring *wait_coloring_state(struct view *view)
 {
-    if (!view->wait_coloring) {
-        view->wait_coloring = g_new0(struct wait_coloring, 1);
-        view->wait_coloring->drawn = g_array_new(FALSE, FALSE, sizeof(struct wait_coloring_wait));
-        view->wait_coloring->waits = (struct table_model){
+    struct wait_coloring *state = wait_coloring_find(view);
+    if (!state) {
+        state = viewer_addons_add(&view->addons, &wait_coloring_addon);
+        state->drawn = g_array_new(FALSE, FALSE, sizeof(struct wait_coloring_wait));
+        state->waits = (struct table_model){
             .link = &view->server_link, .on_table = wait_coloring_on_table, .user = view};
     }
-    return view->wait_coloring;
+    return state;
 }
 
 /* ---- requests ---- */
@@ -89,8 +99,9 @@ static void wait_coloring_request_soon(struct view *view, struct wait_coloring *
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->wait_coloring->soon = 0;
-    wait_coloring_request_soon(view, view->wait_coloring);
+    struct wait_coloring *coloring = wait_coloring_find(view);
+    coloring->soon = 0;
+    wait_coloring_request_soon(view, coloring);
     return G_SOURCE_REMOVE;
 }
 
