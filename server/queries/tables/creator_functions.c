@@ -1,4 +1,3 @@
-/* Functions in which threads were created. */
 #include "server/queries/tables/creator_functions.h"
 
 #include "server/timing/intervals.h"
@@ -7,7 +6,7 @@
 #include <stdlib.h>
 
 /* Returns the call context of the creating event; 0 for the thread itself, or if not known. */
-static uint32_t makers_context(const struct run *run, uint64_t position, uint32_t maker)
+static uint32_t creator_functions_context(const struct run *run, uint64_t position, uint32_t maker)
 {
     if (position == NO_POSITION || position < order_first(run->order))
         return 0;
@@ -18,8 +17,9 @@ static uint32_t makers_context(const struct run *run, uint64_t position, uint32_
     return site->thread == maker ? site->context : 0;
 }
 
-static void makers_meet(struct creator_functions *makers, const struct table_view *view,
-                        struct scope_numbers *scopes, const struct call_context_thread *maker)
+static void creator_functions_load(struct creator_functions *makers, const struct table_view *view,
+                                   struct scope_numbers *scopes,
+                                   const struct call_context_thread *maker)
 {
     if (makers->line == maker->line && makers->count == maker->count)
         return;
@@ -38,9 +38,9 @@ void creator_functions_within(struct creator_functions *makers, const struct tab
             return;
         const struct call_context_thread *maker =
             call_contexts_of_line(&view->run->contexts, course->maker);
-        uint32_t c = maker ? makers_context(view->run, course->made, course->maker) : 0;
+        uint32_t c = maker ? creator_functions_context(view->run, course->made, course->maker) : 0;
         if (c && c < maker->count)
-            makers_meet(makers, view, scopes, maker);
+            creator_functions_load(makers, view, scopes, maker);
         for (; maker && c && c < maker->count; c = maker->items[c].sums.is.parent)
             map_put(within, makers->scopes[c], 0, makers);
         line = course->maker;

@@ -13,11 +13,11 @@
 /* Zero-initialize it. */
 struct creator_functions {
     uint32_t line; /* line of the creator that was looked up last; 0: none */
-    size_t count; /* number of its contexts */
-    uint32_t *scopes; /* their scopes */
+    size_t count; /* number of contexts of that thread */
+    uint32_t *scopes; /* scope number of each of them */
 };
 
-/* Adds the scopes in which the thread of a line was created to a set; none if its creator measured
+/* Adds to a set the scopes in which the thread of a line was created; none if its creator measured
  * no calls. */
 void creator_functions_within(struct creator_functions *makers, const struct table_view *view,
                               struct scope_numbers *scopes, uint32_t line, struct map *within);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static struct call_contexts *contexts_of_run(const struct run *run)
+static struct call_contexts *entry_records_contexts(const struct run *run)
 {
     return (struct call_contexts *)(uintptr_t)&run->contexts; /* only `wanted` is set */
 }
@@ -17,7 +17,7 @@ bool entry_records_begin(struct entry_records *e, const struct table_view *view,
         return false;
     }
     *e = (struct entry_records){.run = view->run, .taken = view->run->contexts.taken};
-    contexts_of_run(e->run)->wanted = e->run->connected > 0;
+    entry_records_contexts(e->run)->wanted = e->run->connected > 0;
     return true;
 }
 
@@ -26,7 +26,7 @@ bool entry_records_are_ready(const struct entry_records *e)
     return !(e->run->connected && e->run->contexts.taken == e->taken && e->run->contexts.wanted);
 }
 
-static int64_t by_clock(const struct run *run, int64_t ns)
+static int64_t entry_records_clock_ns(const struct run *run, int64_t ns)
 {
     int64_t sum;
     return ns == INT64_MIN || ns == INT64_MAX ||
@@ -38,8 +38,8 @@ static int64_t by_clock(const struct run *run, int64_t ns)
 void entry_records_read(struct entry_records *e, const struct table_view *view)
 {
     const struct call_contexts *contexts = &e->run->contexts;
-    e->from_ns = by_clock(e->run, view->from_ns);
-    e->to_ns = by_clock(e->run, view->to_ns);
+    e->from_ns = entry_records_clock_ns(e->run, view->from_ns);
+    e->to_ns = entry_records_clock_ns(e->run, view->to_ns);
     e->threads = xcalloc(contexts->count + 1, sizeof *e->threads);
     for (uint32_t i = 0; i < contexts->count; i++) {
         const struct call_context_thread *t = &contexts->threads[i];

@@ -21,15 +21,16 @@ struct entry_records {
     struct entry_records_thread *threads;
     uint32_t count;
     int64_t from_ns, to_ns; /* the range, by the program's clock */
-    uint64_t lost; /* calls that were lost as a ring was full */
+    uint64_t lost; /* calls that were dropped because a ring was full */
     uint64_t counted; /* calls that were only counted, without times */
 };
 
-/* Begins, and requests the names of the functions.  Returns false and sets *problem if there can be
- * no such table. */
+/* Begins, and requests a reading of the profile regions, which describe the functions. Returns
+ * false and sets *problem if the table is restricted to a causal past. */
 bool entry_records_begin(struct entry_records *entered, const struct table_view *view,
                          char **problem);
-/* Returns whether the data has arrived. */
+/* Returns whether that reading was done, or no program is connected that
+                          * could be read. */
 bool entry_records_are_ready(const struct entry_records *entered);
 /* Reads the threads as they are now; call after entry_records_are_ready() returned true. */
 void entry_records_read(struct entry_records *entered, const struct table_view *view);

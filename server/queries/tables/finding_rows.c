@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts: for one thread, for several (NULL: the same; %u: how many), and advice (NULL: none in
- * general). */
+/* The text of a finding about one thread and about several (%u: their number; NULL: as for one),
+ * and the advice for the kind (NULL: none). */
 static const struct {
     const char *one, *several, *advice;
 } words[FINDING_ROW_KINDS] = {
@@ -118,8 +118,8 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
         table_cell_place(table_place(h->view, call_sites_for_line(h->view->run, site)));
 }
 
-/* Returns the length of the text before its explanation: "overtaken" of "overtaken: other threads".
- */
+/* Returns the length of the finding's name, with which its text begins: of "overtaken" in
+ * "overtaken: other threads". */
 static int finding_rows_name_length(const char *text)
 {
     size_t length = strcspn(text, ":(");

@@ -1,7 +1,7 @@
 /* Common parts of all findings: their texts, their thresholds, and adding one to the table.
  *
  * A finding is a fact about the run above a stated threshold, with the event to look at first.
- * Advice is given once below the table for each kind of finding in it. */
+ * Each kind of finding in the table adds one note with advice below it. */
 #ifndef SERVER_QUERIES_TABLES_FINDING_ROWS_H
 #define SERVER_QUERIES_TABLES_FINDING_ROWS_H
 
@@ -26,20 +26,20 @@ enum finding_column {
 enum finding_row_kind {
     FINDING_ROW_OPEN,     /* waits that have not ended */
     FINDING_ROW_PATH,     /* the thread that dominates the critical path */
-    FINDING_ROW_PROCESSOR, /* runnable, but had no CPU */
-    FINDING_ROW_READY,    /* unblocked, with a long wake-up latency */
-    FINDING_ROW_ENDS,     /* exited long before their joins */
+    FINDING_ROW_PROCESSOR, /* threads that were runnable, but had no CPU */
+    FINDING_ROW_READY,    /* threads with a long wake-up latency */
+    FINDING_ROW_ENDS,     /* threads that exited long before they were joined */
     FINDING_ROW_LOCK,     /* waits for a lock */
     /* waits for units that other threads hold and release, other than locks */
     FINDING_ROW_GIVEN,
     FINDING_ROW_ALWAYS,   /* an object that a thread waits for nearly all the time */
     FINDING_ROW_RETAKEN,  /* waits in which another thread acquired it more than once */
-    FINDING_ROW_KEEPER,   /* the thread that the others wait for */
-    FINDING_ROW_NOTHING,  /* woken without effect */
+    FINDING_ROW_KEEPER,   /* the thread that other threads mostly wait for */
+    FINDING_ROW_NOTHING,  /* threads that wait again immediately after each wake-up */
     FINDING_ROW_CLOCK,    /* waits that timed out */
     FINDING_ROW_ONE,      /* threads created one after the other */
     FINDING_ROW_TURNS,    /* two threads that wait for each other */
-    FINDING_ROW_AT_A_TIME, /* of many threads one runs at a time */
+    FINDING_ROW_AT_A_TIME, /* many threads, of which about one runs at a time */
     FINDING_ROW_UNEXPLAINED,
     FINDING_ROW_KINDS
 };
@@ -69,7 +69,7 @@ void finding_rows_advise(const struct finding_rows *h);
 
 /* Returns the lifetime of a thread within the range. */
 int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread);
-/* Returns when the range, or the past, ends for the thread. */
+/* Returns the end of what counts of the thread: of the range, or of the requested past. */
 int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread);
 /* Returns the part of a wait, or of a wait interval, that lies in the range; 0 if none does. */
 int64_t finding_rows_wait_ns(const struct finding_rows *h, const struct wait_record *wait);

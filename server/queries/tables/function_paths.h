@@ -13,22 +13,23 @@
 /* Zero-initialize it. */
 struct function_paths {
     struct within_one {
-        struct call_site_key key; /* of a function, if `type` is NULL */
+        struct call_site_key key; /* of a function; unused if `type` is not NULL */
         const char *type; /* owned by the request */
     } ones[FUNCTION_PATHS_MAX];
     uint32_t count;
-    /* by path: a bit for each function that is on it; 0 for path 0 */
+    /* by path number: bit i is set if ones[i] is on the path; 0 for path 0 */
     uint64_t *on;
     size_t known, room;
 };
 
-/* Returns false if the request names nothing that can exist. */
+/* Returns false if a function of the request is malformed, or if it names none. */
 bool function_paths_begin(struct function_paths *within, const struct table_view *view);
-/* Returns whether a code segment (step_totals.h) is in all of them; -1 if its calls are not known.
- */
+/* Returns 1 if all requested functions are on the call path of a code segment, 0 if not, -1 if its
+ * calls are unknown. */
 int function_paths_step(struct function_paths *within, const struct table_view *view,
                         uint32_t step);
-/* Returns whether the thread was in all of them at an event, whose type counts, too. */
+/* Does the same for the call path at an event, to which the event's own
+                         * type is added. */
 int function_paths_event(struct function_paths *within, const struct table_view *view,
                          uint64_t position);
 void function_paths_free(struct function_paths *within);

@@ -49,21 +49,21 @@ void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_t
 
 #define PROCESSES_SHOWN 4u
 
-static int by_most(const void *a, const void *b)
+static int heap_notes_compare_peaks(const void *a, const void *b)
 {
     const struct heap_process *const *x = a, *const *y = b;
     return (*x)->most_bytes < (*y)->most_bytes ? 1 : (*x)->most_bytes > (*y)->most_bytes ? -1 : 0;
 }
 
-/* Adds the maximum in use; of many processes only the largest. */
-static void add_most(const struct table_view *view, struct result_table *t)
+/* Adds the peak heap of the processes with the highest peaks, PROCESSES_SHOWN at most. */
+static void heap_notes_add_peaks(const struct table_view *view, struct result_table *t)
 {
     size_t n = 0, count = heap_totals_process_count(view->run);
     const struct heap_process **all = xcalloc(count + 1, sizeof *all);
     for (size_t i = 0; i < count; i++)
         if (heap_totals_process_at(view->run, i)->most_bytes)
             all[n++] = heap_totals_process_at(view->run, i);
-    qsort(all, n, sizeof *all, by_most);
+    qsort(all, n, sizeof *all, heap_notes_compare_peaks);
     for (size_t i = 0; i < n && i < PROCESSES_SHOWN; i++) {
         struct table_cell name = heap_notes_program(view, all[i]->process);
         if (name.is == CELL_TEXT)
@@ -99,7 +99,7 @@ void heap_notes_add(const struct table_view *view, struct result_table *t,
     if (unseen)
         table_add_note(t, "%llu calls were not counted (no space or no time)",
                        (unsigned long long)unseen);
-    add_most(view, t);
+    heap_notes_add_peaks(view, t);
     if (!heap_totals_process_count(view->run))
         table_add_note(t, "no heap data: use poet record -m memory with a local server");
     else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)

@@ -1,5 +1,5 @@
-/* Table of knots (bottleneck groups): threads that delay each other and thereby all the rest; or
- * which thread delayed which. */
+/* Table of knots (bottleneck groups), threads that delay each other and thereby all others; below
+ * each thread, those that ran while it waited. */
 #include "base/alloc.h"
 #include "server/queries/tables/attribution_cells.h"
 #include "server/queries/attribution_cache.h"
@@ -41,7 +41,7 @@ static bool knots_table_step(void *work, uint64_t *budget)
     return whole;
 }
 
-static void add_columns(struct result_table *t)
+static void knots_table_add_columns(struct result_table *t)
 {
     table_add_column(t, "knot", "knot", TABLE_COUNT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
@@ -52,14 +52,14 @@ static void add_columns(struct result_table *t)
 }
 
 /* Adds the threads that a thread waited for, the longest first. */
-static void add_holds(const struct wait_knots *k, const struct knot_member *member,
-                      struct result_table *t)
+static void knots_table_add_awaited(const struct wait_knots *k, const struct knot_member *member,
+                                    struct result_table *t)
 {
-    uintptr_t any = 0;
-    for (uint32_t i = 0; !any && i < k->hold_count; i++)
+    uintptr_t found = 0;
+    for (uint32_t i = 0; !found && i < k->hold_count; i++)
         if (k->holds[i].waiter == member->thread)
-            any = i + 1;
-    for (uint32_t i = any ? (uint32_t)any - 1 : k->hold_count;
+            found = i + 1;
+    for (uint32_t i = found ? (uint32_t)found - 1 : k->hold_count;
          i < k->hold_count && k->holds[i].waiter == member->thread && !k->holds[i].cut; i++) {
         struct table_cell *cells = table_add_row(t, 1, (struct event_id){0});
         if (!cells)
@@ -77,7 +77,7 @@ static void knots_table_fill(void *work, const struct table_view *view, struct r
     struct wait_knots *k = &w->knots;
     wait_knots_compute(k);
     t->title = xstrdup("knots");
-    add_columns(t);
+    knots_table_add_columns(t);
     for (uint32_t i = 0; i < k->member_count; i++) {
         const struct knot_member *m = &k->members[i];
         struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
@@ -89,7 +89,7 @@ static void knots_table_fill(void *work, const struct table_view *view, struct r
         cells[HELD] = table_cell_number(m->held_ns);
         cells[WAITED] = table_cell_number(m->waited_ns);
         table_row_line(t, m->thread);
-        add_holds(k, m, t);
+        knots_table_add_awaited(k, m, t);
     }
     table_make_total(t)[WAITED] = table_cell_number(k->waited_ns);
     table_add_note(
@@ -101,7 +101,7 @@ static void knots_table_fill(void *work, const struct table_view *view, struct r
     table_arrange(t, view->request, "delayed_others_ns");
 }
 
-static void free_work(void *work)
+static void knots_table_free(void *work)
 {
     struct knots_work *w = work;
     wait_knots_free(&w->knots);
@@ -116,4 +116,4 @@ const struct table_preset preset_knots = {.what = "knots",
                                           .begin = knots_table_begin,
                                           .step = knots_table_step,
                                           .fill = knots_table_fill,
-                                          .free = free_work};
+                                          .free = knots_table_free};

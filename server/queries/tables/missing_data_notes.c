@@ -11,7 +11,7 @@ bool table_note_unknown_before(const struct table_view *view, const struct threa
     return order_first(view->run->order) && !course->born && course->made_ns == INTERVALS_NEVER;
 }
 
-/* Returns whether the report has several tables and contains these notes already. */
+/* Returns whether the notes are omitted: a report has them once, not below each of its tables. */
 static bool missing_data_is_noted(const struct table_view *view)
 {
     const char *missing = table_option(view->request, "missing");

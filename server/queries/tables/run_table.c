@@ -22,7 +22,7 @@ enum run_column {
     CONNECTED
 };
 
-static void add_columns(struct result_table *t)
+static void run_table_add_columns(struct result_table *t)
 {
     table_add_column(t, "run", "run", TABLE_TEXT, NULL);
     table_add_column(t, "program", "program", TABLE_TEXT, NULL);
@@ -39,7 +39,7 @@ static void add_columns(struct result_table *t)
     table_detail(t);
 }
 
-/* Returns a word quoted for a shell. */
+/* Returns a word quoted for a shell; the caller frees it. */
 static char *run_table_shell_quote(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -85,8 +85,8 @@ static struct table_cell run_table_format_begin(uint64_t wall_ns)
     return table_cell_text(text);
 }
 
-/* A killed program reports no end; then it is when the server noticed that all processes were gone.
- */
+/* Returns the duration of the run. A killed program records no end; then the run lasts until the
+ * server noticed that all of its processes were gone. */
 static int64_t run_table_duration(const struct table_view *view)
 {
     const struct intervals *all = view->measured;
@@ -110,7 +110,7 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
     uint64_t unreadable = order_unreadable_events(run->order);
     (void)work;
     t->title = xstrdup("run");
-    add_columns(t);
+    run_table_add_columns(t);
     struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
     cells[RUN] = table_cell_text(run->name);
     if (run->process_count) {
@@ -129,7 +129,7 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
     cells[CONNECTED] = table_cell_number(run_connected(run));
     if (run->damage)
         table_add_note(t, "%s", run->damage);
-    if (f.pending && run_connected(run)) /* else it is in the notes of all tables */
+    if (f.pending && run_connected(run)) /* of a finished run, table_note_missing() reports them */
         table_add_note(t, "%llu events are not yet ordered", (unsigned long long)f.pending);
 }
 

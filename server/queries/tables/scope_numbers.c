@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-static uint32_t number_of(struct scope_numbers *scopes, struct call_site_key key,
-                          struct scope scope)
+static uint32_t scope_numbers_assign(struct scope_numbers *scopes, struct call_site_key key,
+                                     struct scope scope)
 {
     uint64_t space = key.space << 2 | scope.is;
     uintptr_t known = (uintptr_t)map_get(&scopes->numbers, space, key.offset);
@@ -21,18 +21,19 @@ static uint32_t number_of(struct scope_numbers *scopes, struct call_site_key key
     return (uint32_t)scopes->count;
 }
 
-static uint32_t scope_of(struct scope_numbers *scopes, const struct run *run,
-                         const struct call_context_thread *thread, const struct call_context *c)
+static uint32_t scope_numbers_of_context(struct scope_numbers *scopes, const struct run *run,
+                                         const struct call_context_thread *thread,
+                                         const struct call_context *c)
 {
     const struct snapshot_scope *is = &c->sums.is;
     uint8_t what = snapshot_scope_is_function(is) ? SCOPE_FUNCTION : (uint8_t)is->scope;
     struct scope scope = {.is = what, .type = c->type};
     if (is->scope == SCOPE_WAITED)
-        return number_of(scopes, (struct call_site_key){0, c->type}, scope);
+        return scope_numbers_assign(scopes, (struct call_site_key){0, c->type}, scope);
     if (is->scope == SCOPE_OTHER)
-        return number_of(scopes, (struct call_site_key){0}, scope);
+        return scope_numbers_assign(scopes, (struct call_site_key){0}, scope);
     scope.place = (struct table_place){thread->process, is->function};
-    return number_of(scopes, call_sites_key(run, thread->process, is->function), scope);
+    return scope_numbers_assign(scopes, call_sites_key(run, thread->process, is->function), scope);
 }
 
 uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
@@ -40,7 +41,7 @@ uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
 {
     uint32_t *numbers = xcalloc(thread->count + 1, sizeof *numbers);
     for (size_t i = 1; i < thread->count; i++)
-        numbers[i] = scope_of(scopes, run, thread, &thread->items[i]);
+        numbers[i] = scope_numbers_of_context(scopes, run, thread, &thread->items[i]);
     return numbers;
 }
 

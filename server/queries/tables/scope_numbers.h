@@ -8,7 +8,8 @@
 struct scope {
     uint8_t is; /* an enum profile_scope */
     uint32_t type; /* event type of a recorded call; 0: unknown */
-    struct table_place place; /* of another scope: where it was first found */
+    struct table_place
+        place; /* of a function: its address in the process in which it was found first */
 };
 
 /* A zero-initialized struct is empty. */
@@ -18,8 +19,8 @@ struct scope_numbers {
     struct map numbers;
 };
 
-/* Returns the number of each context of a thread, from 1; 0 for the thread itself.  The caller
- * frees the result. */
+/* Returns the scope number of each context of a thread; 0 for context 0, the thread itself. The
+ * caller frees the result. */
 uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
                            const struct call_context_thread *thread);
 /* Returns the number of the function that contains a place; 0 if there is none. */

@@ -12,12 +12,12 @@ struct interval_listing {
     const struct table_view *view;
     struct result_table table;
     uint32_t thread;
-    int64_t so_far_ns, all_ns; /* of the thread, of all */
+    int64_t so_far_ns, all_ns; /* sum of the durations so far: of the current thread, of all */
     bool full;
     struct cpu_source_counts sources;
 };
 
-static void add_columns(struct result_table *t, const struct table_view *view)
+static void spells_table_add_columns(struct result_table *t, const struct table_view *view)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "state", "state", TABLE_TEXT, NULL);
@@ -73,7 +73,7 @@ static void *spells_table_begin(const struct table_view *view, char **problem)
     (void)problem;
     l->view = view;
     l->table.title = xstrdup("state intervals");
-    add_columns(&l->table, view);
+    spells_table_add_columns(&l->table, view);
     return l;
 }
 
@@ -110,7 +110,7 @@ static void spells_table_fill(void *work, const struct table_view *view, struct 
     table_arrange(t, view->request, NULL);
 }
 
-static void free_work(void *work)
+static void spells_table_free(void *work)
 {
     struct interval_listing *l = work;
     result_table_free(&l->table);
@@ -124,4 +124,4 @@ const struct table_preset preset_spells = {.what = "intervals",
                                            .begin = spells_table_begin,
                                            .step = spells_table_step,
                                            .fill = spells_table_fill,
-                                           .free = free_work};
+                                           .free = spells_table_free};

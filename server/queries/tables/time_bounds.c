@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-enum bounds_column { SCOPE, CALLS, LEAST, MOST, THREADS, HAD };
+enum bounds_column { SCOPE, CALLS, ELAPSED_MIN, ELAPSED_MAX, THREAD_NS, THREAD_COUNT };
 
-static void add_thread(struct time_bounds *b, const struct table_view *view,
-                       const struct call_context_thread *thread)
+static void time_bounds_add_thread(struct time_bounds *b, const struct table_view *view,
+                                   const struct call_context_thread *thread)
 {
     struct call_profile calls = {0};
     uint32_t *scopes = scope_numbers_of(&b->scopes, view->run, thread);
@@ -27,7 +27,7 @@ static void add_thread(struct time_bounds *b, const struct table_view *view,
     free(scopes);
 }
 
-static void add_columns(struct result_table *t)
+static void time_bounds_add_columns(struct result_table *t)
 {
     static const char source[] = "instrumented calls";
     table_add_column(t, "function", "function", TABLE_PLACE, source);
@@ -37,13 +37,13 @@ static void add_columns(struct result_table *t)
     table_add_column(t, "elapsed_min_ns", "elapsed (lower bound)", TABLE_NS, source);
     table_add_column(t, "elapsed_max_ns", "upper bound", TABLE_NS, source);
     table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
-    t->columns[THREADS].exact = true;
+    t->columns[THREAD_NS].exact = true;
     table_add_column(t, "thread_count", "in threads", TABLE_COUNT, source);
-    t->columns[HAD].exact = true;
+    t->columns[THREAD_COUNT].exact = true;
 }
 
-static void add_row(const struct time_bounds *b, const struct table_view *view, uint32_t scope,
-                    struct result_table *t)
+static void time_bounds_add_row(const struct time_bounds *b, const struct table_view *view,
+                                uint32_t scope, struct result_table *t)
 {
     const struct time_bound *is = &b->items[scope];
     struct table_cell *cells = is->calls ? table_add_row(t, 0, (struct event_id){0}) : NULL;
@@ -52,13 +52,13 @@ static void add_row(const struct time_bounds *b, const struct table_view *view, 
         return;
     cells[SCOPE] = scope_numbers_cell(&b->scopes, view->run, scope);
     cells[CALLS] = table_cell_number((int64_t)is->calls);
-    cells[HAD] = table_cell_number(is->threads);
+    cells[THREAD_COUNT] = table_cell_number(is->threads);
     if (!is->timed)
         return;
     int64_t most_ns = is->all_ns > run_ns && run_ns >= is->longest_ns ? run_ns : is->all_ns;
-    cells[LEAST] = table_cell_number(is->longest_ns);
-    cells[MOST] = table_cell_number(most_ns);
-    cells[THREADS] = table_cell_number(is->all_ns);
+    cells[ELAPSED_MIN] = table_cell_number(is->longest_ns);
+    cells[ELAPSED_MAX] = table_cell_number(most_ns);
+    cells[THREAD_NS] = table_cell_number(is->all_ns);
 }
 
 bool time_bounds_step(struct time_bounds *b, const struct table_view *view, uint64_t *budget)
@@ -70,7 +70,7 @@ bool time_bounds_step(struct time_bounds *b, const struct table_view *view, uint
             return false;
         *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
         if (thread->count > 1 && table_wants(view, thread->line))
-            add_thread(b, view, thread);
+            time_bounds_add_thread(b, view, thread);
     }
     return true;
 }
@@ -79,9 +79,9 @@ void time_bounds_fill(const struct time_bounds *b, const struct table_view *view
                       struct result_table *t)
 {
     t->title = xstrdup("elapsed time per function: bounds");
-    add_columns(t);
+    time_bounds_add_columns(t);
     for (uint32_t i = 1; i < b->room && i <= b->scopes.count; i++)
-        add_row(b, view, i, t);
+        time_bounds_add_row(b, view, i, t);
     table_add_note(t,
                    "lower bound: the longest single thread; upper bound: the sum over threads, or "
                    "the run; exact with POET_MEASURE=calls=every");

@@ -10,14 +10,14 @@
 
 struct time_bounds {
     struct scope_numbers scopes;
-    struct time_bound { /* by scope */
+    struct time_bound { /* by scope number */
         uint64_t calls;
-        int64_t longest_ns, all_ns; /* of one thread; of all threads */
+        int64_t longest_ns, all_ns; /* longest of one thread; sum over all threads */
         uint32_t threads;
         bool timed;
     } *items;
     size_t room;
-    uint32_t next; /* next thread */
+    uint32_t next; /* index of the next thread to process */
 };
 
 /* Processes some threads; `bounds` must be zero-initialized first.  Returns true when all are
